@@ -1,0 +1,1 @@
+int benchmark_references_version(void);

@@ -1,0 +1,2 @@
+#include "BenchmarkReferences.h"
+int benchmark_references_version(void) { return 1; }

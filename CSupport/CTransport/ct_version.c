@@ -1,0 +1,2 @@
+#include "CTransport.h"
+int ct_version(void) { return 1; }

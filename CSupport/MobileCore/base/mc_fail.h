@@ -1,0 +1,23 @@
+/// mc_fail.h: how the core makes errors. Internal; every folder of the core includes it.
+#ifndef MC_FAIL_H
+#define MC_FAIL_H
+
+#include <sqlite3.h>
+
+#include "mc_error.h"
+
+#define MC_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
+
+/// Fills `error` (which may be NULL) with `code` and a message, and returns `code`. No position.
+mc_status mc_fail(mc_error *MC_NULLABLE error, mc_status code, const char *MC_NONNULL format, ...) MC_PRINTF(3, 4);
+
+/// The same with a position in the input: bytes from its start, and the row's number from 1 (0 if outside of a row).
+mc_status mc_fail_at(mc_error *MC_NULLABLE error, mc_status code, int64_t byte_offset, int64_t row,
+                     const char *MC_NONNULL format, ...) MC_PRINTF(5, 6);
+
+/// The same for a failure of SQLite: the last error of `db` (NULL: `sqlite_code` alone) chooses the status, closes the
+/// message and is kept in `sqlite_code`. Never returns MC_OK.
+mc_status mc_fail_sqlite(mc_error *MC_NULLABLE error, sqlite3 *MC_NULLABLE db, int sqlite_code,
+                         const char *MC_NONNULL format, ...) MC_PRINTF(4, 5);
+
+#endif

@@ -1,0 +1,102 @@
+// swift-tools-version: 6.2
+// MobileObjects: an offline-first object platform. The layers and what each may use are in README.md, "What is in the box".
+
+import PackageDescription
+
+/// The Swift settings of every module: Swift 6 language mode comes with the tools version.
+let swift: [SwiftSetting] = [.enableUpcomingFeature("MemberImportVisibility"), .enableUpcomingFeature("InternalImportsByDefault")]
+
+/// The settings of the module that wraps the C core: each unsafe expression is marked, spans may be returned from properties.
+let swiftOverC: [SwiftSetting] = swift + [.strictMemorySafety(), .enableExperimentalFeature("Lifetimes")]
+
+let package = Package(
+    name: "MobileObjects",
+    platforms: [.macOS(.v26), .iOS(.v26)],
+    products: [
+        .library(name: "MobileStore", targets: ["MobileStore"]),
+        .library(name: "MobileObjects", targets: ["MobileObjects"]),
+        .library(name: "MobileSync", targets: ["MobileSync"]),
+        .library(name: "MobileServer", targets: ["MobileServer"]),
+        .plugin(name: "MobileGenPlugin", targets: ["MobileGenPlugin"]),
+        .executable(name: "mobile", targets: ["mobile"]),
+    ],
+    targets: [
+        // System libraries: a module map each, and at most one shim header.
+        .systemLibrary(
+            name: "MobileSQLite", path: "CSupport/MobileSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .systemLibrary(
+            name: "MobileJansson", path: "CSupport/MobileJansson", pkgConfig: "jansson",
+            providers: [.apt(["libjansson-dev"]), .brew(["jansson"])]),
+        .systemLibrary(
+            name: "MobileZlib", path: "CSupport/MobileZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(
+            name: "MobileOpenSSL", path: "CSupport/MobileOpenSSL", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+        .systemLibrary(
+            name: "MobileCURL", path: "CSupport/MobileCURL", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+        .systemLibrary(
+            name: "MobileHTTPServer", path: "CSupport/MobileHTTPServer", pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
+
+        // C.
+        .target(
+            name: "MobileCore", dependencies: ["MobileSQLite", "MobileJansson", "MobileZlib"], path: "CSupport/MobileCore",
+            cSettings: [.headerSearchPath(".")]),
+        .target(name: "CTransport", dependencies: ["MobileCURL"], path: "CSupport/CTransport"),
+        .target(name: "CMobileCrypto", dependencies: ["MobileOpenSSL"], path: "CSupport/MobileCrypto"),
+
+        // Shared by client and server.
+        .target(name: "MobileStore", dependencies: ["MobileCore"], swiftSettings: swiftOverC),
+        .target(name: "MobileModel", swiftSettings: swift),
+        .target(name: "MobileCrypto", dependencies: ["CMobileCrypto"], swiftSettings: swift),
+        .target(name: "MobileTransport", dependencies: ["CTransport"], swiftSettings: swift),
+        .target(name: "MobileProtocol", dependencies: ["MobileStore", "MobileModel"], swiftSettings: swift),
+
+        // The client's frameworks.
+        .target(name: "MobileObjects", dependencies: ["MobileStore", "MobileModel"], swiftSettings: swift),
+        .target(
+            name: "MobileSync",
+            dependencies: ["MobileObjects", "MobileProtocol", "MobileTransport", "MobileCrypto", "MobileStore", "MobileModel"],
+            swiftSettings: swift),
+
+        // The server.
+        .target(
+            name: "MobileServer",
+            dependencies: ["MobileProtocol", "MobileStore", "MobileModel", "MobileCrypto", "MobileHTTPServer"],
+            swiftSettings: swift),
+
+        // Tools.
+        .executableTarget(name: "mobilegen", dependencies: ["MobileModel"], swiftSettings: swift),
+        .plugin(name: "MobileGenPlugin", capability: .buildTool(), dependencies: ["mobilegen"], path: "Sources/MobileGenPlugin"),
+        .target(
+            name: "SampleCRM", dependencies: ["MobileObjects", "MobileStore"], swiftSettings: swift, plugins: ["MobileGenPlugin"]),
+        .executableTarget(
+            name: "mobile",
+            dependencies: [
+                "MobileSync", "MobileServer", "MobileObjects", "MobileStore", "MobileModel", "MobileProtocol", "MobileTransport",
+                "SampleCRM",
+            ],
+            swiftSettings: swift),
+        .executableTarget(
+            name: "Benchmarks", dependencies: ["MobileStore", "MobileObjects", "MobileCore", "SampleCRM", "BenchmarkReferences"],
+            path: "Benchmarks/Benchmarks", swiftSettings: swift),
+        .target(
+            name: "BenchmarkReferences", dependencies: ["MobileSQLite", "MobileJansson"], path: "Benchmarks/References"),
+
+        // Tests.
+        .testTarget(name: "MobileCoreTests", dependencies: ["MobileCore"], swiftSettings: swift),
+        .testTarget(name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore"], swiftSettings: swift),
+        .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "mobilegen"], swiftSettings: swift),
+        .testTarget(name: "MobileObjectsTests", dependencies: ["MobileObjects", "MobileStore", "SampleCRM"], swiftSettings: swift),
+        .testTarget(name: "MobileTransportTests", dependencies: ["MobileTransport", "MobileServer", "MobileCrypto"], swiftSettings: swift),
+        .testTarget(name: "MobileProtocolTests", dependencies: ["MobileProtocol"], swiftSettings: swift),
+        .testTarget(name: "MobileServerTests", dependencies: ["MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "SampleCRM"], swiftSettings: swift),
+        .testTarget(
+            name: "MobileSyncTests", dependencies: ["MobileSync", "MobileServer", "MobileObjects", "MobileStore", "SampleCRM"],
+            swiftSettings: swift),
+    ],
+    cLanguageStandard: .c17
+)

@@ -1,0 +1,5 @@
+import PackagePlugin
+
+@main struct MobileGenPlugin: BuildToolPlugin {
+    func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] { [] }
+}

@@ -1,0 +1,311 @@
+/// The model of one package: what generator, runtime and server work from. Read from a `*.mbo.json` file by ``PackageModel/init(contentsOf:)``
+/// and valid by construction: whoever holds one need not check again that names resolve.
+public struct PackageModel: Sendable, Equatable {
+    /// The version of the file format that this release reads and writes.
+    public static let currentFormat = 1
+
+    /// The package's name, such as `CRM`; also the name of its generated database class.
+    public var name: String
+    /// The package's version, such as `1.0`. Client and server address a package by name, colon, version.
+    public var version: String
+    /// What the package is, for people; nil where the model says nothing.
+    public var documentation: String?
+    /// Put before every generated class name; empty by default.
+    public var namePrefix: String
+    /// How data travels. Default ``Synchronization/replication``.
+    public var synchronization: Synchronization
+    /// Page size in bytes that the length rules work with; a power of two from 1024 to 65536, default 4096.
+    public var pageSize: Int
+    public var structures: [StructureModel]
+    public var personalizationKeys: [PersonalizationKeyModel]
+    /// The groups of the model, in its order. Objects that name none are in the implicit group `default`.
+    public var synchronizationGroups: [SynchronizationGroupModel]
+    public var backEnds: [BackEndModel]
+    /// The business objects, in the order of the model. A synchronization and a schema follow this order.
+    public var objects: [ObjectModel]
+
+    public enum Synchronization: String, Sendable, Equatable, CaseIterable { case replication, messaging }
+
+    public init(
+        name: String, version: String = "1.0", documentation: String? = nil, namePrefix: String = "",
+        synchronization: Synchronization = .replication, pageSize: Int = 4096, structures: [StructureModel] = [],
+        personalizationKeys: [PersonalizationKeyModel] = [], synchronizationGroups: [SynchronizationGroupModel] = [],
+        backEnds: [BackEndModel] = [], objects: [ObjectModel] = []
+    ) {
+        self.name = name
+        self.version = version
+        self.documentation = documentation
+        self.namePrefix = namePrefix
+        self.synchronization = synchronization
+        self.pageSize = pageSize
+        self.structures = structures
+        self.personalizationKeys = personalizationKeys
+        self.synchronizationGroups = synchronizationGroups
+        self.backEnds = backEnds
+        self.objects = objects
+    }
+
+    /// The object with this modelled name; nil where there is none.
+    public func object(named name: String) -> ObjectModel? { objects.first { $0.name == name } }
+}
+
+/// One business object: a table on the device, a load and operations in the back end.
+public struct ObjectModel: Sendable, Equatable {
+    /// The modelled name, also the name of the local table and (with the package's prefix) of the generated class.
+    public var name: String
+    public var documentation: String?
+    /// True: client-only, never synchronized, no pending state. Default false.
+    public var isLocal: Bool
+    public var attributes: [AttributeModel]
+    /// Names of the attributes of the modelled primary key, in order; never empty, except in local objects.
+    public var primaryKey: [String]
+    public var relationships: [RelationshipModel]
+    /// Values that choose the rows loaded for a client; they stand as `:name` in ``BackEndBinding/load``.
+    public var synchronizationParameters: [ParameterModel]
+    public var queries: [QueryModel]
+    public var operations: [OperationModel]
+    /// Name of the synchronization group; `default` where the model says nothing.
+    public var synchronizationGroup: String
+    /// Whether finders with a dynamic query are generated. Default true.
+    public var allowsDynamicQueries: Bool
+    /// Where the rows come from on the server; nil in a local object.
+    public var binding: BackEndBinding?
+
+    public init(
+        name: String, documentation: String? = nil, isLocal: Bool = false, attributes: [AttributeModel] = [], primaryKey: [String] = [],
+        relationships: [RelationshipModel] = [], synchronizationParameters: [ParameterModel] = [], queries: [QueryModel] = [],
+        operations: [OperationModel] = [], synchronizationGroup: String = "default", allowsDynamicQueries: Bool = true,
+        binding: BackEndBinding? = nil
+    ) {
+        self.name = name
+        self.documentation = documentation
+        self.isLocal = isLocal
+        self.attributes = attributes
+        self.primaryKey = primaryKey
+        self.relationships = relationships
+        self.synchronizationParameters = synchronizationParameters
+        self.queries = queries
+        self.operations = operations
+        self.synchronizationGroup = synchronizationGroup
+        self.allowsDynamicQueries = allowsDynamicQueries
+        self.binding = binding
+    }
+
+    public func attribute(named name: String) -> AttributeModel? { attributes.first { $0.name == name } }
+    public func relationship(named name: String) -> RelationshipModel? { relationships.first { $0.name == name } }
+}
+
+/// The types of attributes, parameters and elements of structures. (DTT-05 of the documented API, and large values.)
+public indirect enum AttributeType: Sendable, Equatable, Hashable {
+    case string, binary, boolean, char, byte, short, int, long, integer, decimal, float, double, date, time, dateTime
+    /// A string or binary kept outside of the row, in chunks, and read as a stream.
+    case bigString, bigBinary
+    /// A structure of the package, by name.
+    case structure(String)
+    /// A list of any type except lists and large values; kept as JSON text.
+    case list(AttributeType)
+}
+
+public struct AttributeModel: Sendable, Equatable {
+    public var name: String
+    public var documentation: String?
+    /// The type after the length rules: a string or binary that they made large is ``AttributeType/bigString`` or ``AttributeType/bigBinary`` here.
+    public var type: AttributeType
+    /// Default false.
+    public var isNullable: Bool
+    /// Longest value: characters of a string, bytes of a binary; nil where the model says nothing.
+    public var length: Int?
+    /// Digits of a decimal altogether, 1 to 38, and behind the point, 0 to precision. Defaults 18 and 2. Nil for other types.
+    public var precision: Int?
+    public var scale: Int?
+    /// The back end assigns the value when the row is created there. Default false.
+    public var isGenerated: Bool
+    /// Value of new objects, in its JSON form as text (`"0"`, `"\"NEW\""`); nil where there is none.
+    public var defaultValue: String?
+    /// The name of the attribute in the model before this one, for upgrades; nil where it has not changed.
+    public var was: String?
+
+    public init(
+        name: String, documentation: String? = nil, type: AttributeType, isNullable: Bool = false, length: Int? = nil,
+        precision: Int? = nil, scale: Int? = nil, isGenerated: Bool = false, defaultValue: String? = nil, was: String? = nil
+    ) {
+        self.name = name
+        self.documentation = documentation
+        self.type = type
+        self.isNullable = isNullable
+        self.length = length
+        self.precision = precision
+        self.scale = scale
+        self.isGenerated = isGenerated
+        self.defaultValue = defaultValue
+        self.was = was
+    }
+
+    /// Whether the value lies outside of the row, in chunks.
+    public var isLarge: Bool { type == .bigString || type == .bigBinary }
+}
+
+public struct RelationshipModel: Sendable, Equatable {
+    public var name: String
+    public var documentation: String?
+    /// Name of the object at the other end.
+    public var target: String
+    public var cardinality: Cardinality
+    /// A composite parent owns its children: save, submit and cancel cascade. Default false; only on the parent's side.
+    public var isComposite: Bool
+    /// Name of the relationship in the target that is this one seen from there; nil where it is one-way.
+    public var inverse: String?
+    /// Attributes of this object and of the target whose values are equal, in the order of the model.
+    public var mapping: [Mapping]
+
+    public enum Cardinality: String, Sendable, Equatable, CaseIterable { case oneToOne, oneToMany, manyToOne }
+    public struct Mapping: Sendable, Equatable {
+        /// Name of an attribute of the object that has the relationship.
+        public var source: String
+        /// Name of an attribute of the target.
+        public var target: String
+        public init(source: String, target: String) { (self.source, self.target) = (source, target) }
+    }
+
+    public init(
+        name: String, documentation: String? = nil, target: String, cardinality: Cardinality, isComposite: Bool = false,
+        inverse: String? = nil, mapping: [Mapping] = []
+    ) {
+        self.name = name
+        self.documentation = documentation
+        self.target = target
+        self.cardinality = cardinality
+        self.isComposite = isComposite
+        self.inverse = inverse
+        self.mapping = mapping
+    }
+}
+
+public struct ParameterModel: Sendable, Equatable {
+    public var name: String
+    public var type: AttributeType
+    public var isNullable: Bool
+    /// JSON text; nil where there is none.
+    public var defaultValue: String?
+    /// The personalization key whose value is taken over the parameter's own; nil where there is none.
+    public var personalizationKey: String?
+    public init(name: String, type: AttributeType, isNullable: Bool = false, defaultValue: String? = nil, personalizationKey: String? = nil) {
+        self.name = name
+        self.type = type
+        self.isNullable = isNullable
+        self.defaultValue = defaultValue
+        self.personalizationKey = personalizationKey
+    }
+}
+
+/// An object query of the model.
+public struct QueryModel: Sendable, Equatable {
+    public var name: String
+    public var documentation: String?
+    public var parameters: [ParameterModel]
+    /// True: one object or none. False (default): a list, which also gets a form with skip and take.
+    public var isSingle: Bool
+    /// Object SQL: `SELECT x.* FROM Object x ...`; names of objects and attributes are the modelled ones, parameters stand as `:name`.
+    public var sql: String
+    public init(name: String, documentation: String? = nil, parameters: [ParameterModel] = [], isSingle: Bool = false, sql: String) {
+        self.name = name
+        self.documentation = documentation
+        self.parameters = parameters
+        self.isSingle = isSingle
+        self.sql = sql
+    }
+}
+
+public struct OperationModel: Sendable, Equatable {
+    public var name: String
+    public var documentation: String?
+    public var kind: Kind
+    public var parameters: [ParameterModel]
+    /// SQL statements for the back end, run in order in one transaction; `:name` is an attribute (or parameter), `:old.name` the
+    /// value before the change. Empty for create, update and delete: made from the binding's table and columns.
+    public var statements: [String]
+    public enum Kind: String, Sendable, Equatable, CaseIterable { case create, update, delete, other }
+    public init(name: String, documentation: String? = nil, kind: Kind, parameters: [ParameterModel] = [], statements: [String] = []) {
+        self.name = name
+        self.documentation = documentation
+        self.kind = kind
+        self.parameters = parameters
+        self.statements = statements
+    }
+}
+
+public struct StructureModel: Sendable, Equatable {
+    public var name: String
+    public var documentation: String?
+    public var attributes: [AttributeModel]
+    public init(name: String, documentation: String? = nil, attributes: [AttributeModel] = []) {
+        (self.name, self.documentation, self.attributes) = (name, documentation, attributes)
+    }
+}
+
+public struct PersonalizationKeyModel: Sendable, Equatable {
+    public var name: String
+    public var type: AttributeType
+    public var isNullable: Bool
+    public var defaultValue: String?
+    public var storage: Storage
+    /// Client: in the local database. Server: kept on the server too. Session: lost when the application ends.
+    public enum Storage: String, Sendable, Equatable, CaseIterable { case client, server, session }
+    public init(name: String, type: AttributeType, isNullable: Bool = false, defaultValue: String? = nil, storage: Storage = .client) {
+        self.name = name
+        self.type = type
+        self.isNullable = isNullable
+        self.defaultValue = defaultValue
+        self.storage = storage
+    }
+}
+
+public struct SynchronizationGroupModel: Sendable, Equatable {
+    public var name: String
+    /// Minutes between checks for changes that are pushed; 0 (default): none.
+    public var interval: Int
+    public init(name: String, interval: Int = 0) { (self.name, self.interval) = (name, interval) }
+}
+
+/// A database of the enterprise. Its location may be overridden where the package is deployed.
+public struct BackEndModel: Sendable, Equatable {
+    public var name: String
+    public var kind: Kind
+    /// Path of the SQLite file, relative to the model's file; nil where the deployment says it.
+    public var path: String?
+    /// Operations may be repeated without harm, so no table of processed operations is kept there. Default false.
+    public var isIdempotent: Bool
+    public enum Kind: String, Sendable, Equatable, CaseIterable { case sqlite }
+    public init(name: String, kind: Kind = .sqlite, path: String? = nil, isIdempotent: Bool = false) {
+        self.name = name
+        self.kind = kind
+        self.path = path
+        self.isIdempotent = isIdempotent
+    }
+}
+
+/// How the server reads an object from its back end.
+public struct BackEndBinding: Sendable, Equatable {
+    /// Name of the back end in the model.
+    public var backEnd: String
+    /// The table that create, update and delete work on; any name that SQL allows.
+    public var table: String
+    /// Column of an attribute where it has another name; any name that SQL allows.
+    public var columns: [String: String]
+    /// A SELECT whose result columns carry the attributes' columns by name; `:name` is a synchronization parameter. Nil: all of the table.
+    public var load: String?
+    public var changeDetection: ChangeDetection
+    /// Digest: rows are compared by digest. Version column: it grows with each change of a row.
+    public enum ChangeDetection: Sendable, Equatable { case digest, versionColumn(String) }
+    public init(
+        backEnd: String, table: String, columns: [String: String] = [:], load: String? = nil, changeDetection: ChangeDetection = .digest
+    ) {
+        self.backEnd = backEnd
+        self.table = table
+        self.columns = columns
+        self.load = load
+        self.changeDetection = changeDetection
+    }
+
+    public func column(of attribute: String) -> String { columns[attribute] ?? attribute }
+}
