@@ -1,0 +1,67 @@
+# MobileObjects: every task of the project. `make` alone lists them.
+# Each target first installs the Debian packages it needs and that are missing, and says which; a machine that has them needs no root and no network.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench checklist fuzz sanitize sanitize-address sanitize-thread coverage docs format clean ready
+
+export PATH := $(shell .ci/find-swift 2>/dev/null):$(PATH)
+
+# Further arguments of the programs that are run: make demo ARGS="--backend my.db --model my.mbo.json", make test ARGS="--filter Pending".
+ARGS ?=
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | while IFS='|' read -r name text; do \
+	    printf '  make %-18s %s\n' "$$name" "$$text"; done
+
+demo: ready ## build in release mode and show a whole offline-first application at work
+	@swift build -c release --product mobile --quiet
+	@.build/release/mobile demo $(ARGS)
+
+test: ready ## run all tests
+	swift test --disable-xctest $(ARGS)
+
+bench: ready ## measure everything against its reference, in release mode
+	@swift build -c release --product Benchmarks --quiet
+	@.build/release/Benchmarks $(ARGS)
+
+# The run's own events are joined with the ids at the beginning of the tests' names; a run that fails is joined as well, then make fails.
+checklist: ready ## run all tests and tell which rows of the object API and of the protocols they prove
+	@mkdir -p .build && rm -f .build/test-events.jsonl
+	swift build --build-tests --quiet
+	swift test --skip-build --disable-xctest --event-stream-output-path .build/test-events.jsonl --event-stream-version 0 > .build/test-output.txt 2>&1 \
+	    || { tail -n 20 .build/test-output.txt; echo 'the test run failed; what it did prove:'; }
+	@.build/debug/checklist --rows Tests/Conformance/Rows --events .build/test-events.jsonl --json .build/checklist.json
+
+# Seconds for all fuzz targets together; each gets an equal part.
+FUZZ_SECONDS ?= 1200
+fuzz: ready ## run the libFuzzer targets of the C parsers (FUZZ_SECONDS together, default 1200)
+	@Tests/Fuzz/run $(FUZZ_SECONDS)
+
+sanitize: sanitize-address sanitize-thread ## run all tests under ASan with UBSan, then under TSan
+
+sanitize-address: ready ## run all tests under the address and undefined behaviour sanitizers
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	    swift test --disable-xctest --scratch-path .build/address --sanitize=address -Xcc -fsanitize=undefined $(ARGS)
+
+sanitize-thread: ready ## run all tests under the thread sanitizer
+	TSAN_OPTIONS=halt_on_error=1 swift test --disable-xctest --scratch-path .build/thread --sanitize=thread $(ARGS)
+
+coverage: ready ## run all tests and show which part of each module they reach
+	swift test --disable-xctest --scratch-path .build/coverage --enable-code-coverage $(ARGS)
+	@.ci/coverage .build/coverage
+
+docs: ready ## build the documentation of all modules into .build/docs
+	@.ci/docs
+
+format: ## format Swift and C in place
+	@.ci/prepare clang-format=command:clang-format
+	swift format format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks
+	@git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs -r clang-format -i
+
+clean: ## remove everything that was built
+	rm -rf .build
+
+ready:
+	@.ci/prepare
