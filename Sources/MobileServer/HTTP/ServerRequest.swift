@@ -1,0 +1,39 @@
+public import MobileProtocol
+
+/// One request as the server's logic sees it: complete, whatever the network did on the way.
+///
+/// The HTTP face makes it from a connection; tests and simulated networks make it directly.
+public struct ServerRequest {
+    /// The method in upper case, such as `POST`.
+    public var method: String
+    /// The path without query, percent-decoded, beginning with a slash.
+    public var path: String
+    /// The query's parameters, percent-decoded; of a name that occurs twice the last one counts.
+    public var query: [String: String]
+    /// The header fields under their names in lower case; fields of one name are joined with a comma and a space.
+    public var headers: [String: String]
+    /// The address of the other end without port, such as `127.0.0.1`; empty if there is none.
+    public var remoteAddress: String
+    /// The whole body, ready to be read from its first byte. Long ones lie in a temporary file.
+    public var body: Spool
+
+    public init(
+        method: String = "GET", path: String, query: [String: String] = [:], headers: [String: String] = [:],
+        remoteAddress: String = "", body: Spool = Spool([])
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.remoteAddress = remoteAddress
+        self.body = body
+    }
+
+    /// The token of an `Authorization: Bearer` field; nil without one.
+    public var bearerToken: String? {
+        guard let field = headers["authorization"] else { return nil }
+        let parts = field.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return String(parts[1])
+    }
+}
