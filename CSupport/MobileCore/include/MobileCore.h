@@ -3,5 +3,6 @@
 #define MOBILE_CORE_H
 
 #include "mc_error.h"
+#include "mc_message.h"
 
 #endif

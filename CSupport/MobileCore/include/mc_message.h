@@ -1,0 +1,92 @@
+/// mc_message.h: whole JSON messages (RFC 8259), read into one flat list of nodes.
+///
+/// A message is read in one call. Its nodes stand in the order of the text; a container is followed by its contents, and knows
+/// where they end, so that skipping a part nobody asks for costs one addition. Strings and numbers stay where they lie in the
+/// caller's bytes; only strings with escapes are unfolded, into memory of the message.
+///
+///     {"id": 7, "tags": ["a"]}    0 object, length 2, end 6
+///                                 1 string id     2 integer 7
+///                                 3 string tags   4 array, length 1, end 6   5 string a
+///
+/// Numbers keep their text, because 12.34 must not pass through a double, and integers beyond 64 bits occur.
+///
+/// Order of calls: parse, then look at the nodes, then free. The caller's bytes must outlive the message.
+/// Threads:        a message never changes after `mc_message_parse`: any number of threads may read it.
+/// Memory:         32 bytes per node, and the unfolded strings.
+#ifndef MC_MESSAGE_H
+#define MC_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mc_error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum mc_json_kind {
+    MC_JSON_NULL = 0,
+    MC_JSON_FALSE = 1,
+    MC_JSON_TRUE = 2,
+    MC_JSON_INTEGER = 3,  ///< a number without fraction and exponent that fits into 64 bits
+    MC_JSON_NUMBER = 4,   ///< any other number
+    MC_JSON_STRING = 5,
+    MC_JSON_ARRAY = 6,
+    MC_JSON_OBJECT = 7    ///< its contents are key, value, key, value...
+} mc_json_kind;
+
+typedef struct mc_json_node {
+    const char *MC_NULLABLE text;  ///< strings: UTF-8 without quotes and escapes; numbers: as written; else NULL
+    int64_t integer;               ///< the value of an MC_JSON_INTEGER, else 0
+    uint32_t length;               ///< bytes of `text`; elements of an array; members of an object
+    uint32_t end;                  ///< number of the first node behind this one and its contents
+    uint32_t offset;               ///< bytes from the start of the message to the value's first byte
+    uint8_t kind;                  ///< a `mc_json_kind`
+} mc_json_node;
+
+/// The deepest nesting that can be asked for.
+enum { MC_JSON_DEPTH_LIMIT = 1024 };
+
+typedef struct mc_message mc_message;
+
+/// Reads a message of at most 4 GB and `depth` levels of arrays and objects (0: the default of 64; 1024 at most). There may be
+/// blanks around the value, and nothing else. Two members of one object with the same key (after unfolding) are refused.
+/// On success `*out` is a message that the caller gives to `mc_message_free`; on failure it is NULL.
+/// Fails with MC_ERROR_JSON (`byte_offset`: the first byte that cannot be), MC_ERROR_TRUNCATED (the text ended in the middle),
+/// MC_ERROR_LIMIT (too deep, too long), MC_ERROR_NO_MEMORY.
+mc_status mc_message_parse(const void *MC_NONNULL bytes, size_t length, unsigned depth, mc_message *MC_NULLABLE *MC_NONNULL out,
+                           mc_error *MC_NULLABLE error);
+
+/// The nodes; the first one is the root. They belong to the message.
+const mc_json_node *MC_NONNULL mc_message_nodes(const mc_message *MC_NONNULL message, size_t *MC_NONNULL count);
+
+/// Frees a message; NULL is allowed.
+void mc_message_free(mc_message *MC_NULLABLE message);
+
+/// Whether the text is one JSON number and nothing else.
+bool mc_json_is_number(const char *MC_NONNULL text, size_t length);
+
+/// The double that is nearest to the number `text`, whatever the process's locale; false where `text` is no JSON number or
+/// is beyond the largest double.
+bool mc_json_text_to_double(const char *MC_NONNULL text, size_t length, double *MC_NONNULL value);
+
+/// The most bytes that `mc_json_double_to_text` writes.
+enum { MC_JSON_DOUBLE_SIZE = 32 };
+
+/// Writes the shortest JSON number that reads back as the same double ("0.1", "1e300", "-0.0"), not NUL-terminated.
+/// Returns its length; 0 for infinities and what is not a number, which JSON does not have.
+size_t mc_json_double_to_text(double value, char *MC_NONNULL out);
+
+/// The most bytes that `mc_json_escape` makes of `length` bytes, quotes included.
+size_t mc_json_escape_bound(size_t length);
+
+/// Writes UTF-8 text as a JSON string with its quotes into `out`, which has room for `mc_json_escape_bound(length)` bytes.
+/// Returns the length, or 0 where the text is not valid UTF-8: then `*bad` is the offset of the first wrong byte.
+size_t mc_json_escape(const char *MC_NULLABLE text, size_t length, char *MC_NONNULL out, size_t *MC_NONNULL bad);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

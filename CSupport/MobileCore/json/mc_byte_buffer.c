@@ -1,0 +1,39 @@
+#include "json/mc_byte_buffer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+mc_status mc_byte_buffer_reserve(mc_byte_buffer *buffer, size_t more)
+{
+    if (buffer->capacity - buffer->length >= more)
+        return MC_OK;
+    if (more > buffer->maximum || buffer->length > buffer->maximum - more)
+        return MC_ERROR_LIMIT;
+    const size_t needed = buffer->length + more;
+    size_t capacity = buffer->capacity < 256 ? 256 : buffer->capacity;
+    while (capacity < needed)
+        capacity = capacity > buffer->maximum / 2 ? buffer->maximum : capacity * 2;
+    uint8_t *const bytes = realloc(buffer->bytes, capacity);
+    if (bytes == NULL)
+        return MC_ERROR_NO_MEMORY;
+    buffer->bytes = bytes;
+    buffer->capacity = capacity;
+    return MC_OK;
+}
+
+mc_status mc_byte_buffer_append(mc_byte_buffer *buffer, const void *bytes, size_t length)
+{
+    const mc_status status = mc_byte_buffer_reserve(buffer, length);
+    if (status == MC_OK && length > 0) {
+        memcpy(buffer->bytes + buffer->length, bytes, length);
+        buffer->length += length;
+    }
+    return status;
+}
+
+void mc_byte_buffer_free(mc_byte_buffer *buffer)
+{
+    free(buffer->bytes);
+    buffer->bytes = NULL;
+    buffer->length = buffer->capacity = 0;
+}

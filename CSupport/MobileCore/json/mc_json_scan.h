@@ -1,0 +1,92 @@
+/// mc_json_scan.h: the scanner under everything that reads JSON in the core. Internal.
+///
+/// The functions look at bytes in place and validate as they go (RFC 8259, UTF-8 included). Each returns where it came to, or
+/// NULL with a `mc_json_stop` that tells where and why it stopped. The position is exact in one strict sense: everything before
+/// it could still have become valid JSON, with the byte at it nothing can. A stop without `expected` means that the input ended
+/// while everything was in order; so the same functions serve a whole document, and a chunk that is continued later.
+#ifndef MC_JSON_SCAN_H
+#define MC_JSON_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mc_fail.h"
+#include "mc_message.h"
+
+/// Why a scan stopped.
+typedef struct mc_json_stop {
+    const uint8_t *at;          ///< the first byte that cannot be, or the end of the input
+    const char *expected;       ///< what could have stood there; NULL: the input ended
+    bool too_deep;                          ///< it is valid JSON, but nested deeper than the caller allows
+} mc_json_stop;
+
+/// A number as it was written. Its value is `digits * 10 ^ exponent` unless `inexact`.
+typedef struct mc_json_number {
+    const uint8_t *text;    ///< its first byte
+    size_t length;
+    uint64_t digits;        ///< up to 19 significant digits
+    int64_t exponent;
+    bool negative;
+    bool integral;          ///< written without fraction and exponent
+    bool inexact;           ///< a digit behind the nineteenth is not 0: only `text` has the whole value
+} mc_json_number;
+
+/// Skips blanks: spaces, tabs, line feeds and carriage returns.
+static inline const uint8_t *mc_json_skip_blanks(const uint8_t *at, const uint8_t *end)
+{
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
+        at++;
+    return at;
+}
+
+/// Notes why a scan stopped, and returns NULL for the caller to return.
+static inline const uint8_t *mc_json_stop_at(mc_json_stop *stop, const uint8_t *at, const uint8_t *end, const char *expected)
+{
+    stop->at = at;
+    stop->expected = at < end ? expected : NULL;
+    stop->too_deep = false;
+    return NULL;
+}
+
+/// Skips bytes that may stand in a string as they are: ASCII other than quote, backslash and control characters.
+const uint8_t *mc_json_plain_end(const uint8_t *at, const uint8_t *end);
+
+/// Checks one UTF-8 sequence of more than one byte (Unicode 15, table 3-7); `at` is its lead byte.
+const uint8_t *mc_json_utf8_end(const uint8_t *at, const uint8_t *end, mc_json_stop *stop);
+
+/// Finds the end of a string: `at` is behind the opening quote, the result is the closing quote. `*escaped` is set to true
+/// when there is a backslash in it, and left alone otherwise.
+const uint8_t *mc_json_string_end(const uint8_t *at, const uint8_t *end, bool *escaped, mc_json_stop *stop);
+
+/// Unfolds the escapes of the validated string `text` into `out`, which has room for `length` bytes. Returns its new length.
+size_t mc_json_unescape(const uint8_t *text, size_t length, uint8_t *out);
+
+/// Reads a number from its first byte. The result is behind its last byte; where the number reaches up to `end`, the caller
+/// decides whether that is the end of the number.
+const uint8_t *mc_json_number_end(const uint8_t *at, const uint8_t *end, mc_json_number *number, mc_json_stop *stop);
+
+/// Checks that one of the words null, true and false stands at `at`.
+const uint8_t *mc_json_word_end(const uint8_t *at, const uint8_t *end, const char *word, mc_json_stop *stop);
+
+/// Validates one value of any kind, containers included, `depth_left` levels deep. The result is behind its last byte.
+const uint8_t *mc_json_value_end(const uint8_t *at, const uint8_t *end, unsigned depth_left, mc_json_stop *stop);
+
+/// The exact integer; false where it has a fraction, an exponent or does not fit.
+bool mc_json_number_integer(const mc_json_number *number, int64_t *value);
+
+/// The nearest double, ties to even; false where it is beyond the largest one. Independent of the process's locale.
+bool mc_json_number_double(const mc_json_number *number, double *value);
+
+/// The integer that is `10 ^ scale` times the number; false where that is no integer or does not fit.
+bool mc_json_number_scaled(const mc_json_number *number, unsigned scale, int64_t *value);
+
+/// Writes the number in plain notation without superfluous zeros ("-12.5", "0"). Returns the length, or 0 where it has more
+/// than `scale` digits behind the point or more than `precision - scale` before it, or where `capacity` is less than
+/// `precision` + 3.
+size_t mc_json_number_plain(const mc_json_number *number, unsigned precision, unsigned scale, uint8_t *out, size_t capacity);
+
+/// Describes the byte at which a scan stopped, for "expected a digit, found ...". Returns `buffer`.
+const char *mc_json_describe(const uint8_t *at, const uint8_t *end, char *buffer, size_t capacity);
+
+#endif

@@ -1,0 +1,140 @@
+/// mc_json_write.c: strings and doubles as JSON text.
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json/mc_json_scan.h"
+#include "mc_message.h"
+
+size_t mc_json_escape_bound(size_t length)
+{
+    return length > (SIZE_MAX - 2) / 6 ? SIZE_MAX : length * 6 + 2;
+}
+
+/// Writes one escape for a byte that cannot stand in a string as it is.
+static uint8_t *put_escape(uint8_t *to, uint8_t byte)
+{
+    static const char hexadecimal[] = "0123456789abcdef";
+    *to++ = '\\';
+    switch (byte) {
+    case '"': case '\\': *to++ = byte; return to;
+    case '\b': *to++ = 'b'; return to;
+    case '\f': *to++ = 'f'; return to;
+    case '\n': *to++ = 'n'; return to;
+    case '\r': *to++ = 'r'; return to;
+    case '\t': *to++ = 't'; return to;
+    default:
+        memcpy(to, "u00", 3);
+        to[3] = (uint8_t)hexadecimal[byte >> 4];
+        to[4] = (uint8_t)hexadecimal[byte & 0xF];
+        return to + 5;
+    }
+}
+
+size_t mc_json_escape(const char *text, size_t length, char *out, size_t *bad)
+{
+    const uint8_t *const start = (const uint8_t *)text, *at = start, *const end = length > 0 ? start + length : start;
+    uint8_t *to = (uint8_t *)out;
+    *to++ = '"';
+    while (at < end) {
+        // The scanner for reading knows what may stand in a string: it stops at a backslash as at any other byte to escape,
+        // so it is given one plain run after the other.
+        const uint8_t *const run = at;
+        at = mc_json_plain_end(at, end);
+        const size_t plain = (size_t)(at - run);
+        memcpy(to, run, plain);
+        to += plain;
+        if (at == end)
+            break;
+        if (*at < 0x80) {
+            to = put_escape(to, *at++);
+            continue;
+        }
+        mc_json_stop stop;
+        const uint8_t *const next = mc_json_utf8_end(at, end, &stop);
+        if (next == NULL) {
+            *bad = (size_t)(at - start);
+            return 0;
+        }
+        do
+            *to++ = *at++;
+        while (at < next);
+    }
+    *to++ = '"';
+    return (size_t)(to - (uint8_t *)out);
+}
+
+/// Takes the zeros away behind which nothing follows: "1.500000e+20" has none of them, "%.17g" writes none either; what it
+/// does write is "1e+20", which JSON allows, and a point that depends on the locale, which JSON does not.
+static size_t copy_number(const char *text, char *out)
+{
+    size_t length = 0;
+    for (; *text != '\0'; text++) {
+        const bool known = (*text >= '0' && *text <= '9') || *text == '-' || *text == '+' || *text == 'e';
+        if (known)
+            out[length++] = *text;
+        else if (length == 0 || out[length - 1] != '.')
+            out[length++] = '.';
+    }
+    return length;
+}
+
+/// A double that has a short decimal notation, as prices and rates have: `value` is `whole / 10 ^ places` with at most 15
+/// digits. Division of two exact doubles rounds correctly, so the text reads back as the same value, and no two decimals of
+/// 15 digits read as one double: the first that fits is the shortest.
+static size_t short_text(double value, char *out)
+{
+    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
+    const double magnitude = fabs(value);
+    for (unsigned places = 0; places < sizeof powers / sizeof powers[0]; places++) {
+        const double shifted = magnitude * powers[places];
+        if (!(shifted < 1e15))
+            return 0;
+        const uint64_t whole = (uint64_t)(shifted + 0.5);
+        if ((double)whole / powers[places] != magnitude)
+            continue;
+        char digits[24];
+        size_t count = 0, length = 0;
+        uint64_t rest = whole;
+        while (rest > 0 || count <= places) {
+            digits[count++] = (char)('0' + rest % 10);
+            rest /= 10;
+            if (count == places && places > 0)
+                digits[count++] = '.';
+        }
+        // One digit stands before the point even where the number is smaller than 1.
+        if (digits[count - 1] == '.')
+            digits[count++] = '0';
+        if (signbit(value))
+            out[length++] = '-';
+        while (count > 0)
+            out[length++] = digits[--count];
+        return length;
+    }
+    return 0;
+}
+
+size_t mc_json_double_to_text(double value, char *out)
+{
+    if (!isfinite(value))
+        return 0;
+    size_t length = short_text(value, out);
+    // 15 digits of a normal double are exact and end without zeros: nothing shorter reads back. Subnormals have fewer.
+    for (int digits = fabs(value) < DBL_MIN ? 1 : 15; length == 0 && digits <= 17; digits++) {
+        char text[MC_JSON_DOUBLE_SIZE];
+        double back;
+        (void)snprintf(text, sizeof text, "%.*g", digits, value);
+        length = copy_number(text, out);
+        if (digits < 17 && (!mc_json_text_to_double(out, length, &back) || back != value))
+            length = 0;
+    }
+    // A double stays recognisable as one.
+    for (size_t index = 0; index < length; index++) {
+        if (out[index] == '.' || out[index] == 'e')
+            return length;
+    }
+    memcpy(out + length, ".0", 2);
+    return length + 2;
+}

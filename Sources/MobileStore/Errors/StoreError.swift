@@ -1,0 +1,99 @@
+internal import MobileCore
+
+/// The error of this module: everything that `MobileStore` throws, except what the caller's own closures throw.
+public struct StoreError: Error, Sendable {
+    /// What kind of failure it is: stable, for programs.
+    public let code: Code
+    /// What happened, to which value, and where known what to do; one line, for people.
+    public let message: String
+    /// SQLite's extended result code; nil unless SQLite failed.
+    public let sqliteCode: Int32?
+    /// Bytes from the start of the (inflated) input; nil where there is no position.
+    public let byteOffset: Int64?
+    /// The number of the input row, from 1; nil where there is none.
+    public let row: Int?
+    /// The failure below this one; nil where it began here.
+    public let cause: (any Error)?
+
+    /// Makes an error that began in Swift.
+    public init(
+        _ code: Code, _ message: String, sqliteCode: Int32? = nil, byteOffset: Int64? = nil, row: Int? = nil, cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.sqliteCode = sqliteCode
+        self.byteOffset = byteOffset
+        self.row = row
+        self.cause = cause
+    }
+
+    /// The kind of a failure. A struct, so that a new kind breaks no `switch`; the numbers are stable.
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// A call out of order, or an argument out of its range.
+        public static let misuse = Code(rawValue: 1)
+        /// An allocation failed.
+        public static let noMemory = Code(rawValue: 2)
+        /// SQLite failed; ``StoreError/sqliteCode`` says how.
+        public static let sqlite = Code(rawValue: 3)
+        /// A constraint of the database refused a row.
+        public static let constraint = Code(rawValue: 4)
+        /// A connection did not become free in time.
+        public static let timeout = Code(rawValue: 5)
+        /// The work was interrupted or cancelled by the caller.
+        public static let interrupted = Code(rawValue: 6)
+        /// The database or the handle is closed.
+        public static let closed = Code(rawValue: 7)
+        /// The thing asked for does not exist.
+        public static let notFound = Code(rawValue: 8)
+        /// The database or a stored value contradicts itself.
+        public static let corrupt = Code(rawValue: 9)
+        /// The input is not JSON as RFC 8259 has it.
+        public static let json = Code(rawValue: 10)
+        /// A value does not fit its column.
+        public static let type = Code(rawValue: 11)
+        /// The input ended too early.
+        public static let truncated = Code(rawValue: 12)
+        /// The deflated input is damaged.
+        public static let compression = Code(rawValue: 13)
+        /// A limit was exceeded: depth, row length, inflated size or ratio.
+        public static let limit = Code(rawValue: 14)
+        /// The disk or the database is full.
+        public static let full = Code(rawValue: 15)
+        /// The operating system refused to read or write.
+        public static let io = Code(rawValue: 16)
+        /// A write was tried where only reading is allowed.
+        public static let readOnly = Code(rawValue: 17)
+        /// A write before the end of a value that can only grow.
+        public static let appendOnly = Code(rawValue: 18)
+        /// A write beyond the length announced at open.
+        public static let overLength = Code(rawValue: 19)
+
+        /// The name as the core has it, such as "constraint".
+        public var description: String { unsafe String(cString: mc_status_name(mc_status(UInt32(truncatingIfNeeded: rawValue)))) }
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    public var description: String { "\(code): \(message)" }
+}
+
+extension StoreError {
+    /// Takes over what the core says.
+    init(_ error: mc_error) {
+        self.init(
+            Code(rawValue: Int(error.code.rawValue)),
+            unsafe withUnsafeBytes(of: error.message) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) },
+            sqliteCode: error.sqlite_code == 0 ? nil : error.sqlite_code,
+            byteOffset: error.byte_offset < 0 ? nil : error.byte_offset,
+            row: error.row == 0 ? nil : Int(error.row))
+    }
+
+    /// The gate: runs one call into the core and throws a status other than `MC_OK`.
+    static func check(_ call: (UnsafeMutablePointer<mc_error>) -> mc_status) throws(StoreError) {
+        var error = mc_error()
+        guard unsafe call(&error) == MC_OK else { throw StoreError(error) }
+    }
+}

@@ -1,0 +1,72 @@
+/// The members of a JSON object in their order, each key once.
+///
+/// Look-up walks the members: messages have a handful of them. Two objects are equal when they have the same members,
+/// whatever their order.
+public struct JSONObject: Sendable {
+    /// One key with its value.
+    public struct Member: Sendable, Hashable {
+        public let key: String
+        public var value: JSONValue
+    }
+
+    /// The members in their order.
+    public private(set) var members: [Member]
+
+    /// An object without members.
+    public init() { members = [] }
+
+    /// - Precondition: no key occurs twice.
+    public init(uniqueKeys members: some Sequence<(String, JSONValue)>) {
+        self.members = members.map { Member(key: $0, value: $1) }
+        precondition(Set(self.members.map(\.key)).count == self.members.count, "a key occurs twice in a JSON object")
+    }
+
+    /// Takes over members whose keys were compared before.
+    init(checked members: [Member]) { self.members = members }
+
+    /// The keys in their order.
+    public var keys: [String] { members.map(\.key) }
+
+    /// The number of members.
+    public var count: Int { members.count }
+
+    /// Whether there are no members.
+    public var isEmpty: Bool { members.isEmpty }
+
+    /// The value under `key`. Setting replaces it in its place, or appends a member; setting nil removes the member.
+    public subscript(key: String) -> JSONValue? {
+        get { index(of: key).map { members[$0].value } }
+        set {
+            switch (index(of: key), newValue) {
+            case (let index?, let value?): members[index].value = value
+            case (let index?, nil): members.remove(at: index)
+            case (nil, let value?): members.append(Member(key: key, value: value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// JSON compares keys scalar by scalar, while Swift's strings are equal when they are canonically equivalent.
+    private func index(of key: String) -> Int? {
+        members.firstIndex { $0.key.utf8.elementsEqual(key.utf8) }
+    }
+}
+
+extension JSONObject: Hashable {
+    public static func == (left: JSONObject, right: JSONObject) -> Bool {
+        left.count == right.count && left.members.allSatisfy { right[$0.key] == $0.value }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(members.reduce(0) { $0 ^ $1.hashValue })
+    }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    /// - Precondition: no key occurs twice.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(uniqueKeys: elements) }
+}
+
+extension JSONObject: Sequence {
+    public func makeIterator() -> IndexingIterator<[Member]> { members.makeIterator() }
+}

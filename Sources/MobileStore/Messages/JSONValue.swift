@@ -1,0 +1,102 @@
+/// One JSON value, as a tree of plain Swift values.
+///
+/// For messages, metadata and other documents that fit into memory; rows go through ``BulkImporter`` and ``BulkExporter``.
+/// Nothing is lost on the way in and out: integers are exact to 64 bits, every other number keeps its decimal text, and the
+/// members of an object keep their order.
+public enum JSONValue: Sendable, Hashable {
+    case null
+    case boolean(Bool)
+    /// A number without fraction and exponent that fits into 64 bits.
+    case integer(Int64)
+    /// Any other number, as JSON text: `12.50`, `1e300`, or an integer beyond 64 bits. ``double`` converts it.
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    case object(JSONObject)
+}
+
+extension JSONValue {
+    /// The value as a number with the shortest text that reads back as the same double.
+    /// - Returns: nil for infinities and what is not a number, which JSON does not have.
+    public init?(_ double: Double) {
+        guard let text = JSONText.number(double) else { return nil }
+        self = .number(text)
+    }
+
+    /// The value of a string; nil for everything else.
+    public var string: String? {
+        guard case .string(let value) = self else { return nil }
+        return value
+    }
+
+    /// The value of an integer that fits into 64 bits; nil for everything else.
+    public var integer: Int64? {
+        guard case .integer(let value) = self else { return nil }
+        return value
+    }
+
+    /// The value of any number as the nearest double; nil for everything else, and for a number beyond the largest double.
+    public var double: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let text): JSONText.double(text)
+        default: nil
+        }
+    }
+
+    /// The text of any number, as JSON has it, for types that are wider than ``double``; nil for everything else.
+    public var decimalText: String? {
+        switch self {
+        case .integer(let value): String(value)
+        case .number(let text): text
+        default: nil
+        }
+    }
+
+    /// The value of true or false; nil for everything else.
+    public var boolean: Bool? {
+        guard case .boolean(let value) = self else { return nil }
+        return value
+    }
+
+    /// The elements of an array; nil for everything else.
+    public var array: [JSONValue]? {
+        guard case .array(let value) = self else { return nil }
+        return value
+    }
+
+    /// The members of an object; nil for everything else.
+    public var object: JSONObject? {
+        guard case .object(let value) = self else { return nil }
+        return value
+    }
+
+    /// Whether the value is null.
+    public var isNull: Bool { self == .null }
+
+    /// The member of an object; nil where there is none, and for everything that is no object.
+    public subscript(key: String) -> JSONValue? { object?[key] }
+
+    /// The element of an array; nil behind its end, and for everything that is no array.
+    public subscript(index: Int) -> JSONValue? {
+        guard let array, array.indices.contains(index) else { return nil }
+        return array[index]
+    }
+}
+
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByStringInterpolation
+{
+    public init(nilLiteral: ()) { self = .null }
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// - Precondition: no key occurs twice.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(uniqueKeys: elements)) }
+}
+
+extension JSONValue: CustomStringConvertible {
+    /// The value as compact JSON text.
+    public var description: String { String(decoding: bytes, as: UTF8.self) }
+}
