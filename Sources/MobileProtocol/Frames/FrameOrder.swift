@@ -1,0 +1,146 @@
+/// How far a frame stream has come, and which frames may follow. Writer and reader both ask it.
+///
+///     upload:     H ( O ( V D* E )* )* Z
+///     download:   H ( K | L )* ( ( T D* E | V D* E )* G )* ( R | L )* Z
+///
+/// A download may break off with `X` wherever a frame may begin, also before `H`. `Z` and `X` are last.
+struct FrameOrder: Sendable {
+    private enum Place: Sendable {
+        /// Before `H`.
+        case start
+        /// Behind the upload's header, or an operation: the id of the last one.
+        case operations(last: OperationFrame?)
+        /// Behind the download's header.
+        case prelude
+        /// Between the parts of a group that `G` has not ended.
+        case group
+        /// Behind a group.
+        case groups
+        /// Behind the first result.
+        case results
+        /// In a part; `back` is where its end leads.
+        case rows
+        case value(LargeValuePart, received: Int64)
+        /// Behind `Z` or `X`.
+        case ended
+    }
+
+    let direction: FrameDirection
+    private var place = Place.start
+    /// The operation that the upload's value parts belong to.
+    private var lastOperation: OperationFrame?
+
+    init(_ direction: FrameDirection) { self.direction = direction }
+
+    /// Whether the stream is complete.
+    var isEnded: Bool {
+        if case .ended = place { true } else { false }
+    }
+
+    /// Whether a frame of this type may come now; known before its payload is.
+    /// - Throws: ``ProtocolError/Code/malformedFrame``, or ``ProtocolError/Code/trailingBytes`` behind the end.
+    func check(_ type: FrameType, at offset: Int64) throws(ProtocolError) {
+        if isEnded {
+            throw ProtocolError(.trailingBytes, "frame \"\(type.letter)\": the stream has ended before it", byteOffset: offset)
+        }
+        guard allowed.contains(type) else {
+            let expected = allowed.map { String($0.letter) }.joined(separator: ", ")
+            throw ProtocolError(
+                .malformedFrame, "frame \"\(type.letter)\" in the wrong place of the \(direction): expected one of \(expected)",
+                byteOffset: offset)
+        }
+    }
+
+    private var allowed: [FrameType] {
+        switch place {
+        case .start: direction == .upload ? [.header] : [.header, .failure]
+        case .operations(nil): [.operation, .streamEnd]
+        case .operations: [.operation, .largeValue, .streamEnd]
+        case .prelude: [.keyRange, .logRecords, .table, .largeValue, .groupEnd, .replayResults, .streamEnd, .failure]
+        case .group: [.table, .largeValue, .groupEnd, .failure]
+        case .groups: [.table, .largeValue, .groupEnd, .replayResults, .logRecords, .streamEnd, .failure]
+        case .results: [.replayResults, .logRecords, .streamEnd, .failure]
+        case .rows, .value: direction == .upload ? [.data, .partEnd] : [.data, .partEnd, .failure]
+        case .ended: []
+        }
+    }
+
+    /// Goes one frame further.
+    /// - Throws: what ``check(_:at:)`` throws, and ``ProtocolError/Code/invalidContent`` for a frame that contradicts the ones before it.
+    mutating func advance(_ content: FrameContent, at offset: Int64) throws(ProtocolError) {
+        try check(content.type, at: offset)
+        switch content {
+        case .header: place = .operations(last: nil)
+        case .answer: place = .prelude
+        case .operation(let operation):
+            try checkFollows(operation, at: offset)
+            lastOperation = operation
+            place = .operations(last: operation)
+        case .keyRange: break
+        case .logRecords:
+            if case .groups = place { place = .results }
+        case .table: place = .rows
+        case .largeValue(let part):
+            try checkOwner(part, at: offset)
+            place = .value(part, received: 0)
+        case .data(let bytes): try receive(bytes.count, at: offset)
+        case .partEnd(let end): try endPart(end, at: offset)
+        case .groupEnd: place = .groups
+        case .replayResults: place = .results
+        case .failure, .streamEnd: place = .ended
+        }
+    }
+
+    /// Ids grow, and the operations of a batch lie together: so a receiver can do a batch as soon as the next one begins.
+    private func checkFollows(_ operation: OperationFrame, at offset: Int64) throws(ProtocolError) {
+        guard let last = lastOperation else { return }
+        guard operation.id > last.id else {
+            throw ProtocolError(
+                .invalidContent, "operation \(operation.id): ids grow, and the one before it is \(last.id)", byteOffset: offset)
+        }
+        guard operation.batch == last.batch || operation.batch > last.id else {
+            throw ProtocolError(
+                .invalidContent, "operation \(operation.id): batch \(operation.batch) has ended before it", byteOffset: offset)
+        }
+    }
+
+    private func checkOwner(_ part: LargeValuePart, at offset: Int64) throws(ProtocolError) {
+        switch (part.owner, direction) {
+        case (.row, .download): return
+        case (.operation(let id), .upload) where id == lastOperation?.id: return
+        default:
+            throw ProtocolError(
+                .invalidContent,
+                direction == .upload
+                    ? "large value part: expected the id of the operation before it" : "large value part: expected the key of a row",
+                byteOffset: offset)
+        }
+    }
+
+    private mutating func receive(_ count: Int, at offset: Int64) throws(ProtocolError) {
+        guard case .value(let part, let received) = place else { return }
+        let (total, overflow) = received.addingReportingOverflow(Int64(count))
+        let limit = part.length.map { part.compression == .none ? $0 : .max } ?? 0
+        guard !overflow, total <= limit else {
+            throw ProtocolError(
+                .invalidContent, "data of \"\(part.attribute)\": more than the announced \(part.length ?? 0) bytes", byteOffset: offset)
+        }
+        place = .value(part, received: total)
+    }
+
+    private mutating func endPart(_ end: PartEnd, at offset: Int64) throws(ProtocolError) {
+        switch (place, end) {
+        case (.rows, .rows): break
+        case (.value(let part, let received), .bytes(let count)):
+            let length = part.length ?? 0
+            guard count == length, part.compression != .none || received == length else {
+                throw ProtocolError(
+                    .invalidContent, "end of \"\(part.attribute)\": expected \(length) bytes, \(min(count, received)) came",
+                    byteOffset: offset)
+            }
+        default:
+            throw ProtocolError(.invalidContent, "end of part: rows end with \"rows\", values with \"bytes\"", byteOffset: offset)
+        }
+        place = direction == .upload ? .operations(last: lastOperation) : .group
+    }
+}

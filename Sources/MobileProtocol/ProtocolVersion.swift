@@ -1,0 +1,60 @@
+/// What both ends must agree on before anything else: version, addresses and limits.
+public enum ProtocolVersion {
+    /// The version that this code speaks. A stream or message of another version is refused as
+    /// ``ProtocolError/Code/unsupportedVersion``.
+    public static let current: Int64 = 1
+}
+
+/// The paths under which a server answers.
+public enum Endpoint {
+    /// `POST`: one JSON message or an array of messages; the answer is an array of messages.
+    public static let messages = "/mobile/v1/messages"
+    /// `POST`: a frame stream up, a frame stream down.
+    public static let synchronize = "/mobile/v1/synchronize"
+    /// `GET`: a ``ServerStatus`` as JSON; needs no session.
+    public static let status = "/mobile/v1/status"
+
+    /// The media type of frame streams.
+    public static let frameContentType = "application/vnd.mobileobjects.frames"
+    /// The media type of messages and of errors that are not even messages.
+    public static let messageContentType = "application/json"
+}
+
+/// The limits of the protocol; a stream that goes over one of them is refused.
+public enum ProtocolLimit {
+    /// Bytes of one frame's payload.
+    public static let framePayload = 1 << 20
+    /// Bytes before a frame's payload.
+    public static let frameHeader = 8
+    /// Bytes of a data frame that a writer makes when it can choose.
+    public static let dataFrame = 65_536
+    /// Bytes of one request or answer at ``Endpoint/messages``.
+    public static let messages = 4 << 20
+}
+
+/// The codes of replay results, log records, failures and errors. They are HTTP's where HTTP has one (checklist area ERR).
+public enum ResultCode {
+    /// Done.
+    public static let success: Int64 = 200
+    /// The request contradicts the protocol.
+    public static let badRequest: Int64 = 400
+    /// Unknown session, or wrong user or password.
+    public static let unauthorized: Int64 = 401
+    /// The user may not do this.
+    public static let forbidden: Int64 = 403
+    /// There is no such package, object or table.
+    public static let notFound: Int64 = 404
+    /// The back end was busy or deadlocked; worth trying again.
+    public static let conflict: Int64 = 409
+    /// A constraint of the back end refused the operation.
+    public static let constraint: Int64 = 412
+    /// The request is longer than the server accepts.
+    public static let tooLarge: Int64 = 413
+    /// A failure without a code of its own.
+    public static let failure: Int64 = 500
+    /// The back end is down; worth trying again.
+    public static let unavailable: Int64 = 503
+
+    /// Whether trying again later may help. Original: table of recoverable and unrecoverable errors, SMP 2.3.
+    public static func isRecoverable(_ code: Int64) -> Bool { code == conflict || code == unavailable }
+}

@@ -1,0 +1,82 @@
+public import MobileStore
+
+/// One operation that the client submitted: the payload of an `O` frame.
+public struct OperationFrame: WireValue, Hashable {
+    /// What an operation does to its row.
+    public enum Change: String, Sendable, CaseIterable {
+        case create = "C"
+        case update = "U"
+        case delete = "D"
+        /// An operation of the model that is none of these.
+        case other = "O"
+    }
+
+    /// The operation's id: the replay counter it was submitted under; unique per client and growing.
+    public var id: Int64
+    /// The object's name in the model (`mbo`).
+    public var object: String
+    /// What the operation does.
+    public var change: Change
+    /// The operation's name in the model; nil for the object's only one of this kind.
+    public var operation: String?
+    /// The id of the first operation of its batch: operations of one batch are done together or not at all, and lie together.
+    public var batch: Int64
+    /// The row's surrogate key (`_sk`).
+    public var key: Int64
+    /// The values to write, by attribute; large attributes follow in `V` parts.
+    public var attributes: JSONObject
+    /// The row's primary key as the server knew it; empty for a row that the server has not seen.
+    public var primaryKey: JSONObject
+    /// Per relationship that holds the foreign key: the surrogate key of the parent row, or null for no parent.
+    public var refs: JSONObject
+    /// Values of the operation's own parameters.
+    public var parameters: JSONObject
+
+    public init(
+        id: Int64, object: String, change: Change, operation: String? = nil, batch: Int64? = nil, key: Int64,
+        attributes: JSONObject = [:], primaryKey: JSONObject = [:], refs: JSONObject = [:], parameters: JSONObject = [:]
+    ) {
+        self.id = id
+        self.object = object
+        self.change = change
+        self.operation = operation
+        self.batch = batch ?? id
+        self.key = key
+        self.attributes = attributes
+        self.primaryKey = primaryKey
+        self.refs = refs
+        self.parameters = parameters
+    }
+
+    public init(json: JSONValue) throws(ProtocolError) {
+        let members = try WireMembers(json, "operation")
+        id = try members.integer("id", in: 1 ... .max)
+        object = try members.string("mbo")
+        change = try members.choice("change", of: Change.self)
+        operation = try members.optionalString("operation")
+        batch = try members.optionalInteger("batch", in: 1...id) ?? id
+        key = try members.integer("key")
+        attributes = try members.members("attributes")
+        primaryKey = try members.members("primaryKey")
+        refs = try members.members("refs")
+        parameters = try members.members("parameters")
+        for ref in refs where ref.value != .null && ref.value.integer == nil {
+            throw members.unexpected("refs", "a surrogate key or null for \"\(ref.key.prefix(80))\"", ref.value)
+        }
+        if change == .other, operation == nil {
+            throw ProtocolError(.invalidContent, "operation, member \"operation\": expected a name for change \"O\", it is missing")
+        }
+    }
+
+    public var json: JSONValue {
+        var members: JSONObject = ["id": .integer(id), "mbo": .string(object), "change": .string(change.rawValue)]
+        members.set("operation", operation)
+        members["batch"] = .integer(batch)
+        members["key"] = .integer(key)
+        members.set("attributes", attributes)
+        members.set("primaryKey", primaryKey)
+        members.set("refs", refs)
+        members.set("parameters", parameters)
+        return .object(members)
+    }
+}

@@ -1,0 +1,176 @@
+public import MobileStore
+
+/// How the data of a part is packed.
+public enum PartCompression: String, Sendable, CaseIterable {
+    /// As it is.
+    case none
+    /// One zlib stream (RFC 1950) per part.
+    case zlib
+}
+
+/// Begins rows of one object: the payload of a `T` frame. `D` frames follow with JSON: for ``Mode/upsert`` an array of arrays under
+/// the column list, for ``Mode/delete`` an array of `[surrogate key]` arrays.
+public struct TablePart: WireValue, Hashable {
+    /// What becomes of the rows.
+    public enum Mode: String, Sendable, CaseIterable {
+        /// New rows are inserted, known ones overwritten.
+        case upsert
+        /// Rows leave this client: deleted in the back end, or no longer part of what it subscribes to.
+        case delete
+    }
+
+    /// The object's name in the model.
+    public var object: String
+    /// The columns of each row, in order; the first one is the surrogate key `_sk`.
+    public var columns: [String]
+    /// What becomes of the rows.
+    public var mode: Mode
+    /// How the data is packed.
+    public var compression: PartCompression
+
+    public init(object: String, columns: [String], mode: Mode = .upsert, compression: PartCompression = .zlib) {
+        self.object = object
+        self.columns = columns
+        self.mode = mode
+        self.compression = compression
+    }
+
+    public init(json: JSONValue) throws(ProtocolError) {
+        let members = try WireMembers(json, "table part")
+        object = try members.string("object")
+        columns = try members.strings("columns")
+        mode = try members.choice("mode", of: Mode.self)
+        compression = try members.choice("compression", of: PartCompression.self)
+        guard Set(columns).count == columns.count, !columns.isEmpty else {
+            throw ProtocolError(.invalidContent, "table part, member \"columns\": expected at least one column and none twice")
+        }
+    }
+
+    public var json: JSONValue {
+        [
+            "object": .string(object), "columns": .array(columns.map { .string($0) }), "mode": .string(mode.rawValue),
+            "compression": .string(compression.rawValue),
+        ]
+    }
+}
+
+/// Begins the value of one large attribute: the payload of a `V` frame. `D` frames follow with its bytes (a string's in UTF-8).
+public struct LargeValuePart: WireValue, Hashable {
+    /// Whose value it is.
+    public enum Owner: Sendable, Hashable {
+        /// Down: the row with this surrogate key.
+        case row(key: Int64)
+        /// Up: the operation with this id, which is the last `O` frame before.
+        case operation(id: Int64)
+    }
+
+    /// The object's name in the model.
+    public var object: String
+    /// The attribute's name.
+    public var attribute: String
+    /// Whose value it is.
+    public var owner: Owner
+    /// Bytes of the value before compression; nil: the value is NULL, and no data follows.
+    public var length: Int64?
+    /// How the data is packed.
+    public var compression: PartCompression
+
+    public init(object: String, attribute: String, owner: Owner, length: Int64?, compression: PartCompression = .none) {
+        self.object = object
+        self.attribute = attribute
+        self.owner = owner
+        self.length = length
+        self.compression = compression
+    }
+
+    public init(json: JSONValue) throws(ProtocolError) {
+        let members = try WireMembers(json, "large value part")
+        object = try members.string("object")
+        attribute = try members.string("attribute")
+        switch (try members.optionalInteger("key"), try members.optionalInteger("operation", in: 1 ... .max)) {
+        case (let key?, nil): owner = .row(key: key)
+        case (nil, let id?): owner = .operation(id: id)
+        default: throw ProtocolError(.invalidContent, "large value part: expected either \"key\" or \"operation\"")
+        }
+        _ = try members.value("length", "an integer or null")
+        length = try members.optionalInteger("length", in: 0 ... .max)
+        compression = try members.choice("compression", of: PartCompression.self)
+    }
+
+    public var json: JSONValue {
+        var members: JSONObject = ["object": .string(object), "attribute": .string(attribute)]
+        switch owner {
+        case .row(let key): members["key"] = .integer(key)
+        case .operation(let id): members["operation"] = .integer(id)
+        }
+        members["length"] = length.map { .integer($0) } ?? .null
+        members["compression"] = .string(compression.rawValue)
+        return .object(members)
+    }
+}
+
+/// Ends the open part: the payload of an `E` frame.
+public enum PartEnd: WireValue, Hashable {
+    /// The rows that a table part had.
+    case rows(Int64)
+    /// The bytes that a large value had, before compression; 0 for NULL.
+    case bytes(Int64)
+
+    public init(json: JSONValue) throws(ProtocolError) {
+        let members = try WireMembers(json, "end of part")
+        switch (try members.optionalInteger("rows", in: 0 ... .max), try members.optionalInteger("bytes", in: 0 ... .max)) {
+        case (let rows?, nil): self = .rows(rows)
+        case (nil, let bytes?): self = .bytes(bytes)
+        default: throw ProtocolError(.invalidContent, "end of part: expected either \"rows\" or \"bytes\"")
+        }
+    }
+
+    public var json: JSONValue {
+        switch self {
+        case .rows(let count): ["rows": .integer(count)]
+        case .bytes(let count): ["bytes": .integer(count)]
+        }
+    }
+}
+
+/// Ends a synchronization group: the payload of a `G` frame.
+public struct GroupEnd: WireValue, Hashable {
+    /// The group's name.
+    public var group: String
+    /// What the client has of the group once it has stored everything before this frame.
+    public var token: Token
+
+    public init(group: String, token: Token) {
+        self.group = group
+        self.token = token
+    }
+
+    public init(json: JSONValue) throws(ProtocolError) {
+        let members = try WireMembers(json, "end of group")
+        group = try members.string("group")
+        token = try Token(json: members.value("token", "an object"))
+    }
+
+    public var json: JSONValue { ["group": .string(group), "token": token.json] }
+}
+
+/// Surrogate keys that the client may give to new rows: the payload of a `K` frame.
+public struct KeyRange: WireValue, Hashable {
+    /// The first key.
+    public var first: Int64
+    /// The last key, which belongs to the range.
+    public var last: Int64
+
+    public init(first: Int64, last: Int64) {
+        self.first = first
+        self.last = last
+    }
+
+    public init(json: JSONValue) throws(ProtocolError) {
+        let members = try WireMembers(json, "key range")
+        first = try members.integer("first", in: 1 ... .max)
+        last = try members.integer("last", in: first ... .max)
+    }
+
+    public var json: JSONValue { ["first": .integer(first), "last": .integer(last)] }
+}
