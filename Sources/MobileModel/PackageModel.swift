@@ -159,7 +159,7 @@ public struct RelationshipModel: Sendable, Equatable {
     public var mapping: [Mapping]
 
     public enum Cardinality: String, Sendable, Equatable, CaseIterable { case oneToOne, oneToMany, manyToOne }
-    public struct Mapping: Sendable, Equatable {
+    public struct Mapping: Sendable, Hashable {
         /// Name of an attribute of the object that has the relationship.
         public var source: String
         /// Name of an attribute of the target.

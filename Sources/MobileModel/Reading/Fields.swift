@@ -1,0 +1,115 @@
+/// The members of one object of the document, asked for by key. A key that the format does not know, and a value of the wrong kind,
+/// become problems; reading goes on with the value's default, so that one run finds everything that is wrong.
+struct Fields {
+    let path: ModelPath
+    let node: JSONNode
+    private let members: [String: JSONNode]
+    private let reader: ModelReader
+
+    /// The members of `node`, of which the format knows `keys`.
+    init(_ node: JSONNode, _ path: ModelPath, keys: [String], reader: ModelReader) {
+        (self.node, self.path, self.reader) = (node, path, reader)
+        guard case .object(let members) = node.value else {
+            reader.report(.value, path, "expected an object, found \(node.kind)")
+            self.members = [:]
+            return
+        }
+        for member in members where !keys.contains(member.key) {
+            reader.report(
+                .unknownKey, path[member.key], "the format has no key \"\(member.key)\" here",
+                suggestion: Suggestion.didYouMean(member.key, among: keys) ?? "it knows \(keys.joined(separator: ", "))",
+                line: member.keyLine, column: member.keyColumn)
+        }
+        self.members = Dictionary(members.map { ($0.key, $0.node) }) { first, _ in first }
+    }
+
+    /// The node under `key`; nil where there is none.
+    subscript(key: String) -> JSONNode? { members[key] }
+
+    func string(_ key: String) -> String? {
+        guard let node = members[key] else { return nil }
+        guard case .string(let string) = node.value else {
+            wrong(key, "a string", node)
+            return nil
+        }
+        return string
+    }
+
+    /// A string that must be there; empty, and a problem, where it is not.
+    func required(_ key: String) -> String {
+        if members[key] == nil { missing(key) }
+        return string(key) ?? ""
+    }
+
+    func boolean(_ key: String) -> Bool? {
+        guard let node = members[key] else { return nil }
+        guard case .boolean(let value) = node.value else {
+            wrong(key, "true or false", node)
+            return nil
+        }
+        return value
+    }
+
+    func integer(_ key: String) -> Int? {
+        guard let node = members[key] else { return nil }
+        guard case .number(let digits) = node.value, let value = Int(digits) else {
+            wrong(key, "a whole number", node)
+            return nil
+        }
+        return value
+    }
+
+    /// Any value, as JSON text.
+    func json(_ key: String) -> String? { members[key]?.text }
+
+    /// One of an enumeration's words.
+    func word<Word: RawRepresentable & CaseIterable>(_ key: String, of type: Word.Type) -> Word? where Word.RawValue == String {
+        guard let text = string(key) else { return nil }
+        let words = Word.allCases.map(\.rawValue)
+        if let word = Word(rawValue: text) { return word }
+        reader.report(
+            .value, path[key], "\"\(text)\" is not one of \(words.joined(separator: ", "))",
+            suggestion: Suggestion.didYouMean(text, among: words))
+        return nil
+    }
+
+    /// The elements of a list, with their places; empty where there is no list.
+    func list(_ key: String) -> [(node: JSONNode, path: ModelPath)] {
+        guard let node = members[key] else { return [] }
+        guard case .array(let elements) = node.value else {
+            wrong(key, "an array", node)
+            return []
+        }
+        return elements.enumerated().map { ($0.element, path[key][$0.offset]) }
+    }
+
+    func strings(_ key: String) -> [String] {
+        list(key).map { node, path in
+            if case .string(let string) = node.value { return string }
+            reader.report(.value, path, "expected a string, found \(node.kind)")
+            return ""
+        }
+    }
+
+    /// An object whose values are strings, in the order of the document: `{"id": "customerId"}`.
+    func pairs(_ key: String) -> [(String, String)] {
+        guard let node = members[key] else { return [] }
+        guard case .object(let members) = node.value else {
+            wrong(key, "an object", node)
+            return []
+        }
+        return members.map { member in
+            if case .string(let value) = member.node.value { return (member.key, value) }
+            reader.report(.value, path[key][member.key], "expected a string, found \(member.node.kind)")
+            return (member.key, "")
+        }
+    }
+
+    func missing(_ key: String) {
+        reader.report(.missing, path, "the key \"\(key)\" is missing", line: node.line, column: node.column)
+    }
+
+    private func wrong(_ key: String, _ expected: String, _ node: JSONNode) {
+        reader.report(.value, path[key], "expected \(expected), found \(node.kind)")
+    }
+}

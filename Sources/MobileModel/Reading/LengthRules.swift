@@ -1,0 +1,139 @@
+/// Which strings and binaries are kept outside of the row.
+///
+/// 1. What an attribute says under `large` wins.
+/// 2. A string longer than 8191 characters and a binary longer than 32767 bytes become large.
+/// 3. While the lengths of an object's attributes sum up to more than the model's page size, the largest string or binary becomes
+///    large; of equal ones the first. Keys, attributes of mappings and attributes that a query names stay, because a large value
+///    cannot be compared.
+///
+/// Lengths are the modelled ones; a character counts as 1, and a string or binary without a length as ``unstatedLength``.
+enum LengthRules {
+    static let longestString = 8191
+    static let longestBinary = 32767
+    /// What a string, binary, structure or list counts where the model states no length.
+    static let unstatedLength = 300
+
+    /// Applies the rules to every object. `marks` holds what attributes say under `large`, by the attribute's place.
+    /// - Returns: a warning for each attribute that rules 2 and 3 changed, an error for each mark that cannot be followed.
+    static func apply(to model: inout PackageModel, marks: [ModelPath: Bool]) -> [ModelProblem] {
+        var problems: [ModelProblem] = []
+        for index in model.objects.indices {
+            let path = ModelPath.root["objects"][index]
+            for attribute in model.objects[index].attributes.indices {
+                let place = path["attributes"][attribute]
+                problems += applyToAttribute(&model.objects[index].attributes[attribute], mark: marks[place], place)
+            }
+            problems += fitIntoPage(objectAt: index, of: &model, marks: marks, path)
+        }
+        return problems
+    }
+
+    /// Rules 1 and 2.
+    private static func applyToAttribute(_ attribute: inout AttributeModel, mark: Bool?, _ path: ModelPath) -> [ModelProblem] {
+        guard let large = attribute.type.large else {
+            if mark == true {
+                return [ModelProblem(.length, path["large"], "a \(attribute.type) is never large; only strings and binaries are")]
+            }
+            return []
+        }
+        if let mark {
+            if !mark, attribute.isLarge {
+                let type: AttributeType = attribute.type == .bigString ? .string : .binary
+                return [ModelProblem(.length, path["large"], "a \(attribute.type) is always large", suggestion: "use the type \"\(type)\"")]
+            }
+            if mark { attribute.type = large }
+            return []
+        }
+        let longest = attribute.type == .string ? longestString : longestBinary
+        guard !attribute.isLarge, let length = attribute.length, length > longest else { return [] }
+        let type = attribute.type
+        attribute.type = large
+        return [
+            ModelProblem(
+                .length, path, "\"\(attribute.name)\" becomes a \(large): its length \(length) is over \(longest), the longest \(type) in a row",
+                suggestion: "say so with \"large\": true, or keep it in the row with false", severity: .warning)
+        ]
+    }
+
+    /// Rule 3.
+    private static func fitIntoPage(
+        objectAt index: Int, of model: inout PackageModel, marks: [ModelPath: Bool], _ path: ModelPath
+    ) -> [ModelProblem] {
+        var problems: [ModelProblem] = []
+        let object = model.objects[index]
+        let compared = comparedAttributes(of: object, in: model)
+        var sum = object.attributes.reduce(0) { $0 + $1.rowLength }
+        let total = sum
+        let candidates = object.attributes.indices.filter {
+            let attribute = object.attributes[$0]
+            return !attribute.isLarge && attribute.type.large != nil && marks[path["attributes"][$0]] == nil
+                && !compared.contains(attribute.name.lowercased())
+        }.sorted { (-object.attributes[$0].rowLength, $0) < (-object.attributes[$1].rowLength, $1) }
+        for candidate in candidates where sum > model.pageSize {
+            let attribute = object.attributes[candidate]
+            guard let large = attribute.type.large else { continue }
+            model.objects[index].attributes[candidate].type = large
+            sum -= attribute.rowLength
+            problems.append(
+                ModelProblem(
+                    .length, path["attributes"][candidate],
+                    "\"\(attribute.name)\" becomes a \(large): the attributes of \"\(object.name)\" sum up to \(total), the page size is \(model.pageSize)",
+                    suggestion: "say so with \"large\": true, keep it in the row with false, or choose a larger page size",
+                    severity: .warning))
+        }
+        if sum > model.pageSize {
+            let fitting = [1024, 2048, 4096, 8192, 16_384, 32_768, 65_536].first { $0 >= sum }
+            problems.append(
+                ModelProblem(
+                    .length, path, "the attributes of \"\(object.name)\" sum up to \(sum), more than the page size of \(model.pageSize)",
+                    suggestion: fitting.map { "a page size of \($0) holds them" }, severity: .warning))
+        }
+        return problems
+    }
+
+    /// Names, in lower case, of the attributes whose values the database compares: they cannot be large.
+    private static func comparedAttributes(of object: ObjectModel, in model: PackageModel) -> Set<String> {
+        var names = Set(object.primaryKey)
+        for relationship in object.relationships { names.formUnion(relationship.mapping.map(\.source)) }
+        for other in model.objects {
+            for relationship in other.relationships where relationship.target == object.name {
+                names.formUnion(relationship.mapping.map(\.target))
+            }
+            for query in other.queries {
+                let words = SQLTokens(query.sql).tokens.compactMap(\.name)
+                if words.contains(where: { $0.lowercased() == object.name.lowercased() }) { names.formUnion(words) }
+            }
+        }
+        return Set(names.map { $0.lowercased() })
+    }
+}
+
+extension AttributeType {
+    /// The large type for this string or binary; nil for other types.
+    var large: AttributeType? {
+        switch self {
+        case .string, .bigString: .bigString
+        case .binary, .bigBinary: .bigBinary
+        default: nil
+        }
+    }
+}
+
+extension AttributeModel {
+    /// What the attribute adds to its object's sum: bytes in the row, a character counted as one.
+    var rowLength: Int {
+        switch type {
+        case .string, .binary: length ?? LengthRules.unstatedLength
+        case .structure, .list: LengthRules.unstatedLength
+        case .boolean, .byte, .char: 1
+        case .short: 2
+        case .int, .float: 4
+        case .long, .integer, .double: 8
+        case .bigString, .bigBinary: 0
+        case .decimal: (precision ?? Self.defaultPrecision) <= 18 ? 8 : (precision ?? 0) + 2
+        case .date: 10
+        case .time: 8
+        case .dateTime: 24
+        }
+    }
+}

@@ -1,0 +1,88 @@
+/// The keys of the model's file format, each list in the order in which they are written. Reader, writer and schema work from these.
+enum ModelFormat {
+    static let package = [
+        "$schema", "format", "name", "version", "documentation", "namePrefix", "synchronization", "pageSize", "structures",
+        "personalizationKeys", "synchronizationGroups", "backEnds", "objects",
+    ]
+    static let structure = ["name", "documentation", "attributes"]
+    static let personalizationKey = ["name", "type", "nullable", "default", "storage"]
+    static let synchronizationGroup = ["name", "interval"]
+    static let backEnd = ["name", "kind", "path", "idempotent"]
+    static let object = [
+        "name", "documentation", "local", "synchronizationGroup", "dynamicQueries", "attributes", "primaryKey", "relationships",
+        "synchronizationParameters", "queries", "operations", "binding",
+    ]
+    static let attribute = [
+        "name", "type", "nullable", "length", "precision", "scale", "large", "generated", "default", "was", "documentation",
+    ]
+    static let relationship = ["name", "target", "cardinality", "composite", "inverse", "mapping", "documentation"]
+    static let synchronizationParameter = ["name", "type", "nullable", "default", "personalizationKey"]
+    static let parameter = ["name", "type", "nullable", "default"]
+    static let query = ["name", "documentation", "parameters", "single", "sql"]
+    static let operation = ["name", "kind", "documentation", "parameters", "statements"]
+    static let binding = ["backEnd", "table", "columns", "load", "changeDetection"]
+    static let changeDetection = ["versionColumn"]
+}
+
+extension AttributeType: CustomStringConvertible {
+    /// The types that have one word and no parts.
+    static let simple: [String: AttributeType] = [
+        "string": .string, "binary": .binary, "boolean": .boolean, "char": .char, "byte": .byte, "short": .short, "int": .int, "long": .long,
+        "integer": .integer, "decimal": .decimal, "float": .float, "double": .double, "date": .date, "time": .time, "dateTime": .dateTime,
+        "bigString": .bigString, "bigBinary": .bigBinary,
+    ]
+
+    /// The type as the model writes it: `string`, `string[]` for a list, the name of a structure. A word that is no simple type is
+    /// taken for a structure's name; whether there is such a structure, validation tells.
+    public init(modelText text: String) {
+        if text.hasSuffix("[]") {
+            self = .list(AttributeType(modelText: String(text.dropLast(2))))
+        } else {
+            self = Self.simple[text] ?? .structure(text)
+        }
+    }
+
+    /// The type as the model writes it.
+    public var description: String {
+        switch self {
+        case .string: "string"
+        case .binary: "binary"
+        case .boolean: "boolean"
+        case .char: "char"
+        case .byte: "byte"
+        case .short: "short"
+        case .int: "int"
+        case .long: "long"
+        case .integer: "integer"
+        case .decimal: "decimal"
+        case .float: "float"
+        case .double: "double"
+        case .date: "date"
+        case .time: "time"
+        case .dateTime: "dateTime"
+        case .bigString: "bigString"
+        case .bigBinary: "bigBinary"
+        case .structure(let name): name
+        case .list(let element): "\(element)[]"
+        }
+    }
+
+    /// The range of an integer type; nil for other types.
+    public var integerRange: ClosedRange<Int64>? {
+        switch self {
+        case .byte: Int64(Int8.min)...Int64(Int8.max)
+        case .short: Int64(Int16.min)...Int64(Int16.max)
+        case .int: Int64(Int32.min)...Int64(Int32.max)
+        case .long, .integer: Int64.min...Int64.max
+        default: nil
+        }
+    }
+
+    /// Structures and lists: kept as JSON text.
+    public var isComplex: Bool {
+        switch self {
+        case .structure, .list: true
+        default: false
+        }
+    }
+}

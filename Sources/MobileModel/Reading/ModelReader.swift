@@ -1,0 +1,161 @@
+/// Makes a model of a document's tree and collects what is wrong with the document's form. What the values mean is
+/// ``ModelValidator``'s business.
+final class ModelReader {
+    private(set) var problems: [ModelProblem] = []
+    /// What attributes say under `large`, by the attribute's place; it wins over the length rules.
+    private(set) var largeMarks: [ModelPath: Bool] = [:]
+    private let root: JSONNode
+
+    init(_ root: JSONNode) { self.root = root }
+
+    func report(
+        _ code: ModelProblem.Code, _ path: ModelPath, _ cause: String, suggestion: String? = nil, line: Int? = nil, column: Int? = nil
+    ) {
+        let node = root.nearest(to: path)
+        problems.append(
+            ModelProblem(code, path, cause, suggestion: suggestion, line: line ?? node.line, column: column ?? node.column))
+    }
+
+    /// The whole package. Where something is wrong, what is returned has defaults in its place, and ``problems`` tells.
+    func package() -> PackageModel {
+        let fields = Fields(root, .root, keys: ModelFormat.package, reader: self)
+        if fields["format"] == nil {
+            fields.missing("format")
+        } else if let format = fields.integer("format"), format != PackageModel.currentFormat {
+            report(
+                .value, .root["format"], "format \(format) is not known; this release reads format \(PackageModel.currentFormat)",
+                suggestion: format > PackageModel.currentFormat ? "use a newer release" : nil)
+        }
+        _ = fields.string("$schema")
+        return PackageModel(
+            name: fields.required("name"), version: fields.string("version") ?? "1.0", documentation: fields.string("documentation"),
+            namePrefix: fields.string("namePrefix") ?? "",
+            synchronization: fields.word("synchronization", of: PackageModel.Synchronization.self) ?? .replication,
+            pageSize: fields.integer("pageSize") ?? PackageModel.defaultPageSize, structures: fields.list("structures").map(structure),
+            personalizationKeys: fields.list("personalizationKeys").map(personalizationKey),
+            synchronizationGroups: fields.list("synchronizationGroups").map(synchronizationGroup),
+            backEnds: fields.list("backEnds").map(backEnd), objects: fields.list("objects").map(object))
+    }
+
+    private func structure(_ node: JSONNode, _ path: ModelPath) -> StructureModel {
+        let fields = Fields(node, path, keys: ModelFormat.structure, reader: self)
+        return StructureModel(
+            name: fields.required("name"), documentation: fields.string("documentation"),
+            attributes: fields.list("attributes").map(attribute))
+    }
+
+    private func personalizationKey(_ node: JSONNode, _ path: ModelPath) -> PersonalizationKeyModel {
+        let fields = Fields(node, path, keys: ModelFormat.personalizationKey, reader: self)
+        return PersonalizationKeyModel(
+            name: fields.required("name"), type: type(fields), isNullable: fields.boolean("nullable") ?? false,
+            defaultValue: fields.json("default"), storage: fields.word("storage", of: PersonalizationKeyModel.Storage.self) ?? .client)
+    }
+
+    private func synchronizationGroup(_ node: JSONNode, _ path: ModelPath) -> SynchronizationGroupModel {
+        let fields = Fields(node, path, keys: ModelFormat.synchronizationGroup, reader: self)
+        return SynchronizationGroupModel(name: fields.required("name"), interval: fields.integer("interval") ?? 0)
+    }
+
+    private func backEnd(_ node: JSONNode, _ path: ModelPath) -> BackEndModel {
+        let fields = Fields(node, path, keys: ModelFormat.backEnd, reader: self)
+        return BackEndModel(
+            name: fields.required("name"), kind: fields.word("kind", of: BackEndModel.Kind.self) ?? .sqlite, path: fields.string("path"),
+            isIdempotent: fields.boolean("idempotent") ?? false)
+    }
+
+    private func object(_ node: JSONNode, _ path: ModelPath) -> ObjectModel {
+        let fields = Fields(node, path, keys: ModelFormat.object, reader: self)
+        return ObjectModel(
+            name: fields.required("name"), documentation: fields.string("documentation"), isLocal: fields.boolean("local") ?? false,
+            attributes: fields.list("attributes").map(attribute), primaryKey: fields.strings("primaryKey"),
+            relationships: fields.list("relationships").map(relationship),
+            synchronizationParameters: fields.list("synchronizationParameters").map(synchronizationParameter),
+            queries: fields.list("queries").map(query), operations: fields.list("operations").map(operation),
+            synchronizationGroup: fields.string("synchronizationGroup") ?? SynchronizationGroupModel.defaultName,
+            allowsDynamicQueries: fields.boolean("dynamicQueries") ?? true,
+            binding: fields["binding"].map { binding($0, path["binding"]) })
+    }
+
+    private func attribute(_ node: JSONNode, _ path: ModelPath) -> AttributeModel {
+        let fields = Fields(node, path, keys: ModelFormat.attribute, reader: self)
+        largeMarks[path] = fields.boolean("large")
+        let type = type(fields)
+        return AttributeModel(
+            name: fields.required("name"), documentation: fields.string("documentation"), type: type,
+            isNullable: fields.boolean("nullable") ?? false, length: fields.integer("length"),
+            precision: fields.integer("precision") ?? (type == .decimal ? AttributeModel.defaultPrecision : nil),
+            scale: fields.integer("scale") ?? (type == .decimal ? AttributeModel.defaultScale : nil),
+            isGenerated: fields.boolean("generated") ?? false, defaultValue: fields.json("default"), was: fields.string("was"))
+    }
+
+    private func type(_ fields: Fields) -> AttributeType { AttributeType(modelText: fields.required("type")) }
+
+    private func relationship(_ node: JSONNode, _ path: ModelPath) -> RelationshipModel {
+        let fields = Fields(node, path, keys: ModelFormat.relationship, reader: self)
+        if fields["cardinality"] == nil { fields.missing("cardinality") }
+        return RelationshipModel(
+            name: fields.required("name"), documentation: fields.string("documentation"), target: fields.required("target"),
+            cardinality: fields.word("cardinality", of: RelationshipModel.Cardinality.self) ?? .manyToOne,
+            isComposite: fields.boolean("composite") ?? false, inverse: fields.string("inverse"),
+            mapping: fields.pairs("mapping").map { RelationshipModel.Mapping(source: $0.0, target: $0.1) })
+    }
+
+    private func synchronizationParameter(_ node: JSONNode, _ path: ModelPath) -> ParameterModel {
+        let fields = Fields(node, path, keys: ModelFormat.synchronizationParameter, reader: self)
+        return parameter(fields)
+    }
+
+    private func parameter(_ node: JSONNode, _ path: ModelPath) -> ParameterModel {
+        parameter(Fields(node, path, keys: ModelFormat.parameter, reader: self))
+    }
+
+    private func parameter(_ fields: Fields) -> ParameterModel {
+        ParameterModel(
+            name: fields.required("name"), type: type(fields), isNullable: fields.boolean("nullable") ?? false,
+            defaultValue: fields.json("default"), personalizationKey: fields.string("personalizationKey"))
+    }
+
+    private func query(_ node: JSONNode, _ path: ModelPath) -> QueryModel {
+        let fields = Fields(node, path, keys: ModelFormat.query, reader: self)
+        return QueryModel(
+            name: fields.required("name"), documentation: fields.string("documentation"), parameters: fields.list("parameters").map(parameter),
+            isSingle: fields.boolean("single") ?? false, sql: fields.required("sql"))
+    }
+
+    /// An operation in full, or the word `"create"`, `"update"` or `"delete"` for one that is made from the binding.
+    private func operation(_ node: JSONNode, _ path: ModelPath) -> OperationModel {
+        if case .string(let word) = node.value {
+            let words = OperationModel.Kind.allCases.filter { $0 != .other }.map(\.rawValue)
+            if !words.contains(word) {
+                report(
+                    .value, path, "\"\(word)\" is not one of \(words.joined(separator: ", "))",
+                    suggestion: Suggestion.didYouMean(word, among: words) ?? "an operation of another kind is an object with statements")
+            }
+            return OperationModel(name: word, kind: OperationModel.Kind(rawValue: word) ?? .other)
+        }
+        let fields = Fields(node, path, keys: ModelFormat.operation, reader: self)
+        if fields["kind"] == nil { fields.missing("kind") }
+        return OperationModel(
+            name: fields.required("name"), documentation: fields.string("documentation"),
+            kind: fields.word("kind", of: OperationModel.Kind.self) ?? .other, parameters: fields.list("parameters").map(parameter),
+            statements: fields.strings("statements"))
+    }
+
+    private func binding(_ node: JSONNode, _ path: ModelPath) -> BackEndBinding {
+        let fields = Fields(node, path, keys: ModelFormat.binding, reader: self)
+        return BackEndBinding(
+            backEnd: fields.required("backEnd"), table: fields.required("table"),
+            columns: Dictionary(fields.pairs("columns")) { first, _ in first }, load: fields.string("load"),
+            changeDetection: fields["changeDetection"].map { changeDetection($0, path["changeDetection"]) } ?? .digest)
+    }
+
+    private func changeDetection(_ node: JSONNode, _ path: ModelPath) -> BackEndBinding.ChangeDetection {
+        if case .string(let word) = node.value {
+            if word != "digest" {
+                report(.value, path, "\"\(word)\" is no way to detect changes", suggestion: "write \"digest\" or {\"versionColumn\": \"name\"}")
+            }
+            return .digest
+        }
+        return .versionColumn(Fields(node, path, keys: ModelFormat.changeDetection, reader: self).required("versionColumn"))
+    }
+}

@@ -1,0 +1,99 @@
+public import Foundation
+
+extension PackageModel {
+    /// The model in the file at `url`, a `*.mbo.json` file, checked from end to end.
+    /// - Throws: ``ModelError`` with everything that is wrong, each with its place in the document.
+    public init(contentsOf url: URL) throws(ModelError) {
+        var warnings: [ModelProblem] = []
+        try self.init(contentsOf: url, warnings: &warnings)
+    }
+
+    /// The model in the file at `url`; `warnings` gets what was decided in the model's place, such as attributes that became large.
+    /// - Throws: ``ModelError`` with everything that is wrong, each with its place in the document.
+    public init(contentsOf url: URL, warnings: inout [ModelProblem]) throws(ModelError) {
+        let data: Data
+        do {
+            data = try Data(contentsOf: url)
+        } catch {
+            throw ModelError([ModelProblem(.file, .root, "cannot be read: \(error.localizedDescription)", file: url.relativePath)])
+        }
+        try self.init(bytes: [UInt8](data), file: url.relativePath, warnings: &warnings)
+    }
+
+    /// The model in `json`. `file` is the name that messages give it.
+    /// - Throws: ``ModelError`` with everything that is wrong, each with its place in the document.
+    public init(json: String, file: String = "model") throws(ModelError) {
+        var warnings: [ModelProblem] = []
+        try self.init(json: json, file: file, warnings: &warnings)
+    }
+
+    /// The model in `json`; `warnings` gets what was decided in the model's place, such as attributes that became large.
+    /// - Throws: ``ModelError`` with everything that is wrong, each with its place in the document.
+    public init(json: String, file: String = "model", warnings: inout [ModelProblem]) throws(ModelError) {
+        try self.init(bytes: Array(json.utf8), file: file, warnings: &warnings)
+    }
+
+    private init(bytes: [UInt8], file: String, warnings: inout [ModelProblem]) throws(ModelError) {
+        let root: JSONNode
+        do {
+            root = try JSONDocumentParser.parse(bytes)
+        } catch {
+            throw ModelError([
+                ModelProblem(
+                    error.code, error.path, error.cause, suggestion: error.suggestion, file: file, line: error.line, column: error.column)
+            ])
+        }
+        let reader = ModelReader(root)
+        var model = reader.package()
+        var problems = reader.problems
+        // What is wrong in form is not judged by its meaning too: one mistake, one message.
+        let misread = problems.map(\.path)
+        let found = LengthRules.apply(to: &model, marks: reader.largeMarks) + ModelValidator.problems(in: model)
+        problems += found.filter { problem in !misread.contains { $0.contains(problem.path) && !$0.steps.isEmpty } }
+        for index in problems.indices {
+            problems[index].file = file
+            let node = root.nearest(to: problems[index].path)
+            problems[index].line = problems[index].line ?? node.line
+            problems[index].column = problems[index].column ?? node.column
+        }
+        let ordered = problems.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }
+        let errors = ordered.filter { $0.severity == .error }
+        guard errors.isEmpty else { throw ModelError(errors) }
+        warnings += ordered.filter { $0.severity == .warning }
+        self = model.completed()
+    }
+}
+
+extension PackageModel {
+    /// The page size where the model says nothing.
+    static let defaultPageSize = 4096
+
+    /// The mapping of a relationship may be written at one end only; here the other end gets it too.
+    func completed() -> PackageModel {
+        var model = self
+        for (objectIndex, object) in objects.enumerated() {
+            for (index, relationship) in object.relationships.enumerated()
+            where relationship.mapping.isEmpty {
+                guard let inverse = self.inverse(of: relationship) else { continue }
+                model.objects[objectIndex].relationships[index].mapping = inverse.mapping.map { .init(source: $0.target, target: $0.source) }
+            }
+        }
+        return model
+    }
+
+    /// The relationship that is `relationship` seen from its target; nil where it is one-way or the model does not fit together.
+    func inverse(of relationship: RelationshipModel) -> RelationshipModel? {
+        relationship.inverse.flatMap { object(named: relationship.target)?.relationship(named: $0) }
+    }
+}
+
+extension AttributeModel {
+    /// Digits of a decimal where the model says nothing.
+    static let defaultPrecision = 18
+    static let defaultScale = 2
+}
+
+extension SynchronizationGroupModel {
+    /// The group of objects that name none.
+    public static let defaultName = "default"
+}

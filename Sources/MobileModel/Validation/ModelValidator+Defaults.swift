@@ -1,0 +1,124 @@
+extension ModelValidator {
+    mutating func checkDefault(_ attribute: AttributeModel, _ path: ModelPath) {
+        guard let node = checkDefault(attribute.defaultValue, type: attribute.type, isNullable: attribute.isNullable, path) else { return }
+        switch (node.value, attribute.type) {
+        case (.string(let text), .string):
+            if let length = attribute.length, text.unicodeScalars.count > length {
+                report(.value, path, "the default has \(text.unicodeScalars.count) characters, the length is \(length)")
+            }
+        case (.number(let digits), .decimal):
+            let number = DecimalDigits(digits)
+            let precision = attribute.precision ?? AttributeModel.defaultPrecision
+            let scale = attribute.scale ?? AttributeModel.defaultScale
+            if number.behindPoint > scale || number.beforePoint > precision - scale {
+                report(.value, path, "\(digits) does not fit into a decimal of \(precision) digits with \(scale) behind the point")
+            }
+        default: break
+        }
+    }
+
+    /// Checks a default value's type and range. Returns the value, or nil where there is none or it is wrong.
+    @discardableResult
+    mutating func checkDefault(_ json: String?, type: AttributeType, isNullable: Bool, _ path: ModelPath) -> JSONNode? {
+        guard let json else { return nil }
+        guard let node = try? JSONDocumentParser.parse(Array(json.utf8)) else {
+            report(.value, path, "the default is no JSON: \(json.prefix(80))")
+            return nil
+        }
+        if case .null = node.value {
+            if !isNullable { report(.value, path, "the default is null, the type is not nullable") }
+            return nil
+        }
+        guard let expected = mismatch(node, type) else { return node }
+        report(.value, path, "the default of a \(type) is \(expected), found \(json.prefix(80))")
+        return nil
+    }
+
+    /// What a default value of `type` looks like; nil where `node` is one.
+    private func mismatch(_ node: JSONNode, _ type: AttributeType) -> String? {
+        switch (type, node.value) {
+        case (.string, .string), (.boolean, .boolean), (.decimal, .number), (.float, .number), (.double, .number): nil
+        case (.structure, .object), (.list, .array): nil
+        case (.char, .string(let text)) where text.unicodeScalars.count == 1: nil
+        case (.date, .string(let text)) where DateText.isDate(text): nil
+        case (.time, .string(let text)) where DateText.isTime(text): nil
+        case (.dateTime, .string(let text)) where DateText.isDateTime(text): nil
+        case (.binary, .string(let text)) where DateText.isBase64(text): nil
+        case (_, .number(let digits)) where type.integerRange.map { range in Int64(digits).map(range.contains) ?? false } == true: nil
+        default: expectation(type)
+        }
+    }
+
+    private func expectation(_ type: AttributeType) -> String {
+        if let range = type.integerRange { return "a whole number from \(range.lowerBound) to \(range.upperBound)" }
+        return switch type {
+        case .string: "a string"
+        case .boolean: "true or false"
+        case .decimal, .float, .double: "a number"
+        case .char: "a string of one character"
+        case .date: "a string such as \"2025-12-31\""
+        case .time: "a string such as \"23:59:00\""
+        case .dateTime: "a string such as \"2025-12-31T23:59:00.000Z\""
+        case .binary: "a base64 string"
+        case .structure: "an object"
+        case .list: "an array"
+        default: "none"
+        }
+    }
+}
+
+/// How many digits a JSON number has before and behind the point, without superfluous zeros.
+struct DecimalDigits {
+    let beforePoint: Int
+    let behindPoint: Int
+
+    init(_ number: String) {
+        let parts = number.lowercased().split(separator: "e")
+        let exponent = parts.count > 1 ? Int(parts[1]) ?? Int.max / 2 : 0
+        let mantissa = parts[0].drop { $0 == "-" }.split(separator: ".", omittingEmptySubsequences: false)
+        let whole = String(mantissa[0])
+        let fraction = mantissa.count > 1 ? String(mantissa[1]) : ""
+        let digits = Array(whole + fraction)
+        guard let first = digits.firstIndex(where: { $0 != "0" }), let last = digits.lastIndex(where: { $0 != "0" }) else {
+            (beforePoint, behindPoint) = (0, 0)
+            return
+        }
+        let point = whole.count + exponent
+        beforePoint = max(0, point - first)
+        behindPoint = max(0, last + 1 - point)
+    }
+}
+
+/// The text forms of dates, times and binaries in a model.
+enum DateText {
+    static func isDate(_ text: String) -> Bool {
+        guard matches(text, "dddd-dd-dd"), let year = Int(text.prefix(4)), let month = Int(text.dropFirst(5).prefix(2)),
+            let day = Int(text.suffix(2)), (1...12).contains(month), day >= 1
+        else { return false }
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        return day <= days[month - 1]
+    }
+
+    static func isTime(_ text: String) -> Bool {
+        guard matches(text, "dd:dd:dd") else { return false }
+        let parts = text.split(separator: ":").compactMap { Int($0) }
+        return parts[0] < 24 && parts[1] < 60 && parts[2] < 60
+    }
+
+    static func isDateTime(_ text: String) -> Bool {
+        matches(text, "dddd-dd-ddTdd:dd:dd.dddZ") && isDate(String(text.prefix(10))) && isTime(String(text.dropFirst(11).prefix(8)))
+    }
+
+    static func isBase64(_ text: String) -> Bool {
+        let content = text.drop { $0 != "=" }.isEmpty ? text[...] : text.prefix { $0 != "=" }
+        return text.utf8.count % 4 == 0 && text.utf8.count - content.utf8.count <= 2
+            && content.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "+" || $0 == "/") }
+    }
+
+    /// Whether `text` has the pattern's shape; `d` stands for a digit.
+    private static func matches(_ text: String, _ pattern: String) -> Bool {
+        text.utf8.count == pattern.utf8.count
+            && zip(text.utf8, pattern.utf8).allSatisfy { $1 == UInt8(ascii: "d") ? (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) : $0 == $1 }
+    }
+}

@@ -1,0 +1,170 @@
+extension ModelValidator {
+    mutating func check(_ relationship: RelationshipModel, of object: ObjectModel, _ path: ModelPath) {
+        guard !relationship.target.isEmpty else { return }
+        guard let target = model.object(named: relationship.target) else {
+            report(
+                .unresolved, path["target"], "there is no object \"\(relationship.target)\"",
+                suggestion: Suggestion.didYouMean(relationship.target, among: model.objects.map(\.name)))
+            return
+        }
+        if object.isLocal != target.isLocal {
+            let (local, other) = object.isLocal ? (object, target) : (target, object)
+            report(
+                .conflict, path["target"],
+                "\"\(local.name)\" is local and \"\(other.name)\" is not; a relationship does not cross this border")
+        }
+        checkInverse(of: relationship, object, target, path)
+        checkComposite(relationship, path)
+        checkMapping(of: relationship, object, target, path)
+    }
+
+    // MARK: Inverse
+
+    private mutating func checkInverse(of relationship: RelationshipModel, _ object: ObjectModel, _ target: ObjectModel, _ path: ModelPath) {
+        guard let name = relationship.inverse else { return }
+        guard let inverse = target.relationship(named: name) else {
+            report(
+                .unresolved, path["inverse"], "the object \"\(target.name)\" has no relationship \"\(name)\"",
+                suggestion: Suggestion.didYouMean(name, among: target.relationships.map(\.name)))
+            return
+        }
+        if object.name == target.name, name == relationship.name {
+            report(.conflict, path["inverse"], "\"\(name)\" is its own inverse", suggestion: "the other direction is a relationship of its own")
+        } else if inverse.target != object.name {
+            report(.conflict, path["inverse"], "\"\(target.name).\(name)\" leads to \"\(inverse.target)\", not to \"\(object.name)\"")
+        } else if inverse.inverse != relationship.name {
+            let said = inverse.inverse.map { "names \"\($0)\" as its inverse" } ?? "names no inverse"
+            report(
+                .conflict, path["inverse"], "\"\(target.name).\(name)\" \(said)",
+                suggestion: "write \"inverse\": \"\(relationship.name)\" there")
+        } else if inverse.cardinality != relationship.cardinality.reversed {
+            report(
+                .conflict, path["cardinality"],
+                "the inverse of a \(relationship.cardinality) relationship is \(relationship.cardinality.reversed); \"\(target.name).\(name)\" is \(inverse.cardinality)"
+            )
+        } else if relationship.isComposite, inverse.isComposite {
+            report(
+                .conflict, path["composite"], "both \"\(object.name)\" and \"\(target.name)\" own each other",
+                suggestion: "only the parent's side is composite")
+        } else {
+            checkMappingsAgree(relationship, inverse, object, target, path)
+        }
+    }
+
+    private mutating func checkMappingsAgree(
+        _ relationship: RelationshipModel, _ inverse: RelationshipModel, _ object: ObjectModel, _ target: ObjectModel, _ path: ModelPath
+    ) {
+        guard !relationship.mapping.isEmpty, !inverse.mapping.isEmpty else { return }
+        if Set(relationship.mapping) != Set(inverse.mapping.map { .init(source: $0.target, target: $0.source) }) {
+            report(
+                .conflict, path["mapping"], "the mapping and that of \"\(target.name).\(inverse.name)\" differ",
+                suggestion: "write it at one end only")
+        }
+    }
+
+    // MARK: Composite
+
+    private mutating func checkComposite(_ relationship: RelationshipModel, _ path: ModelPath) {
+        guard relationship.isComposite else { return }
+        if relationship.cardinality == .manyToOne {
+            report(.conflict, path["composite"], "a child does not own its parent", suggestion: "write \"composite\" at the parent's side")
+        } else if relationship.inverse == nil {
+            report(
+                .conflict, path["composite"], "a composite relationship needs an inverse: the child's reference to its parent",
+                suggestion: "add one to \"\(relationship.target)\" and name it under \"inverse\"")
+        }
+    }
+
+    /// Saving a tree ends only where no object is its own descendant.
+    mutating func checkCompositeCycles() {
+        var children: [String: [String]] = [:]
+        for object in model.objects {
+            children[object.name] = object.relationships.filter(\.isComposite).map(\.target)
+        }
+        for (objectIndex, object) in model.objects.enumerated() {
+            guard let cycle = Self.cycle(from: object.name, in: children) else { continue }
+            let first = object.relationships.firstIndex { $0.isComposite && $0.target == cycle[1] } ?? 0
+            report(
+                .conflict, ModelPath.root["objects"][objectIndex]["relationships"][first]["composite"],
+                "\"\(object.name)\" would be a part of itself: \(cycle.joined(separator: " > "))")
+        }
+    }
+
+    // MARK: Mapping
+
+    private mutating func checkMapping(of relationship: RelationshipModel, _ object: ObjectModel, _ target: ObjectModel, _ path: ModelPath) {
+        let place = path["mapping"]
+        guard !relationship.mapping.isEmpty else {
+            if model.inverse(of: relationship)?.mapping.isEmpty != false {
+                report(
+                    .missing, place, "the relationship \"\(relationship.name)\" has no mapping",
+                    suggestion: "write which attributes are equal: {\"attribute here\": \"attribute of \(target.name)\"}")
+            }
+            return
+        }
+        checkDuplicates(relationship.mapping.map(\.target), of: "a mapping to") { place[relationship.mapping[$0].source] }
+        var resolved = true
+        for mapping in relationship.mapping {
+            let place = place[mapping.source]
+            let source = resolve(mapping.source, in: object, place)
+            let end = resolve(mapping.target, in: target, place)
+            guard let source, let end else {
+                resolved = false
+                continue
+            }
+            if source.isLarge || end.isLarge || source.type.isComplex || end.type.isComplex {
+                report(.conflict, place, "a \(source.isLarge || source.type.isComplex ? source.type : end.type) cannot be compared")
+            } else if !source.type.isComparable(to: end.type) {
+                report(
+                    .conflict, place,
+                    "\"\(source.name)\" is a \(source.type), \"\(target.name).\(end.name)\" a \(end.type)", suggestion: "use one type for both")
+            }
+        }
+        if resolved { checkMappingCoversKey(of: relationship, object, target, place) }
+    }
+
+    /// A reference finds its parent by the parent's whole primary key. Of two one-to-one ends either may be the parent.
+    private mutating func checkMappingCoversKey(
+        of relationship: RelationshipModel, _ object: ObjectModel, _ target: ObjectModel, _ path: ModelPath
+    ) {
+        let parents: [ObjectModel]
+        switch relationship.cardinality {
+        case .manyToOne: parents = [target]
+        case .oneToMany: parents = [object]
+        case .oneToOne:
+            if relationship.isComposite {
+                parents = [object]
+            } else {
+                parents = relationship.inverse == nil ? [target] : [target, object]
+            }
+        }
+        let covered = parents.contains { parent in
+            let isTarget = parent.name == target.name
+            return parent.primaryKey.isEmpty
+                || Set(relationship.mapping.map { isTarget ? $0.target : $0.source }) == Set(parent.primaryKey)
+        }
+        guard !covered else { return }
+        let keys = parents.map { "\($0.primaryKey.joined(separator: ", ")) of \"\($0.name)\"" }
+        report(.conflict, path, "the mapping does not lead to a primary key: \(keys.joined(separator: " or "))")
+    }
+}
+
+extension RelationshipModel.Cardinality {
+    /// The cardinality seen from the other end.
+    public var reversed: Self {
+        switch self {
+        case .oneToOne: .oneToOne
+        case .oneToMany: .manyToOne
+        case .manyToOne: .oneToMany
+        }
+    }
+}
+
+extension AttributeType {
+    /// Whether values of both types can be equal: the same type, whole numbers of any width, or strings and characters.
+    func isComparable(to other: AttributeType) -> Bool {
+        if self == other || (integerRange != nil && other.integerRange != nil) { return true }
+        let texts: Set<AttributeType> = [.string, .char]
+        return texts.contains(self) && texts.contains(other)
+    }
+}

@@ -1,0 +1,110 @@
+/// Checks that a model means something: names, references, types and SQL. The parts are in extensions, one per concept.
+struct ModelValidator {
+    let model: PackageModel
+    var problems: [ModelProblem] = []
+
+    /// Everything that is wrong in `model`, in no particular order.
+    static func problems(in model: PackageModel) -> [ModelProblem] {
+        var validator = ModelValidator(model: model)
+        validator.checkPackage()
+        validator.checkStructures()
+        validator.checkPersonalizationKeys()
+        validator.checkSynchronizationGroups()
+        validator.checkBackEnds()
+        validator.checkTypeNames()
+        for (index, object) in model.objects.enumerated() {
+            validator.check(object, ModelPath.root["objects"][index])
+        }
+        validator.checkCompositeCycles()
+        return validator.problems
+    }
+
+    mutating func report(_ code: ModelProblem.Code, _ path: ModelPath, _ cause: String, suggestion: String? = nil) {
+        problems.append(ModelProblem(code, path, cause, suggestion: suggestion))
+    }
+
+    // MARK: Parts that several concepts share
+
+    /// Reports every name that was there before, in any case: tables and columns of SQLite do not tell `Name` from `name`.
+    mutating func checkDuplicates(_ names: [String], of thing: String, _ path: (Int) -> ModelPath) {
+        var seen: [String: String] = [:]
+        for (index, name) in names.enumerated() where !name.isEmpty {
+            if let first = seen[name.lowercased()] {
+                let difference = first == name ? "" : "; upper and lower case do not tell names apart"
+                report(.duplicate, path(index), "there is already \(thing) \"\(first)\"\(difference)")
+            } else {
+                seen[name.lowercased()] = name
+            }
+        }
+    }
+
+    /// A name that becomes a Swift identifier and that the framework does not use itself.
+    mutating func checkName(_ name: String, of thing: String, _ path: ModelPath) {
+        let converted = SwiftNames.converted(name)
+        if name.isEmpty {
+            report(.name, path, "\(thing) has an empty name")
+        } else if name.hasPrefix("_") {
+            report(.name, path, "\"\(name)\" begins with an underscore; such names belong to the framework")
+        } else if name.unicodeScalars.first?.properties.isWhitespace == true || name.unicodeScalars.last?.properties.isWhitespace == true {
+            report(.name, path, "\"\(name)\" begins or ends with white space")
+        } else if converted.unicodeScalars.first.map({ ("0"..."9").contains($0) }) == true {
+            report(.name, path, "\"\(name)\" begins with a digit")
+        } else if !SwiftNames.isIdentifier(converted) {
+            report(
+                .name, path, "\"\(name)\" cannot become a Swift name",
+                suggestion: "use the letters A to Z, digits, underscores, points and spaces; the back end's own name goes into the binding")
+        } else if name.utf8.count > Self.longestName {
+            report(.name, path, "\"\(name.prefix(40))...\" is longer than \(Self.longestName) characters")
+        }
+    }
+
+    static let longestName = 100
+
+    /// A type whose parts exist. `allowed` says what may not stand here.
+    mutating func checkType(_ type: AttributeType, _ path: ModelPath, largeAllowed: Bool) {
+        switch type {
+        case .structure(let name):
+            guard !name.isEmpty, !model.structures.contains(where: { $0.name == name }) else { return }
+            let names = AttributeType.simple.keys.sorted() + model.structures.map(\.name)
+            report(
+                .unresolved, path, "there is no type or structure \"\(name)\"",
+                suggestion: Suggestion.didYouMean(name, among: names) ?? Self.hint(forForeignType: name))
+        case .list(let element):
+            switch element {
+            case .list: report(.value, path, "a list of lists is not supported", suggestion: "use a structure that has a list")
+            case .bigString, .bigBinary: report(.value, path, "a list cannot hold a \(element)")
+            default: checkType(element, path, largeAllowed: false)
+            }
+        case .bigString, .bigBinary:
+            if !largeAllowed { report(.value, path, "a \(type) cannot stand here; only attributes of objects are large") }
+        default: break
+        }
+    }
+
+    /// What people write who come from SQL or Swift.
+    private static func hint(forForeignType name: String) -> String? {
+        let types = [
+            "text": "string", "varchar": "string", "blob": "binary", "data": "binary", "bool": "boolean", "number": "decimal",
+            "numeric": "decimal", "money": "decimal", "real": "double", "int64": "long", "int32": "int", "int16": "short", "int8": "byte",
+            "bigint": "long", "timestamp": "dateTime", "datetime": "dateTime", "clob": "bigString",
+        ]
+        return types[name.lowercased()].map { "use \"\($0)\"" }
+    }
+
+    /// Parameters of a query, an operation or a synchronization: names, types, defaults.
+    mutating func checkParameters(_ parameters: [ParameterModel], _ path: ModelPath, complexAllowed: Bool) {
+        checkDuplicates(parameters.map(\.name), of: "a parameter") { path[$0]["name"] }
+        for (index, parameter) in parameters.enumerated() {
+            let place = path[index]
+            checkName(parameter.name, of: "a parameter", place["name"])
+            if !parameter.name.isEmpty, parameter.name != SwiftNames.converted(parameter.name) {
+                report(.name, place["name"], "\"\(parameter.name)\" cannot stand as \":name\" in SQL", suggestion: "leave out spaces and points")
+            }
+            checkType(parameter.type, place["type"], largeAllowed: false)
+            if !complexAllowed, parameter.type.isComplex {
+                report(.value, place["type"], "a \(parameter.type) cannot be compared in SQL", suggestion: "use a simple type")
+            }
+            checkDefault(parameter.defaultValue, type: parameter.type, isNullable: parameter.isNullable, place["default"])
+        }
+    }
+}

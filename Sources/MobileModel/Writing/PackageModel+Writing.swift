@@ -1,0 +1,144 @@
+public import Foundation
+
+extension PackageModel {
+    /// The model as canonical JSON: keys in the format's order, nothing that is a default, two spaces per level. The same model gives
+    /// the same bytes, and reading them gives the same model.
+    public var json: String { JSONText.document(ModelWriter(self).package()) }
+
+    /// Writes ``json`` to the file at `url`, in one step: a reader sees the old file or the new one.
+    /// - Throws: an error of the file system.
+    public func write(to url: URL) throws { try Data(json.utf8).write(to: url, options: .atomic) }
+
+    /// Checks a model that was made in code, not read from a file.
+    /// - Throws: ``ModelError`` with everything that is wrong.
+    public func validate() throws(ModelError) {
+        let problems = ModelValidator.problems(in: self)
+        guard problems.isEmpty else { throw ModelError(problems) }
+    }
+}
+
+/// Makes the JSON tree of a model.
+struct ModelWriter {
+    typealias Member = (String, JSONText.Value)
+    private let model: PackageModel
+
+    init(_ model: PackageModel) { self.model = model }
+
+    func package() -> JSONText.Value {
+        var members: [Member] = [("format", .integer(PackageModel.currentFormat)), ("name", .string(model.name))]
+        members.append(("version", .string(model.version)))
+        members += text("documentation", model.documentation)
+        if !model.namePrefix.isEmpty { members += text("namePrefix", model.namePrefix) }
+        if model.synchronization != .replication { members += text("synchronization", model.synchronization.rawValue) }
+        if model.pageSize != PackageModel.defaultPageSize { members.append(("pageSize", .integer(model.pageSize))) }
+        members += list("structures", model.structures) { structure in
+            [("name", .string(structure.name))] + text("documentation", structure.documentation)
+                + list("attributes", structure.attributes) { attribute($0, mark: nil) }
+        }
+        members += list("personalizationKeys", model.personalizationKeys) { key in
+            [("name", .string(key.name)), type(key.type)] + flag("nullable", key.isNullable) + raw("default", key.defaultValue)
+                + (key.storage == .client ? [] : text("storage", key.storage.rawValue))
+        }
+        members += list("synchronizationGroups", model.synchronizationGroups) { group in
+            [("name", .string(group.name))] + (group.interval == 0 ? [] : [("interval", .integer(group.interval))])
+        }
+        members += list("backEnds", model.backEnds) { backEnd in
+            [("name", .string(backEnd.name)), ("kind", .string(backEnd.kind.rawValue))] + text("path", backEnd.path)
+                + flag("idempotent", backEnd.isIdempotent)
+        }
+        members += list("objects", model.objects, object)
+        return .object(members)
+    }
+
+    private func object(_ object: ObjectModel) -> [Member] {
+        var members: [Member] = [("name", .string(object.name))]
+        members += text("documentation", object.documentation)
+        members += flag("local", object.isLocal)
+        if object.synchronizationGroup != SynchronizationGroupModel.defaultName {
+            members += text("synchronizationGroup", object.synchronizationGroup)
+        }
+        if !object.allowsDynamicQueries { members.append(("dynamicQueries", .boolean(false))) }
+        let isOverPage = object.attributes.reduce(0) { $0 + $1.rowLength } > model.pageSize
+        members += list("attributes", object.attributes) { attribute($0, mark: keepsInRow($0, isOverPage: isOverPage)) }
+        if !object.primaryKey.isEmpty { members.append(("primaryKey", .array(object.primaryKey.map { .string($0) }))) }
+        members += list("relationships", object.relationships, relationship)
+        members += list("synchronizationParameters", object.synchronizationParameters, parameter)
+        members += list("queries", object.queries) { query in
+            [("name", .string(query.name))] + text("documentation", query.documentation)
+                + list("parameters", query.parameters, parameter) + flag("single", query.isSingle) + [("sql", .string(query.sql))]
+        }
+        if !object.operations.isEmpty { members.append(("operations", .array(object.operations.map(operation)))) }
+        if let binding = object.binding { members.append(("binding", self.binding(binding, of: object))) }
+        return members
+    }
+
+    /// False, where the length rules would make the attribute large when the model is read again; nil where they would not.
+    private func keepsInRow(_ attribute: AttributeModel, isOverPage: Bool) -> Bool? {
+        guard !attribute.isLarge, attribute.type.large != nil else { return nil }
+        let longest = attribute.type == .string ? LengthRules.longestString : LengthRules.longestBinary
+        return isOverPage || (attribute.length ?? 0) > longest ? false : nil
+    }
+
+    private func attribute(_ attribute: AttributeModel, mark: Bool?) -> [Member] {
+        var members: [Member] = [("name", .string(attribute.name)), type(attribute.type)]
+        members += flag("nullable", attribute.isNullable)
+        if let length = attribute.length { members.append(("length", .integer(length))) }
+        if let precision = attribute.precision { members.append(("precision", .integer(precision))) }
+        if let scale = attribute.scale { members.append(("scale", .integer(scale))) }
+        if let mark { members.append(("large", .boolean(mark))) }
+        members += flag("generated", attribute.isGenerated)
+        members += raw("default", attribute.defaultValue)
+        members += text("was", attribute.was)
+        return members + text("documentation", attribute.documentation)
+    }
+
+    private func relationship(_ relationship: RelationshipModel) -> [Member] {
+        var members: [Member] = [("name", .string(relationship.name)), ("target", .string(relationship.target))]
+        members += text("cardinality", relationship.cardinality.rawValue)
+        members += flag("composite", relationship.isComposite)
+        members += text("inverse", relationship.inverse)
+        if !relationship.mapping.isEmpty {
+            members.append(("mapping", .object(relationship.mapping.map { ($0.source, .string($0.target)) })))
+        }
+        return members + text("documentation", relationship.documentation)
+    }
+
+    private func parameter(_ parameter: ParameterModel) -> [Member] {
+        [("name", .string(parameter.name)), type(parameter.type)] + flag("nullable", parameter.isNullable)
+            + raw("default", parameter.defaultValue) + text("personalizationKey", parameter.personalizationKey)
+    }
+
+    private func operation(_ operation: OperationModel) -> JSONText.Value {
+        if operation == OperationModel(name: operation.kind.rawValue, kind: operation.kind), operation.kind != .other {
+            return .string(operation.name)
+        }
+        var members: [Member] = [("name", .string(operation.name)), ("kind", .string(operation.kind.rawValue))]
+        members += text("documentation", operation.documentation)
+        members += list("parameters", operation.parameters, parameter)
+        if !operation.statements.isEmpty { members.append(("statements", .array(operation.statements.map { .string($0) }))) }
+        return .object(members)
+    }
+
+    private func binding(_ binding: BackEndBinding, of object: ObjectModel) -> JSONText.Value {
+        var members: [Member] = [("backEnd", .string(binding.backEnd)), ("table", .string(binding.table))]
+        // In the order of the attributes, because a dictionary has none.
+        let columns = object.attributes.compactMap { attribute in binding.columns[attribute.name].map { (attribute.name, $0) } }
+        if !columns.isEmpty { members.append(("columns", .object(columns.map { ($0.0, .string($0.1)) }))) }
+        members += text("load", binding.load)
+        if case .versionColumn(let column) = binding.changeDetection {
+            members.append(("changeDetection", .object([("versionColumn", .string(column))])))
+        }
+        return .object(members)
+    }
+
+    // MARK: Members that are left out where they say nothing
+
+    private func type(_ type: AttributeType) -> Member { ("type", .string(type.description)) }
+    private func text(_ key: String, _ value: String?) -> [Member] { value.map { [(key, .string($0))] } ?? [] }
+    private func flag(_ key: String, _ value: Bool) -> [Member] { value ? [(key, .boolean(true))] : [] }
+    private func raw(_ key: String, _ json: String?) -> [Member] { json.map { [(key, .raw($0))] } ?? [] }
+
+    private func list<Element>(_ key: String, _ elements: [Element], _ members: (Element) -> [Member]) -> [Member] {
+        elements.isEmpty ? [] : [(key, .array(elements.map { .object(members($0)) }))]
+    }
+}
