@@ -17,6 +17,9 @@ public struct TablePart: WireValue, Hashable {
         case upsert
         /// Rows leave this client: deleted in the back end, or no longer part of what it subscribes to.
         case delete
+        /// All rows that the client has of the object leave it, as by ``delete``: the server does not know what they are. The part
+        /// has no data; what the server has follows in parts of its own.
+        case reset
     }
 
     /// The object's name in the model.
