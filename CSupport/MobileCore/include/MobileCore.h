@@ -4,5 +4,8 @@
 
 #include "mc_error.h"
 #include "mc_message.h"
+#include "mc_pool.h"
+#include "mc_row_page.h"
+#include "mc_statement.h"
 
 #endif

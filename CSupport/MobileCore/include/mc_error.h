@@ -11,9 +11,14 @@
 #if defined(__clang__)
 #define MC_NULLABLE _Nullable
 #define MC_NONNULL _Nonnull
+/// Between these two, a pointer without a mark is never NULL.
+#define MC_NONNULL_BEGIN _Pragma("clang assume_nonnull begin")
+#define MC_NONNULL_END _Pragma("clang assume_nonnull end")
 #else
 #define MC_NULLABLE
 #define MC_NONNULL
+#define MC_NONNULL_BEGIN
+#define MC_NONNULL_END
 #endif
 
 #ifdef __cplusplus

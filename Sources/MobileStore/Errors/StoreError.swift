@@ -29,7 +29,9 @@ public struct StoreError: Error, Sendable {
 
     /// The kind of a failure. A struct, so that a new kind breaks no `switch`; the numbers are stable.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The stable number: that of the core's status, or above 100 for what only the Swift layer knows.
         public let rawValue: Int
+        /// Makes a kind from its number.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// A call out of order, or an argument out of its range.
@@ -66,17 +68,31 @@ public struct StoreError: Error, Sendable {
         public static let io = Code(rawValue: 16)
         /// A write was tried where only reading is allowed.
         public static let readOnly = Code(rawValue: 17)
-        /// A write before the end of a value that can only grow.
+        /// A write before the end of a large value, which can only grow. SMP 2.3: `AppendOnly`.
         public static let appendOnly = Code(rawValue: 18)
-        /// A write beyond the length announced at open.
+        /// A write beyond the length announced when a large value was opened. SMP 2.3: `OverLength`.
         public static let overLength = Code(rawValue: 19)
+        /// The large value is not open, or open for the other direction. SMP 2.3: `NotOpen`.
+        public static let notOpen = Code(rawValue: 101)
+        /// The large value is open. SMP 2.3: `NotClosed`.
+        public static let notClosed = Code(rawValue: 102)
+        /// The object that the large value belongs to has not been created in the database. SMP 2.3: `NotSaved`.
+        public static let notSaved = Code(rawValue: 103)
 
-        /// The name as the core has it, such as "constraint".
-        public var description: String { unsafe String(cString: mc_status_name(mc_status(UInt32(truncatingIfNeeded: rawValue)))) }
+        /// The kind's name, such as `constraint`.
+        public var description: String {
+            switch self {
+            case .notOpen: "not open"
+            case .notClosed: "not closed"
+            case .notSaved: "not saved"
+            default: unsafe String(cString: mc_status_name(mc_status(UInt32(truncatingIfNeeded: rawValue))))
+            }
+        }
     }
 }
 
 extension StoreError: CustomStringConvertible {
+    /// The kind and the message.
     public var description: String { "\(code): \(message)" }
 }
 
@@ -96,4 +112,7 @@ extension StoreError {
         var error = mc_error()
         guard unsafe call(&error) == MC_OK else { throw StoreError(error) }
     }
+
+    static let usedOutside = StoreError(
+        .misuse, "a connection was used after the closure that it was given to; it is valid only inside")
 }

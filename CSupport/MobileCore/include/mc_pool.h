@@ -1,0 +1,147 @@
+/// mc_pool.h: one writing and several reading connections over one SQLite database.
+///
+/// The writer is handed to one caller at a time, in the order of their calls. Readers are handed out likewise, opened when
+/// first needed, the most recently used one first (its cache is warm). In WAL mode readers never wait for the writer.
+///
+/// Order of calls: open; any number of check-outs, each followed by a return; close; free.
+/// Threads:        every function but `mc_pool_free` may be called on any thread at the same time as any other. A connection
+///                 is used by one thread at a time: by who holds it.
+/// Nesting:        a thread that holds the writer and asks for it again, or for a reader, gets the writer again and sees its
+///                 own changes; a thread that holds a reader and asks for a reader gets the same one. Return it as often.
+/// Memory:         the page cache of each open connection, and its cached statements.
+#ifndef MC_POOL_H
+#define MC_POOL_H
+
+#include <stdbool.h>
+
+#include "mc_error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+MC_NONNULL_BEGIN
+
+typedef struct mc_pool mc_pool;
+typedef struct mc_connection mc_connection;
+typedef struct mc_ticket mc_ticket;
+
+/// When a transaction is on the disk. The numbers are those of `PRAGMA synchronous`.
+typedef enum mc_synchronous {
+    MC_SYNCHRONOUS_OFF = 0,     ///< never waited for: a power cut may lose or damage the database
+    MC_SYNCHRONOUS_NORMAL = 1,  ///< at checkpoints: a power cut may lose the last transactions, never the database
+    MC_SYNCHRONOUS_FULL = 2     ///< at every commit
+} mc_synchronous;
+
+typedef enum mc_journal {
+    MC_JOURNAL_WAL = 0,       ///< the database is switched to WAL when it is not
+    MC_JOURNAL_UNCHANGED = 1  ///< the journal mode of the file is left alone, for databases that belong to others
+} mc_journal;
+
+/// How a pool is opened. Start from `mc_pool_default_options`.
+typedef struct mc_pool_options {
+    int page_size;              ///< bytes, a power of two from 1024 to 65536; negative: 4096. An existing file keeps its own.
+    int readers;                ///< largest number of readers, 1 to 64
+    int64_t cache_bytes;        ///< page cache of each connection, at least one page
+    int64_t mmap_bytes;         ///< how much of the file is mapped into memory; 0 for none
+    mc_synchronous synchronous;
+    mc_journal journal;
+    int checkpoint_pages;       ///< pages in the WAL that start a checkpoint; 0: never by itself
+    int statement_cache;        ///< prepared statements kept by each connection, 0 to 10000
+    int secure_delete;          ///< 1: deleted content is overwritten, 0: it is not, -1: as the library was built
+    bool foreign_keys;          ///< whether FOREIGN KEY constraints are enforced
+    bool read_only;             ///< no writer; every change is refused
+    bool creates_file;          ///< whether a file that does not exist is created
+    int64_t busy_timeout_ns;    ///< how long a lock of another process is waited for when a check-out names no timeout
+    const char *MC_NULLABLE vfs;  ///< name of the SQLite VFS, copied; NULL: the system's
+    /// Called on the connection's thread with each statement before it runs: its SQL, with values if `trace_values`.
+    void (*MC_NULLABLE trace)(void *MC_NULLABLE context, const char *sql, size_t length);
+    void *MC_NULLABLE trace_context;
+    bool trace_values;
+} mc_pool_options;
+
+/// The settings in force, read back from the open database.
+typedef struct mc_pool_settings {
+    int page_size;
+    int readers;
+    int64_t cache_bytes;       ///< whole pages
+    int64_t mmap_bytes;        ///< as the operating system and the library allow
+    mc_synchronous synchronous;
+    int checkpoint_pages;
+    int statement_cache;
+    bool secure_delete;
+    bool foreign_keys;
+    bool read_only;
+    char journal_mode[16];     ///< "wal", "delete", "truncate", "persist", "memory" or "off"
+} mc_pool_settings;
+
+/// 4096, 2 readers, 10 MB, no mmap, normal, WAL, 1000 pages, 64 statements, as built, no foreign keys, 30 s.
+mc_pool_options mc_pool_default_options(void);
+
+/// Opens the database file `path` (UTF-8, NUL-terminated, copied) with its writer; with `read_only`, with its first reader.
+/// On success `*out` is a pool that the caller owns and gives to `mc_pool_free`; on failure it is NULL and no file was made.
+/// Fails with MC_ERROR_MISUSE (an option out of its range: the message names it), MC_ERROR_NOT_FOUND (no such file),
+/// MC_ERROR_CORRUPT (not a database), MC_ERROR_TIMEOUT (another process keeps it locked), MC_ERROR_NO_MEMORY, MC_ERROR_SQLITE.
+mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool *MC_NULLABLE *MC_NONNULL out,
+                       mc_error *MC_NULLABLE error);
+
+/// Lets nobody in any more (callers that wait get MC_ERROR_CLOSED at once), waits for those who are in, and closes every
+/// connection. Afterwards every check-out fails with MC_ERROR_CLOSED; closing again has no effect.
+/// Fails with MC_ERROR_MISUSE, and closes nothing, on a thread that holds a connection.
+mc_status mc_pool_close(mc_pool *pool, mc_error *MC_NULLABLE error);
+
+/// Closes the pool if it is open, and frees it: nobody may hold a connection, wait for one, or use the pool afterwards.
+/// NULL is allowed.
+void mc_pool_free(mc_pool *MC_NULLABLE pool);
+
+/// Reads the settings in force, which do not change while the pool is open.
+void mc_pool_get_settings(mc_pool *pool, mc_pool_settings *settings);
+
+/// What a check-out asks for.
+typedef struct mc_checkout {
+    bool writer;                  ///< the writer; otherwise a reader
+    bool loose;                   ///< not tied to this thread: no nesting; for a connection that travels between threads
+    int64_t timeout_ns;           ///< how long to wait, on the monotonic clock; 0: not at all, negative: as long as it takes
+    const char *MC_NULLABLE label;  ///< what the holder does, for the messages of those who wait; copied, cut at 80 bytes
+    mc_ticket *MC_NULLABLE ticket;  ///< by which the wait and the work can be interrupted; outlives the connection's return
+} mc_checkout;
+
+/// Takes a connection, waiting for it in the order of the calls. `*out` goes back by `mc_pool_return`.
+/// Fails with MC_ERROR_TIMEOUT (the message names who holds what), MC_ERROR_INTERRUPTED, MC_ERROR_CLOSED,
+/// MC_ERROR_READ_ONLY (the writer of a read-only pool), MC_ERROR_MISUSE (a ticket in use), MC_ERROR_NO_MEMORY, and what opening a reader fails with.
+mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connection *MC_NULLABLE *MC_NONNULL out,
+                           mc_error *MC_NULLABLE error);
+
+/// Called once with the connection, or with NULL and the reason. Keep it short: hand over to another thread.
+typedef void (*mc_granted)(void *MC_NULLABLE context, mc_connection *MC_NULLABLE connection, const mc_error *MC_NULLABLE error);
+
+/// The same without blocking: `granted` is called on this thread during the call when a connection is free (or the call
+/// fails), otherwise later on the thread that returns one, interrupts, lets the ticket time out, or closes the pool.
+/// `timeout_ns` bounds the waits for other processes only; bound the wait for the connection by `mc_ticket_time_out`.
+/// The connection is tied to no thread until `mc_connection_adopt`.
+void mc_pool_checkout_later(mc_pool *pool, const mc_checkout *checkout, mc_granted granted, void *MC_NULLABLE context);
+
+/// Ties a connection that was granted or is loose to the calling thread, so that check-outs on it nest.
+void mc_connection_adopt(mc_connection *connection);
+
+/// Gives a connection back. Its outermost return resets the statements still in use and ends a transaction that is still
+/// open: a reader's by COMMIT, the writer's by ROLLBACK.
+void mc_pool_return(mc_pool *pool, mc_connection *connection);
+
+/// A ticket names one check-out at a time. On success `*out` goes to `mc_ticket_free`. Fails with MC_ERROR_NO_MEMORY.
+mc_status mc_ticket_create(mc_ticket *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+
+/// Frees a ticket whose check-out has failed or whose connection was returned. NULL is allowed.
+void mc_ticket_free(mc_ticket *MC_NULLABLE ticket);
+
+/// Ends the wait, or interrupts the running and all further statements of the connection, with MC_ERROR_INTERRUPTED.
+/// Any thread, any time before the ticket is freed; it stays interrupted. COMMIT and ROLLBACK are not interrupted.
+void mc_ticket_interrupt(mc_ticket *ticket);
+
+/// Ends the wait of `mc_pool_checkout_later` with MC_ERROR_TIMEOUT, whose message says `waited_ns`; without effect afterwards.
+void mc_ticket_time_out(mc_ticket *ticket, int64_t waited_ns);
+
+MC_NONNULL_END
+#ifdef __cplusplus
+}
+#endif
+#endif

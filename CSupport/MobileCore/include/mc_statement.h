@@ -1,0 +1,121 @@
+/// mc_statement.h: SQL on a connection that was checked out of a pool.
+///
+/// Threads: the thread that holds the connection. Nothing here may be called after the connection's return.
+/// Text is UTF-8 with a length, never NUL-terminated; parameters count from 1, columns from 0, as in SQLite.
+#ifndef MC_STATEMENT_H
+#define MC_STATEMENT_H
+
+#include "mc_pool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+MC_NONNULL_BEGIN
+
+struct sqlite3_stmt;
+
+/// A prepared statement of one connection's cache, in the hands of one caller.
+typedef struct mc_statement mc_statement;
+
+/// The SQLite connection, borrowed: for code of the core that is given a connection.
+struct sqlite3 *mc_connection_sqlite(mc_connection *connection);
+
+/// Whether this is the pool's writer.
+bool mc_connection_is_writer(const mc_connection *connection);
+
+/// How often the thread holds it: 1 for the outermost check-out.
+int mc_connection_depth(const mc_connection *connection);
+
+/// Opens a transaction: of the writer BEGIN IMMEDIATE, which waits for writers of other processes, of a reader BEGIN
+/// (its snapshot is that of its first statement). Fails with MC_ERROR_TIMEOUT, MC_ERROR_INTERRUPTED, MC_ERROR_SQLITE.
+mc_status mc_connection_begin(mc_connection *connection, mc_error *MC_NULLABLE error);
+
+/// Commits. On failure the transaction has been rolled back. Fails with MC_ERROR_MISUSE when there is none: SQLite ended it
+/// by itself after an earlier error, or somebody else did; and with everything that writing fails with.
+mc_status mc_connection_commit(mc_connection *connection, mc_error *MC_NULLABLE error);
+
+/// Rolls back if there is a transaction. Statements in use are reset. Cannot fail.
+void mc_connection_rollback(mc_connection *connection);
+
+/// A savepoint within the transaction. They nest; each is ended by one of the two below.
+mc_status mc_connection_savepoint(mc_connection *connection, mc_error *MC_NULLABLE error);
+mc_status mc_connection_release(mc_connection *connection, mc_error *MC_NULLABLE error);
+/// Undoes everything since the innermost savepoint and ends it. Without effect when SQLite has rolled the transaction back.
+void mc_connection_rollback_savepoint(mc_connection *connection);
+
+/// Runs one statement or several separated by semicolons, rows thrown away. `*changes` (may be NULL): rows inserted, updated
+/// and deleted, those of triggers not counted. Fails with the first statement that fails; those before it have run.
+mc_status mc_connection_exec(mc_connection *connection, const char *sql, size_t length, int64_t *MC_NULLABLE changes,
+                             mc_error *MC_NULLABLE error);
+
+/// Key of the last row inserted on this connection; 0 before the first.
+int64_t mc_connection_last_inserted_key(mc_connection *connection);
+
+/// Rows changed by the last INSERT, UPDATE or DELETE of this connection.
+int64_t mc_connection_changes(mc_connection *connection);
+
+/// What the statement cache did since the connection was opened.
+typedef struct mc_statement_statistics {
+    int64_t hits;      ///< statements found
+    int64_t misses;    ///< statements prepared
+    int64_t evictions; ///< statements dropped because the cache was full
+    int cached;        ///< statements in the cache now, those in use not counted
+} mc_statement_statistics;
+mc_statement_statistics mc_connection_statement_statistics(const mc_connection *connection);
+
+/// Takes the statement of this SQL text out of the cache, or prepares it. On success `*out` goes back by
+/// `mc_statement_release`; a text that is in use already is prepared a second time.
+/// Fails with MC_ERROR_MISUSE (no statement, or more than one), MC_ERROR_SQLITE (the message has SQLite's reason).
+mc_status mc_statement_prepare(mc_connection *connection, const char *sql, size_t length,
+                               mc_statement *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+
+/// Resets the statement, forgets its values and puts it back. NULL is allowed.
+void mc_statement_release(mc_statement *MC_NULLABLE statement);
+
+/// The SQLite statement, borrowed.
+struct sqlite3_stmt *mc_statement_sqlite(mc_statement *statement);
+
+/// Sets parameter `index`. Text and bytes are copied. Resets a statement that has been stepped, as its row is given up.
+/// Fails with MC_ERROR_MISUSE (no such parameter), MC_ERROR_LIMIT (too long), MC_ERROR_NO_MEMORY.
+mc_status mc_statement_bind_null(mc_statement *statement, int index, mc_error *MC_NULLABLE error);
+mc_status mc_statement_bind_integer(mc_statement *statement, int index, int64_t value, mc_error *MC_NULLABLE error);
+mc_status mc_statement_bind_real(mc_statement *statement, int index, double value, mc_error *MC_NULLABLE error);
+mc_status mc_statement_bind_text(mc_statement *statement, int index, const char *MC_NULLABLE text, size_t length,
+                                 mc_error *MC_NULLABLE error);
+mc_status mc_statement_bind_blob(mc_statement *statement, int index, const void *MC_NULLABLE bytes, size_t length,
+                                 mc_error *MC_NULLABLE error);
+
+/// Number of parameters.
+int mc_statement_parameter_count(mc_statement *statement);
+
+/// Goes to the next row. `*has_row` is false behind the last one; the statement is then reset and may be run again.
+mc_status mc_statement_step(mc_statement *statement, bool *has_row, mc_error *MC_NULLABLE error);
+
+/// Whether there is a current row: stepped, and neither at the end nor reset since.
+bool mc_statement_is_on_row(const mc_statement *statement);
+
+/// Goes back before the first row; values stay bound.
+void mc_statement_reset(mc_statement *statement);
+
+/// Runs to the end, rows thrown away, and resets. `*changes` (may be NULL) as in `mc_connection_exec`.
+mc_status mc_statement_run(mc_statement *statement, int64_t *MC_NULLABLE changes, mc_error *MC_NULLABLE error);
+
+/// Kinds of values. The numbers are SQLite's.
+typedef enum mc_type { MC_TYPE_INTEGER = 1, MC_TYPE_REAL = 2, MC_TYPE_TEXT = 3, MC_TYPE_BLOB = 4, MC_TYPE_NULL = 5 } mc_type;
+
+/// The current row. A column that does not exist, or no row, is NULL, 0 and empty.
+/// Pointers are valid until the next call for this statement.
+int mc_statement_column_count(mc_statement *statement);
+const char *MC_NULLABLE mc_statement_column_name(mc_statement *statement, int column);
+mc_type mc_statement_column_type(mc_statement *statement, int column);
+int64_t mc_statement_column_integer(mc_statement *statement, int column);
+double mc_statement_column_real(mc_statement *statement, int column);
+/// Text (numbers as text) or bytes; NULL for NULL. An empty value is a pointer and the length 0.
+const char *MC_NULLABLE mc_statement_column_text(mc_statement *statement, int column, size_t *length);
+const void *MC_NULLABLE mc_statement_column_blob(mc_statement *statement, int column, size_t *length);
+
+MC_NONNULL_END
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,312 @@
+/// mc_connection.c: opens one connection of a pool, and runs its transactions.
+#if !defined(__APPLE__)
+#define _POSIX_C_SOURCE 200809L  // nanosleep, which C alone does not have
+#endif
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "pool/mc_pool_internal.h"
+
+enum { NS_PER_MS = 1000000 };
+
+mc_status mc_connection_check(mc_connection *connection, mc_error *error)
+{
+    if (!atomic_load_explicit(&connection->interrupted, memory_order_relaxed))
+        return MC_OK;
+    return mc_fail(error, MC_ERROR_INTERRUPTED, "the work on this connection was interrupted");
+}
+
+/// Called by SQLite while a lock is held by somebody else: waits a little, longer each time, up to the limit.
+static int wait_while_busy(void *context, int count)
+{
+    static const int64_t steps_ms[] = {1, 1, 2, 2, 5, 5, 10, 10, 20, 20, 50};
+    mc_connection *connection = context;
+    const int64_t now = mc_monotonic_ns();
+    if (count == 0)
+        connection->busy_since_ns = now;
+    const int64_t left = connection->busy_limit_ns - (now - connection->busy_since_ns);
+    if (left <= 0 || atomic_load(&connection->interrupted))
+        return 0;
+    const size_t last = sizeof steps_ms / sizeof steps_ms[0] - 1;
+    int64_t pause = steps_ms[(size_t)count < last ? (size_t)count : last] * NS_PER_MS;
+    if (pause > left)
+        pause = left;
+    const struct timespec span = {.tv_sec = 0, .tv_nsec = (long)pause};
+    (void)nanosleep(&span, NULL);
+    return 1;
+}
+
+/// SQLite calls this before a statement runs; the subprograms of triggers come as comments.
+static int trace(unsigned kind, void *context, void *statement, void *text)
+{
+    const mc_pool_options *options = &((mc_pool *)context)->options;
+    const char *sql = text;
+    if (kind != SQLITE_TRACE_STMT || sql == NULL)
+        return 0;
+    if (options->trace_values && strncmp(sql, "--", 2) != 0) {
+        char *expanded = sqlite3_expanded_sql(statement);
+        if (expanded != NULL)
+            options->trace(options->trace_context, expanded, strlen(expanded));
+        sqlite3_free(expanded);
+        return 0;
+    }
+    options->trace(options->trace_context, sql, strlen(sql));
+    return 0;
+}
+
+mc_status mc_connection_pragma(mc_connection *connection, const char *name, int64_t *value, mc_error *error)
+{
+    char sql[64];
+    sqlite3_stmt *statement = NULL;
+    sqlite3_snprintf(sizeof sql, sql, "PRAGMA %s", name);
+    int code = sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        *value = sqlite3_column_int64(statement, 0);
+    code = sqlite3_finalize(statement);
+    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "read the setting %s", name);
+}
+
+static mc_status set(mc_connection *connection, const char *name, int64_t value, mc_error *error)
+{
+    char sql[64];
+    sqlite3_snprintf(sizeof sql, sql, "PRAGMA %s = %lld", name, (long long)value);
+    const int code = sqlite3_exec(connection->db, sql, NULL, NULL, NULL);
+    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "set %s to %" PRId64, name, value);
+}
+
+/// Switches to WAL, which a read-only connection cannot; there the file decides.
+static mc_status set_journal(mc_connection *connection, mc_error *error)
+{
+    const mc_pool_options *options = &connection->pool->options;
+    if (!connection->is_writer || options->journal == MC_JOURNAL_UNCHANGED)
+        return MC_OK;
+    sqlite3_stmt *statement = NULL;
+    bool is_wal = false;
+    int code = sqlite3_prepare_v2(connection->db, "PRAGMA journal_mode = WAL", -1, &statement, NULL);
+    if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const unsigned char *mode = sqlite3_column_text(statement, 0);
+        is_wal = mode != NULL && strcmp((const char *)mode, "wal") == 0;
+    }
+    code = sqlite3_finalize(statement);
+    if (code != SQLITE_OK)
+        return mc_fail_sqlite(error, connection->db, code, "switch \"%s\" to WAL", connection->pool->path);
+    if (!is_wal)
+        return mc_fail(error, MC_ERROR_SQLITE, "\"%s\" cannot be switched to WAL: its storage has no shared memory",
+                       connection->pool->path);
+    return MC_OK;
+}
+
+static mc_status apply_options(mc_connection *connection, mc_error *error)
+{
+    const mc_pool_options *options = &connection->pool->options;
+    int64_t page_size = 0;
+    mc_status status = MC_OK;
+    if (connection->is_writer)  // before anything reads the file: a new one gets this size, an existing one keeps its own
+        status = set(connection, "page_size", options->page_size < 0 ? 4096 : options->page_size, error);
+    if (status == MC_OK)
+        status = set_journal(connection, error);
+    if (status == MC_OK)
+        status = mc_connection_pragma(connection, "page_size", &page_size, error);
+    if (status == MC_OK) {
+        const int64_t pages = page_size > 0 ? options->cache_bytes / page_size : 0;
+        status = set(connection, "cache_size", pages > 0 ? (pages < INT32_MAX ? pages : INT32_MAX) : 1, error);
+    }
+    if (status == MC_OK)
+        status = set(connection, "mmap_size", options->mmap_bytes, error);
+    if (status == MC_OK)
+        status = set(connection, "synchronous", options->synchronous, error);
+    if (status == MC_OK)
+        status = set(connection, "wal_autocheckpoint", options->checkpoint_pages, error);
+    if (status == MC_OK)
+        status = set(connection, "foreign_keys", options->foreign_keys, error);
+    if (status == MC_OK && options->secure_delete >= 0)
+        status = set(connection, "secure_delete", options->secure_delete, error);
+    if (status == MC_OK && !connection->is_writer)
+        status = set(connection, "query_only", 1, error);
+    return status;
+}
+
+/// Reads the schema, so that a file that is no database, or that others keep locked, is found out now and not by a caller.
+static mc_status probe(mc_connection *connection, mc_error *error)
+{
+    const int code = sqlite3_exec(connection->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
+    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "open \"%s\"", connection->pool->path);
+}
+
+static mc_status open_handle(mc_connection *connection, mc_error *error)
+{
+    const mc_pool *pool = connection->pool;
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    if (!pool->options.read_only)
+        flags |= SQLITE_OPEN_READWRITE | (connection->is_writer && pool->options.creates_file ? SQLITE_OPEN_CREATE : 0);
+    else
+        flags |= SQLITE_OPEN_READONLY;
+    const int code = sqlite3_open_v2(pool->path, &connection->db, flags, pool->vfs);
+    if (code == SQLITE_OK)
+        return MC_OK;
+    if ((code & 0xFF) == SQLITE_CANTOPEN && !(flags & SQLITE_OPEN_CREATE)) {
+        (void)mc_fail_sqlite(error, connection->db, code, "open \"%s\"", pool->path);
+        if (error != NULL)
+            error->code = MC_ERROR_NOT_FOUND;
+        return MC_ERROR_NOT_FOUND;
+    }
+    return mc_fail_sqlite(error, connection->db, code, "open \"%s\"", pool->path);
+}
+
+mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc_error *error)
+{
+    *out = NULL;
+    mc_connection *connection = sqlite3_malloc64(sizeof *connection);
+    if (connection == NULL)
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a connection");
+    memset(connection, 0, sizeof *connection);
+    connection->pool = pool;
+    connection->is_writer = writer;
+    connection->busy_limit_ns = pool->options.busy_timeout_ns;
+    atomic_init(&connection->interrupted, false);
+
+    mc_status status = open_handle(connection, error);
+    if (status == MC_OK && sqlite3_busy_handler(connection->db, wait_while_busy, connection) != SQLITE_OK)
+        status = mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a connection");
+    if (status == MC_OK)
+        status = apply_options(connection, error);
+    if (status == MC_OK)
+        status = probe(connection, error);
+    if (status == MC_OK)
+        status = mc_statement_cache_open(connection, pool->options.statement_cache, error);
+    if (status == MC_OK) {
+        // A misspelt "column" in double quotes is an error, not a string.
+        (void)sqlite3_db_config(connection->db, SQLITE_DBCONFIG_DQS_DML, 0, (int *)NULL);
+        if (pool->options.trace != NULL)
+            (void)sqlite3_trace_v2(connection->db, SQLITE_TRACE_STMT, trace, pool);
+        *out = connection;
+        connection = NULL;
+    }
+    mc_connection_close(connection);
+    return status;
+}
+
+void mc_connection_close(mc_connection *connection)
+{
+    if (connection == NULL)
+        return;
+    for (int i = 0; i < MC_CONTROL_COUNT; i++)
+        (void)sqlite3_finalize(connection->control[i]);
+    mc_statement_cache_close(connection);
+    (void)sqlite3_close(connection->db);
+    sqlite3_free(connection);
+}
+
+struct sqlite3 *mc_connection_sqlite(mc_connection *connection)
+{
+    return connection->db;
+}
+
+bool mc_connection_is_writer(const mc_connection *connection)
+{
+    return connection->is_writer;
+}
+
+int mc_connection_depth(const mc_connection *connection)
+{
+    return connection->depth;
+}
+
+int64_t mc_connection_last_inserted_key(mc_connection *connection)
+{
+    return sqlite3_last_insert_rowid(connection->db);
+}
+
+int64_t mc_connection_changes(mc_connection *connection)
+{
+    return sqlite3_changes64(connection->db);
+}
+
+/// Runs one of the pool's own statements; SQLite's result code.
+static int run_control(mc_connection *connection, mc_control control)
+{
+    static const char *const sql[MC_CONTROL_COUNT] = {
+        [MC_CONTROL_COMMIT] = "COMMIT",
+        [MC_CONTROL_ROLLBACK] = "ROLLBACK",
+        [MC_CONTROL_SAVEPOINT] = "SAVEPOINT \"mc\"",
+        [MC_CONTROL_RELEASE] = "RELEASE \"mc\"",
+        [MC_CONTROL_ROLLBACK_TO] = "ROLLBACK TO \"mc\"",
+    };
+    sqlite3_stmt **statement = &connection->control[control];
+    if (*statement == NULL) {
+        const char *text = control != MC_CONTROL_BEGIN ? sql[control] : connection->is_writer ? "BEGIN IMMEDIATE" : "BEGIN";
+        const int code = sqlite3_prepare_v3(connection->db, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+        if (code != SQLITE_OK)
+            return code;
+    }
+    (void)sqlite3_step(*statement);
+    return sqlite3_reset(*statement);
+}
+
+mc_status mc_connection_begin(mc_connection *connection, mc_error *error)
+{
+    const mc_status status = mc_connection_check(connection, error);
+    if (status != MC_OK)
+        return status;
+    const int code = run_control(connection, MC_CONTROL_BEGIN);
+    if (code == SQLITE_OK)
+        return MC_OK;
+    if ((code & 0xFF) != SQLITE_BUSY)
+        return mc_fail_sqlite(error, connection->db, code, "begin a transaction");
+    if (atomic_load(&connection->interrupted))
+        return mc_connection_check(connection, error);
+    (void)mc_fail_sqlite(error, connection->db, code, "no write lock within %.1f s: another process or pool writes to \"%s\"",
+                         (double)connection->busy_limit_ns / 1e9, connection->pool->path);
+    return MC_ERROR_TIMEOUT;
+}
+
+mc_status mc_connection_commit(mc_connection *connection, mc_error *error)
+{
+    if (sqlite3_get_autocommit(connection->db) != 0)
+        return mc_fail(error, MC_ERROR_MISUSE,
+                       "commit: the transaction has been rolled back already, by SQLite after an earlier error or by a statement");
+    mc_statement_reset_all(connection);
+    const int code = run_control(connection, MC_CONTROL_COMMIT);
+    if (code == SQLITE_OK)
+        return MC_OK;
+    const mc_status status = mc_fail_sqlite(error, connection->db, code, "commit");
+    mc_connection_rollback(connection);
+    return status;
+}
+
+void mc_connection_rollback(mc_connection *connection)
+{
+    mc_statement_reset_all(connection);
+    if (sqlite3_get_autocommit(connection->db) == 0)
+        (void)run_control(connection, MC_CONTROL_ROLLBACK);
+}
+
+mc_status mc_connection_savepoint(mc_connection *connection, mc_error *error)
+{
+    const mc_status status = mc_connection_check(connection, error);
+    if (status != MC_OK)
+        return status;
+    if (sqlite3_get_autocommit(connection->db) != 0)
+        return mc_fail(error, MC_ERROR_MISUSE, "savepoint: there is no transaction any more");
+    const int code = run_control(connection, MC_CONTROL_SAVEPOINT);
+    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "savepoint");
+}
+
+mc_status mc_connection_release(mc_connection *connection, mc_error *error)
+{
+    if (sqlite3_get_autocommit(connection->db) != 0)
+        return mc_fail(error, MC_ERROR_MISUSE,
+                       "release: the transaction has been rolled back already, by SQLite after an earlier error or by a statement");
+    const int code = run_control(connection, MC_CONTROL_RELEASE);
+    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "release the savepoint");
+}
+
+void mc_connection_rollback_savepoint(mc_connection *connection)
+{
+    // Statements stay on their rows: somebody may read on after a part of the work was undone.
+    if (sqlite3_get_autocommit(connection->db) != 0)
+        return;
+    (void)run_control(connection, MC_CONTROL_ROLLBACK_TO);
+    (void)run_control(connection, MC_CONTROL_RELEASE);
+}

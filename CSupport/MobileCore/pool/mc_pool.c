@@ -1,0 +1,135 @@
+/// mc_pool.c: opens and closes a pool.
+#include <string.h>
+
+#include "pool/mc_checkout.h"
+
+static char *copy_text(const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = sqlite3_malloc64(size);
+    if (copy != NULL)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+static mc_status create_pool(const char *path, const mc_pool_options *options, mc_pool **out, mc_error *error)
+{
+    mc_pool *pool = sqlite3_malloc64(sizeof *pool);
+    *out = NULL;
+    if (pool == NULL)
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a pool");
+    memset(pool, 0, sizeof *pool);
+    pool->options = *options;
+    pool->path = copy_text(path);
+    pool->vfs = options->vfs != NULL ? copy_text(options->vfs) : NULL;
+    pool->options.vfs = pool->vfs;
+    if (pool->path == NULL || (options->vfs != NULL && pool->vfs == NULL) || pthread_mutex_init(&pool->mutex, NULL) != 0) {
+        sqlite3_free(pool->path);
+        sqlite3_free(pool->vfs);
+        sqlite3_free(pool);
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a pool");
+    }
+    if (mc_condition_init(&pool->drained) != 0) {
+        (void)pthread_mutex_destroy(&pool->mutex);
+        sqlite3_free(pool->path);
+        sqlite3_free(pool->vfs);
+        sqlite3_free(pool);
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a pool");
+    }
+    *out = pool;
+    return MC_OK;
+}
+
+/// Closes the connections, the writer last: it makes the final checkpoint.
+static void close_connections(mc_pool *pool)
+{
+    while (pool->idle_readers != NULL) {
+        mc_connection *reader = pool->idle_readers;
+        pool->idle_readers = reader->next;
+        mc_connection_close(reader);
+    }
+    mc_connection_close(pool->writer);
+    pool->writer = NULL;
+}
+
+static void free_pool(mc_pool *pool)
+{
+    (void)pthread_cond_destroy(&pool->drained);
+    (void)pthread_mutex_destroy(&pool->mutex);
+    sqlite3_free(pool->path);
+    sqlite3_free(pool->vfs);
+    sqlite3_free(pool);
+}
+
+mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool **out, mc_error *error)
+{
+    mc_pool *pool = NULL;
+    mc_connection *first = NULL;
+    *out = NULL;
+    mc_status status = mc_pool_check_options(path, options, error);
+    if (status != MC_OK)
+        goto done;
+    status = create_pool(path, options, &pool, error);
+    if (status != MC_OK)
+        goto done;
+    status = mc_connection_open(pool, !options->read_only, &first, error);
+    if (status != MC_OK)
+        goto done;
+    if (options->read_only) {
+        pool->idle_readers = first;
+        pool->readers_open = 1;
+    } else {
+        pool->writer = first;
+    }
+    status = mc_pool_read_settings(pool, first, error);
+    if (status != MC_OK)
+        goto done;
+    *out = pool;
+    pool = NULL;  // the caller owns it now
+
+done:
+    if (pool != NULL) {
+        close_connections(pool);
+        free_pool(pool);
+    }
+    return status;
+}
+
+mc_status mc_pool_close(mc_pool *pool, mc_error *error)
+{
+    mc_waiter_list refused = {NULL, NULL};
+    (void)pthread_mutex_lock(&pool->mutex);
+    if (mc_pool_held_by(pool, pthread_self(), true) != NULL) {
+        (void)pthread_mutex_unlock(&pool->mutex);
+        return mc_fail(error, MC_ERROR_MISUSE, "close of \"%s\": this thread still uses one of its connections", pool->path);
+    }
+    const bool is_first = !pool->is_closing;
+    pool->is_closing = true;
+    mc_refuse_waiters(pool, &refused);
+    (void)pthread_mutex_unlock(&pool->mutex);
+    mc_call_back(pool, &refused);
+
+    (void)pthread_mutex_lock(&pool->mutex);
+    while (mc_pool_is_in_use(pool) || (!is_first && !pool->is_closed))
+        (void)pthread_cond_wait(&pool->drained, &pool->mutex);
+    if (is_first) {
+        close_connections(pool);
+        pool->is_closed = true;
+        (void)pthread_cond_broadcast(&pool->drained);
+    }
+    (void)pthread_mutex_unlock(&pool->mutex);
+    return MC_OK;
+}
+
+void mc_pool_free(mc_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    (void)mc_pool_close(pool, NULL);
+    free_pool(pool);
+}
+
+void mc_pool_get_settings(mc_pool *pool, mc_pool_settings *settings)
+{
+    *settings = pool->settings;
+}

@@ -1,0 +1,142 @@
+/// mc_pool_internal.h: what the files of the pool share.
+///
+/// Lock order: ticket, then pool. A connection's own fields belong to its holder, except those marked [pool].
+#ifndef MC_POOL_INTERNAL_H
+#define MC_POOL_INTERNAL_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+#include "base/mc_fail.h"
+#include "mc_pool.h"
+#include "mc_statement.h"
+
+enum { MC_LABEL_SIZE = 81, MC_READERS_MAXIMUM = 64, MC_STATEMENTS_MAXIMUM = 10000 };
+
+/// SQL that the pool itself runs all the time, prepared once per connection.
+typedef enum mc_control {
+    MC_CONTROL_BEGIN,
+    MC_CONTROL_COMMIT,
+    MC_CONTROL_ROLLBACK,
+    MC_CONTROL_SAVEPOINT,
+    MC_CONTROL_RELEASE,
+    MC_CONTROL_ROLLBACK_TO,
+    MC_CONTROL_COUNT
+} mc_control;
+
+/// A statement is in its connection's list of those in use, or in the list of those at rest (and in the hash table).
+struct mc_statement {
+    sqlite3_stmt *handle;
+    mc_connection *connection;
+    mc_statement *previous, *next;  ///< in the list it is in; at rest: the most recently used one first
+    mc_statement *chain;            ///< at rest: next with the same place in the hash table
+    uint64_t hash;
+    size_t length;
+    char *sql;  ///< the key: as asked for, `length` bytes
+    bool stepping;  ///< between its first step and its reset
+};
+
+typedef struct mc_statement_list {
+    mc_statement *first, *last;
+} mc_statement_list;
+
+struct mc_connection {
+    mc_pool *pool;
+    sqlite3 *db;
+    bool is_writer;
+    atomic_bool interrupted;  ///< everything but ending the transaction fails from now on
+    int64_t busy_limit_ns;    ///< how long one wait for another process may take
+    int64_t busy_since_ns;    ///< when the present wait began
+
+    sqlite3_stmt *control[MC_CONTROL_COUNT];
+    mc_statement_list in_use, at_rest;
+    mc_statement **buckets;
+    size_t bucket_count;
+    int cache_limit;
+    mc_statement_statistics statistics;
+
+    mc_connection *next;        ///< [pool] in the list of idle or of active readers
+    bool is_active;             ///< [pool]
+    bool has_owner;             ///< [pool] whether `owner` counts
+    pthread_t owner;            ///< [pool] the thread whose check-outs nest
+    int depth;                  ///< [pool] how often it is checked out
+    mc_ticket *ticket;          ///< [pool] of the outermost check-out
+    int64_t active_since_ns;    ///< [pool]
+    char label[MC_LABEL_SIZE];  ///< [pool]
+};
+
+/// Somebody who waits: a thread on its own stack, or a callback on the heap.
+typedef struct mc_waiter {
+    struct mc_waiter *previous, *next;
+    const mc_checkout *checkout;  ///< of a thread; a callback's is `own_checkout`
+    mc_checkout own_checkout;
+    char own_label[MC_LABEL_SIZE];
+    mc_connection *granted;
+    bool is_done;
+    mc_error failure;
+    bool has_failed;
+    pthread_cond_t wake;   ///< of a thread
+    mc_granted callback;   ///< NULL: a thread
+    void *context;
+} mc_waiter;
+
+typedef struct mc_waiter_list {
+    mc_waiter *first, *last;
+} mc_waiter_list;
+
+struct mc_ticket {
+    pthread_mutex_t mutex;
+    atomic_bool interrupted;
+    mc_pool *pool;  ///< the one it waits in or works in; NULL: none
+};
+
+struct mc_pool {
+    pthread_mutex_t mutex;
+    pthread_cond_t drained;  ///< nobody is in any more
+    char *path;
+    char *vfs;
+    mc_pool_options options;
+    mc_pool_settings settings;
+    mc_connection *writer;  ///< NULL: the pool is read-only
+    mc_connection *idle_readers, *active_readers;
+    int readers_open;     ///< idle and active ones
+    int readers_opening;  ///< being opened right now, outside the lock
+    mc_waiter_list for_writer, for_reader;
+    int leaving;  ///< waits that are over and not yet noticed by who waited
+    bool is_closing, is_closed;
+};
+
+/// mc_clock.c
+int64_t mc_monotonic_ns(void);
+int mc_condition_init(pthread_cond_t *condition);
+/// Waits until `deadline_ns` of the monotonic clock; false when it has passed.
+bool mc_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t deadline_ns);
+
+/// mc_pool_options.c
+mc_status mc_pool_check_options(const char *path, const mc_pool_options *options, mc_error *error);
+mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_error *error);
+
+/// mc_connection.c: opens one with the pool's options in force; closing frees it (NULL is allowed).
+mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc_error *error);
+void mc_connection_close(mc_connection *connection);
+mc_status mc_connection_pragma(mc_connection *connection, const char *name, int64_t *value, mc_error *error);
+
+/// mc_statement_cache.c
+mc_status mc_statement_cache_open(mc_connection *connection, int limit, mc_error *error);
+void mc_statement_cache_close(mc_connection *connection);
+void mc_statement_reset_all(mc_connection *connection);
+void mc_statement_release_all(mc_connection *connection);
+mc_statement *mc_statement_cache_take(mc_connection *connection, const char *sql, size_t length);
+mc_status mc_statement_adopt(mc_connection *connection, sqlite3_stmt *handle, const char *sql, size_t length,
+                             mc_statement **out, mc_error *error);
+/// How an SQL text is shown in a message: at most 80 bytes of its first line.
+typedef struct mc_sql_excerpt {
+    char text[96];
+} mc_sql_excerpt;
+mc_sql_excerpt mc_excerpt(const char *sql, size_t length);
+
+/// Fails if the connection was interrupted.
+mc_status mc_connection_check(mc_connection *connection, mc_error *error);
+
+#endif

@@ -1,0 +1,119 @@
+/// mc_pool_options.c: what a pool may be opened with, and what came of it.
+#include <inttypes.h>
+#include <string.h>
+
+#include "pool/mc_pool_internal.h"
+
+enum { PAGE_SIZE_SMALLEST = 1024, PAGE_SIZE_LARGEST = 65536, PAGE_SIZE_DEFAULT = 4096 };
+
+mc_pool_options mc_pool_default_options(void)
+{
+    return (mc_pool_options){
+        .page_size = -1,
+        .readers = 2,
+        .cache_bytes = 10 * 1000 * 1000,
+        .synchronous = MC_SYNCHRONOUS_NORMAL,
+        .journal = MC_JOURNAL_WAL,
+        .checkpoint_pages = 1000,
+        .statement_cache = 64,
+        .secure_delete = -1,
+        .creates_file = true,
+        .busy_timeout_ns = INT64_C(30000000000),
+    };
+}
+
+static mc_status check_range(const char *name, int64_t value, int64_t least, int64_t most, const char *unit, mc_error *error)
+{
+    if (value >= least && value <= most)
+        return MC_OK;
+    return mc_fail(error, MC_ERROR_MISUSE, "%s %" PRId64 ": use %" PRId64 " to %" PRId64 "%s", name, value, least, most, unit);
+}
+
+static mc_status check_page_size(int size, mc_error *error)
+{
+    if (size < 0 || (size >= PAGE_SIZE_SMALLEST && size <= PAGE_SIZE_LARGEST && (size & (size - 1)) == 0))
+        return MC_OK;
+    return mc_fail(error, MC_ERROR_MISUSE,
+                   "page size %d: use a power of two from %d to %d, or a negative value for the default (%d)", size,
+                   PAGE_SIZE_SMALLEST, PAGE_SIZE_LARGEST, PAGE_SIZE_DEFAULT);
+}
+
+static mc_status check_path(const char *path, mc_error *error)
+{
+    if (path[0] == '\0' || strcmp(path, ":memory:") == 0)
+        return mc_fail(error, MC_ERROR_MISUSE,
+                       "database path \"%s\": name a file; the connections of a pool share no other kind of database", path);
+    return MC_OK;
+}
+
+mc_status mc_pool_check_options(const char *path, const mc_pool_options *options, mc_error *error)
+{
+    const int page_size = options->page_size < 0 ? PAGE_SIZE_DEFAULT : options->page_size;
+    mc_status status = check_path(path, error);
+    if (status == MC_OK)
+        status = check_page_size(options->page_size, error);
+    if (status == MC_OK && options->cache_bytes < page_size)
+        status = mc_fail(error, MC_ERROR_MISUSE, "cache size %" PRId64 " bytes: use at least one page (%d bytes)",
+                         options->cache_bytes, page_size);
+    if (status == MC_OK)
+        status = check_range("cache size", options->cache_bytes, page_size, INT64_C(1) << 40, " bytes", error);
+    if (status == MC_OK)
+        status = check_range("maximum connections", options->readers, 1, MC_READERS_MAXIMUM, " readers beside the writer", error);
+    if (status == MC_OK)
+        status = check_range("memory map size", options->mmap_bytes, 0, INT64_C(1) << 40, " bytes", error);
+    if (status == MC_OK)
+        status = check_range("checkpoint pages", options->checkpoint_pages, 0, INT32_MAX, " pages (0: no automatic checkpoint)", error);
+    if (status == MC_OK)
+        status = check_range("statement cache size", options->statement_cache, 0, MC_STATEMENTS_MAXIMUM, " statements", error);
+    if (status == MC_OK)
+        status = check_range("synchronous", options->synchronous, MC_SYNCHRONOUS_OFF, MC_SYNCHRONOUS_FULL, "", error);
+    if (status == MC_OK)
+        status = check_range("journal", options->journal, MC_JOURNAL_WAL, MC_JOURNAL_UNCHANGED, "", error);
+    if (status == MC_OK)
+        status = check_range("secure delete", options->secure_delete, -1, 1, "", error);
+    if (status == MC_OK)
+        status = check_range("busy timeout", options->busy_timeout_ns, 0, INT64_MAX, " ns", error);
+    return status;
+}
+
+static mc_status read_journal_mode(mc_connection *connection, char *mode, size_t size, mc_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(connection->db, "PRAGMA journal_mode", -1, &statement, NULL);
+    if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const unsigned char *text = sqlite3_column_text(statement, 0);
+        sqlite3_snprintf((int)size, mode, "%s", text != NULL ? (const char *)text : "");
+    }
+    code = sqlite3_finalize(statement);
+    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "read the journal mode");
+}
+
+mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_error *error)
+{
+    mc_pool_settings *settings = &pool->settings;
+    int64_t page_size = 0, cache_pages = 0, mmap_bytes = 0, synchronous = 0, checkpoint = 0, secure = 0, keys = 0;
+    const struct {
+        const char *name;
+        int64_t *value;
+    } pragmas[] = {
+        {"page_size", &page_size},     {"cache_size", &cache_pages},  {"mmap_size", &mmap_bytes},
+        {"synchronous", &synchronous}, {"wal_autocheckpoint", &checkpoint}, {"secure_delete", &secure},
+        {"foreign_keys", &keys},
+    };
+    for (size_t i = 0; i < sizeof pragmas / sizeof pragmas[0]; i++) {
+        const mc_status status = mc_connection_pragma(connection, pragmas[i].name, pragmas[i].value, error);
+        if (status != MC_OK)
+            return status;
+    }
+    settings->page_size = (int)page_size;
+    settings->readers = pool->options.readers;
+    settings->cache_bytes = cache_pages * page_size;
+    settings->mmap_bytes = mmap_bytes;
+    settings->synchronous = (mc_synchronous)synchronous;
+    settings->checkpoint_pages = (int)checkpoint;
+    settings->statement_cache = pool->options.statement_cache;
+    settings->secure_delete = secure != 0;
+    settings->foreign_keys = keys != 0;
+    settings->read_only = pool->options.read_only;
+    return read_journal_mode(connection, settings->journal_mode, sizeof settings->journal_mode, error);
+}

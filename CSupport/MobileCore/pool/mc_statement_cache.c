@@ -1,0 +1,177 @@
+/// mc_statement_cache.c: prepared statements by their SQL text, the least recently used one dropped first.
+#include <string.h>
+
+#include "pool/mc_pool_internal.h"
+
+static void list_push(mc_statement_list *list, mc_statement *statement)
+{
+    statement->previous = NULL;
+    statement->next = list->first;
+    if (list->first != NULL)
+        list->first->previous = statement;
+    else
+        list->last = statement;
+    list->first = statement;
+}
+
+static void list_remove(mc_statement_list *list, mc_statement *statement)
+{
+    if (statement->previous != NULL)
+        statement->previous->next = statement->next;
+    else
+        list->first = statement->next;
+    if (statement->next != NULL)
+        statement->next->previous = statement->previous;
+    else
+        list->last = statement->previous;
+    statement->previous = statement->next = NULL;
+}
+
+/// Eight bytes at a time: the texts are hashed at every look-up.
+static uint64_t hash_of(const char *sql, size_t length)
+{
+    uint64_t hash = 0x9E3779B97F4A7C15u ^ length;
+    size_t at = 0;
+    for (; at + 8 <= length; at += 8) {
+        uint64_t word;
+        memcpy(&word, sql + at, 8);
+        hash = (hash ^ word) * 0xFF51AFD7ED558CCDu;
+        hash ^= hash >> 32;
+    }
+    uint64_t rest = 0;
+    memcpy(&rest, sql + at, length - at);
+    hash = (hash ^ rest) * 0xFF51AFD7ED558CCDu;
+    return hash ^ (hash >> 29);
+}
+
+static mc_statement **bucket_of(mc_connection *connection, uint64_t hash)
+{
+    return &connection->buckets[hash & (connection->bucket_count - 1)];
+}
+
+mc_status mc_statement_cache_open(mc_connection *connection, int limit, mc_error *error)
+{
+    size_t count = 16;
+    while (count < (size_t)limit * 2)
+        count *= 2;
+    connection->buckets = sqlite3_malloc64(count * sizeof *connection->buckets);
+    if (connection->buckets == NULL)
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a cache of %d statements", limit);
+    memset(connection->buckets, 0, count * sizeof *connection->buckets);
+    connection->bucket_count = count;
+    connection->cache_limit = limit;
+    return MC_OK;
+}
+
+static void statement_free(mc_statement *statement)
+{
+    if (statement == NULL)
+        return;
+    (void)sqlite3_finalize(statement->handle);
+    sqlite3_free(statement->sql);
+    sqlite3_free(statement);
+}
+
+/// Takes a statement at rest out of the list and the table.
+static void cache_remove(mc_connection *connection, mc_statement *statement)
+{
+    mc_statement **link = bucket_of(connection, statement->hash);
+    while (*link != statement)
+        link = &(*link)->chain;
+    *link = statement->chain;
+    statement->chain = NULL;
+    list_remove(&connection->at_rest, statement);
+    connection->statistics.cached--;
+}
+
+void mc_statement_cache_close(mc_connection *connection)
+{
+    mc_statement_release_all(connection);
+    while (connection->at_rest.first != NULL) {
+        mc_statement *statement = connection->at_rest.first;
+        cache_remove(connection, statement);
+        statement_free(statement);
+    }
+    sqlite3_free(connection->buckets);
+    connection->buckets = NULL;
+}
+
+mc_statement *mc_statement_cache_take(mc_connection *connection, const char *sql, size_t length)
+{
+    const uint64_t hash = hash_of(sql, length);
+    mc_statement *statement = *bucket_of(connection, hash);
+    while (statement != NULL
+           && (statement->hash != hash || statement->length != length || memcmp(statement->sql, sql, length) != 0))
+        statement = statement->chain;
+    if (statement == NULL)
+        return NULL;
+    cache_remove(connection, statement);
+    list_push(&connection->in_use, statement);
+    connection->statistics.hits++;
+    return statement;
+}
+
+mc_status mc_statement_adopt(mc_connection *connection, sqlite3_stmt *handle, const char *sql, size_t length,
+                             mc_statement **out, mc_error *error)
+{
+    mc_statement *statement = sqlite3_malloc64(sizeof *statement);
+    char *text = sqlite3_malloc64(length + 1);
+    *out = NULL;
+    if (statement == NULL || text == NULL) {
+        sqlite3_free(statement);
+        sqlite3_free(text);
+        (void)sqlite3_finalize(handle);
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a statement");
+    }
+    memcpy(text, sql, length);
+    text[length] = '\0';
+    *statement = (mc_statement){
+        .handle = handle, .connection = connection, .hash = hash_of(sql, length), .length = length, .sql = text};
+    list_push(&connection->in_use, statement);
+    connection->statistics.misses++;
+    *out = statement;
+    return MC_OK;
+}
+
+void mc_statement_release(mc_statement *statement)
+{
+    if (statement == NULL)
+        return;
+    mc_connection *connection = statement->connection;
+    (void)sqlite3_reset(statement->handle);
+    (void)sqlite3_clear_bindings(statement->handle);
+    statement->stepping = false;
+    list_remove(&connection->in_use, statement);
+    if (connection->cache_limit == 0) {
+        statement_free(statement);
+        return;
+    }
+    if (connection->statistics.cached >= connection->cache_limit) {
+        mc_statement *oldest = connection->at_rest.last;
+        cache_remove(connection, oldest);
+        statement_free(oldest);
+        connection->statistics.evictions++;
+    }
+    mc_statement **bucket = bucket_of(connection, statement->hash);
+    statement->chain = *bucket;
+    *bucket = statement;
+    list_push(&connection->at_rest, statement);
+    connection->statistics.cached++;
+}
+
+void mc_statement_release_all(mc_connection *connection)
+{
+    while (connection->in_use.first != NULL)
+        mc_statement_release(connection->in_use.first);
+}
+
+void mc_statement_reset_all(mc_connection *connection)
+{
+    for (mc_statement *statement = connection->in_use.first; statement != NULL; statement = statement->next)
+        mc_statement_reset(statement);
+}
+
+mc_statement_statistics mc_connection_statement_statistics(const mc_connection *connection)
+{
+    return connection->statistics;
+}

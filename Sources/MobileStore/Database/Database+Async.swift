@@ -1,0 +1,106 @@
+internal import MobileCore
+private import Synchronization
+
+extension Database {
+    /// The `async` twin of ``write(timeout:label:interruption:_:)``: waits without a thread, and runs `body` on a thread of
+    /// the database's own. Cancelling the task ends the wait or interrupts the work, which is then rolled back.
+    /// - Throws: `CancellationError` when the task is cancelled; otherwise as its twin.
+    @discardableResult
+    public func write<R: Sendable>(
+        timeout: Duration? = nil, label: String = "", _ body: @escaping @Sendable (Connection) throws -> R
+    ) async throws -> R {
+        try await run(.write, timeout: timeout, label: label, body)
+    }
+
+    /// The `async` twin of ``read(timeout:interruption:_:)``: waits without a thread, and runs `body` on a thread of the
+    /// database's own. Cancelling the task ends the wait or interrupts the work.
+    /// - Throws: `CancellationError` when the task is cancelled; otherwise as its twin.
+    public func read<R: Sendable>(
+        timeout: Duration? = nil, _ body: @escaping @Sendable (Connection) throws -> R
+    ) async throws -> R {
+        try await run(.read, timeout: timeout, label: "", body)
+    }
+
+    /// The `async` twin of ``close()``.
+    public func close() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            queue.run { continuation.resume(with: Result { try self.closeAndWait() }) }
+        }
+    }
+
+    /// The blocking close, by a name that an `async` context does not mistake.
+    private func closeAndWait() throws { try unsafe StoreError.check { unsafe mc_pool_close(pool, $0) } }
+
+    private func run<R: Sendable>(
+        _ purpose: Lease.Purpose, timeout: Duration?, label: String, _ body: @escaping @Sendable (Connection) throws -> R
+    ) async throws -> R {
+        let interruption = try Interruption()
+        do {
+            return try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<R, any Error>) in
+                    let job = Job(database: self, interruption: interruption) { lease in
+                        continuation.resume(with: Result { try lease.get().transaction(body) })
+                    }
+                    job.start(purpose, timeout: timeout, label: label)
+                }
+            } onCancel: {
+                interruption.interrupt()
+            }
+        } catch let error as StoreError where error.code == .interrupted && Task.isCancelled {
+            throw CancellationError()
+        }
+    }
+}
+
+/// Work that waits for a connection without a thread.
+private final class Job: Sendable {
+    private let database: Database
+    private let interruption: Interruption
+    private let finish: @Sendable (Result<Lease, any Error>) -> Void
+    private let timer = Mutex<WorkQueue.Timer?>(nil)
+
+    init(database: Database, interruption: Interruption, finish: @escaping @Sendable (Result<Lease, any Error>) -> Void) {
+        self.database = database
+        self.interruption = interruption
+        self.finish = finish
+    }
+
+    /// Asks for the connection on the database's own threads, because a new reader may have to be opened.
+    func start(_ purpose: Lease.Purpose, timeout: Duration?, label: String) {
+        database.queue.run {
+            if let timeout { self.startTimer(timeout) }
+            unsafe label.withCString { label in
+                var checkout = unsafe mc_checkout(
+                    writer: purpose == .write, loose: false, timeout_ns: timeout?.nanoseconds ?? -1, label: label,
+                    ticket: self.interruption.ticket)
+                unsafe mc_pool_checkout_later(
+                    self.database.pool, &checkout, Job.granted, Unmanaged.passRetained(self).toOpaque())
+            }
+        }
+    }
+
+    private func startTimer(_ timeout: Duration) {
+        let interruption = interruption
+        let timer = database.queue.run(after: timeout) { interruption.timeOut(waited: timeout) }
+        self.timer.withLock { $0 = timer }
+    }
+
+    /// Runs on the thread that gave the connection up: so it only hands over.
+    private static let granted: mc_granted = { context, connection, error in
+        guard let context = unsafe context else { return }
+        let job = unsafe Unmanaged<Job>.fromOpaque(context).takeRetainedValue()
+        job.timer.withLock { $0?.cancel() }
+        if let connection = unsafe connection {
+            nonisolated(unsafe) let connection = unsafe connection  // one thread has it at a time: this one, then the queue's
+            job.database.queue.run { unsafe job.run(connection) }
+        } else {
+            let failure = unsafe error.map { unsafe StoreError($0.pointee) }
+            job.finish(.failure(failure ?? StoreError.usedOutside))
+        }
+    }
+
+    private func run(_ connection: OpaquePointer) {
+        unsafe mc_connection_adopt(connection)
+        unsafe finish(.success(Lease(connection, of: database, interruption: interruption)))
+    }
+}

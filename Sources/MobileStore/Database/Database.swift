@@ -1,0 +1,158 @@
+internal import MobileCore
+
+/// One SQLite database with one writing and several reading connections.
+///
+/// Writes take turns, in the order of their calls; reads run beside them, each on a snapshot. Any number of threads and tasks
+/// may use it. A write inside of a write on the same thread is a part of it (a savepoint); a read inside of a write sees its
+/// changes; a read inside of a read has its snapshot.
+@safe public final class Database: Sendable {
+    /// The pool has its own lock; it is freed when the last user of this object has gone.
+    nonisolated(unsafe) let pool: OpaquePointer
+
+    /// The settings in force, read back when the file was opened.
+    public let settings: Settings
+
+    /// The file.
+    public let path: String
+
+    /// Where the blocking work of the `async` functions runs: as many threads as there are connections.
+    let queue: WorkQueue
+
+    /// What the pool's trace callback is given; it lives until the pool is freed.
+    private let trace: TraceSink?
+
+    /// Opens the file of the profile, and creates it where the profile says so.
+    /// - Throws: ``StoreError`` `.misuse` (a setting out of its range), `.notFound`, `.corrupt` (not a database), `.timeout`
+    ///   (another process keeps it locked), `.io`, `.sqlite`.
+    public init(_ profile: ConnectionProfile) throws(StoreError) {
+        let trace = profile.trace.map(TraceSink.init)
+        var options = unsafe try mc_pool_options(profile)
+        if let trace {
+            unsafe options.trace = TraceSink.callback
+            unsafe options.trace_context = Unmanaged.passUnretained(trace).toOpaque()
+        }
+        var pool: OpaquePointer?
+        let vfs = profile.storageLayers.first { !$0.vfsName.isEmpty }?.vfsName
+        try unsafe StoreError.check { error in
+            unsafe withOptionalCString(vfs) { name in
+                unsafe options.vfs = name
+                return unsafe mc_pool_open(profile.path, &options, &pool, error)
+            }
+        }
+        unsafe self.pool = pool!  // MC_OK promises a pool
+        self.trace = trace
+        path = profile.path
+        queue = WorkQueue(label: "MobileStore \(profile.path)")
+        var settings = mc_pool_settings()
+        unsafe mc_pool_get_settings(self.pool, &settings)
+        self.settings = Settings(settings)
+    }
+
+    deinit { unsafe mc_pool_free(pool) }
+
+    /// Runs `body` in a transaction on the writer: BEGIN IMMEDIATE before it, COMMIT after it, ROLLBACK when it throws.
+    /// - Parameters:
+    ///   - timeout: how long to wait for the writer, and for writers of other processes; `nil`: as long as it takes for the
+    ///     writer, ``ConnectionProfile/busyTimeout`` for other processes.
+    ///   - label: what the write does, for the messages of those who wait for it in vain.
+    ///   - interruption: by which another thread can end the wait or the work.
+    /// - Throws: what `body` throws; ``StoreError`` `.timeout`, `.interrupted`, `.closed`, `.readOnly`, and what COMMIT fails with.
+    @discardableResult
+    public func write<R>(
+        timeout: Duration? = nil, label: String = "", interruption: Interruption? = nil, _ body: (Connection) throws -> R
+    ) throws -> R {
+        try lease(.write, timeout: timeout, label: label, interruption: interruption).transaction(body)
+    }
+
+    /// Runs `body` on a reader, where it sees one state of the database from its first statement to its last one.
+    /// - Parameters: as for ``write(timeout:label:interruption:_:)``.
+    /// - Throws: what `body` throws; ``StoreError`` `.timeout`, `.interrupted`, `.closed`.
+    public func read<R>(
+        timeout: Duration? = nil, interruption: Interruption? = nil, _ body: (Connection) throws -> R
+    ) throws -> R {
+        try lease(.read, timeout: timeout, label: "", interruption: interruption).transaction(body)
+    }
+
+    /// The rows of a query, a page at a time, on a reader of their own, which is given back behind the last row or when the
+    /// pages go away. All pages show one state of the database.
+    /// - Parameters:
+    ///   - size: rows of a page, 1 or more.
+    ///   - maximumBytes: a page ends early when it holds so much.
+    /// - Throws: ``StoreError``: the SQL is wrong, or there is no parameter for a value. What goes wrong on a later page is thrown there.
+    public func pages(
+        _ sql: String, _ values: [Value] = [], size: Int = 100, maximumBytes: ByteCount = .megabytes(4)
+    ) throws -> RowPages {
+        let lease = try lease(.pages, timeout: nil, label: "", interruption: nil)
+        try lease.begin()
+        return try RowPages(
+            statement: lease.connection.statement(sql), values, size: size, maximumBytes: maximumBytes, lease: lease)
+    }
+
+    /// Lets nobody in any more, waits for those who are in, and closes the file. Later calls throw ``StoreError/Code/closed``;
+    /// closing again has no effect.
+    /// - Throws: ``StoreError/Code/misuse`` inside of a read or write of this thread; nothing is closed then.
+    public func close() throws(StoreError) {
+        try unsafe StoreError.check { unsafe mc_pool_close(pool, $0) }
+    }
+
+    func lease(
+        _ purpose: Lease.Purpose, timeout: Duration?, label: String, interruption: Interruption?
+    ) throws(StoreError) -> Lease {
+        var handle: OpaquePointer?
+        try unsafe StoreError.check { error in
+            unsafe label.withCString { label in
+                var checkout = unsafe mc_checkout(
+                    writer: purpose == .write, loose: purpose == .pages, timeout_ns: timeout?.nanoseconds ?? -1, label: label,
+                    ticket: interruption?.ticket)
+                return unsafe mc_pool_checkout(pool, &checkout, &handle, error)
+            }
+        }
+        return unsafe Lease(handle!, of: self, interruption: interruption)  // MC_OK promises a connection
+    }
+}
+
+extension mc_pool_options {
+    init(_ profile: ConnectionProfile) throws(StoreError) {
+        unsafe self = mc_pool_default_options()
+        unsafe page_size = try Self.setting("page size", profile.pageSize < 0 ? -1 : profile.pageSize)
+        unsafe cache_bytes = Int64(profile.cacheSize.bytes)
+        unsafe readers = try Self.setting("maximum connections", profile.maxConnections)
+        unsafe mmap_bytes = Int64(profile.memoryMapSize.bytes)
+        unsafe synchronous = mc_synchronous(UInt32(profile.synchronous.rawValue))
+        unsafe checkpoint_pages = try Self.setting("checkpoint pages", profile.checkpointPages)
+        unsafe statement_cache = try Self.setting("statement cache size", profile.statementCacheSize)
+        unsafe journal = profile.journal == .wal ? MC_JOURNAL_WAL : MC_JOURNAL_UNCHANGED
+        unsafe foreign_keys = profile.foreignKeys
+        unsafe read_only = profile.isReadOnly
+        unsafe creates_file = profile.createsFile
+        unsafe secure_delete = profile.secureDelete.map { $0 ? 1 : 0 } ?? -1
+        unsafe busy_timeout_ns = profile.busyTimeout.nanoseconds
+        unsafe trace_values = profile.tracesValues
+    }
+
+    private static func setting(_ name: String, _ value: Int) throws(StoreError) -> Int32 {
+        guard let value = Int32(exactly: value) else {
+            throw StoreError(.misuse, "\(name) \(value): the number is out of any range")
+        }
+        return value
+    }
+}
+
+/// Hands the core's trace on to the profile's closure.
+private final class TraceSink: Sendable {
+    let report: @Sendable (String) -> Void
+
+    init(_ report: @escaping @Sendable (String) -> Void) { self.report = report }
+
+    static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>, Int) -> Void = { context, sql, length in
+        guard let context = unsafe context else { return }
+        let sink = unsafe Unmanaged<TraceSink>.fromOpaque(context).takeUnretainedValue()
+        let text = unsafe String(decoding: UnsafeRawBufferPointer(start: sql, count: length), as: UTF8.self)
+        sink.report(text)
+    }
+}
+
+private func withOptionalCString<R>(_ string: String?, _ body: (UnsafePointer<CChar>?) -> R) -> R {
+    guard let string else { return body(nil) }
+    return unsafe string.withCString { unsafe body($0) }
+}

@@ -1,0 +1,53 @@
+internal import MobileCore
+
+/// One connection on loan from the pool: goes back when the last owner lets go of it.
+@safe final class Lease {
+    enum Purpose { case write, read, pages }
+
+    let database: Database
+    let connection: Connection
+    private let interruption: Interruption?
+    private let handle: OpaquePointer
+
+    init(_ handle: OpaquePointer, of database: Database, interruption: Interruption?) {
+        unsafe self.handle = handle
+        self.database = database
+        self.interruption = interruption
+        connection = unsafe Connection(handle, of: database)
+    }
+
+    deinit { end() }
+
+    /// Gives the connection back, whose statements are then worth nothing. Once only: later calls do nothing.
+    func end() {
+        guard connection.invalidate() else { return }
+        unsafe mc_pool_return(database.pool, handle)
+    }
+
+    func begin() throws(StoreError) {
+        try unsafe StoreError.check { unsafe mc_connection_begin(handle, $0) }
+    }
+
+    /// Runs `body` in a transaction, or in a part of the one that this thread is in already, and gives the connection back.
+    func transaction<R>(_ body: (Connection) throws -> R) throws -> R {
+        defer { end() }
+        guard unsafe mc_connection_depth(handle) == 1 else { return try connection.nested(body) }
+        try begin()
+        let result: R
+        do {
+            result = try body(connection)
+        } catch {
+            unsafe mc_connection_rollback(handle)
+            throw error
+        }
+        try unsafe StoreError.check { unsafe mc_connection_commit(handle, $0) }
+        return result
+    }
+}
+
+extension Connection {
+    /// A write within a write is undone alone when it throws. A read within anything needs nothing of its own.
+    fileprivate func nested<R>(_ body: (Connection) throws -> R) throws -> R {
+        try isWriter ? savepoint { try body(self) } : body(self)
+    }
+}

@@ -1,0 +1,58 @@
+/// One value as SQLite stores it.
+public enum Value: Sendable, Hashable {
+    /// NULL.
+    case null
+    /// A 64-bit integer.
+    case integer(Int64)
+    /// A 64-bit floating-point number.
+    case real(Double)
+    /// A text.
+    case text(String)
+    /// Bytes.
+    case blob([UInt8])
+}
+
+extension Value: ExpressibleByNilLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByStringInterpolation
+{
+    /// NULL.
+    public init(nilLiteral: ()) { self = .null }
+    /// An integer.
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// A real.
+    public init(floatLiteral value: Double) { self = .real(value) }
+    /// A text.
+    public init(stringLiteral value: String) { self = .text(value) }
+    /// 1 or 0.
+    public init(booleanLiteral value: Bool) { self = .integer(value ? 1 : 0) }
+}
+
+extension Value {
+    /// An integer, or NULL for `nil`.
+    public init(_ value: (some BinaryInteger)?) { self = value.map { .integer(Int64($0)) } ?? .null }
+    /// A real, or NULL for `nil`.
+    public init(_ value: Double?) { self = value.map { .real($0) } ?? .null }
+    /// A text, or NULL for `nil`.
+    public init(_ value: String?) { self = value.map { .text($0) } ?? .null }
+    /// Bytes, or NULL for `nil`.
+    public init(_ value: [UInt8]?) { self = value.map { .blob($0) } ?? .null }
+    /// 1, 0, or NULL for `nil`.
+    public init(_ value: Bool?) { self = value.map { .integer($0 ? 1 : 0) } ?? .null }
+
+    /// Whether it is NULL.
+    public var isNull: Bool { self == .null }
+    /// The integer; `nil` for anything else.
+    public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+    /// The real, or the integer as one; `nil` for anything else.
+    public var real: Double? {
+        switch self {
+        case .real(let value): value
+        case .integer(let value): Double(value)
+        default: nil
+        }
+    }
+    /// The text; `nil` for anything else.
+    public var text: String? { if case .text(let value) = self { value } else { nil } }
+    /// The bytes; `nil` for anything else.
+    public var blob: [UInt8]? { if case .blob(let value) = self { value } else { nil } }
+}

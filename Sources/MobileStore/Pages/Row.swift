@@ -1,0 +1,138 @@
+/// One row of a ``RowPage``. Nothing is copied until you ask for a `String` or an array.
+///
+/// Columns count from 0; a column that does not exist stops the program. A row keeps its page alive.
+@frozen
+@safe public struct Row: @unchecked Sendable {  // the memory it points into does not change while a row refers to its page
+    @usableFromInline let page: PageStorage
+    @usableFromInline let cells: UnsafePointer<PageCell>
+    @usableFromInline let arena: UnsafePointer<UInt8>
+
+    /// The number of values.
+    public let count: Int
+
+    @inlinable
+    init(page: PageStorage, cells: UnsafePointer<PageCell>, arena: UnsafePointer<UInt8>, count: Int) {
+        self.page = page
+        unsafe self.cells = cells
+        unsafe self.arena = arena
+        self.count = count
+    }
+
+    @inlinable @inline(__always)  // one load; as a call it would cost more than what it does
+    func cell(_ column: Int) -> PageCell {
+        precondition(column >= 0 && column < count, "a row has no such column")
+        return unsafe cells[column]
+    }
+
+    /// The kind of a value.
+    @inlinable
+    public func type(_ column: Int) -> ColumnType { ColumnType(rawValue: cell(column).type) ?? .null }
+
+    /// Whether a value is NULL.
+    @inlinable
+    public func isNull(_ column: Int) -> Bool { cell(column).type == ColumnType.null.rawValue }
+
+    /// An integer; a real is cut to one, anything else is 0.
+    @inlinable
+    public func integer(_ column: Int) -> Int64 {
+        let cell = cell(column)
+        if cell.type == ColumnType.integer.rawValue { return Int64(bitPattern: cell.bits) }
+        return cell.type == ColumnType.real.rawValue ? Row.cut(Double(bitPattern: cell.bits)) : 0
+    }
+
+    /// A real; an integer becomes one, anything else is 0.
+    @inlinable
+    public func real(_ column: Int) -> Double {
+        let cell = cell(column)
+        if cell.type == ColumnType.real.rawValue { return Double(bitPattern: cell.bits) }
+        return cell.type == ColumnType.integer.rawValue ? Double(Int64(bitPattern: cell.bits)) : 0
+    }
+
+    /// A text: damaged UTF-8 is repaired, numbers are written out, bytes are taken for UTF-8; `nil` for NULL.
+    @inlinable
+    public func string(_ column: Int) -> String? {
+        let cell = cell(column)
+        guard cell.type == ColumnType.text.rawValue else { return written(cell) }
+        return unsafe String(decoding: UnsafeBufferPointer(start: arena + Int(cell.bits), count: Int(cell.length)), as: UTF8.self)
+    }
+
+    /// The bytes of a text (its UTF-8 as the database has it) or blob, where they lie; empty for anything else.
+    @inlinable
+    @_lifetime(borrow self)
+    public func bytes(_ column: Int) -> RawSpan {
+        let buffer = unsafe buffer(cell(column))
+        return unsafe _overrideLifetime(RawSpan(_unsafeBytes: buffer), borrowing: self)
+    }
+
+    /// A text where it lies; `nil` for anything that is no text, or no valid UTF-8.
+    @inlinable
+    @_lifetime(borrow self)
+    public func utf8(_ column: Int) -> UTF8Span? {
+        let cell = cell(column)
+        guard cell.type == ColumnType.text.rawValue else { return nil }
+        let buffer = unsafe UnsafeBufferPointer(start: arena + Int(cell.bits), count: Int(cell.length))
+        let span = unsafe Span(_unsafeElements: buffer)
+        guard let text = try? UTF8Span(validating: span) else { return nil }
+        return unsafe _overrideLifetime(text, borrowing: self)
+    }
+
+    /// Calls `body` with the bytes of a text or blob where they lie; empty for anything else.
+    @inlinable
+    public func withBytes<R>(_ column: Int, _ body: (RawSpan) throws -> R) rethrows -> R {
+        try body(bytes(column))
+    }
+
+    /// The bytes of a text or blob, copied; `nil` for anything else.
+    @inlinable
+    public func blob(_ column: Int) -> [UInt8]? {
+        let cell = cell(column)
+        guard isBytes(cell) else { return nil }
+        return unsafe [UInt8](buffer(cell))
+    }
+
+    /// A value of its own.
+    public func value(_ column: Int) -> Value {
+        switch type(column) {
+        case .null: .null
+        case .integer: .integer(integer(column))
+        case .real: .real(real(column))
+        case .text: .text(string(column) ?? "")
+        case .blob: .blob(blob(column) ?? [])
+        }
+    }
+
+    /// All values.
+    public var values: [Value] { (0..<count).map(value) }
+
+    /// The position of a column by its name, the first of several; `nil` if there is none.
+    public func column(named name: String) -> Int? { page.columnNames.firstIndex(of: name) }
+
+    @inlinable
+    func isBytes(_ cell: PageCell) -> Bool {
+        cell.type == ColumnType.text.rawValue || cell.type == ColumnType.blob.rawValue
+    }
+
+    @inlinable
+    func buffer(_ cell: PageCell) -> UnsafeRawBufferPointer {
+        guard isBytes(cell) else { return unsafe UnsafeRawBufferPointer(start: arena, count: 0) }
+        return unsafe UnsafeRawBufferPointer(start: arena + Int(cell.bits), count: Int(cell.length))
+    }
+
+    /// Values other than text as text.
+    @usableFromInline
+    func written(_ cell: PageCell) -> String? {
+        switch ColumnType(rawValue: cell.type) {
+        case .integer: "\(Int64(bitPattern: cell.bits))"
+        case .real: "\(Double(bitPattern: cell.bits))"
+        case .blob: unsafe String(decoding: buffer(cell), as: UTF8.self)
+        default: nil
+        }
+    }
+
+    /// Towards zero, and to the nearest integer there is.
+    @usableFromInline
+    static func cut(_ real: Double) -> Int64 {
+        guard real.isFinite else { return real == .infinity ? .max : real == -.infinity ? .min : 0 }
+        return Int64(exactly: real.rounded(.towardZero)) ?? (real < 0 ? .min : .max)
+    }
+}

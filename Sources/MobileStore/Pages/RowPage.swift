@@ -1,0 +1,64 @@
+/// Rows of a query, copied out of the database in one go.
+///
+/// A page stays valid after its query, its connection and its database are gone, and may be read by many threads. Its memory
+/// is used again for the next page when nothing refers to it any more.
+public struct RowPage: Sendable, RandomAccessCollection {
+    @usableFromInline let storage: PageStorage
+
+    init(_ storage: PageStorage) { self.storage = storage }
+
+    /// 0.
+    @inlinable public var startIndex: Int { 0 }
+
+    /// The number of rows.
+    @inlinable public var endIndex: Int { storage.rowCount }
+
+    /// The number of values in each row.
+    @inlinable public var columnCount: Int { storage.columnCount }
+
+    /// The columns' names.
+    public var columnNames: [String] { storage.columnNames }
+
+    /// The memory that the page holds.
+    public var memory: ByteCount { .bytes(storage.memory) }
+
+    /// A row of the page; the index is checked.
+    @inlinable
+    public subscript(position: Int) -> Row {
+        precondition(position >= 0 && position < storage.rowCount, "a page has no such row")
+        let count = storage.columnCount
+        return unsafe Row(page: storage, cells: storage.cells + position * count, arena: storage.arena, count: count)
+    }
+
+    /// Goes through the rows in order.
+    @inlinable
+    public func makeIterator() -> Iterator { Iterator(self) }
+
+    /// Goes through the rows in order, without looking at the page again for each of them.
+    @frozen
+    @safe public struct Iterator: IteratorProtocol {
+        @usableFromInline let page: PageStorage
+        @usableFromInline var cells: UnsafePointer<PageCell>
+        @usableFromInline var rowsLeft: Int
+        @usableFromInline let arena: UnsafePointer<UInt8>
+        @usableFromInline let columnCount: Int
+
+        @inlinable
+        init(_ page: RowPage) {
+            self.page = page.storage
+            unsafe cells = page.storage.cells
+            rowsLeft = page.storage.rowCount
+            unsafe arena = page.storage.arena
+            columnCount = page.storage.columnCount
+        }
+
+        /// The next row; `nil` behind the last one.
+        @inlinable
+        public mutating func next() -> Row? {
+            guard rowsLeft > 0 else { return nil }
+            rowsLeft -= 1
+            defer { unsafe cells += columnCount }
+            return unsafe Row(page: page, cells: cells, arena: arena, count: columnCount)
+        }
+    }
+}
