@@ -1,1 +1,68 @@
+/// shim.h: libmicrohttpd for Swift. Swift cannot call variadic functions nor read macros with casts; these few inline functions
+/// and constants stand in for them. No state, no logic.
+#ifndef MOBILE_HTTP_SERVER_H
+#define MOBILE_HTTP_SERVER_H
+
 #include <microhttpd.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/// What the daemon is started with.
+struct mhs_options {
+    MHD_socket listener;               ///< bound and listening; the daemon uses it, the caller closes it after the daemon has stopped
+    unsigned int maximum_connections;  ///< more wait in the system's queue
+    unsigned int idle_seconds;         ///< a connection on which nothing moves for so long is closed
+    size_t connection_memory;          ///< bytes of buffers per connection
+    MHD_AccessHandlerCallback handler;
+    void *context;  ///< first argument of both callbacks
+    MHD_RequestCompletedCallback completed;
+};
+
+/// Starts the daemon with one thread per connection. NULL if that is not possible.
+static inline struct MHD_Daemon *mhs_start(const struct mhs_options *options)
+{
+    return MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC, 0, NULL, NULL,
+                            options->handler, options->context,
+                            MHD_OPTION_LISTEN_SOCKET, options->listener,
+                            MHD_OPTION_CONNECTION_LIMIT, options->maximum_connections,
+                            MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds,
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
+                            MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)16384,
+                            MHD_OPTION_NOTIFY_COMPLETED, options->completed, options->context, MHD_OPTION_END);
+}
+
+/// The address of the other end; NULL if it has none. Lives as long as the connection.
+static inline const struct sockaddr *mhs_remote_address(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info == NULL ? NULL : info->client_addr;
+}
+
+/// The library marks its enumerations differently from release to release, and Swift imports them accordingly; so it gets functions.
+static inline enum MHD_Result mhs_yes(void) { return MHD_YES; }
+static inline enum MHD_Result mhs_no(void) { return MHD_NO; }
+
+/// Calls `each` for every header field, or every parameter of the query.
+static inline void mhs_each_header(struct MHD_Connection *connection, MHD_KeyValueIterator each, void *context)
+{
+    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, each, context);
+}
+static inline void mhs_each_parameter(struct MHD_Connection *connection, MHD_KeyValueIterator each, void *context)
+{
+    (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, each, context);
+}
+
+/// A response with a copy of `length` bytes. NULL without memory.
+static inline struct MHD_Response *mhs_response_of_bytes(const void *bytes, size_t length)
+{
+    return MHD_create_response_from_buffer(length, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
+}
+
+/// A response's length when it is not known beforehand.
+static inline uint64_t mhs_unknown_length(void) { return MHD_SIZE_UNKNOWN; }
+
+/// What a content reader returns at the end, and when it must cut the connection.
+static inline ssize_t mhs_end_of_stream(void) { return MHD_CONTENT_READER_END_OF_STREAM; }
+static inline ssize_t mhs_end_with_error(void) { return MHD_CONTENT_READER_END_WITH_ERROR; }
+
+#endif

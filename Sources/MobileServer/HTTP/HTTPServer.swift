@@ -1,0 +1,119 @@
+internal import Dispatch
+internal import MobileHTTPServer
+internal import Synchronization
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#endif
+
+/// The thin HTTP face: a function from request to response, run under libmicrohttpd with one thread per connection.
+///
+///     let http = try HTTPServer(port: 0) { request in server.respond(to: request) }
+///     print("listening on port \(http.port)")
+///     http.stop()
+///
+/// The handler runs on the connection's own thread, so it may block; it is called concurrently for different connections, and only
+/// when the request's body is complete. Connections are kept alive between requests.
+public final class HTTPServer: Sendable {
+    /// How the server listens and what it accepts.
+    public struct Configuration: Sendable {
+        /// The address to listen on; default `127.0.0.1`, `0.0.0.0` or `::` for all.
+        public var address = "127.0.0.1"
+        /// The port to listen on; 0 (default) for any free one.
+        public var port: UInt16 = 0
+        /// The longest request body in bytes; a longer one is answered with status 413. Default 4 GB.
+        public var maximumBodyLength = 4 << 30
+        /// Bytes of a request body that are kept in memory; a longer one goes to a temporary file. Default 1 MB.
+        public var bodyMemoryLimit = 1 << 20
+        /// Where temporary files are made; nil (default) for `TMPDIR`, else `/tmp`.
+        public var temporaryDirectory: String?
+        /// Connections at a time; more wait in the system's queue. Default 512.
+        public var maximumConnections = 512
+        /// A connection on which nothing moves for so long is closed, in whole seconds; default 120.
+        public var idleTimeout: Duration = .seconds(120)
+
+        public init() {}
+    }
+
+    /// The port that the server listens on.
+    public let port: UInt16
+    /// The configuration that the server was started with.
+    public let configuration: Configuration
+
+    private let service: HTTPService
+    /// The running daemon and its socket; nil once stopped.
+    private let running: Mutex<Running?>
+
+    private struct Running: @unchecked Sendable {  // the daemon is thread-safe; it is stopped once, by whoever takes it out
+        let daemon: OpaquePointer
+        let socket: Int32
+    }
+
+    /// Starts a server.
+    /// - Parameter handler: makes the response; called on the connections' threads.
+    /// - Throws: ``HTTPServerError/Code/portInUse``, ``HTTPServerError/Code/cannotListen``, ``HTTPServerError/Code/cannotStart``.
+    public init(
+        _ configuration: Configuration, handler: @escaping @Sendable (ServerRequest) -> ServerResponse
+    ) throws(HTTPServerError) {
+        let socket = try ListeningSocket(address: configuration.address, port: configuration.port)
+        let service = HTTPService(configuration, handler)
+        // The daemon's callbacks borrow the service: `self` owns it and stops the daemon before letting it go.
+        var options = mhs_options()
+        options.listener = socket.descriptor
+        options.maximum_connections = UInt32(clamping: configuration.maximumConnections)
+        options.idle_seconds = UInt32(clamping: configuration.idleTimeout.components.seconds)
+        options.connection_memory = 192 * 1024
+        options.handler = HTTPService.access
+        options.completed = HTTPService.completed
+        options.context = Unmanaged.passUnretained(service).toOpaque()
+        guard let daemon = mhs_start(&options) else {
+            let text = strerror(errno).map { String(cString: $0) } ?? ""
+            _ = close(socket.descriptor)
+            throw HTTPServerError(.cannotStart, "cannot serve on port \(socket.port): \(text)")
+        }
+        self.configuration = configuration
+        self.service = service
+        port = socket.port
+        running = Mutex(Running(daemon: daemon, socket: socket.descriptor))
+    }
+
+    /// Starts a server with the default configuration.
+    /// - Parameters:
+    ///   - port: the port to listen on; 0 for any free one.
+    ///   - address: the address to listen on.
+    ///   - handler: makes the response; called on the connections' threads.
+    /// - Throws: as ``init(_:handler:)``.
+    public convenience init(
+        port: UInt16 = 0, address: String = "127.0.0.1", handler: @escaping @Sendable (ServerRequest) -> ServerResponse
+    ) throws(HTTPServerError) {
+        var configuration = Configuration()
+        configuration.port = port
+        configuration.address = address
+        try self.init(configuration, handler: handler)
+    }
+
+    deinit { stop(timeout: .zero) }
+
+    /// Stops listening, waits for the requests that are being answered, and closes all connections. A second call does nothing.
+    /// Must not be called from the handler.
+    /// - Parameter timeout: how long to wait for requests; after it their connections are cut. The handler itself is always
+    ///   waited for.
+    public func stop(timeout: Duration = .seconds(10)) {
+        let taken = running.withLock { running in
+            defer { running = nil }
+            return running
+        }
+        guard let taken else { return }
+        _ = MHD_quiesce_daemon(taken.daemon)
+        let (seconds, attoseconds) = timeout.components
+        _ = service.requests.wait(timeout: .now() + Double(seconds) + Double(attoseconds) * 1e-18)
+        MHD_stop_daemon(taken.daemon)
+        _ = close(taken.socket)
+    }
+}

@@ -1,0 +1,214 @@
+internal import Dispatch
+internal import MobileHTTPServer
+internal import MobileProtocol
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#endif
+
+/// What the daemon's callbacks work on: the handler, and the requests that are under way.
+final class HTTPService: Sendable {
+    let configuration: HTTPServer.Configuration
+    let handler: @Sendable (ServerRequest) -> ServerResponse
+    /// Entered once per request, left when it is finished.
+    let requests = DispatchGroup()
+
+    init(_ configuration: HTTPServer.Configuration, _ handler: @escaping @Sendable (ServerRequest) -> ServerResponse) {
+        self.configuration = configuration
+        self.handler = handler
+    }
+
+    /// Called by the daemon with the header, then with each piece of the body, then once without a piece.
+    static let access: MHD_AccessHandlerCallback = { context, connection, url, method, _, piece, pieceLength, exchange in
+        guard let context, let connection, let url, let method, let pieceLength, let exchange else { return mhs_no() }
+        let service = Unmanaged<HTTPService>.fromOpaque(context).takeUnretainedValue()
+        guard let known = exchange.pointee else {
+            let began = HTTPExchange(service, connection, path: String(cString: url), method: String(cString: method))
+            exchange.pointee = Unmanaged.passRetained(began).toOpaque()
+            service.requests.enter()
+            return began.begin()
+        }
+        let going = Unmanaged<HTTPExchange>.fromOpaque(known).takeUnretainedValue()
+        guard pieceLength.pointee > 0, let piece else { return going.finish() }
+        let result = going.receive(UnsafeRawBufferPointer(start: piece, count: pieceLength.pointee))
+        pieceLength.pointee = 0
+        return result
+    }
+
+    /// Called by the daemon when a request is finished in whatever way.
+    static let completed: MHD_RequestCompletedCallback = { context, _, exchange, _ in
+        guard let context, let exchange, let known = exchange.pointee else { return }
+        Unmanaged<HTTPExchange>.fromOpaque(known).release()
+        exchange.pointee = nil
+        Unmanaged<HTTPService>.fromOpaque(context).takeUnretainedValue().requests.leave()
+    }
+}
+
+/// One request on its way through the daemon. Used by the connection's thread only.
+private final class HTTPExchange {
+    private let service: HTTPService
+    private let connection: OpaquePointer
+    private let path: String
+    private let method: String
+    private let body: Spool
+    private var headers: [String: String] = [:]
+    /// The answer that is already certain while the rest of the body still comes in.
+    private var refusal: ProtocolFailure?
+    /// Bytes that came after the refusal.
+    private var dropped = 0
+
+    init(_ service: HTTPService, _ connection: OpaquePointer, path: String, method: String) {
+        self.service = service
+        self.connection = connection
+        self.path = path
+        self.method = method
+        let configuration = service.configuration
+        body = Spool(
+            memoryLimit: configuration.bodyMemoryLimit, maximumLength: configuration.maximumBodyLength,
+            directory: configuration.temporaryDirectory)
+    }
+
+    /// The header is there. A body that announces too great a length is refused before it is sent.
+    func begin() -> MHD_Result {
+        headers = values(mhs_each_header, lowercased: true) { $0 + ", " + $1 }
+        let maximum = service.configuration.maximumBodyLength
+        if let announced = headers["content-length"], Int(announced).map({ $0 > maximum }) ?? true {
+            return queue(HTTPExchange.response(tooLong(announced)))
+        }
+        return mhs_yes()
+    }
+
+    /// A piece of the body is there.
+    func receive(_ piece: UnsafeRawBufferPointer) -> MHD_Result {
+        if refusal != nil {
+            // The daemon cannot answer in the middle of a body. A client gets the chance to finish it, within limits.
+            dropped += piece.count
+            return dropped > 1 << 20 ? mhs_no() : mhs_yes()
+        }
+        do {
+            try body.append(piece.bytes)
+        } catch {
+            refusal =
+                error.code == .limitExceeded
+                ? tooLong("more than \(service.configuration.maximumBodyLength)")
+                : ProtocolFailure(code: 507, message: error.message)
+        }
+        return mhs_yes()
+    }
+
+    /// The body is complete.
+    func finish() -> MHD_Result {
+        if let refusal { return queue(HTTPExchange.response(refusal)) }
+        let request = ServerRequest(
+            method: method, path: path, query: values(mhs_each_parameter, lowercased: false) { $1 }, headers: headers,
+            remoteAddress: ListeningSocket.text(of: mhs_remote_address(connection)), body: body)
+        return queue(service.handler(request))
+    }
+
+    private func tooLong(_ length: String) -> ProtocolFailure {
+        ProtocolFailure(
+            code: ResultCode.tooLarge,
+            message: "request body of \(length.prefix(20)) bytes: at most \(service.configuration.maximumBodyLength) are accepted")
+    }
+
+    private static func response(_ failure: ProtocolFailure) -> ServerResponse {
+        ServerResponse(status: Int(failure.code), contentType: Endpoint.messageContentType, body: .bytes(failure.bytes))
+    }
+
+    /// Header fields or query parameters.
+    private func values(
+        _ each: (OpaquePointer, MHD_KeyValueIterator, UnsafeMutableRawPointer) -> Void, lowercased: Bool, joining: @escaping (String, String) -> String
+    ) -> [String: String] {
+        let collector = ValueCollector(lowercased: lowercased, joining: joining)
+        each(
+            connection,
+            { context, _, key, value in
+                guard let context, let key else { return mhs_yes() }
+                let collector = Unmanaged<ValueCollector>.fromOpaque(context).takeUnretainedValue()
+                collector.add(String(cString: key), value.map { String(cString: $0) } ?? "")
+                return mhs_yes()
+            }, Unmanaged.passUnretained(collector).toOpaque())
+        return collector.values
+    }
+
+    /// Gives the response to the daemon, which keeps its own reference.
+    private func queue(_ answer: ServerResponse) -> MHD_Result {
+        guard let response = HTTPExchange.response(of: answer.body) else { return mhs_no() }
+        defer { MHD_destroy_response(response) }
+        for (name, value) in answer.headers where MHD_add_response_header(response, name, value) == mhs_no() { return mhs_no() }
+        return MHD_queue_response(connection, UInt32(answer.status), response)
+    }
+
+    private static func response(of body: ServerResponse.Body) -> OpaquePointer? {
+        switch body {
+        case .none: return mhs_response_of_bytes(nil, 0)
+        case .bytes(let bytes):
+            return bytes.withUnsafeBytes { mhs_response_of_bytes($0.baseAddress, $0.count) }
+        case .stream(let length, let next):
+            let stream = Unmanaged.passRetained(ResponseStream(next))
+            let response = MHD_create_response_from_callback(
+                length.map { UInt64($0) } ?? mhs_unknown_length(), 65_536, ResponseStream.read, stream.toOpaque(), ResponseStream.free)
+            if response == nil { stream.release() }
+            return response
+        }
+    }
+}
+
+/// Collects fields from the daemon's iterator.
+private final class ValueCollector {
+    private(set) var values: [String: String] = [:]
+    private let lowercased: Bool
+    private let joining: (String, String) -> String
+
+    init(lowercased: Bool, joining: @escaping (String, String) -> String) {
+        self.lowercased = lowercased
+        self.joining = joining
+    }
+
+    func add(_ key: String, _ value: String) {
+        values.merge([lowercased ? key.lowercased() : key: value], uniquingKeysWith: joining)
+    }
+}
+
+/// A body that is made while it is sent: the rest of the current chunk, and where the next one comes from.
+private final class ResponseStream {
+    private let next: () throws -> [UInt8]?
+    private var chunk: [UInt8] = []
+    private var position = 0
+
+    init(_ next: @escaping () throws -> [UInt8]?) { self.next = next }
+
+    static let read: MHD_ContentReaderCallback = { context, _, buffer, maximum in
+        guard let context, let buffer else { return mhs_end_with_error() }
+        let stream = Unmanaged<ResponseStream>.fromOpaque(context).takeUnretainedValue()
+        do {
+            return try stream.fill(UnsafeMutableRawBufferPointer(start: buffer, count: maximum)) ?? mhs_end_of_stream()
+        } catch {
+            // The status is on its way already: all that is left is to make the truncation visible.
+            return mhs_end_with_error()
+        }
+    }
+
+    static let free: MHD_ContentReaderFreeCallback = { context in
+        if let context { Unmanaged<ResponseStream>.fromOpaque(context).release() }
+    }
+
+    /// Fills the front of `buffer`; nil at the end.
+    private func fill(_ buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
+        while position == chunk.count {
+            guard let more = try next() else { return nil }
+            chunk = more
+            position = 0
+        }
+        let count = min(buffer.count, chunk.count - position)
+        buffer.copyBytes(from: chunk[position..<position + count])
+        position += count
+        return count
+    }
+}

@@ -1,0 +1,87 @@
+internal import MobileHTTPServer  // brings in the system's socket addresses
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#endif
+
+/// A TCP socket on which the system already queues connections. Made here and not by the daemon, which would not say why it fails.
+struct ListeningSocket {
+    let descriptor: Int32
+    /// The port that the system chose, if 0 was asked for.
+    let port: UInt16
+
+    /// - Throws: ``HTTPServerError/Code/portInUse``, ``HTTPServerError/Code/cannotListen``.
+    init(address: String, port: UInt16) throws(HTTPServerError) {
+        var hints = addrinfo()
+        hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
+        #if canImport(Glibc)
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        #else
+        hints.ai_socktype = SOCK_STREAM
+        #endif
+        var found: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(address, String(port), &hints, &found)
+        guard status == 0, let target = found?.pointee else {
+            throw HTTPServerError(.cannotListen, "cannot listen on address \(address.prefix(80)): it names no address of a machine")
+        }
+        defer { freeaddrinfo(found) }
+        let descriptor = socket(target.ai_family, target.ai_socktype, target.ai_protocol)
+        guard descriptor >= 0 else { throw ListeningSocket.refused(address, port, errno) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        // A server that was killed leaves connections in TIME_WAIT; without this its successor could not have the same port.
+        var yes: Int32 = 1
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        guard bind(descriptor, target.ai_addr, target.ai_addrlen) == 0, listen(descriptor, 128) == 0 else {
+            let reason = errno
+            _ = close(descriptor)
+            throw ListeningSocket.refused(address, port, reason)
+        }
+        self.descriptor = descriptor
+        self.port = ListeningSocket.port(of: descriptor)
+    }
+
+    private static func refused(_ address: String, _ port: UInt16, _ reason: Int32) -> HTTPServerError {
+        switch reason {
+        case EADDRINUSE:
+            return HTTPServerError(
+                .portInUse, "cannot listen on port \(port): another process uses it; choose one with --port, or 0 for any free port")
+        case EACCES:
+            return HTTPServerError(
+                .cannotListen, "cannot listen on port \(port): this user may not; choose one above 1023 with --port, or 0 for any free port")
+        default:
+            let text = strerror(reason).map { String(cString: $0) } ?? "error \(reason)"
+            return HTTPServerError(.cannotListen, "cannot listen on address \(address.prefix(80)), port \(port): \(text)")
+        }
+    }
+
+    private static func port(of descriptor: Int32) -> UInt16 {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutableBytes(of: &storage) { bytes in
+            guard getsockname(descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length) == 0 else { return 0 }
+            // The port lies at the same place in the addresses of both families.
+            let address = bytes.loadUnaligned(as: sockaddr_in.self)
+            return UInt16(bigEndian: address.sin_port)
+        }
+    }
+
+    /// The text of a connection's other end, without port; empty for other families than IPv4 and IPv6.
+    static func text(of address: UnsafePointer<sockaddr>?) -> String {
+        guard let address else { return "" }
+        let length: Int
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET: length = MemoryLayout<sockaddr_in>.size
+        case AF_INET6: length = MemoryLayout<sockaddr_in6>.size
+        default: return ""
+        }
+        var host = [CChar](repeating: 0, count: 64)
+        guard getnameinfo(address, socklen_t(length), &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST) == 0 else { return "" }
+        return String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
