@@ -72,7 +72,7 @@ let package = Package(
         .executableTarget(name: "mobilegen", dependencies: ["MobileModel"], swiftSettings: swift),
         .plugin(name: "MobileGenPlugin", capability: .buildTool(), dependencies: ["mobilegen"], path: "Sources/MobileGenPlugin"),
         .target(
-            name: "SampleCRM", dependencies: ["MobileObjects", "MobileStore"], swiftSettings: swift, plugins: ["MobileGenPlugin"]),
+            name: "SampleCRM", dependencies: ["MobileObjects", "MobileStore", "MobileModel"], swiftSettings: swift, plugins: ["MobileGenPlugin"]),
         .executableTarget(
             name: "mobile",
             dependencies: [
@@ -90,6 +90,7 @@ let package = Package(
         .testTarget(name: "MobileCoreTests", dependencies: ["MobileCore"], swiftSettings: swift),
         .testTarget(name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore"], swiftSettings: swift),
         .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "mobilegen"], swiftSettings: swift),
+        .testTarget(name: "SampleCRMTests", dependencies: ["SampleCRM", "MobileStore", "MobileModel"], swiftSettings: swift),
         .testTarget(name: "MobileObjectsTests", dependencies: ["MobileObjects", "MobileStore", "SampleCRM"], swiftSettings: swift),
         .testTarget(name: "MobileTransportTests", dependencies: ["MobileTransport", "MobileServer", "MobileCrypto"], swiftSettings: swift),
         .testTarget(name: "MobileProtocolTests", dependencies: ["MobileProtocol"], swiftSettings: swift),
