@@ -1,0 +1,31 @@
+/// mc_storage.h: storage layers, each an SQLite VFS that works on top of another one.
+///
+/// A layer is registered once per process and base under a name of its own and stays registered until the process ends, as
+/// SQLite wants it. `mc_pool_options` names the topmost layer that a database is opened with.
+#ifndef MC_STORAGE_H
+#define MC_STORAGE_H
+
+#include "mc_error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The longest name of a layer in bytes, its closing NUL included.
+enum { MC_STORAGE_NAME_SIZE = 128 };
+
+/// Registers the layer of page-sized writes over the VFS `base` (NULL: the default one) and writes its name to `name`, which
+/// has room for MC_STORAGE_NAME_SIZE bytes. Registering it again gives the same name.
+///
+/// SQLite writes each frame of the write-ahead log with two small writes. The layer holds the frames of the running
+/// transaction back and writes them in runs of 64 KB. Everything is in the file, or has failed with an error, when the write
+/// of a commit frame returns; what a rolled back transaction left behind is dropped when its write lock is given back.
+/// Costs 64 KB of memory for each connection that writes, nothing for one that only reads.
+///
+/// Fails with MC_ERROR_NOT_FOUND (no such base), MC_ERROR_LIMIT (its name is too long), MC_ERROR_NO_MEMORY, MC_ERROR_SQLITE.
+mc_status mc_storage_coalescing(const char *MC_NULLABLE base, char *MC_NONNULL name, mc_error *MC_NULLABLE error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,15 @@
+/// mc_coalescing_file.h: the files of the coalescing layer. Internal to this folder.
+#ifndef MC_COALESCING_FILE_H
+#define MC_COALESCING_FILE_H
+
+#include <sqlite3.h>
+
+/// Bytes that `mc_coalescing_open` needs behind its own part for a file of the base.
+enum { MC_COALESCING_FILE_SIZE = 96 };
+
+/// Opens a file over `base`. The main database and its write-ahead log are wrapped, everything else is the base's own file.
+/// `file` has room for MC_COALESCING_FILE_SIZE plus the base's `szOsFile` bytes. `layer` is the VFS the file belongs to.
+/// Returns an SQLite result code.
+int mc_coalescing_open(sqlite3_vfs *base, const char *name, sqlite3_file *file, int flags, int *out_flags);
+
+#endif
