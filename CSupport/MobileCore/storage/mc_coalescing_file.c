@@ -352,27 +352,16 @@ static const sqlite3_io_methods log_methods = {
     .xDeviceCharacteristics = pass_characteristics,
 };
 
-static const sqlite3_io_methods database_methods = {
-    .iVersion = 3,
-    .xClose = database_close,
-    .xRead = pass_read,
-    .xWrite = pass_write,
-    .xTruncate = pass_truncate,
-    .xSync = pass_sync,
-    .xFileSize = pass_size,
-    .xLock = pass_lock,
-    .xUnlock = pass_unlock,
-    .xCheckReservedLock = pass_check_lock,
-    .xFileControl = pass_control,
-    .xSectorSize = pass_sector_size,
-    .xDeviceCharacteristics = pass_characteristics,
-    .xShmMap = pass_shm_map,
-    .xShmLock = database_shm_lock,
-    .xShmBarrier = pass_shm_barrier,
-    .xShmUnmap = pass_shm_unmap,
-    .xFetch = pass_fetch,
-    .xUnfetch = pass_unfetch,
-};
+// A base of version 2 has shared memory but no mapping of pages.
+#define DATABASE_METHODS                                                                                                     \
+    .xClose = database_close, .xRead = pass_read, .xWrite = pass_write, .xTruncate = pass_truncate, .xSync = pass_sync,      \
+    .xFileSize = pass_size, .xLock = pass_lock, .xUnlock = pass_unlock, .xCheckReservedLock = pass_check_lock,               \
+    .xFileControl = pass_control, .xSectorSize = pass_sector_size, .xDeviceCharacteristics = pass_characteristics,           \
+    .xShmMap = pass_shm_map, .xShmLock = database_shm_lock, .xShmBarrier = pass_shm_barrier, .xShmUnmap = pass_shm_unmap
+
+static const sqlite3_io_methods database_methods = {.iVersion = 2, DATABASE_METHODS};
+static const sqlite3_io_methods mapping_database_methods = {
+    .iVersion = 3, DATABASE_METHODS, .xFetch = pass_fetch, .xUnfetch = pass_unfetch};
 
 // ---- Opening -------------------------------------------------------------------------------------------------------------
 
@@ -380,7 +369,9 @@ static const sqlite3_io_methods database_methods = {
 static database_file *database_of_log(const char *log_name)
 {
     sqlite3_file *file = log_name != NULL ? sqlite3_database_file_object(log_name) : NULL;
-    return file != NULL && file->pMethods == &database_methods ? (database_file *)file : NULL;
+    const bool is_ours =
+        file != NULL && (file->pMethods == &database_methods || file->pMethods == &mapping_database_methods);
+    return is_ours ? (database_file *)file : NULL;
 }
 
 int mc_coalescing_open(sqlite3_vfs *base, const char *name, sqlite3_file *file, int flags, int *out_flags)
@@ -399,13 +390,14 @@ int mc_coalescing_open(sqlite3_vfs *base, const char *name, sqlite3_file *file, 
         return code;
     }
     if ((flags & SQLITE_OPEN_MAIN_DB) != 0) {
-        // A base without shared memory or mapping (version 1 or 2) keeps its own methods: there is nothing to hold back safely.
-        if (real->pMethods->iVersion < 3) {
+        // Without shared memory (version 1) the end of a transaction is not seen: nothing can be held back safely.
+        if (real->pMethods->iVersion < 2) {
             (void)real->pMethods->xClose(real);
             return base->xOpen(base, name, file, flags, out_flags);
         }
         database_file *database = (database_file *)file;
-        *database = (database_file){.base.pMethods = &database_methods, .real = real};
+        const bool maps = real->pMethods->iVersion >= 3;
+        *database = (database_file){.base.pMethods = maps ? &mapping_database_methods : &database_methods, .real = real};
         return SQLITE_OK;
     }
     log_file *log = (log_file *)file;

@@ -1,0 +1,38 @@
+/// fault_storage_internal.h: the record that the VFS writes and the replay reads.
+#ifndef FAULT_STORAGE_INTERNAL_H
+#define FAULT_STORAGE_INTERNAL_H
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+#include "fault_storage.h"
+
+enum { FAULT_NAME_SIZE = 64, FAULT_FILES = 16 };
+
+typedef enum fault_kind { FAULT_WRITE, FAULT_TRUNCATE, FAULT_SYNC, FAULT_DELETE, FAULT_MARK } fault_kind;
+
+typedef struct fault_change {
+    fault_kind kind;
+    int file;                // index of the file's name
+    int64_t place;           // offset, new size, or mark
+    size_t length;           // bytes written
+    unsigned char *bytes;    // owned by the record
+} fault_change;
+
+struct fault_storage {
+    sqlite3_vfs vfs;  // pAppData is the base
+    sqlite3_mutex *lock;
+    char name[FAULT_NAME_SIZE];
+    fault_counts counts;
+    int64_t countdown;  // operations before the one that fails; negative: none
+    int code;
+    bool stays, has_failed;
+
+    bool is_recording, has_lost_changes;
+    char files[FAULT_FILES][FAULT_NAME_SIZE];  // last path components
+    int file_count;
+    fault_change *changes;
+    int64_t change_count, change_capacity;
+};
+
+#endif

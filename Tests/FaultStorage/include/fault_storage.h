@@ -1,0 +1,56 @@
+/// fault_storage.h: an SQLite VFS for tests that counts, fails on request, and records what a power cut could take away.
+///
+/// Order of calls: create, open databases with the VFS's name, close them, free.
+/// Threads:        any; a lock guards counters, faults and the record.
+#ifndef FAULT_STORAGE_H
+#define FAULT_STORAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct fault_storage fault_storage;
+
+/// What was done through the VFS since it was made or the counters were cleared. Shared memory is not counted.
+typedef struct fault_counts {
+    int64_t reads, writes, syncs, truncates, opens;
+    int64_t bytes_read, bytes_written;
+} fault_counts;
+
+/// Registers a VFS of a name of its own over `base` (NULL: the default one). NULL without memory or base.
+fault_storage *fault_storage_create(const char *base);
+/// Unregisters and frees. Every database opened with it has been closed before.
+void fault_storage_free(fault_storage *storage);
+/// The name to open databases with; valid until the storage is freed.
+const char *fault_storage_name(const fault_storage *storage);
+
+fault_counts fault_storage_counts(fault_storage *storage);
+void fault_storage_clear_counts(fault_storage *storage);
+
+/// Lets the operation after the next `operations` ones fail with SQLite result code `code`, and all after it if `stays`.
+/// Reads, writes, syncs, truncations, opens and deletions count as operations. A negative number: none fails any more.
+void fault_storage_fail_after(fault_storage *storage, int64_t operations, int code, bool stays);
+/// Whether an operation has failed since the last `fault_storage_fail_after`.
+bool fault_storage_has_failed(fault_storage *storage);
+
+/// Starts or ends recording. Starting forgets what was recorded; databases are opened after it, on files that do not exist.
+void fault_storage_record(fault_storage *storage, bool on);
+/// Notes that the load has come to `mark`: a number that only grows, such as that of the last transaction that was committed.
+void fault_storage_mark(fault_storage *storage, int64_t mark);
+/// The number of changes recorded: writes, truncations, deletions, syncs and marks.
+int64_t fault_storage_recorded(fault_storage *storage);
+
+/// Goes through a record, change by change, knowing after each what is safely on the disk and what is not.
+typedef struct fault_replay fault_replay;
+
+/// Begins before the first change. The storage outlives the replay and records nothing meanwhile. NULL without memory.
+fault_replay *fault_replay_create(fault_storage *storage);
+void fault_replay_free(fault_replay *replay);
+/// Goes on by one change. False at the end, or without memory.
+bool fault_replay_step(fault_replay *replay);
+/// The last mark passed; 0 before the first.
+int64_t fault_replay_mark(const fault_replay *replay);
+/// Writes into `directory` what a power cut at this moment may leave of each file: all that was synced, and of the writes
+/// since a subset chosen by `seed`, some of them torn between sectors of 512 bytes. False when a file could not be written.
+bool fault_replay_write(fault_replay *replay, uint64_t seed, const char *directory);
+
+#endif
