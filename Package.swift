@@ -87,7 +87,8 @@ let package = Package(
             name: "BenchmarkReferences", dependencies: ["MobileSQLite", "MobileJansson"], path: "Benchmarks/References"),
 
         // Tests.
-        .testTarget(name: "MobileCoreTests", dependencies: ["MobileCore"], swiftSettings: swift),
+        .target(name: "FaultStorage", dependencies: ["MobileSQLite"], path: "Tests/FaultStorage"),
+        .testTarget(name: "MobileCoreTests", dependencies: ["MobileCore", "FaultStorage", "MobileSQLite"], swiftSettings: swift),
         .testTarget(name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore"], swiftSettings: swift),
         .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "mobilegen"], swiftSettings: swift),
         .testTarget(name: "SampleCRMTests", dependencies: ["SampleCRM", "MobileStore", "MobileModel"], swiftSettings: swift),

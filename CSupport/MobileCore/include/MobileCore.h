@@ -7,5 +7,6 @@
 #include "mc_pool.h"
 #include "mc_row_page.h"
 #include "mc_statement.h"
+#include "mc_storage.h"
 
 #endif

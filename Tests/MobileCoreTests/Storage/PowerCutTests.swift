@@ -1,0 +1,52 @@
+import FaultStorage
+import Foundation
+import MobileSQLite
+import Testing
+
+/// What is left after a power cut at any moment of a load that was written through the coalescing layer.
+/// `POWER_CUT_STEP=1` in the environment cuts after every single change instead of a sample of them.
+@Suite struct PowerCutTests {
+    private var step: Int { ProcessInfo.processInfo.environment["POWER_CUT_STEP"].flatMap { Int($0) } ?? 23 }
+
+    @Test("a power cut leaves a whole database: every committed transaction with FULL, the first ones with NORMAL",
+          arguments: ["FULL", "NORMAL"])
+    func cut(synchronous: String) throws {
+        let load = try RecordedLoad(synchronous: synchronous, transactions: 60)
+        #expect(load.isCoalesced, "the load must be written in runs, or it shows nothing")
+        let replay = try #require(fault_replay_create(load.storage))
+        defer { fault_replay_free(replay) }
+        let remains = load.directory.appending(path: "remains")
+        try FileManager.default.createDirectory(at: remains, withIntermediateDirectories: true)
+
+        var change = 0, cuts = 0
+        while fault_replay_step(replay) {
+            change += 1
+            guard change % step == 0 else { continue }
+            for variant in 0..<3 {
+                #expect(fault_replay_write(replay, UInt64(change * 7 + variant), remains.path))
+                try check(remains, acknowledged: fault_replay_mark(replay) - 1, isFull: synchronous == "FULL", change: change)
+                cuts += 1
+            }
+        }
+        #expect(Int64(change) == fault_storage_recorded(load.storage) && cuts > 100)
+    }
+
+    /// `acknowledged`: the last transaction that was committed before the cut; -1 before the tables were made.
+    private func check(_ remains: URL, acknowledged: Int64, isFull: Bool, change: Int) throws {
+        try? FileManager.default.removeItem(at: remains.appending(path: "load.db-shm"))
+        let database = try SQLiteHandle(remains.appending(path: "load.db").path)
+        defer { database.close() }
+        guard try database.first("SELECT count(*) FROM sqlite_master WHERE name = 'counter'") == ["1"] else {
+            #expect(!isFull || acknowledged < 0, "cut after change \(change): the tables are gone")
+            return
+        }
+        #expect(try database.first("PRAGMA integrity_check") == ["ok"], "cut after change \(change)")
+        let state = try database.first("SELECT rows, bytes, batch FROM counter")
+        guard state.count == 3, let batch = Int64(state[2]) else {
+            #expect(!isFull || acknowledged < 0, "cut after change \(change): the counter is gone")
+            return
+        }
+        #expect(try database.first("SELECT count(*), ifnull(sum(length(payload)), 0) FROM item") == Array(state[0...1]))
+        #expect(!isFull || batch >= acknowledged, "cut after change \(change): transaction \(acknowledged) is lost")
+    }
+}
