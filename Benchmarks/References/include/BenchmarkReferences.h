@@ -1,1 +1,10 @@
-int benchmark_references_version(void);
+/// BenchmarkReferences.h: the C side of the benchmarks: the data set and the references that everything is measured against.
+#ifndef BENCHMARK_REFERENCES_H
+#define BENCHMARK_REFERENCES_H
+
+#include "br_data_set.h"
+#include "br_insert.h"
+#include "br_keyset.h"
+#include "br_table.h"
+
+#endif

@@ -1,0 +1,93 @@
+#include "br_keyset.h"
+
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct br_keyset {
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    int columns;
+};
+
+br_keyset *br_keyset_open(const char *path, int64_t cache_bytes, const char *select, char *message, size_t message_size)
+{
+    char settings[128];
+    br_keyset *result = calloc(1, sizeof *result);
+    if (result == NULL) {
+        snprintf(message, message_size, "out of memory");
+        return NULL;
+    }
+    snprintf(settings, sizeof settings, "PRAGMA cache_size=-%" PRId64 "; PRAGMA mmap_size=0", cache_bytes / 1024);
+    if (sqlite3_open_v2(path, &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
+        sqlite3_exec(result->db, settings, NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_prepare_v3(result->db, select, -1, SQLITE_PREPARE_PERSISTENT, &result->statement, NULL) == SQLITE_OK) {
+        result->columns = sqlite3_column_count(result->statement);
+        return result;
+    }
+    snprintf(message, message_size, "%s: %s", path, sqlite3_errmsg(result->db));
+    br_keyset_close(result);
+    return NULL;
+}
+
+static inline uint64_t read_column(sqlite3_stmt *statement, int column)
+{
+    switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+        return (uint64_t)sqlite3_column_int64(statement, column);
+    case SQLITE_FLOAT:
+        return (uint64_t)(int64_t)sqlite3_column_double(statement, column);
+    case SQLITE_TEXT: {
+        const unsigned char *bytes = sqlite3_column_text(statement, column);
+        const int length = sqlite3_column_bytes(statement, column);
+        return (uint64_t)length + (length > 0 ? bytes[0] : 0);
+    }
+    case SQLITE_BLOB: {
+        const unsigned char *bytes = sqlite3_column_blob(statement, column);
+        const int length = sqlite3_column_bytes(statement, column);
+        return (uint64_t)length + (length > 0 ? bytes[0] : 0);
+    }
+    default:
+        return 0;
+    }
+}
+
+bool br_keyset_run(br_keyset *keyset, int page_rows, int64_t *rows, int64_t *selects, uint64_t *sum)
+{
+    sqlite3_stmt *statement = keyset->statement;
+    const int columns = keyset->columns;
+    int64_t after = INT64_MIN;
+    int in_page = 0;
+    int step = SQLITE_OK;
+    *rows = 0;
+    *selects = 0;
+    *sum = 0;
+
+    if (sqlite3_exec(keyset->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+        return false;
+    do {
+        sqlite3_bind_int64(statement, 1, after);
+        sqlite3_bind_int(statement, 2, page_rows);
+        ++*selects;
+        in_page = 0;
+        while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
+            in_page++;
+            after = sqlite3_column_int64(statement, 0);
+            for (int column = 0; column < columns; column++)
+                *sum += read_column(statement, column);
+        }
+        sqlite3_reset(statement);
+        *rows += in_page;
+    } while (step == SQLITE_DONE && in_page == page_rows);
+    return sqlite3_exec(keyset->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK && step == SQLITE_DONE;
+}
+
+void br_keyset_close(br_keyset *keyset)
+{
+    if (keyset == NULL)
+        return;
+    sqlite3_finalize(keyset->statement);
+    sqlite3_close(keyset->db);
+    free(keyset);
+}

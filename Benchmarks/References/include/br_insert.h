@@ -1,0 +1,29 @@
+/// br_insert.h: the reference of all imports: a prepared INSERT of values that were parsed beforehand, in one transaction.
+///
+/// What a good C programmer writes with SQLite alone: one connection without a mutex, WAL, `synchronous=NORMAL`, one prepared
+/// statement; per row bind, step and reset, strings bound where they lie.
+/// Order of calls: open, then any number of run, then close. One thread.
+#ifndef BR_INSERT_H
+#define BR_INSERT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "br_data_set.h"
+
+typedef struct br_insert br_insert;
+
+/// Opens a new database file with the given page size and cache, both in bytes, runs `schema`, and prepares `insert`, which has
+/// one parameter for each of the 12 values of a row. NULL when something fails; `message` then says what. The caller owns the result.
+br_insert *br_insert_open(const char *path, int page_size, int64_t cache_bytes, const char *schema, const char *insert, char *message,
+                          size_t message_size);
+
+/// Begins the transaction, adds the rows of a data set, ends the transaction. False on any failure, which rolls back.
+bool br_insert_begin(br_insert *insert);
+bool br_insert_rows(br_insert *insert, const br_data_set *data);
+bool br_insert_commit(br_insert *insert);
+
+void br_insert_close(br_insert *insert);
+
+#endif

@@ -1,0 +1,25 @@
+/// br_keyset.h: the reference of all paging: a keyset SELECT per page, stepped in a C loop that reads every column.
+///
+/// One prepared statement, one read transaction, no copies: numbers are added, of strings and blobs the length and the first byte, so that
+/// the other side can prove that it read the same values.
+/// Order of calls: open, then any number of run, then close. One thread.
+#ifndef BR_KEYSET_H
+#define BR_KEYSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct br_keyset br_keyset;
+
+/// Opens an existing database and prepares `select`, whose first column is the key and which has two parameters: the key to
+/// continue after, and the number of rows. NULL when something fails; `message` then says what. The caller owns the result.
+br_keyset *br_keyset_open(const char *path, int64_t cache_bytes, const char *select, char *message, size_t message_size);
+
+/// Reads all pages from the first to the last. False when SQLite fails.
+/// `selects` is the number of times the statement ran, the last, empty or short page included.
+bool br_keyset_run(br_keyset *keyset, int page_rows, int64_t *rows, int64_t *selects, uint64_t *sum);
+
+void br_keyset_close(br_keyset *keyset);
+
+#endif

@@ -1,2 +1,0 @@
-#include "BenchmarkReferences.h"
-int benchmark_references_version(void) { return 1; }
