@@ -13,8 +13,8 @@ extension PackageModel {
         guard !relationship.isComposite, let target = self.object(named: relationship.target) else { return false }
         let inverse = relationship.inverse.flatMap { target.relationship(named: $0) }
         if inverse?.isComposite == true { return true }
-        guard leadsToPrimaryKey(relationship, of: target) else { return false }
-        guard let inverse, leadsToPrimaryKey(inverse, of: object) else { return true }
+        guard leadsToPrimaryKey(relationship, inverse, of: target) else { return false }
+        guard let inverse, leadsToPrimaryKey(inverse, relationship, of: object) else { return true }
         let own = objects.firstIndex { $0.name == object.name } ?? 0
         let other = objects.firstIndex { $0.name == target.name } ?? 0
         return own > other
@@ -25,7 +25,19 @@ extension PackageModel {
         object.relationships.filter { holdsReference($0, of: object) }
     }
 
-    private func leadsToPrimaryKey(_ relationship: RelationshipModel, of target: ObjectModel) -> Bool {
-        !relationship.mapping.isEmpty && Set(relationship.mapping.map(\.target)) == Set(target.primaryKey)
+    /// The pairs of attributes of a relationship: its own, or its inverse's turned round where the model states them at that end only.
+    public func mapping(of relationship: RelationshipModel) -> [RelationshipModel.Mapping] {
+        let inverse = relationship.inverse.flatMap { object(named: relationship.target)?.relationship(named: $0) }
+        return Self.mapping(relationship, inverse)
+    }
+
+    private static func mapping(_ relationship: RelationshipModel, _ inverse: RelationshipModel?) -> [RelationshipModel.Mapping] {
+        guard relationship.mapping.isEmpty else { return relationship.mapping }
+        return (inverse?.mapping ?? []).map { .init(source: $0.target, target: $0.source) }
+    }
+
+    private func leadsToPrimaryKey(_ relationship: RelationshipModel, _ inverse: RelationshipModel?, of target: ObjectModel) -> Bool {
+        let mapping = Self.mapping(relationship, inverse)
+        return !mapping.isEmpty && Set(mapping.map(\.target)) == Set(target.primaryKey)
     }
 }

@@ -1,0 +1,97 @@
+public import MobileStore
+
+/// A business object: one row of the local database, in memory. Generated classes derive from it, one per object of the model;
+/// ``GenericEntity`` gives access by metadata. SMP 2.3: `SUPEntity`, `SUPAbstractROM`.
+///
+/// Objects are not `Sendable`: each stays in the isolation in which it was made. There is no identity map: two finds of the same key
+/// give two objects, and the one that saves second gets ``ObjectError/Code/stale``.
+open class Entity {
+    /// Where the object lives.
+    public final let context: EntityContext
+    /// The local primary key; 0 until the object is created, positive afterwards. Objects of the model whose keys the server knows get
+    /// them from a granted range. May be set by the application before `create` to a key of ``PackageDatabase/keyGenerator``.
+    /// SMP 2.3: `surrogateKey`, `_surrogateKey`.
+    public final internal(set) var surrogateKey: Int64 = 0
+    /// How far the row's pending change has come, as of when the object was last read or written.
+    final var replay = ReplayState()
+    final var presence = Presence.new
+    @usableFromInline final var isLoading = false
+    final var dirty = DirtyAttributes()
+    final var references = ReferenceKeys()
+    /// Loaded relatives and unsaved large values; nil for most objects of a list.
+    final var attachments: EntityAttachments?
+
+    /// Where the row of an object is.
+    enum Presence: UInt8, Sendable {
+        case new, stored
+        /// Loaded from the database and then deleted.
+        case deleted
+    }
+
+    /// A new object, not in the database: ``isNew`` is true until `create` or `save`. Generated classes offer `init(in:)`.
+    public required init(context: EntityContext) {
+        self.context = context
+    }
+
+    // MARK: Hooks that generated classes override
+
+    /// Fills the stored properties from a row; attribute `i` is in column `column + i`. Large attributes are skipped.
+    open func load(from row: Row, at column: Int) {}
+
+    /// The value of an attribute by its position; ``AttributeValue/null`` for large ones.
+    open func value(ofAttribute index: Int) -> AttributeValue { .null }
+
+    /// Sets an attribute by its position.
+    /// - Throws: ``ObjectError/Code/invalidValue`` when the value does not fit the attribute.
+    open func setValue(_ value: AttributeValue, ofAttribute index: Int) throws {}
+
+    // MARK: Hooks that generated classes call
+
+    /// Called by each stored property when it is set: remembers that `save` must write the attribute.
+    @inlinable public final func attributeChanged(_ index: Int) {
+        if !isLoading { markChanged(index) }
+    }
+
+    @usableFromInline final func markChanged(_ index: Int) {
+        dirty.insert(index)
+    }
+
+    /// Converts a value for an attribute's stored property; used by generated `setValue(_:ofAttribute:)`.
+    /// - Throws: ``ObjectError/Code/invalidValue`` when it is of another kind, out of range, or null where that is not allowed.
+    public final func convert<T: AttributeConvertible>(_ value: AttributeValue, ofAttribute index: Int) throws -> T {
+        guard let converted = T(attributeValue: value) else { throw badValue(value, index) }
+        return converted
+    }
+
+    /// The error for a value that does not fit an attribute.
+    public final func badValue(_ value: AttributeValue, _ index: Int) -> ObjectError {
+        let attribute = metadata.attributes[index]
+        return ObjectError(
+            .invalidValue,
+            "\(metadata.name).\(attribute.name): \(value.isNull ? "null" : "a value of another type or out of range"), expected \(attribute.type)")
+    }
+}
+
+extension Entity {
+    /// What is known about the object's class. SMP 2.3: `getMetaData`.
+    public final var metadata: EntityMetadata { context.metadata }
+
+    /// The package database that the object belongs to.
+    public final var package: PackageDatabase { context.package }
+
+    /// Reads the object from a row that was selected with ``EntitySQL/columns``: no hook marks anything as changed meanwhile.
+    final func read(_ row: Row) {
+        isLoading = true
+        surrogateKey = row.integer(0)
+        replay = ReplayState(
+            change: PendingChange(rawValue: Int(row.integer(1))) ?? .none, counter: row.integer(2), submitted: row.integer(3),
+            failed: row.integer(4))
+        load(from: row, at: EntitySQL.firstAttribute)
+        let referenceCount = context.metadata.references.count
+        if referenceCount > 0 {
+            references.load(row, at: EntitySQL.firstAttribute + context.metadata.attributes.count, count: referenceCount)
+        }
+        presence = .stored
+        isLoading = false
+    }
+}

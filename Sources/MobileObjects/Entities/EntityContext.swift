@@ -1,0 +1,15 @@
+/// Where an object lives: its package database and what is known about its class. Shared by the objects of one list, so that each of
+/// them holds one reference.
+public final class EntityContext: Sendable {
+    public let package: PackageDatabase
+    public let metadata: EntityMetadata
+
+    public init(_ package: PackageDatabase, _ metadata: EntityMetadata) {
+        (self.package, self.metadata) = (package, metadata)
+    }
+
+    /// The context of the objects at the other end of a relationship.
+    func target(of relationship: RelationshipMetadata) -> EntityContext {
+        EntityContext(package, package.metadata.entities[relationship.targetIndex])
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+public import MobileStore
+
+/// An object reached by metadata, without generated code: for tools and clients that learn their model at run time.
+public final class GenericEntity: Entity {
+    private var values: [AttributeValue]
+
+    /// A new object of `context`'s class with the defaults of its model.
+    public required init(context: EntityContext) {
+        values = context.metadata.attributes.map { Self.initialValue($0) }
+        super.init(context: context)
+    }
+
+    /// A new object of the class with this modelled name.
+    /// - Throws: ``ObjectError/Code/noSuchClass``.
+    public convenience init(_ name: String, in package: PackageDatabase) throws {
+        self.init(context: EntityContext(package, try package.metadata.entity(named: name)))
+    }
+
+    public override func load(from row: Row, at column: Int) {
+        for attribute in metadata.attributes where !attribute.isLarge {
+            values[attribute.index] = attribute.storage.attributeValue(row.value(column + attribute.index)) ?? .null
+        }
+    }
+
+    public override func value(ofAttribute index: Int) -> AttributeValue { values[index] }
+
+    public override func setValue(_ value: AttributeValue, ofAttribute index: Int) throws {
+        let attribute = metadata.attributes[index]
+        guard attribute.storage.stored(value) != nil, attribute.isNullable || !value.isNull, !attribute.isLarge else {
+            throw badValue(value, index)
+        }
+        values[index] = value
+        attributeChanged(index)
+    }
+
+    /// What a new object has where the model gives no default: the same as generated classes.
+    private static func initialValue(_ attribute: AttributeMetadata) -> AttributeValue {
+        guard attribute.defaultValue.isNull, !attribute.isNullable else { return attribute.defaultValue }
+        switch attribute.storage {
+        case .integer: return .integer(0)
+        case .boolean: return .boolean(false)
+        case .scaledDecimal, .textDecimal: return .decimal(0)
+        case .real: return .real(0)
+        case .text: return .string("")
+        case .binary: return .binary([])
+        case .date: return .date(.epoch)
+        case .time: return .time(.midnight)
+        case .dateTime: return .dateTime(.init(timeIntervalSince1970: 0))
+        case .json: return .json("null")
+        case .large: return .null
+        }
+    }
+}
+
+extension Entity {
+    /// The value of the attribute with this modelled name; ``AttributeValue/null`` for large ones.
+    /// - Throws: ``ObjectError/Code/noSuchAttribute``.
+    public final func value(_ name: String) throws -> AttributeValue {
+        value(ofAttribute: try metadata.attribute(named: name).index)
+    }
+
+    /// Sets the attribute with this modelled name.
+    /// - Throws: ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/invalidValue``.
+    public final func setValue(_ value: AttributeValue, _ name: String) throws {
+        try setValue(value, ofAttribute: try metadata.attribute(named: name).index)
+    }
+}

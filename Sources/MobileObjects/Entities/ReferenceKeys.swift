@@ -1,0 +1,33 @@
+import MobileStore
+
+/// The surrogate keys of the objects that a row refers to, by position of the reference column; 0 where it refers to none.
+/// The first two stand in the object itself: most rows have no more, and a list of objects then allocates nothing for them.
+struct ReferenceKeys: Sendable, Equatable {
+    private var first: Int64 = 0
+    private var second: Int64 = 0
+    private var others: [Int64] = []
+
+    subscript(index: Int) -> Int64 {
+        get {
+            switch index {
+            case 0: first
+            case 1: second
+            default: index - 2 < others.count ? others[index - 2] : 0
+            }
+        }
+        set {
+            switch index {
+            case 0: first = newValue
+            case 1: second = newValue
+            default:
+                while others.count <= index - 2 { others.append(0) }
+                others[index - 2] = newValue
+            }
+        }
+    }
+
+    /// Reads `count` columns of `row` from `column` on.
+    mutating func load(_ row: Row, at column: Int, count: Int) {
+        for index in 0..<count { self[index] = row.isNull(column + index) ? 0 : row.integer(column + index) }
+    }
+}

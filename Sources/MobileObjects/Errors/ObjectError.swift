@@ -1,0 +1,79 @@
+import MobileStore
+
+/// What the object layer throws. SMP 2.3: `SUPPersistenceException` and its subclasses; the original name stands at each code.
+public struct ObjectError: Error, Sendable {
+    /// What kind of failure; stable, for programs.
+    public let code: Code
+    /// What was tried with which thing, what was found; one line, for people.
+    public let message: String
+    /// The failure below this one; nil where it began here.
+    public let cause: (any Error)?
+
+    /// Kinds of failure. A structure, not an enumeration: a new code breaks no switch.
+    public struct Code: RawRepresentable, Sendable, Hashable {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// The store failed; ``ObjectError/cause`` is its ``StoreError``. `SUPPersistenceException`.
+        public static let store = Code(rawValue: 1)
+        /// No such row: `find` found nothing to load, or an update or delete of a row that is gone. `SUPObjectNotFoundException`.
+        public static let notFound = Code(rawValue: 2)
+        /// A row with this modelled key exists already. `SUPPersistenceException`.
+        public static let duplicateKey = Code(rawValue: 3)
+        /// Another writer changed the row since this object read it; refresh and try again.
+        public static let stale = Code(rawValue: 4)
+        /// A value that must be set before `create` is missing.
+        public static let missingValue = Code(rawValue: 5)
+        /// A value does not fit its attribute. `SUPWrongDataTypeException`.
+        public static let invalidValue = Code(rawValue: 6)
+        /// The object is not in the database yet. `SUPObjectNotSavedException`.
+        public static let notSaved = Code(rawValue: 7)
+        /// The object is in the database already.
+        public static let alreadySaved = Code(rawValue: 8)
+        /// The server has granted no range of surrogate keys yet: synchronize first.
+        public static let noKeyRange = Code(rawValue: 9)
+        /// The granted ranges of surrogate keys are used up: synchronize to get another.
+        public static let keysUsedUp = Code(rawValue: 10)
+        /// The model has no such object. `SUPNoSuchClassException`.
+        public static let noSuchClass = Code(rawValue: 11)
+        /// The object has no such attribute. `SUPNoSuchAttributeException`.
+        public static let noSuchAttribute = Code(rawValue: 12)
+        /// The object has no such operation or query. `SUPNoSuchOperationException`.
+        public static let noSuchOperation = Code(rawValue: 13)
+        /// The operation or query has no such parameter. `SUPNoSuchParameterException`.
+        public static let noSuchParameter = Code(rawValue: 14)
+        /// The object has no such relationship.
+        public static let noSuchRelationship = Code(rawValue: 15)
+        /// An operation with parameters of its own is pending for this row and not yet answered. `SUPPersistenceException`.
+        public static let otherOperationPending = Code(rawValue: 16)
+        /// A call that its documentation excludes.
+        public static let misuse = Code(rawValue: 17)
+        /// The database file was made by another model or by a newer release.
+        public static let version = Code(rawValue: 18)
+        /// The text of a modelled query is not valid object SQL.
+        public static let invalidQuery = Code(rawValue: 19)
+        /// A stored value is not what its attribute says.
+        public static let corrupt = Code(rawValue: 20)
+        /// The database does not exist.
+        public static let noDatabase = Code(rawValue: 21)
+    }
+
+    public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+        (self.code, self.message, self.cause) = (code, message, cause)
+    }
+}
+
+extension ObjectError: CustomStringConvertible {
+    public var description: String { message }
+}
+
+extension ObjectError {
+    /// The gate between the layers: whatever `body` throws leaves as an `ObjectError`. Errors of callers' own closures pass unchanged.
+    static func gate<R>(_ body: () throws -> R) throws -> R {
+        do { return try body() } catch let error as StoreError { throw ObjectError(error) }
+    }
+
+    init(_ error: StoreError) {
+        self.init(.store, error.message, cause: error)
+    }
+}

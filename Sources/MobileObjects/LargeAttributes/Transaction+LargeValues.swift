@@ -1,0 +1,44 @@
+import MobileStore
+
+/// A large value that a row let go of.
+struct ReleasedLargeValue: Hashable {
+    let id: Int64
+    /// Whose value it was: a value is only ever used for one attribute of one row.
+    let entity: Int
+    let attribute: Int
+    let key: Int64
+}
+
+extension Transaction {
+    /// Remembers the large values of a row, and of its original state, before the row is changed: those that nothing refers to when the
+    /// transaction ends are removed in it.
+    func releaseLargeValues(of entity: EntityMetadata, _ key: Int64) throws {
+        guard !entity.largeAttributes.isEmpty else { return }
+        let columns = entity.largeAttributes.map { entity.sql.attributeColumns[$0] }.joined(separator: ", ")
+        for table in entity.isLocal ? [entity.sql.table] : [entity.sql.table, entity.sql.originalTable] {
+            guard let values = try connection.first("SELECT \(columns) FROM \(table) WHERE \"_sk\" = ?1", [.integer(key)]) else { continue }
+            for (attribute, value) in zip(entity.largeAttributes, values) {
+                if let id = value.integer { release(id, entity, attribute, key) }
+            }
+        }
+    }
+
+    func release(_ id: Int64, _ entity: EntityMetadata, _ attribute: Int, _ key: Int64) {
+        releasedLargeValues.insert(ReleasedLargeValue(id: id, entity: entity.index, attribute: attribute, key: key))
+    }
+
+    /// Removes the released values that neither the row, nor its original state, nor the outbox refers to.
+    func removeReleasedLargeValues() throws {
+        for value in releasedLargeValues where try !isReferred(value) { try connection.removeLargeValue(value.id) }
+        releasedLargeValues = []
+    }
+
+    private func isReferred(_ value: ReleasedLargeValue) throws -> Bool {
+        let entity = metadata.entities[value.entity], column = entity.sql.attributeColumns[value.attribute]
+        for table in entity.isLocal ? [entity.sql.table] : [entity.sql.table, entity.sql.originalTable] {
+            let test = "SELECT 1 FROM \(table) WHERE \"_sk\" = ?1 AND \(column) = ?2"
+            if try connection.first(test, [.integer(value.key), .integer(value.id)]) != nil { return true }
+        }
+        return try connection.first("SELECT 1 FROM \"_outbox_large\" WHERE \"value\" = ?1", [.integer(value.id)]) != nil
+    }
+}

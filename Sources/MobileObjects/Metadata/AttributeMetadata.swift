@@ -1,0 +1,46 @@
+public import MobileModel
+
+/// What is known about one attribute at run time. SMP 2.3: `SUPAttributeMetaData`.
+public struct AttributeMetadata: Sendable {
+    /// Position in ``EntityMetadata/attributes``, from 0: the number that generated code uses.
+    public let index: Int
+    /// The modelled name, also the column's.
+    public let name: String
+    public let type: AttributeType
+    public let isNullable: Bool
+    /// Longest value in characters or bytes; nil where the model says nothing.
+    public let length: Int?
+    /// The back end assigns the value when the row is created there.
+    public let isGenerated: Bool
+    /// Part of the modelled primary key.
+    public let isKey: Bool
+    /// Kept outside of the row, in chunks, and read as a stream.
+    public let isLarge: Bool
+    /// Value of new objects; ``AttributeValue/null`` where the model gives none.
+    public let defaultValue: AttributeValue
+
+    /// How values of the attribute are stored.
+    let storage: Storage
+
+    init(_ model: AttributeModel, index: Int, isKey: Bool) {
+        self.index = index
+        name = model.name
+        type = model.type
+        isNullable = model.isNullable
+        length = model.length
+        isGenerated = model.isGenerated
+        self.isKey = isKey
+        isLarge = model.isLarge
+        let storage = Storage(model)
+        self.storage = storage
+        defaultValue = model.defaultValue.map { storage.value(ofJSON: $0) } ?? .null
+    }
+
+    /// The attributes of which a run-time error follows when they have no value at `create`: those without a natural empty value.
+    var needsValueAtCreate: Bool {
+        switch storage {
+        case .scaledDecimal, .textDecimal, .date, .time, .dateTime, .json: !isNullable && !isGenerated && defaultValue.isNull
+        default: false
+        }
+    }
+}

@@ -1,0 +1,91 @@
+public import MobileModel
+
+/// What is known about one object of the model at run time. SMP 2.3: `SUPEntityMetaDataRBS`, `SUPClassMetaData`.
+public final class EntityMetadata: Sendable {
+    /// Position in ``PackageMetadata/entities``, from 0: the number that generated code uses.
+    public let index: Int
+    /// The modelled name, also the table's.
+    public let name: String
+    /// Client-only: never synchronized, without pending state.
+    public let isLocal: Bool
+    /// In the order of the model, large attributes included.
+    public let attributes: [AttributeMetadata]
+    /// In the order of the model.
+    public let relationships: [RelationshipMetadata]
+    /// Positions of the attributes of the modelled key, in its order.
+    public let primaryKey: [Int]
+    /// Name of the synchronization group.
+    public let synchronizationGroup: String
+    /// The object as modelled: queries, operations, parameters.
+    public let model: ObjectModel
+
+    /// Positions of the relationships whose reference this object's rows hold, in the order of the reference columns.
+    let references: [Int]
+    /// Positions of the composite relationships, in which this object is the parent.
+    let composites: [Int]
+    /// Positions of the relationships in which this object is the child of a composite one.
+    let owners: [Int]
+    let largeAttributes: [Int]
+    let sql: EntitySQL
+    private let attributeIndexes: [String: Int]
+    private let relationshipIndexes: [String: Int]
+
+    init(_ object: ObjectModel, index: Int, in model: PackageModel) throws {
+        let names = model.references(of: object).map(\.name)
+        let relationships = try object.relationships.enumerated().map { position, relationship in
+            try RelationshipMetadata(
+                relationship, index: position, of: object, referenceIndex: names.firstIndex(of: relationship.name), in: model)
+        }
+        let attributes = object.attributes.enumerated().map { position, attribute in
+            AttributeMetadata(attribute, index: position, isKey: object.primaryKey.contains(attribute.name))
+        }
+        self.index = index
+        name = object.name
+        isLocal = object.isLocal
+        self.attributes = attributes
+        self.relationships = relationships
+        primaryKey = try object.primaryKey.map { key in
+            guard let position = attributes.firstIndex(where: { $0.name == key }) else {
+                throw ObjectError(.noSuchAttribute, "object \"\(object.name)\": its primary key names \"\(key)\", which is no attribute")
+            }
+            return position
+        }
+        synchronizationGroup = object.synchronizationGroup
+        self.model = object
+        references = relationships.filter { $0.referenceIndex != nil }.map(\.index)
+        composites = relationships.filter { $0.isComposite }.map(\.index)
+        owners = relationships.filter { $0.leadsToOwner && $0.referenceIndex != nil }.map(\.index)
+        largeAttributes = attributes.filter(\.isLarge).map(\.index)
+        sql = EntitySQL(
+            table: object.name, attributes: attributes, references: names, primaryKey: primaryKey.map { attributes[$0].name })
+        attributeIndexes = Dictionary(attributes.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
+        relationshipIndexes = Dictionary(relationships.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The attribute with this modelled name.
+    /// - Throws: ``ObjectError/Code/noSuchAttribute``.
+    public func attribute(named name: String) throws -> AttributeMetadata {
+        guard let index = attributeIndexes[name] else {
+            throw ObjectError(.noSuchAttribute, "object \"\(self.name)\" has no attribute \"\(name)\"")
+        }
+        return attributes[index]
+    }
+
+    /// The relationship with this modelled name.
+    /// - Throws: ``ObjectError/Code/noSuchRelationship``.
+    public func relationship(named name: String) throws -> RelationshipMetadata {
+        guard let index = relationshipIndexes[name] else {
+            throw ObjectError(.noSuchRelationship, "object \"\(self.name)\" has no relationship \"\(name)\"")
+        }
+        return relationships[index]
+    }
+
+    /// The object query with this modelled name.
+    /// - Throws: ``ObjectError/Code/noSuchOperation``.
+    public func query(named name: String) throws -> QueryModel {
+        guard let query = model.queries.first(where: { $0.name == name }) else {
+            throw ObjectError(.noSuchOperation, "object \"\(self.name)\" has no query \"\(name)\"")
+        }
+        return query
+    }
+}

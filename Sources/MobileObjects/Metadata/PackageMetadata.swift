@@ -1,0 +1,50 @@
+public import MobileModel
+
+/// What is known about a package at run time: its objects with their attributes and relationships. Made once per model and shared.
+/// SMP 2.3: `SUPDatabaseMetaData`.
+public final class PackageMetadata: Sendable {
+    /// The model that all of this comes from.
+    public let model: PackageModel
+    /// In the order of the model.
+    public let entities: [EntityMetadata]
+    private let indexes: [String: Int]
+
+    /// The package's name, such as `CRM`.
+    public var name: String { model.name }
+    /// The package's version, such as `1.0`.
+    public var version: String { model.version }
+
+    /// - Throws: ``ObjectError/Code/noSuchClass`` or ``ObjectError/Code/noSuchAttribute`` when the model's names do not resolve; a model
+    ///   that was read from a file has been checked already.
+    public init(_ model: PackageModel) throws {
+        self.model = model
+        entities = try model.objects.enumerated().map { try EntityMetadata($0.element, index: $0.offset, in: model) }
+        indexes = Dictionary(entities.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// From the model's text that generated code carries, which the generator has checked: a text that is no valid model stops the program.
+    public convenience init(embedded json: String) {
+        do { try self.init(PackageModel(json: json)) } catch { preconditionFailure("the embedded model is damaged; generate again: \(error)") }
+    }
+
+    /// The object with this modelled name.
+    /// - Throws: ``ObjectError/Code/noSuchClass``.
+    public func entity(named name: String) throws -> EntityMetadata {
+        guard let index = indexes[name] else {
+            throw ObjectError(.noSuchClass, "package \(self.name):\(version) has no object \"\(name)\"")
+        }
+        return entities[index]
+    }
+
+    /// The objects of a synchronization group, in the order of the model; empty when there is no such group.
+    public func entities(inGroup group: String) -> [EntityMetadata] {
+        entities.filter { $0.synchronizationGroup == group && !$0.isLocal }
+    }
+
+    /// The names of all synchronization groups that have objects, in the order of their first object.
+    public var synchronizationGroups: [String] {
+        var names: [String] = []
+        for entity in entities where !entity.isLocal && !names.contains(entity.synchronizationGroup) { names.append(entity.synchronizationGroup) }
+        return names
+    }
+}

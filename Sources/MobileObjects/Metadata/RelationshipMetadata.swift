@@ -1,0 +1,56 @@
+public import MobileModel
+
+/// What is known about one relationship at run time, seen from the object that has it. SMP 2.3: `SUPRelationshipMetaData`.
+public struct RelationshipMetadata: Sendable {
+    /// Position in ``EntityMetadata/relationships``, from 0: the number that generated code uses.
+    public let index: Int
+    public let name: String
+    public let cardinality: RelationshipModel.Cardinality
+    /// Whether the other end is a list.
+    public var isMany: Bool { cardinality == .oneToMany }
+    /// This end owns the other: save, submit, delete and cancel cascade.
+    public let isComposite: Bool
+    /// Position of the object at the other end in ``PackageMetadata/entities``.
+    public let targetIndex: Int
+    /// Position of the relationship that is this one seen from the other end; nil where there is none.
+    public let inverseIndex: Int?
+    /// Position among the reference columns of this object's rows; nil where the other end holds the reference, or nobody.
+    public let referenceIndex: Int?
+    /// Attributes whose values are equal at both ends, by position.
+    public let mapping: [Mapping]
+    /// This end is the child of a composite relationship.
+    public let leadsToOwner: Bool
+
+    /// A pair of attributes, by position.
+    public struct Mapping: Sendable, Equatable {
+        /// In the object that has the relationship.
+        public let source: Int
+        /// In the object at the other end.
+        public let target: Int
+    }
+
+    init(_ relationship: RelationshipModel, index: Int, of object: ObjectModel, referenceIndex: Int?, in model: PackageModel) throws {
+        guard let targetIndex = model.objects.firstIndex(where: { $0.name == relationship.target }) else {
+            throw ObjectError(.noSuchClass, "relationship \(object.name).\(relationship.name): there is no object \"\(relationship.target)\"")
+        }
+        let target = model.objects[targetIndex]
+        self.index = index
+        name = relationship.name
+        cardinality = relationship.cardinality
+        isComposite = relationship.isComposite
+        self.targetIndex = targetIndex
+        inverseIndex = relationship.inverse.flatMap { inverse in target.relationships.firstIndex { $0.name == inverse } }
+        self.referenceIndex = referenceIndex
+        leadsToOwner = inverseIndex.map { target.relationships[$0].isComposite } ?? false
+        mapping = try model.mapping(of: relationship).map { pair in
+            guard let source = object.attributes.firstIndex(where: { $0.name == pair.source }),
+                let attribute = target.attributes.firstIndex(where: { $0.name == pair.target })
+            else {
+                throw ObjectError(
+                    .noSuchAttribute,
+                    "relationship \(object.name).\(relationship.name): no attribute \"\(pair.source)\" here or no \"\(pair.target)\" there")
+            }
+            return Mapping(source: source, target: attribute)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+public import MobileStore
+import Synchronization
+
+extension PackageDatabase {
+    /// Path and settings of the database file. What is set here takes effect when the database is opened next.
+    /// SMP 2.3: `getConnectionProfile`.
+    public final var connectionProfile: ConnectionProfile {
+        get { state.withLock { $0.profile } }
+        set { state.withLock { $0.profile = newValue } }
+    }
+
+    /// Path of the database file. SMP 2.3: `getDbPath`.
+    public final var databasePath: String { connectionProfile.path }
+
+    /// The store below, opened if it is not. For SQL of one's own: reading is safe, writing to the objects' tables is not.
+    /// - Throws: ``ObjectError``: as ``openConnection()``.
+    public final var store: Database {
+        get throws { try openStore() }
+    }
+
+    /// Whether a database file is there. SMP 2.3: `databaseExists`.
+    public final var databaseExists: Bool { FileManager.default.fileExists(atPath: databasePath) }
+
+    /// Creates the database with its tables; no effect if it exists. Normally not needed, because opening does it. SMP 2.3: `createDatabase`.
+    /// - Throws: ``ObjectError``: as ``openConnection()``.
+    public final func createDatabase() throws { try openConnection() }
+
+    /// Opens the database, creates what is missing in it, and brings the tables of an older release up to date. No effect if it is open.
+    /// Takes longest the first time, so it is worth doing in the background. SMP 2.3: `openConnection`.
+    /// - Throws: ``ObjectError/Code/version`` when the file belongs to another package, another version of the model, or a newer release;
+    ///   ``ObjectError/Code/store`` when it cannot be opened.
+    public final func openConnection() throws { _ = try openStore() }
+
+    /// Closes all connections; waits for operations that are under way. The next operation opens the database again.
+    /// SMP 2.3: `closeConnection`.
+    /// - Throws: ``ObjectError/Code/store``.
+    public final func closeConnection() throws {
+        // Taken out under the lock, closed outside: closing waits for operations that themselves ask for the lock.
+        let store = state.withLock { state in
+            defer { state.store = nil }
+            return state.store
+        }
+        try ObjectError.gate { try store?.close() }
+    }
+
+    /// The same as ``closeConnection()``.
+    public final func close() throws { try closeConnection() }
+
+    /// Removes the database file with everything in it; closes it before. No effect if there is none. Stop synchronization first.
+    /// SMP 2.3: `deleteDatabase`.
+    /// - Throws: ``ObjectError/Code/store`` when the file cannot be removed.
+    public final func deleteDatabase() throws {
+        try closeConnection()
+        // The log files first: a database file without them is whole, they without it would be taken for those of a new one.
+        for suffix in ["-wal", "-shm", "-journal", ""] where FileManager.default.fileExists(atPath: databasePath + suffix) {
+            do { try FileManager.default.removeItem(atPath: databasePath + suffix) } catch {
+                throw ObjectError(.store, "remove \"\(databasePath + suffix)\": \(error.localizedDescription)", cause: error)
+            }
+        }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public final func openConnection() async throws { try await BlockingWork.run { try self.openConnection() } }
+
+    /// The same without blocking a cooperative thread.
+    public final func closeConnection() async throws { try await BlockingWork.run { try self.closeConnection() } }
+
+    /// The same without blocking a cooperative thread.
+    public final func deleteDatabase() async throws { try await BlockingWork.run { try self.deleteDatabase() } }
+
+    final func openStore() throws -> Database {
+        // Opened under the lock, so that two threads do not open it twice; the schema work takes no lock of this object.
+        try state.withLock { state in
+            if let store = state.store { return store }
+            let store = try ObjectError.gate {
+                let store = try Database(state.profile)
+                do { try LocalSchema(metadata).prepare(store, environment: environment) } catch {
+                    try store.close()
+                    throw error
+                }
+                return store
+            }
+            state.store = store
+            return store
+        }
+    }
+}

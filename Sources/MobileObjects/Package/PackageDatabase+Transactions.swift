@@ -1,0 +1,76 @@
+import MobileStore
+
+extension PackageDatabase {
+    /// Runs `body` in one local transaction: everything that it creates, updates, deletes, submits or cancels is committed together, or,
+    /// when it throws, not at all; objects in memory then get their state back. Several saves in one transaction are faster.
+    /// Nested transactions are savepoints. SMP 2.3: `beginTransaction`, `SUPLocalTransaction commit`, `rollback`.
+    /// - Throws: what `body` throws; ``ObjectError/Code/store``.
+    public final func transaction<R>(_ body: () throws -> R) throws -> R {
+        try write("transaction") { _ in try body() }
+    }
+
+    /// The same without blocking a cooperative thread. Objects cannot be handed in, because they are not `Sendable`: find them inside.
+    public final func transaction<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+        try await write("transaction") { _ in try body() }
+    }
+
+    /// The one way to write. Inside of a running transaction of this database it is a savepoint of that one.
+    package final func write<R>(_ label: String, _ body: (Transaction) throws -> R) throws -> R {
+        try ObjectError.gate {
+            if let running = TransactionScope.transaction(of: self) { return try nested(in: running, body) }
+            var last: Transaction?
+            do {
+                return try openStore().write(label: label) { connection in
+                    let transaction = Transaction(connection, of: self)
+                    last = transaction
+                    return try perform(transaction, body)
+                }
+            } catch {
+                last?.rolledBack()
+                throw error
+            }
+        }
+    }
+
+    /// The same without blocking a cooperative thread.
+    package final func write<R: Sendable>(_ label: String, _ body: @escaping @Sendable (Transaction) throws -> R) async throws -> R {
+        do {
+            return try await openStore().write(label: label) { connection in
+                let transaction = Transaction(connection, of: self)
+                do { return try self.perform(transaction, body) } catch {
+                    transaction.rolledBack()
+                    throw error
+                }
+            }
+        } catch let error as StoreError { throw ObjectError(error) }
+    }
+
+    /// Reads one consistent state. Inside of a running transaction of this database it reads that one's changes.
+    package final func read<R>(_ body: (Connection) throws -> R) throws -> R {
+        try ObjectError.gate {
+            if let running = TransactionScope.transaction(of: self) { return try body(running.connection) }
+            return try openStore().read(body)
+        }
+    }
+
+    /// The same without blocking a cooperative thread.
+    package final func read<R: Sendable>(_ body: @escaping @Sendable (Connection) throws -> R) async throws -> R {
+        do { return try await openStore().read(body) } catch let error as StoreError { throw ObjectError(error) }
+    }
+
+    private func perform<R>(_ transaction: Transaction, _ body: (Transaction) throws -> R) throws -> R {
+        let result = try TransactionScope.run(transaction, body)
+        try transaction.removeReleasedLargeValues()
+        return result
+    }
+
+    private func nested<R>(in running: Transaction, _ body: (Transaction) throws -> R) throws -> R {
+        let mark = running.undoMark
+        do {
+            return try running.connection.savepoint { try body(running) }
+        } catch {
+            running.rollBack(to: mark)
+            throw error
+        }
+    }
+}

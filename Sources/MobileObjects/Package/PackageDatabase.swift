@@ -1,0 +1,52 @@
+public import MobileModel
+public import MobileStore
+import Synchronization
+
+/// The local database of one package: what generated database classes derive from. Any number of them live in one process.
+/// SMP 2.3: the generated database class, such as `SMP101SMP101DB`.
+///
+/// All of it may be used from any thread: its state lies behind a lock, and writers take turns in the store.
+//
+// `@unchecked Sendable` because a class that may be derived from cannot be checked; every stored property is a `let` of a Sendable type.
+open class PackageDatabase: @unchecked Sendable {
+    /// What is known about the package and its objects.
+    public final let metadata: PackageMetadata
+    /// Where time and chance come from.
+    public final let environment: Environment
+    final let state: Mutex<PackageState>
+
+    /// The generated class of each object, in the order of ``PackageMetadata/entities``; empty where there is no generated code, and
+    /// callbacks then get ``GenericEntity``.
+    open class var entityClasses: [Entity.Type] { [] }
+
+    /// Names the database of `profile`; it is opened, and created if needed, by ``openConnection()`` or by the first operation.
+    /// Generated classes offer `open(_:)`, which does both.
+    public required init(metadata: PackageMetadata, profile: ConnectionProfile, environment: Environment = Environment()) {
+        self.metadata = metadata
+        self.environment = environment
+        state = Mutex(PackageState(profile: profile))
+    }
+
+    /// Opens the database of any model, without generated code: objects are reached through ``GenericEntity``.
+    /// - Throws: ``ObjectError``: as ``openConnection()``, and ``ObjectError/Code/noSuchClass`` for a model whose names do not resolve.
+    public convenience init(model: PackageModel, profile: ConnectionProfile, environment: Environment = Environment()) throws {
+        self.init(metadata: try PackageMetadata(model), profile: profile, environment: environment)
+        try openConnection()
+    }
+}
+
+/// What changes while a package database lives.
+struct PackageState: Sendable {
+    var profile: ConnectionProfile
+    /// Nil while closed.
+    var store: Database?
+    var handlers: [any CallbackHandler] = []
+    /// Handlers of one object, by its position.
+    var entityHandlers: [Int: [any CallbackHandler]] = [:]
+    /// Values of session personalization keys, which are never stored, by name.
+    var sessionValues: [String: AttributeValue] = [:]
+    /// Large values that were written and not saved yet: no clean-up may remove them.
+    var unsavedLargeValues: Set<Int64> = []
+
+    init(profile: ConnectionProfile) { self.profile = profile }
+}

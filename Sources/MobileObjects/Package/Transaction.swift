@@ -1,0 +1,62 @@
+import MobileStore
+import Synchronization
+
+/// One local transaction: the connection it runs on, and what must happen when it ends.
+///
+/// Everything that writes takes one of these instead of the database, so that several changes share a transaction by construction.
+package final class Transaction {
+    package let connection: Connection
+    package let database: PackageDatabase
+    /// Values that rows let go of in this transaction; removed before the commit unless something still refers to them.
+    var releasedLargeValues: Set<ReleasedLargeValue> = []
+    /// Undoes changes of objects in memory when the transaction is rolled back; the last one first.
+    private var undo: [() -> Void] = []
+
+    init(_ connection: Connection, of database: PackageDatabase) {
+        (self.connection, self.database) = (connection, database)
+    }
+
+    var metadata: PackageMetadata { database.metadata }
+
+    func onRollback(_ action: @escaping () -> Void) { undo.append(action) }
+
+    func rolledBack() {
+        for action in undo.reversed() { action() }
+        undo = []
+    }
+
+    /// The number of undo actions so far, to return to when a nested transaction fails.
+    var undoMark: Int { undo.count }
+
+    func rollBack(to mark: Int) {
+        while undo.count > mark { undo.removeLast()() }
+    }
+}
+
+/// Makes a transaction known to the operations that are called inside of it, on the thread that runs it and nowhere else.
+///
+/// A task that is started inside inherits the task-local value: it runs on another thread, or after the closure has ended, and both are
+/// told apart here. That proves `@unchecked Sendable`: `transaction` is only handed to the thread that made it, while it is open.
+final class TransactionScope: @unchecked Sendable {
+    @TaskLocal static var current: TransactionScope?
+
+    private let transaction: Transaction
+    private let thread = ThreadIdentity.current
+    private let isOpen = Mutex(true)
+
+    private init(_ transaction: Transaction) { self.transaction = transaction }
+
+    static func run<R>(_ transaction: Transaction, _ body: (Transaction) throws -> R) rethrows -> R {
+        let scope = TransactionScope(transaction)
+        defer { scope.isOpen.withLock { $0 = false } }
+        return try $current.withValue(scope) { try body(transaction) }
+    }
+
+    /// The transaction of `database` that runs on this thread; nil when there is none.
+    static func transaction(of database: PackageDatabase) -> Transaction? {
+        guard let scope = current, scope.thread == ThreadIdentity.current, scope.isOpen.withLock({ $0 }),
+            scope.transaction.database === database
+        else { return nil }
+        return scope.transaction
+    }
+}

@@ -1,0 +1,130 @@
+import MobileStore
+
+/// Finders of generated classes.
+extension ModelledEntity {
+    /// The object with this surrogate key; nil when there is none. SMP 2.3: `find:`.
+    /// - Throws: ``ObjectError/Code/store``, as all finders.
+    public static func find(_ surrogateKey: Int64, in package: Package) throws -> Self? {
+        let found: Self? = try context(package).find(surrogateKey)
+        return found
+    }
+
+    public static func find(_ surrogateKey: Int64, in package: Package) async throws -> Self? {
+        let context = context(package)
+        let objects: [Self] = try await context.list(context.metadata.sql.selectByKey, [.integer(surrogateKey)])
+        return objects.first
+    }
+
+    /// The object with this surrogate key, which must exist. SMP 2.3: `load:`.
+    /// - Throws: ``ObjectError/Code/notFound``.
+    public static func load(_ surrogateKey: Int64, in package: Package) throws -> Self {
+        guard let object: Self = try context(package).find(surrogateKey) else { throw notFound(surrogateKey) }
+        return object
+    }
+
+    /// The first object with this modelled key, its values in the key's order; nil when there is none. Generated classes have
+    /// `findByPrimaryKey` with the key's types. SMP 2.3: `findByPrimaryKey:`.
+    /// - Throws: ``ObjectError/Code/invalidValue`` when number or types of the values are not the key's.
+    public static func findByPrimaryKey(values: [AttributeValue], in package: Package) throws -> Self? {
+        let context = context(package)
+        let objects: [Self] = try context.objects(context.metadata.sql.selectByPrimaryKey, context.metadata.keyValues(values))
+        return objects.first
+    }
+
+    public static func findByPrimaryKey(values: [AttributeValue], in package: Package) async throws -> Self? {
+        let context = context(package)
+        let objects: [Self] = try await context.list(context.metadata.sql.selectByPrimaryKey, context.metadata.keyValues(values))
+        return objects.first
+    }
+
+    /// All objects, in the order of their surrogate keys. Thousands of objects need memory: see ``page(after:size:in:)``. SMP 2.3: `findAll`.
+    public static func findAll(in package: Package) throws -> EntityList<Self> {
+        try findAll(skip: 0, take: -1, in: package)
+    }
+
+    public static func findAll(in package: Package) async throws -> EntityList<Self> {
+        try await findAll(skip: 0, take: -1, in: package)
+    }
+
+    /// All objects but the first `skip`, and not more than `take`; a negative `take` means all. SMP 2.3: `findAll:take:`.
+    public static func findAll(skip: Int, take: Int, in package: Package) throws -> EntityList<Self> {
+        let context = context(package)
+        return EntityList(try context.objects(context.metadata.sql.selectAll, [.integer(Int64(skip)), .integer(Int64(take))]))
+    }
+
+    public static func findAll(skip: Int, take: Int, in package: Package) async throws -> EntityList<Self> {
+        let context = context(package)
+        return EntityList(try await context.list(context.metadata.sql.selectAll, [.integer(Int64(skip)), .integer(Int64(take))]))
+    }
+
+    /// The next `size` objects behind the one with surrogate key `key`, in the order of surrogate keys; from the first one by default. The
+    /// last page costs what the first does, other than with skip and take.
+    public static func page(after key: Int64 = 0, size: Int = 100, in package: Package) throws -> EntityList<Self> {
+        let context = context(package)
+        return EntityList(
+            try package.read { connection in
+                try context.objects(
+                    connection, context.metadata.sql.selectPage, [.integer(key), .integer(Int64(size))], pageSize: max(size, 1))
+            })
+    }
+
+    public static func page(after key: Int64 = 0, size: Int = 100, in package: Package) async throws -> EntityList<Self> {
+        let context = context(package)
+        return EntityList(try await context.list(context.metadata.sql.selectPage, [.integer(key), .integer(Int64(size))]))
+    }
+
+    /// The result of an object query of the model; its generated method names the parameters.
+    /// - Throws: ``ObjectError/Code/noSuchOperation``, ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``,
+    ///   ``ObjectError/Code/invalidQuery``.
+    public static func query(_ name: String, _ parameters: [AttributeValue] = [], skip: Int = 0, take: Int = -1, in package: Package) throws
+        -> EntityList<Self>
+    {
+        let context = context(package)
+        let query = try ObjectSQL(context.metadata.query(named: name), of: context.metadata, in: package.metadata)
+        return EntityList(try context.objects(query.sql(skip: skip, take: take), query.values(parameters)))
+    }
+
+    public static func query(
+        _ name: String, _ parameters: [AttributeValue] = [], skip: Int = 0, take: Int = -1, in package: Package
+    ) async throws -> EntityList<Self> {
+        let context = context(package)
+        let query = try ObjectSQL(context.metadata.query(named: name), of: context.metadata, in: package.metadata)
+        return EntityList(try await context.list(query.sql(skip: skip, take: take), query.values(parameters)))
+    }
+
+    private static func context(_ package: Package) -> EntityContext { EntityContext(package, metadata) }
+
+    private static func notFound(_ key: Int64) -> ObjectError {
+        ObjectError(.notFound, "load of \(metadata.name) \(key): there is no such row")
+    }
+}
+
+extension EntityContext {
+    /// The objects of a SELECT, read page by page on another thread and made here: objects never leave their isolation.
+    nonisolated(nonsending) func list<T: Entity>(_ sql: String, _ values: [Value]) async throws -> [T] {
+        let pages = try await package.read { connection in
+            var source = try connection.pages(sql, values, size: 1000)
+            var pages: [RowPage] = []
+            while let page = try source.next() { pages.append(page) }
+            return pages
+        }
+        var objects: [T] = []
+        for page in pages { append(page, to: &objects) }
+        return objects
+    }
+}
+
+extension EntityMetadata {
+    /// The values of a modelled key as bound to a statement.
+    func keyValues(_ values: [AttributeValue]) throws -> [Value] {
+        guard values.count == primaryKey.count else {
+            throw ObjectError(.invalidValue, "object \"\(name)\": \(values.count) key values, expected \(primaryKey.count)")
+        }
+        return try zip(values, primaryKey).map { value, index in
+            guard let stored = attributes[index].storage.stored(value) else {
+                throw ObjectError(.invalidValue, "\(name).\(attributes[index].name): expected \(attributes[index].type)")
+            }
+            return stored
+        }
+    }
+}

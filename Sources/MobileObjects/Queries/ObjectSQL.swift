@@ -1,0 +1,204 @@
+import Foundation
+import MobileModel
+import MobileStore
+
+/// An object query of the model, made ready for the local database. Its text stays as modelled except for three things: `x.*` becomes the
+/// columns that objects are read from, numbers and parameters that are compared with a decimal become scaled integers like the column,
+/// and skip and take are added. Parameters are bound, never spliced.
+struct ObjectSQL {
+    private let model: QueryModel
+    private let object: EntityMetadata
+    private let text: String
+    private let hasLimit: Bool
+    /// Each parameter once, in the order of its first use: the order in which SQLite numbers them.
+    private let parameters: [Parameter]
+
+    private struct Parameter {
+        let name: String
+        let storage: Storage
+        /// Whether a list of values is asked for that no attribute tells the scale of.
+        let position: Int
+    }
+
+    init(_ model: QueryModel, of object: EntityMetadata, in package: PackageMetadata) throws {
+        self.model = model
+        self.object = object
+        let words = SQLWords(model.sql)
+        var reader = ObjectSQLReader(words.words, package)
+        reader.findSources()
+        guard let head = reader.head() else {
+            throw ObjectError(.invalidQuery, "query \"\(object.name).\(model.name)\": expected SELECT x.* FROM \(object.name) x")
+        }
+        var scaled: [Int: Int] = [:]
+        reader.findDecimals { scaled[$0] = $1 }
+        var text = "", parameters: [Parameter] = []
+        for (index, word) in words.words.enumerated() {
+            if head.contains(index) {
+                if index == head.lowerBound { text += reader.columns(of: object, alias: words.words[index].text) + " " }
+                continue
+            }
+            switch word.kind {
+            case .parameter:
+                let name = String(word.text.dropFirst())
+                guard let position = model.parameters.firstIndex(where: { $0.name == name }) else {
+                    throw ObjectError(.noSuchParameter, "query \"\(object.name).\(model.name)\" has no parameter \"\(name)\"")
+                }
+                if !parameters.contains(where: { $0.name == name }) {
+                    let scale = words.words.indices.lazy.compactMap { words.words[$0].text == word.text ? scaled[$0] : nil }.first
+                    parameters.append(Parameter(name: name, storage: Storage(model.parameters[position].type, scale: scale), position: position))
+                }
+                text += word.text
+            case .number where scaled[index] != nil: text += reader.scaled(word.text, by: scaled[index] ?? 0)
+            default: text += word.text
+            }
+            text += " "
+        }
+        self.text = text
+        self.parameters = parameters
+        hasLimit = reader.hasLimit
+    }
+
+    /// The statement; a negative `take` means all.
+    func sql(skip: Int, take: Int) -> String {
+        guard skip > 0 || take >= 0 else { return text }
+        return (hasLimit ? "SELECT * FROM (\(text)) " : text) + "LIMIT \(take) OFFSET \(max(skip, 0))"
+    }
+
+    /// The parameters as bound, from values in the order of the model.
+    /// - Throws: ``ObjectError/Code/noSuchParameter`` for a wrong number of values, ``ObjectError/Code/invalidValue`` for one that does not fit.
+    func values(_ values: [AttributeValue]) throws -> [Value] {
+        guard values.count == model.parameters.count else {
+            throw ObjectError(
+                .noSuchParameter, "query \"\(object.name).\(model.name)\": \(values.count) values, expected \(model.parameters.count)")
+        }
+        return try parameters.map { parameter in
+            guard let stored = parameter.storage.stored(values[parameter.position]) else {
+                throw ObjectError(
+                    .invalidValue,
+                    "query \"\(object.name).\(model.name)\", parameter \"\(parameter.name)\": expected \(model.parameters[parameter.position].type)")
+            }
+            return stored
+        }
+    }
+}
+
+/// Finds in the words of an object query what the local database stores in another way than the model says it.
+private struct ObjectSQLReader {
+    private let words: [SQLWord]
+    private let package: PackageMetadata
+    /// Objects by alias and name, in lower case.
+    private var sources: [String: EntityMetadata] = [:]
+
+    init(_ words: [SQLWord], _ package: PackageMetadata) { (self.words, self.package) = (words, package) }
+
+    /// Whether the query limits itself, outside of subqueries.
+    var hasLimit: Bool {
+        var depth = 0
+        for word in words {
+            if word.text == "(" { depth += 1 }
+            if word.text == ")" { depth -= 1 }
+            if depth == 0 && word.isKeyword("LIMIT") { return true }
+        }
+        return false
+    }
+
+    mutating func findSources() {
+        for index in words.indices where words[index].isKeyword("FROM") || words[index].isKeyword("JOIN") {
+            var position = index + 1
+            while let name = name(position), let entity = package.entities.first(where: { $0.name.lowercased() == name }) {
+                sources[name] = entity
+                position += 1
+                if position < words.count, words[position].isKeyword("AS") { position += 1 }
+                if let alias = self.name(position), !Self.clauses.contains(alias) {
+                    sources[alias] = entity
+                    position += 1
+                }
+                guard position < words.count, words[position].text == "," else { break }
+                position += 1
+            }
+        }
+    }
+
+    /// The positions of `x.*` behind SELECT or SELECT DISTINCT.
+    func head() -> Range<Int>? {
+        let start = words.count > 1 && words[1].isKeyword("DISTINCT") ? 2 : 1
+        guard words.count > start + 2, words[0].isKeyword("SELECT"), words[start + 1].text == ".", words[start + 2].text == "*" else { return nil }
+        return start..<start + 3
+    }
+
+    func columns(of object: EntityMetadata, alias: String) -> String {
+        let columns = ["\"_sk\"", "\"_pc\"", "\"_rc\"", "\"_rp\"", "\"_rf\""] + object.sql.content
+        return columns.map { "\(alias).\($0)" }.joined(separator: ", ")
+    }
+
+    /// Calls `found` with the position of each number and parameter that is compared with a scaled decimal, and its scale.
+    func findDecimals(_ found: (Int, Int) -> Void) {
+        var index = 0
+        while index < words.count {
+            let (scale, end) = attributeScale(at: index)
+            if let scale {
+                for position in operands(around: index..<end) { found(position, scale) }
+            }
+            index = end
+        }
+    }
+
+    func scaled(_ number: String, by scale: Int) -> String {
+        guard let value = Decimal(string: number, locale: nil), let scaled = DecimalText.scaled(value, precision: 18, scale: scale) else {
+            return "(\(number) * 1e\(scale))"
+        }
+        return String(scaled)
+    }
+
+    /// The scale of the attribute whose name begins at `index`, nil when there is none or it is no scaled decimal; and where its name ends.
+    private func attributeScale(at index: Int) -> (Int?, Int) {
+        guard let first = name(index) else { return (nil, index + 1) }
+        if index + 2 < words.count, words[index + 1].text == ".", let second = name(index + 2), let entity = sources[first] {
+            return (scale(of: second, in: [entity]), index + 3)
+        }
+        return (scale(of: first, in: Array(sources.values)), index + 1)
+    }
+
+    private func scale(of attribute: String, in entities: [EntityMetadata]) -> Int? {
+        for entity in entities {
+            guard let found = entity.attributes.first(where: { $0.name.lowercased() == attribute }) else { continue }
+            if case .scaledDecimal(_, let scale) = found.storage { return scale }
+        }
+        return nil
+    }
+
+    /// The operands beside an attribute: `a < 5`, `5 < a`, `a BETWEEN 5 AND 6`, `a IN (5, 6)`.
+    private func operands(around attribute: Range<Int>) -> [Int] {
+        var positions: [Int] = []
+        if attribute.lowerBound >= 2, Self.operators.contains(words[attribute.lowerBound - 1].text) { positions.append(attribute.lowerBound - 2) }
+        var next = attribute.upperBound
+        if next < words.count, words[next].isKeyword("NOT") { next += 1 }
+        guard next < words.count else { return positions.filter(isOperand) }
+        if Self.operators.contains(words[next].text) {
+            positions.append(next + 1)
+        } else if words[next].isKeyword("BETWEEN") {
+            positions += [next + 1, next + 3]
+        } else if words[next].isKeyword("IN") {
+            var position = next + 2
+            while position < words.count, words[position].text != ")" {
+                positions.append(position)
+                position += 1
+            }
+        }
+        return positions.filter(isOperand)
+    }
+
+    private func isOperand(_ index: Int) -> Bool {
+        words.indices.contains(index) && (words[index].kind == .number || words[index].kind == .parameter)
+    }
+
+    private func name(_ index: Int) -> String? {
+        guard words.indices.contains(index) else { return nil }
+        return words[index].name?.lowercased()
+    }
+
+    private static let operators: Set<String> = ["=", "==", "<", ">", "<=", ">=", "<>", "!="]
+    private static let clauses: Set<String> = [
+        "where", "join", "left", "inner", "cross", "on", "order", "group", "having", "limit", "union", "except", "intersect", "natural", "using",
+    ]
+}

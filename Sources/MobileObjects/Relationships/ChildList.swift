@@ -1,0 +1,19 @@
+/// The children of one object in one relationship, as far as somebody asked: those read from the database, and those added in memory.
+final class ChildList {
+    /// Nil until the database was asked.
+    var loaded: [Entity]?
+    /// Added in memory and not in ``loaded``.
+    var added: [Entity] = []
+    /// Why the database could not be read.
+    var error: ObjectError?
+
+    /// What is in memory, without asking the database.
+    var present: [Entity] { (loaded ?? []) + added.filter { added in !(loaded ?? []).contains { $0.isSameRow(as: added) } } }
+}
+
+extension Entity {
+    /// The same object, or another one of the same row.
+    final func isSameRow(as other: Entity) -> Bool {
+        self === other || (surrogateKey != 0 && surrogateKey == other.surrogateKey && metadata === other.metadata)
+    }
+}

@@ -1,0 +1,63 @@
+/// The objects at the many end of a relationship: `customer.orders`. Read from the database when somebody asks for them, and kept with
+/// the object until it is refreshed. SMP 2.3: the list property of the parent.
+///
+/// Iteration cannot throw: where the database cannot be read it finds nothing, and ``error`` says why; ``all()`` throws it.
+public struct Children<Element: Entity>: ExpressibleByArrayLiteral {
+    private let source: Source
+
+    private enum Source {
+        case relationship(Entity, Int)
+        case free([Element])
+    }
+
+    init(of owner: Entity, _ relationship: Int) { source = .relationship(owner, relationship) }
+
+    /// A list to be set as the children of an object.
+    public init(_ objects: some Sequence<Element>) { source = .free(Array(objects)) }
+    public init(arrayLiteral elements: Element...) { source = .free(elements) }
+
+    /// The children, in the order of their surrogate keys, those that are not saved at the end.
+    /// - Throws: ``ObjectError/Code/store``.
+    public func all() throws -> EntityList<Element> {
+        switch source {
+        case .free(let objects): return EntityList(objects)
+        case .relationship(let owner, let index):
+            let list = try owner.loadedChildren(index, as: Element.self)
+            return EntityList(list.present.compactMap { $0 as? Element })
+        }
+    }
+
+    /// Adds a child: its parent is set to the owner. Written by `save` of the owner in a composite relationship, else by the child's own.
+    /// SMP 2.3: `add:` on the list, `setCustomer:` on the child.
+    public func append(_ child: Element) {
+        guard case .relationship(let owner, let index) = source else { return }
+        owner.addChild(child, to: index)
+    }
+
+    /// Why the children could not be read; nil when they could.
+    public var error: ObjectError? {
+        guard case .relationship(let owner, let index) = source else { return nil }
+        return owner.attachments?.children[index]?.error
+    }
+
+    /// Whether this is the list of `owner`'s relationship `index` itself.
+    func isList(of owner: Entity, _ index: Int) -> Bool {
+        guard case .relationship(let other, let position) = source else { return false }
+        return owner === other && index == position
+    }
+}
+
+extension Children: Sequence {
+    public func makeIterator() -> IndexingIterator<EntityList<Element>> {
+        // The list remembers why it is empty: see `error`.
+        ((try? all()) ?? EntityList()).makeIterator()
+    }
+
+    /// Number of children.
+    public var count: Int { (try? all().count) ?? 0 }
+    public var isEmpty: Bool { count == 0 }
+    public var underestimatedCount: Int { count }
+
+    /// The child at `position`, from 0, in the order of ``all()``.
+    public subscript(position: Int) -> Element { ((try? all()) ?? EntityList())[position] }
+}

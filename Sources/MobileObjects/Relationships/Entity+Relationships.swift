@@ -1,0 +1,130 @@
+import MobileStore
+
+/// Hooks that generated relationship properties call; `index` is the position of the relationship in the model.
+extension Entity {
+    /// The list of a to-many relationship.
+    public final func children<T: Entity>(_ index: Int) -> Children<T> { Children(of: self, index) }
+
+    /// Sets the list of a to-many relationship: each of `children` gets this object as its parent. Children that were in the list and
+    /// are not in `children` keep their rows; delete them, or give them another parent.
+    public final func setChildren<T: Entity>(_ children: Children<T>, _ index: Int) {
+        guard !children.isList(of: self, index) else { return }
+        let list = ChildList()
+        list.loaded = []
+        attached.children[index] = list
+        for child in children { addChild(child, to: index) }
+    }
+
+    /// The object at the one end of a relationship; nil where there is none or the database cannot be read.
+    public final func parent<T: Entity>(_ index: Int) -> T? { (try? parentObject(index)) ?? nil }
+
+    /// The same, with the error.
+    /// - Throws: ``ObjectError/Code/store``.
+    public final func parentObject<T: Entity>(_ index: Int) throws -> T? {
+        let relationship = metadata.relationships[index]
+        guard let reference = relationship.referenceIndex else {
+            return try loadedChildren(index, as: T.self).present.first as? T
+        }
+        if let parent = attachments?.parents[index]?.parent { return parent as? T }
+        guard references[reference] != 0 else { return nil }
+        let context = context.target(of: relationship)
+        guard let parent: T = try context.find(references[reference]) else { return nil }
+        attached.parents[index] = .strong(parent)
+        return parent
+    }
+
+    /// Sets the object at the one end of a relationship, or none. The attributes that the model maps to the parent's are filled when this
+    /// object is saved. SMP 2.3: `setCustomer:`.
+    public final func setParent<T: Entity>(_ parent: T?, _ index: Int) {
+        let relationship = metadata.relationships[index]
+        guard relationship.referenceIndex != nil else {
+            setChildren(Children(parent.map { [$0] } ?? []), index)
+            return
+        }
+        link(to: parent.map { .strong($0) }, key: parent?.surrogateKey ?? 0, index)
+    }
+
+    final func link(to link: ParentLink?, key: Int64, _ index: Int) {
+        guard let reference = metadata.relationships[index].referenceIndex else { return }
+        attached.parents[index] = link
+        references[reference] = key
+        markChanged(metadata.attributes.count + reference)
+    }
+
+    final func addChild(_ child: Entity, to index: Int) {
+        let list = childList(index)
+        if !list.present.contains(where: { $0 === child }) { list.added.append(child) }
+        guard let inverse = metadata.relationships[index].inverseIndex else { return }
+        child.link(to: .weak(self), key: surrogateKey, inverse)
+    }
+
+    final func childList(_ index: Int) -> ChildList {
+        if let list = attached.children[index] { return list }
+        let list = ChildList()
+        attached.children[index] = list
+        return list
+    }
+
+    /// The list with what the database has in it.
+    final func loadedChildren<T: Entity>(_ index: Int, as type: T.Type) throws -> ChildList {
+        let list = childList(index)
+        guard list.loaded == nil else { return list }
+        guard presence == .stored else {
+            list.loaded = []
+            return list
+        }
+        do {
+            let objects: [T] = try readChildren(index)
+            for object in objects {
+                if let inverse = metadata.relationships[index].inverseIndex { object.attached.parents[inverse] = .weak(self) }
+            }
+            list.loaded = objects
+            list.error = nil
+        } catch let error as ObjectError {
+            list.error = error
+            throw error
+        }
+        return list
+    }
+
+    private final func readChildren<T: Entity>(_ index: Int) throws -> [T] {
+        let relationship = metadata.relationships[index]
+        let target = context.target(of: relationship)
+        guard let test = ChildTest(relationship, from: metadata, to: target.metadata) else { return [] }
+        return try target.objects("SELECT \(target.metadata.sql.columns) FROM \(target.metadata.sql.table) WHERE \(test.sql) ORDER BY \"_sk\"",
+            try test.values(surrogateKey) { try storedValue($0) })
+    }
+
+    /// An attribute as bound to a statement.
+    final func storedValue(_ index: Int) throws -> Value {
+        let value = value(ofAttribute: index)
+        guard let stored = metadata.attributes[index].storage.stored(value) else { throw badValue(value, index) }
+        return stored
+    }
+}
+
+/// How the children of an object are found: by their reference to it, or, where the child has no relationship back, by the attributes
+/// that the model maps.
+struct ChildTest {
+    /// A condition on the child's table with `?1` and so on.
+    let sql: String
+    private let sources: [Int]
+
+    /// Nil when the model gives neither an inverse nor a mapping.
+    init?(_ relationship: RelationshipMetadata, from parent: EntityMetadata, to child: EntityMetadata) {
+        if let inverse = relationship.inverseIndex, let reference = child.relationships[inverse].referenceIndex {
+            sql = "\(child.sql.referenceColumns[reference]) = ?1"
+            sources = []
+        } else if !relationship.mapping.isEmpty {
+            sql = relationship.mapping.enumerated()
+                .map { "\(child.sql.attributeColumns[$0.element.target]) = ?\($0.offset + 1)" }.joined(separator: " AND ")
+            sources = relationship.mapping.map(\.source)
+        } else {
+            return nil
+        }
+    }
+
+    func values(_ key: Int64, _ attribute: (Int) throws -> Value) rethrows -> [Value] {
+        sources.isEmpty ? [.integer(key)] : try sources.map(attribute)
+    }
+}

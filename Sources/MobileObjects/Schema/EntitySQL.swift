@@ -1,0 +1,91 @@
+/// The SQL texts of one object's table and its original-state table, made once per model. Every identifier is quoted.
+///
+/// Columns of both tables, in this order: `_sk`, `_pc`, `_rc`, `_rp`, `_rf`, the attributes, `_ref_...`.
+/// The original-state table has `_sv`, `_im` and `_sc` besides:
+/// - `_sv`: 0 the server has no such row, 1 it has, 2 it deleted it (``ServerVersion``);
+/// - `_im`: 1 when an import brought a version since the last submit;
+/// - `_sc`: the counter that the row had while it was not pending, and gets back when it is no longer.
+/// Its state columns are copies of the row's (a pending delete has them here alone), so that pending rows are found without
+/// looking through the object's table.
+struct EntitySQL: Sendable {
+    /// Position of the first attribute in a row that is selected with ``columns``.
+    static let firstAttribute = 5
+
+    let table: String
+    let originalTable: String
+    /// All columns of a row, for SELECT.
+    let columns: String
+    /// Attributes and references, for copies between the two tables.
+    let content: [String]
+    let attributeColumns: [String]
+    let referenceColumns: [String]
+    let hasKey: Bool
+
+    let selectByKey: String
+    let selectByPrimaryKey: String
+    let selectPage: String
+    let selectAll: String
+    let selectState: String
+    let selectOriginal: String
+    let insert: String
+    let keyExists: String
+    let delete: String
+    let setState: String
+    let setOriginalState: String
+    let keepOriginal: String
+    let keepOwnValues: String
+    let createOriginal: String
+    let restoreRow: String
+    let restoreDeleted: String
+    let deleteOriginal: String
+
+    init(table name: String, attributes: [AttributeMetadata], references: [String], primaryKey: [String]) {
+        let table = Self.quote(name), original = Self.quote(name + "_os")
+        let attributeColumns = attributes.map { Self.quote($0.name) }
+        let referenceColumns = references.map { Self.quote("_ref_" + $0) }
+        let content = attributeColumns + referenceColumns
+        let state = #""_sk", "_pc", "_rc", "_rp", "_rf""#
+        let contentList = content.joined(separator: ", ")
+        let all = content.isEmpty ? state : state + ", " + contentList
+        let comma = content.isEmpty ? "" : ", " + contentList
+        let keyTest = primaryKey.enumerated().map { "\(Self.quote($0.element)) = ?\($0.offset + 1)" }.joined(separator: " AND ")
+
+        self.table = table
+        originalTable = original
+        columns = all
+        self.content = content
+        self.attributeColumns = attributeColumns
+        self.referenceColumns = referenceColumns
+        hasKey = !primaryKey.isEmpty
+        selectByKey = #"SELECT \#(all) FROM \#(table) WHERE "_sk" = ?1"#
+        selectByPrimaryKey = #"SELECT \#(all) FROM \#(table) WHERE \#(keyTest.isEmpty ? "0" : keyTest) ORDER BY "_sk""#
+        selectPage = #"SELECT \#(all) FROM \#(table) WHERE "_sk" > ?1 ORDER BY "_sk" LIMIT ?2"#
+        selectAll = #"SELECT \#(all) FROM \#(table) ORDER BY "_sk" LIMIT ?2 OFFSET ?1"#
+        selectState = #"SELECT "_pc", "_rc", "_rp", "_rf" FROM \#(table) WHERE "_sk" = ?1"#
+        selectOriginal = #"SELECT "_pc", "_rc", "_rp", "_rf", "_sv", "_im", "_sc" FROM \#(original) WHERE "_sk" = ?1"#
+        let places = (1...5 + content.count).map { "?\($0)" }.joined(separator: ", ")
+        insert = "INSERT INTO \(table) (\(all)) VALUES (\(places))"
+        keyExists = #"SELECT "_sk" FROM \#(table) WHERE \#(keyTest.isEmpty ? "0" : keyTest) LIMIT 1"#
+        delete = #"DELETE FROM \#(table) WHERE "_sk" = ?1"#
+        setState = #"UPDATE \#(table) SET "_pc" = ?2, "_rc" = ?3, "_rp" = ?4, "_rf" = ?5 WHERE "_sk" = ?1"#
+        setOriginalState = #"UPDATE \#(original) SET "_pc" = ?2, "_rc" = ?3, "_rp" = ?4, "_rf" = ?5 WHERE "_sk" = ?1"#
+        keepOriginal = #"""
+            INSERT INTO \#(original) (\#(all), "_sv", "_im", "_sc")
+            SELECT "_sk", ?2, ?3, ?4, ?5\#(comma), 1, 0, "_rc" FROM \#(table) WHERE "_sk" = ?1
+            """#
+        keepOwnValues = content.isEmpty
+            ? ""
+            : #"UPDATE \#(original) SET (\#(contentList)) = (SELECT \#(contentList) FROM \#(table) AS r WHERE r."_sk" = ?1) WHERE "_sk" = ?1"#
+        createOriginal = #"INSERT INTO \#(original) (\#(state), "_sv", "_im", "_sc") VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0)"#
+        restoreRow = content.isEmpty
+            ? ""
+            : #"UPDATE \#(table) SET (\#(contentList)) = (SELECT \#(contentList) FROM \#(original) AS o WHERE o."_sk" = ?1) WHERE "_sk" = ?1"#
+        restoreDeleted = #"""
+            INSERT INTO \#(table) (\#(all)) SELECT "_sk", 0, "_sc", 0, 0\#(comma) FROM \#(original) WHERE "_sk" = ?1
+            """#
+        deleteOriginal = #"DELETE FROM \#(original) WHERE "_sk" = ?1"#
+    }
+
+    /// An identifier as SQL wants it.
+    static func quote(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+}

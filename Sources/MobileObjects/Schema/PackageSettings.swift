@@ -1,0 +1,49 @@
+import MobileStore
+
+/// Values that the framework keeps in the database, by name.
+struct PackageSettings {
+    enum Name: String {
+        /// Name and version of the package.
+        case package, version
+        /// The statements that made the objects' tables: how a changed model is noticed.
+        case schema
+        /// The GUID of this database: the namespace of its operation ids.
+        case clientID = "client_id"
+        /// The last replay counter.
+        case replayCounter = "replay_counter"
+        /// The last key of the local key generator.
+        case localKey = "local_key"
+        /// Operations with smaller ids are settled; never needed twice.
+        case settledBelow = "settled_below"
+        /// Whether the package is subscribed: 1.
+        case subscribed
+    }
+
+    private let connection: Connection
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    func value(_ name: Name) throws -> Value? { try value(named: name.rawValue) }
+    func text(_ name: Name) throws -> String? { try value(name)?.text }
+    func integer(_ name: Name) throws -> Int64? { try value(name)?.integer }
+    func set(_ name: Name, _ value: Value) throws { try set(named: name.rawValue, value) }
+
+    func value(named name: String) throws -> Value? {
+        try connection.first("SELECT \"value\" FROM \"_settings\" WHERE \"name\" = ?1", [.text(name)])?.first
+    }
+
+    func set(named name: String, _ value: Value) throws {
+        try connection.execute("INSERT OR REPLACE INTO \"_settings\" (\"name\", \"value\") VALUES (?1, ?2)", [.text(name), value])
+    }
+
+    /// Takes the greater of `least` and one more than the last value, and remembers it.
+    func next(_ name: Name, atLeast least: Int64) throws -> Int64 {
+        let next = try connection.first(
+            """
+            INSERT INTO "_settings" ("name", "value") VALUES (?1, ?2)
+            ON CONFLICT ("name") DO UPDATE SET "value" = max("value" + 1, excluded."value") RETURNING "value"
+            """, [.text(name.rawValue), .integer(least)])?.first?.integer
+        guard let next else { throw ObjectError(.corrupt, "setting \"\(name.rawValue)\" is not a number") }
+        return next
+    }
+}

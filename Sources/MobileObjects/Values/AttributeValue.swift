@@ -1,0 +1,170 @@
+public import Foundation
+
+/// The value of one attribute or parameter, whatever its type: how metadata-driven code reads and writes objects.
+/// Integers of all widths and `char` lists have one case each: what fits into the attribute is checked when it is set.
+public enum AttributeValue: Sendable, Hashable {
+    case null
+    /// byte, short, int, long and integer.
+    case integer(Int64)
+    /// float and double.
+    case real(Double)
+    case decimal(Decimal)
+    case boolean(Bool)
+    /// string and char.
+    case string(String)
+    case binary([UInt8])
+    case date(LocalDate)
+    case time(LocalTime)
+    case dateTime(Date)
+    /// Structures and lists, as JSON text.
+    case json(String)
+    /// A large attribute, by the id of its value in the store; read and written as a stream.
+    case large(Int64)
+
+    /// Whether this is ``null``.
+    public var isNull: Bool { self == .null }
+}
+
+extension AttributeValue: ExpressibleByNilLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
+    ExpressibleByBooleanLiteral
+{
+    public init(nilLiteral: ()) { self = .null }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(floatLiteral value: Double) { self = .real(value) }
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+}
+
+extension AttributeValue: CustomStringConvertible {
+    /// For people: strings as they are, nothing for ``null``, binaries and large values by their size or id.
+    public var description: String {
+        switch self {
+        case .null: ""
+        case .integer(let value): String(value)
+        case .real(let value): String(value)
+        case .decimal(let value): value.description
+        case .boolean(let value): String(value)
+        case .string(let value), .json(let value): value
+        case .binary(let bytes): "\(bytes.count) bytes"
+        case .date(let value): value.description
+        case .time(let value): value.description
+        case .dateTime(let value): ISO8601Text.text(value)
+        case .large(let id): "large value \(id)"
+        }
+    }
+}
+
+/// A Swift type that attributes and parameters have. Generated code converts through it; applications need it rarely.
+public protocol AttributeConvertible {
+    /// The value as stored.
+    var attributeValue: AttributeValue { get }
+    /// Nil when the value is of another kind or out of the type's range.
+    init?(attributeValue: AttributeValue)
+}
+
+extension FixedWidthInteger where Self: AttributeConvertible {
+    public var attributeValue: AttributeValue { .integer(Int64(self)) }
+    public init?(attributeValue: AttributeValue) {
+        guard case .integer(let value) = attributeValue else { return nil }
+        self.init(exactly: value)
+    }
+}
+
+extension Int64: AttributeConvertible {}
+extension Int32: AttributeConvertible {}
+extension Int16: AttributeConvertible {}
+extension Int8: AttributeConvertible {}
+extension Int: AttributeConvertible {}
+
+extension Double: AttributeConvertible {
+    public var attributeValue: AttributeValue { .real(self) }
+    /// Integers are taken as well: `attributes["discount"] = 3` means 3.0.
+    public init?(attributeValue: AttributeValue) {
+        switch attributeValue {
+        case .real(let value): self = value
+        case .integer(let value): self = Double(value)
+        default: return nil
+        }
+    }
+}
+
+extension Float: AttributeConvertible {
+    public var attributeValue: AttributeValue { .real(Double(self)) }
+    public init?(attributeValue: AttributeValue) {
+        guard let value = Double(attributeValue: attributeValue) else { return nil }
+        self = Float(value)
+    }
+}
+
+extension Decimal: AttributeConvertible {
+    public var attributeValue: AttributeValue { .decimal(self) }
+    /// Integers are taken as well; doubles are not, because they are not exact.
+    public init?(attributeValue: AttributeValue) {
+        switch attributeValue {
+        case .decimal(let value): self = value
+        case .integer(let value): self = Decimal(value)
+        default: return nil
+        }
+    }
+}
+
+extension Bool: AttributeConvertible {
+    public var attributeValue: AttributeValue { .boolean(self) }
+    public init?(attributeValue: AttributeValue) {
+        guard case .boolean(let value) = attributeValue else { return nil }
+        self = value
+    }
+}
+
+extension String: AttributeConvertible {
+    public var attributeValue: AttributeValue { .string(self) }
+    public init?(attributeValue: AttributeValue) {
+        guard case .string(let value) = attributeValue else { return nil }
+        self = value
+    }
+}
+
+extension Array: AttributeConvertible where Element == UInt8 {
+    public var attributeValue: AttributeValue { .binary(self) }
+    public init?(attributeValue: AttributeValue) {
+        guard case .binary(let value) = attributeValue else { return nil }
+        self = value
+    }
+}
+
+extension LocalDate: AttributeConvertible {
+    public var attributeValue: AttributeValue { .date(self) }
+    public init?(attributeValue: AttributeValue) {
+        guard case .date(let value) = attributeValue else { return nil }
+        self = value
+    }
+}
+
+extension LocalTime: AttributeConvertible {
+    public var attributeValue: AttributeValue { .time(self) }
+    public init?(attributeValue: AttributeValue) {
+        guard case .time(let value) = attributeValue else { return nil }
+        self = value
+    }
+}
+
+extension Date: AttributeConvertible {
+    public var attributeValue: AttributeValue { .dateTime(self) }
+    public init?(attributeValue: AttributeValue) {
+        guard case .dateTime(let value) = attributeValue else { return nil }
+        self = value
+    }
+}
+
+extension Optional: AttributeConvertible where Wrapped: AttributeConvertible {
+    public var attributeValue: AttributeValue { self?.attributeValue ?? .null }
+    public init?(attributeValue: AttributeValue) {
+        if attributeValue.isNull {
+            self = .none
+        } else if let value = Wrapped(attributeValue: attributeValue) {
+            self = .some(value)
+        } else {
+            return nil
+        }
+    }
+}

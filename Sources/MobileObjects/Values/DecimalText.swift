@@ -1,0 +1,49 @@
+import Foundation
+
+/// Decimals as they are stored: scaled integers up to 18 digits, canonical text above. No value passes through a double.
+enum DecimalText {
+    /// `value` times 10 to the `scale`; nil when it has more digits behind the point, or more than `precision` altogether.
+    static func scaled(_ value: Decimal, precision: Int, scale: Int) -> Int64? {
+        guard fits(value, precision: precision, scale: scale) else { return nil }
+        var value = value, shifted = Decimal()
+        guard NSDecimalMultiplyByPowerOf10(&shifted, &value, Int16(scale), .plain) == .noError else { return nil }
+        return Int64(shifted.description)
+    }
+
+    /// The decimal of a scaled integer.
+    static func decimal(_ scaled: Int64, scale: Int) -> Decimal {
+        Decimal(sign: scaled < 0 ? .minus : .plus, exponent: -scale, significand: Decimal(scaled.magnitude))
+    }
+
+    /// Decimal notation without exponent, plus sign, or zeros that say nothing: `-12.5`, `0`, `1000`. Nil when the value does not fit.
+    static func canonical(_ value: Decimal, precision: Int, scale: Int) -> String? {
+        fits(value, precision: precision, scale: scale) ? value.description : nil
+    }
+
+    /// A scaled integer in decimal notation, as JSON numbers have it: 1234 at scale 2 is `12.34`.
+    static func text(_ scaled: Int64, scale: Int) -> String {
+        guard scale > 0 else { return String(scaled) }
+        let digits = ISO8601Text.digits(magnitude: scaled.magnitude, scale + 1)
+        let point = digits.index(digits.endIndex, offsetBy: -scale)
+        return (scaled < 0 ? "-" : "") + digits[..<point] + "." + digits[point...]
+    }
+
+    private static func fits(_ value: Decimal, precision: Int, scale: Int) -> Bool {
+        guard !value.isNaN else { return false }
+        var value = value, rounded = Decimal()
+        NSDecimalRound(&rounded, &value, scale, .plain)
+        guard rounded == value else { return false }
+        // Digits in front of the point: compared with the smallest number that has one more than allowed.
+        var limit = Decimal(1), shifted = Decimal()
+        guard NSDecimalMultiplyByPowerOf10(&shifted, &limit, Int16(precision - scale), .plain) == .noError else { return false }
+        return value.magnitude < shifted
+    }
+}
+
+extension ISO8601Text {
+    /// `value` in decimal with zeros in front up to `width`.
+    static func digits(magnitude value: UInt64, _ width: Int) -> String {
+        let text = String(value)
+        return text.utf8.count >= width ? text : String(repeating: "0", count: width - text.utf8.count) + text
+    }
+}

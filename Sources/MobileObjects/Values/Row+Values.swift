@@ -1,0 +1,43 @@
+public import Foundation
+public import MobileStore
+
+/// What generated classes read from rows, beside what `Row` itself offers. A value that the attribute cannot have reads as the type's
+/// zero, as SQLite's own typed getters do: the row came through checks when it was written.
+extension Row {
+    /// A `boolean` attribute.
+    @inlinable public func boolean(_ column: Int) -> Bool { integer(column) != 0 }
+
+    /// A `decimal` attribute of up to 18 digits, stored as an integer times 10 to the `scale`.
+    public func decimal(_ column: Int, scale: Int) -> Decimal { DecimalText.decimal(integer(column), scale: scale) }
+
+    /// A `decimal` attribute of more than 18 digits, stored as text.
+    public func decimalText(_ column: Int) -> Decimal {
+        string(column).flatMap { Decimal(string: $0, locale: nil) } ?? Decimal()
+    }
+
+    /// A `date` attribute; nil where the column is NULL or no date.
+    public func date(_ column: Int) -> LocalDate? { string(column).flatMap { LocalDate($0) } }
+
+    /// A `time` attribute; nil where the column is NULL or no time.
+    public func time(_ column: Int) -> LocalTime? { string(column).flatMap { LocalTime($0) } }
+
+    /// A `dateTime` attribute; nil where the column is NULL or no such text.
+    public func dateTime(_ column: Int) -> Date? { string(column).flatMap { ISO8601Text.dateTime($0) } }
+
+    /// A structure or list, kept as JSON; nil where the column is NULL or not of that type.
+    public func decoded<T: Decodable>(_ column: Int, as type: T.Type = T.self) -> T? {
+        string(column).flatMap { try? JSONDecoder().decode(type, from: Data($0.utf8)) }
+    }
+}
+
+extension AttributeValue {
+    /// A structure or list as a value.
+    /// - Throws: ``ObjectError/Code/invalidValue`` when it cannot be encoded as JSON.
+    public static func encoded(_ value: some Encodable) throws -> AttributeValue {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do { return .json(String(decoding: try encoder.encode(value), as: UTF8.self)) } catch {
+            throw ObjectError(.invalidValue, "a value of type \(type(of: value)) cannot be encoded as JSON", cause: error)
+        }
+    }
+}
