@@ -91,7 +91,6 @@ let package = Package(
         .testTarget(name: "MobileCoreTests", dependencies: ["MobileCore", "FaultStorage", "MobileSQLite"], swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),
         .testTarget(name: "ChecklistTests", dependencies: ["checklist"], path: "Tests/Conformance/ChecklistTests", swiftSettings: swift),
-        .testTarget(name: "MobileCoreTests", dependencies: ["MobileCore"], swiftSettings: swift),
         .testTarget(name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore"], swiftSettings: swift),
         .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "mobilegen"], swiftSettings: swift),
         .testTarget(name: "SampleCRMTests", dependencies: ["SampleCRM", "MobileStore", "MobileModel"], swiftSettings: swift),

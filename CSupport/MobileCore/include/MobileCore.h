@@ -3,9 +3,11 @@
 #define MOBILE_CORE_H
 
 #include "mc_error.h"
+#include "mc_import.h"
 #include "mc_message.h"
 #include "mc_pool.h"
 #include "mc_row_page.h"
+#include "mc_rows.h"
 #include "mc_statement.h"
 #include "mc_storage.h"
 

@@ -9,13 +9,29 @@ internal import MobileCore
 
     let database: Database
 
+    /// Who uses the core's connection beside statements: imports and exports.
+    private var borrowers: [WeakBorrower] = []
+
     init(_ handle: OpaquePointer, of database: Database) {
         unsafe self.handle = handle
         self.database = database
     }
 
+    /// Notes who must let go of the core's connection before its transaction ends.
+    func lend(to borrower: some ConnectionBorrower) {
+        borrowers.removeAll { $0.borrower == nil }
+        borrowers.append(WeakBorrower(borrower: borrower))
+    }
+
+    /// Makes all borrowers let go, the last one first: savepoints nest.
+    func takeBack() {
+        for borrower in borrowers.reversed() { borrower.borrower?.connectionEnds() }
+        borrowers = []
+    }
+
     /// Returns whether it was still valid.
     func invalidate() -> Bool {
+        takeBack()
         defer { unsafe handle = nil }
         return unsafe handle != nil
     }
@@ -122,4 +138,14 @@ internal import MobileCore
 
     /// Rows changed by the last INSERT, UPDATE or DELETE.
     public var changes: Int { Int(unsafe handle.map { unsafe mc_connection_changes($0) } ?? 0) }
+}
+
+/// Something that uses the core's connection, and must not do so beyond the closure that the connection was given to.
+protocol ConnectionBorrower: AnyObject {
+    /// The transaction is about to end: roll back what is not finished and let go.
+    func connectionEnds()
+}
+
+private struct WeakBorrower {
+    weak var borrower: (any ConnectionBorrower)?
 }

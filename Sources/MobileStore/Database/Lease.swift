@@ -36,7 +36,9 @@ internal import MobileCore
         let result: R
         do {
             result = try body(connection)
+            connection.takeBack()
         } catch {
+            connection.takeBack()
             unsafe mc_connection_rollback(handle)
             throw error
         }

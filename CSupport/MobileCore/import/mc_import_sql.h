@@ -1,0 +1,26 @@
+/// mc_import_sql.h: the statements of an import. Internal.
+#ifndef MC_IMPORT_SQL_H
+#define MC_IMPORT_SQL_H
+
+#include "base/mc_fail.h"
+#include "import/mc_incoming.h"
+#include "mc_import.h"
+
+/// Binds a cell; strings are not copied. Returns SQLite's result code.
+int mc_import_bind(sqlite3_stmt *statement, int index, const mc_value *cell);
+
+/// Prepares the statement that writes a batch (bound to `incoming`), or in delete mode the one that deletes the key ?1.
+/// `size` is the number of the incoming table.
+mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_options *options, size_t key_column, size_t size, mc_incoming *incoming,
+                                  sqlite3_stmt **out, mc_error *error);
+
+/// Prepares the statement that writes one row, bound as ?1 and on, to the table of original states.
+mc_status mc_import_prepare_divert(sqlite3 *db, const mc_import_options *options, size_t key_column, sqlite3_stmt **out, mc_error *error);
+
+/// Prepares the statement that reads the pending keys.
+mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_pending *pending, sqlite3_stmt **out, mc_error *error);
+
+/// Whether the table has triggers, temporary ones included.
+mc_status mc_import_has_triggers(sqlite3 *db, const char *table, bool *has_triggers, mc_error *error);
+
+#endif

@@ -1,0 +1,31 @@
+/// mc_incoming.h: a batch of rows as a table of SQLite. Internal.
+///
+/// `mc_incoming_8(?1)` is a table-valued function with columns c0 to c7; its argument is a `mc_incoming` bound as a pointer. There
+/// is one for each size that imports on a connection have needed, made when it is needed first: so that importing changes no
+/// schema and a statement can be kept.
+/// `mc_incoming_updated(?1)` in the WHERE clause of an upsert counts the rows that existed: SQLite counts both kinds as one.
+/// Neither can be used from triggers, views or schemas (SQLITE_DIRECTONLY).
+#ifndef MC_INCOMING_H
+#define MC_INCOMING_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#include "mc_rows.h"
+
+/// The type under which `mc_incoming` is bound by sqlite3_bind_pointer.
+#define MC_INCOMING_POINTER "mc_incoming"
+
+/// What the table shows at the moment.
+typedef struct mc_incoming {
+    const mc_row_batch *batch;
+    size_t row, end;          ///< the row that is being handed out, and the one to stop before
+    const bool *skipped;      ///< rows that the table leaves out; NULL: none
+    int64_t updated;          ///< counted by `mc_incoming_updated`
+} mc_incoming;
+
+/// Makes the functions known to the connection, if they are not. `size` becomes the number in the table's name: at least
+/// `column_count`. Returns SQLite's result code.
+int mc_incoming_register(sqlite3 *db, size_t column_count, size_t *size);
+
+#endif

@@ -1,0 +1,112 @@
+/// mc_import.h: brings row data into a table, as fast as SQLite takes it.
+///
+/// Bytes are pushed in chunks of any size, plain or deflated (zlib or gzip, told apart by the first byte). They are inflated,
+/// scanned (mc_rows.h says which format) and handed to SQLite as a virtual table, so that one statement
+///
+///     INSERT INTO t(...) SELECT ... FROM incoming WHERE true ON CONFLICT(key) DO UPDATE SET ...
+///
+/// runs for all complete rows of a chunk: nothing is bound, stepped or reset per row, and no value is copied on its way.
+///
+/// All or nothing: an import opens a savepoint, and releases it at `mc_import_finish`. An error, or a close before finish, rolls
+/// it back; what the surrounding transaction did before stays. Without a transaction the savepoint is one.
+///
+/// Pending protection: rows whose key has a row in the table of original states are not written to the target; their values go
+/// to that table instead. The pending keys are read when the import opens, and must not change while it runs.
+///
+/// Triggers on the target make SQLite collect a chunk's rows first. So that an error still names its row, rows are then handed
+/// over one by one, which costs what a prepared INSERT costs.
+///
+/// Order of calls: open, push any number of times, finish, close. Imports on one connection end in the reverse of the order in
+///                 which they were opened, as savepoints do.
+/// Threads:        the connection's.
+/// Memory:         about 300 KB, one row (bounded by `row_bytes`), and 16 bytes per pending key.
+#ifndef MC_IMPORT_H
+#define MC_IMPORT_H
+
+#include "mc_error.h"
+#include "mc_rows.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum mc_import_mode {
+    MC_IMPORT_INSERT = 0,  ///< a row that exists is an error
+    MC_IMPORT_UPSERT = 1,  ///< a row that exists gets the values of the columns
+    MC_IMPORT_DELETE = 2   ///< the rows are keys, one column; a key that does not exist is ignored
+} mc_import_mode;
+
+/// A column and the value that all rows get there.
+typedef struct mc_import_assignment {
+    const char *MC_NONNULL column;
+    mc_value value;
+} mc_import_assignment;
+
+/// Where the versions of rows with pending changes go.
+typedef struct mc_import_pending {
+    const char *MC_NONNULL table;     ///< has the columns of the import
+    const char *MC_NONNULL key;       ///< its integer key
+    const mc_import_assignment *MC_NULLABLE assignments;  ///< what is set there beside the columns
+    size_t assignment_count;
+} mc_import_pending;
+
+/// How far an import has come.
+typedef struct mc_import_counts {
+    int64_t rows;            ///< taken from the input
+    int64_t inserted;
+    int64_t updated;
+    int64_t diverted;        ///< written to the table of original states
+    int64_t deleted;
+    int64_t bytes;           ///< of the input, as pushed
+    int64_t inflated_bytes;  ///< of JSON text
+} mc_import_counts;
+
+/// Called after each batch of rows; anything but 0 cancels the import, which then fails with MC_ERROR_INTERRUPTED.
+/// It must not use the import, but may use its connection.
+typedef int (*mc_import_progress)(void *MC_NULLABLE context, const mc_import_counts *MC_NONNULL counts);
+
+/// Names are copied at open. `columns` in the order of the values in row arrays; of the same names as in the table.
+typedef struct mc_import_options {
+    const char *MC_NONNULL table;
+    const mc_column *MC_NONNULL columns;
+    size_t column_count;
+    mc_import_mode mode;
+    const char *MC_NULLABLE key;      ///< one of the columns, unique in the table; NULL: the first one. It is required
+    const mc_import_assignment *MC_NULLABLE on_insert;  ///< written with new rows only; never updated
+    size_t on_insert_count;
+    const mc_import_pending *MC_NULLABLE pending;       ///< NULL: no protection
+    unsigned depth;                   ///< as in `mc_rows_options`
+    size_t row_bytes;                 ///< as in `mc_rows_options`
+    int64_t inflated_bytes;           ///< the most JSON text to take from deflated input; 0: 64 GB
+    int64_t inflate_ratio;            ///< the most it may grow when inflated, looked at beyond 1 MB; 0: 400
+    mc_import_progress MC_NULLABLE progress;
+    void *MC_NULLABLE context;        ///< handed to `progress`
+} mc_import_options;
+
+typedef struct mc_import mc_import;
+
+/// Opens an import on a connection, which is borrowed and must outlive it. On success `*out` is owned by the caller, who gives
+/// it to `mc_import_close`; on failure it is NULL and the database is as it was.
+/// Fails with MC_ERROR_MISUSE (options out of range), MC_ERROR_SQLITE (no such table, column or unique key) and as SQLite does.
+mc_status mc_import_open(struct sqlite3 *MC_NONNULL db, const mc_import_options *MC_NONNULL options,
+                         mc_import *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+
+/// Takes the next bytes, which must stay in place during the call only. After a failure the import is rolled back.
+/// Fails as `mc_rows_push` does, with MC_ERROR_CONSTRAINT and other failures of SQLite (`row` is the row it refused),
+/// MC_ERROR_COMPRESSION (damaged; `byte_offset` counts deflated bytes), MC_ERROR_LIMIT (inflated too much),
+/// MC_ERROR_INTERRUPTED (cancelled by `progress` or sqlite3_interrupt).
+mc_status mc_import_push(mc_import *MC_NONNULL import, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
+
+/// Completes the import: the input ends here. Fails as push does, and with MC_ERROR_TRUNCATED.
+mc_status mc_import_finish(mc_import *MC_NONNULL import, mc_import_counts *MC_NULLABLE counts, mc_error *MC_NULLABLE error);
+
+/// How far the import has come.
+mc_import_counts mc_import_progress_counts(const mc_import *MC_NONNULL import);
+
+/// Lets go of an import, and rolls it back if it is not finished; NULL is allowed.
+void mc_import_close(mc_import *MC_NULLABLE import);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,115 @@
+/// mc_rows.h: scans row data, a JSON array of rows, from chunks of any size into batches of typed cells.
+///
+///     [[1,"Harbour Foods",null], [2,"Mill & Sons","Cork"]]              arrays: values in the order of the columns
+///     [{"id":1,"name":"Harbour Foods"}, {"name":"Mill", "id":2}]         objects: by name; a member left out is null
+///
+/// Both kinds may be mixed. The scanner validates as it goes (RFC 8259, UTF-8, number ranges, the columns' types) and hands
+/// complete rows to a sink, many at a time. Strings lie where they are in the input; only those with escapes are unfolded, into
+/// memory of the batch. A row that the chunk cuts is kept and completed by the next one; small chunks are gathered.
+///
+/// Which error is reported does not depend on how the input is cut into chunks, only when: it is the first one in the input, and
+/// all rows before it have gone to the sink. After an error the scanner only takes `mc_rows_close`.
+///
+/// Order of calls: open, push any number of times, finish, close.
+/// Threads:        one at a time per scanner. The sink is called during push and finish, on their thread.
+/// Memory:         the batch (some 100 KB), and one row, which is bounded by `row_bytes`.
+#ifndef MC_ROWS_H
+#define MC_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mc_error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What a column takes, and what becomes of it.
+typedef enum mc_column_type {
+    /// Everything: integers of 64 bits; larger ones as their digits in text; other numbers as the nearest double; true and false
+    /// as 1 and 0; strings as text; arrays and objects as their JSON text.
+    MC_COLUMN_ANY = 0,
+    MC_COLUMN_INTEGER = 1,  ///< numbers without fraction and exponent, of 64 bits
+    /// Numbers, exactly. With a precision up to 18 an integer, scaled by `10 ^ scale`; beyond as text in plain notation without
+    /// superfluous zeros. More digits than precision and scale allow are an error, except for zeros behind the point.
+    MC_COLUMN_DECIMAL = 2,
+    MC_COLUMN_REAL = 3,     ///< numbers, as the nearest double; beyond the largest one is an error
+    MC_COLUMN_BOOLEAN = 4,  ///< true and false, as 1 and 0
+    MC_COLUMN_TEXT = 5,     ///< strings
+    MC_COLUMN_BLOB = 6      ///< strings in base64 (RFC 4648, padded), as bytes
+} mc_column_type;
+
+/// The precision up to which decimals are scaled integers, and the largest one.
+enum { MC_DECIMAL_SCALED_PRECISION = 18, MC_DECIMAL_PRECISION_MAXIMUM = 1000 };
+
+typedef struct mc_column {
+    const char *MC_NONNULL name;  ///< UTF-8, NUL-terminated; the key in row objects
+    mc_column_type type;
+    uint16_t precision;           ///< decimals: digits in all, 1...1000
+    uint16_t scale;               ///< decimals: digits behind the point, 0...precision
+    bool required;                ///< null, or a member left out, is an error
+} mc_column;
+
+typedef enum mc_value_kind { MC_VALUE_NULL = 0, MC_VALUE_INTEGER = 1, MC_VALUE_REAL = 2, MC_VALUE_TEXT = 3, MC_VALUE_BLOB = 4 } mc_value_kind;
+
+/// One value, as SQLite will store it.
+typedef struct mc_value {
+    union {
+        int64_t integer;
+        double real;
+        const char *MC_NULLABLE bytes;  ///< texts (UTF-8) and blobs; never NULL for them; not NUL-terminated
+    } value;
+    uint32_t length;  ///< of `bytes`
+    uint8_t kind;     ///< a `mc_value_kind`
+} mc_value;
+
+/// Complete rows, in the order of the input. Everything in it is valid during the call of the sink.
+typedef struct mc_row_batch {
+    const mc_value *MC_NONNULL cells;       ///< row by row, `column_count` cells each
+    const int64_t *MC_NONNULL offsets;     ///< per row: bytes from the start of the input to its first byte
+    size_t row_count;
+    size_t column_count;
+    int64_t first_row;                     ///< number of the first row, from 1
+    int64_t bytes;                         ///< bytes of the input up to the end of the last row
+} mc_row_batch;
+
+/// Takes a batch. What it returns other than MC_OK stops the scanner, which returns it from push or finish.
+typedef mc_status (*mc_rows_sink)(void *MC_NULLABLE context, const mc_row_batch *MC_NONNULL batch, mc_error *MC_NULLABLE error);
+
+typedef struct mc_rows_options {
+    const char *MC_NULLABLE name;           ///< what the rows are for in error messages, such as a table; NULL: "rows"
+    const mc_column *MC_NONNULL columns;    ///< copied, names included
+    size_t column_count;                    ///< 1...2000
+    unsigned depth;                         ///< levels of arrays and objects inside of a row's values; 0: 32; at most 1024
+    size_t row_bytes;                       ///< the longest row; 0: 16 MB; at most 1,000,000,000
+    mc_rows_sink MC_NULLABLE sink;          ///< NULL: rows are validated and dropped
+    void *MC_NULLABLE context;              ///< handed to the sink
+} mc_rows_options;
+
+typedef struct mc_rows mc_rows;
+
+/// Makes a scanner. On success `*out` is owned by the caller, who gives it to `mc_rows_close`; on failure it is NULL.
+/// Fails with MC_ERROR_MISUSE (no columns, two of one name, a number out of its range), MC_ERROR_NO_MEMORY.
+mc_status mc_rows_open(const mc_rows_options *MC_NONNULL options, mc_rows *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+
+/// Scans the next bytes of the input, which must stay in place during the call only.
+/// Fails with MC_ERROR_JSON (what is not JSON, or no array of rows; `byte_offset` is the first byte that cannot be),
+/// MC_ERROR_TYPE (a value that does not fit its column, an unknown column, too few or too many values), MC_ERROR_LIMIT (a row
+/// too long or too deep), MC_ERROR_NO_MEMORY, MC_ERROR_MISUSE (after finish or an error), and as the sink does.
+mc_status mc_rows_push(mc_rows *MC_NONNULL rows, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
+
+/// Says that the input is complete. Fails as push does, and with MC_ERROR_TRUNCATED where the input ended in the middle.
+mc_status mc_rows_finish(mc_rows *MC_NONNULL rows, mc_error *MC_NULLABLE error);
+
+/// Rows handed to the sink so far.
+int64_t mc_rows_count(const mc_rows *MC_NONNULL rows);
+
+/// Lets go of a scanner; NULL is allowed.
+void mc_rows_close(mc_rows *MC_NULLABLE rows);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

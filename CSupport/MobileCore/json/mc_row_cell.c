@@ -1,0 +1,204 @@
+#include "json/mc_row_cell.h"
+
+#include "json/mc_base64.h"
+
+const uint8_t *mc_row_refuse(mc_row_reader *reader, mc_status status, const uint8_t *at, const char *expected, const char *found,
+                             mc_row_outcome *outcome)
+{
+    reader->status = status;
+    reader->at = at;
+    reader->expected = expected;
+    reader->found = found;
+    *outcome = MC_ROW_REFUSED;
+    return NULL;
+}
+
+const uint8_t *mc_row_stopped(mc_row_reader *reader, const mc_json_stop *stop, mc_row_outcome *outcome)
+{
+    if (stop->expected == NULL) {
+        *outcome = MC_ROW_CUT;
+        return NULL;
+    }
+    return mc_row_refuse(reader, stop->too_deep ? MC_ERROR_LIMIT : MC_ERROR_JSON, stop->at, stop->expected, NULL, outcome);
+}
+
+/// What a column takes, for "expected a number".
+static const char *expectation(const mc_column *rule)
+{
+    switch (rule->type) {
+    case MC_COLUMN_INTEGER: return "an integer";
+    case MC_COLUMN_DECIMAL:
+    case MC_COLUMN_REAL: return "a number";
+    case MC_COLUMN_BOOLEAN: return "true or false";
+    case MC_COLUMN_TEXT: return "a string";
+    case MC_COLUMN_BLOB: return "a string in base64";
+    case MC_COLUMN_ANY: break;
+    }
+    return "a value";
+}
+
+static const uint8_t *refuse_type(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const char *found,
+                                  mc_row_outcome *outcome)
+{
+    return mc_row_refuse(reader, MC_ERROR_TYPE, at, expectation(rule), found, outcome);
+}
+
+static const uint8_t *refuse_memory(mc_row_reader *reader, const uint8_t *at, mc_row_outcome *outcome)
+{
+    return mc_row_refuse(reader, MC_ERROR_NO_MEMORY, at, "memory for a value", "none", outcome);
+}
+
+static inline void set_bytes(mc_value *cell, mc_value_kind kind, const uint8_t *bytes, size_t length)
+{
+    cell->value.bytes = (const char *)bytes;
+    cell->length = (uint32_t)length;
+    cell->kind = (uint8_t)kind;
+}
+
+static const uint8_t *read_string(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end,
+                                  mc_value *cell, mc_row_outcome *outcome)
+{
+    if (rule->type != MC_COLUMN_TEXT && rule->type != MC_COLUMN_ANY && rule->type != MC_COLUMN_BLOB)
+        return refuse_type(reader, rule, at, "a string", outcome);
+    mc_json_stop stop;
+    bool escaped = false;
+    const uint8_t *text = at + 1;
+    const uint8_t *const quote = mc_json_string_end(text, end, &escaped, &stop);
+    if (quote == NULL)
+        return mc_row_stopped(reader, &stop, outcome);
+    size_t length = (size_t)(quote - text);
+    if (escaped || rule->type == MC_COLUMN_BLOB) {
+        uint8_t *const copy = mc_arena_take(&reader->arena, length + 1);
+        if (copy == NULL)
+            return refuse_memory(reader, at, outcome);
+        size_t used = escaped ? mc_json_unescape(text, length, copy) : length;
+        if (rule->type == MC_COLUMN_BLOB && !mc_base64_decode(escaped ? copy : text, used, copy, &used))
+            return refuse_type(reader, rule, at, "a string that is not", outcome);
+        mc_arena_trim(&reader->arena, length + 1 - used);
+        text = copy;
+        length = used;
+    }
+    set_bytes(cell, rule->type == MC_COLUMN_BLOB ? MC_VALUE_BLOB : MC_VALUE_TEXT, text, length);
+    return quote + 1;
+}
+
+/// Stores a decimal that is too wide for a scaled integer as text.
+static bool store_plain(mc_row_reader *reader, const mc_column *rule, const mc_json_number *number, mc_value *cell, bool *memory)
+{
+    const size_t capacity = (size_t)rule->precision + 3;
+    uint8_t *const text = mc_arena_take(&reader->arena, capacity);
+    *memory = text != NULL;
+    if (text == NULL)
+        return false;
+    const size_t length = mc_json_number_plain(number, rule->precision, rule->scale, text, capacity);
+    mc_arena_trim(&reader->arena, capacity - length);
+    set_bytes(cell, MC_VALUE_TEXT, text, length);
+    return length > 0;
+}
+
+/// Whether a scaled decimal keeps within its precision.
+static bool within_precision(int64_t value, unsigned precision)
+{
+    uint64_t bound = 1;
+    for (unsigned digit = 0; digit < precision; digit++)
+        bound *= 10;
+    const uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    return magnitude < bound;
+}
+
+static const uint8_t *read_number(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end,
+                                  mc_value *cell, mc_row_outcome *outcome)
+{
+    if (rule->type == MC_COLUMN_BOOLEAN || rule->type == MC_COLUMN_TEXT || rule->type == MC_COLUMN_BLOB)
+        return refuse_type(reader, rule, at, "a number", outcome);
+    mc_json_number number;
+    mc_json_stop stop;
+    const uint8_t *const behind = mc_json_number_end(at, end, &number, &stop);
+    if (behind == NULL)
+        return mc_row_stopped(reader, &stop, outcome);
+    if (behind == end) {
+        // In a row something always follows a number; more digits may.
+        *outcome = MC_ROW_CUT;
+        return NULL;
+    }
+    if (rule->type == MC_COLUMN_DECIMAL) {
+        bool memory = true;
+        const bool scaled = rule->precision <= MC_DECIMAL_SCALED_PRECISION;
+        const bool fits = scaled ? mc_json_number_scaled(&number, rule->scale, &cell->value.integer)
+                                       && within_precision(cell->value.integer, rule->precision)
+                                 : store_plain(reader, rule, &number, cell, &memory);
+        if (!memory)
+            return refuse_memory(reader, at, outcome);
+        if (!fits)
+            return mc_row_refuse(reader, MC_ERROR_TYPE, at, "a decimal within the column's precision and scale",
+                                 "one with more digits", outcome);
+        if (scaled)
+            cell->kind = MC_VALUE_INTEGER;
+        return behind;
+    }
+    if (rule->type != MC_COLUMN_REAL && mc_json_number_integer(&number, &cell->value.integer)) {
+        cell->kind = MC_VALUE_INTEGER;
+        return behind;
+    }
+    if (rule->type == MC_COLUMN_INTEGER)
+        return refuse_type(reader, rule, at, number.integral ? "one beyond 64 bits" : "a number with a fraction or an exponent", outcome);
+    if (rule->type == MC_COLUMN_ANY && number.integral) {
+        set_bytes(cell, MC_VALUE_TEXT, number.text, number.length);
+        return behind;
+    }
+    if (!mc_json_number_double(&number, &cell->value.real))
+        return mc_row_refuse(reader, MC_ERROR_TYPE, at, "a number within the range of a double", "a larger one", outcome);
+    cell->kind = MC_VALUE_REAL;
+    return behind;
+}
+
+/// Reads null, true or false.
+static const uint8_t *read_word(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
+                                mc_row_outcome *outcome)
+{
+    const bool null = *at == 'n', yes = *at == 't';
+    const char *const word = null ? "null" : yes ? "true" : "false";
+    if (null ? rule->required : rule->type != MC_COLUMN_BOOLEAN && rule->type != MC_COLUMN_ANY)
+        return refuse_type(reader, rule, at, word, outcome);
+    mc_json_stop stop;
+    const uint8_t *const behind = mc_json_word_end(at, end, word, &stop);
+    if (behind == NULL)
+        return mc_row_stopped(reader, &stop, outcome);
+    cell->value.integer = yes;
+    cell->kind = null ? MC_VALUE_NULL : MC_VALUE_INTEGER;
+    return behind;
+}
+
+static const uint8_t *read_container(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end,
+                                     mc_value *cell, mc_row_outcome *outcome)
+{
+    if (rule->type != MC_COLUMN_ANY)
+        return refuse_type(reader, rule, at, *at == '[' ? "an array" : "an object", outcome);
+    mc_json_stop stop;
+    const uint8_t *const behind = mc_json_value_end(at, end, reader->depth, &stop);
+    if (behind == NULL)
+        return mc_row_stopped(reader, &stop, outcome);
+    set_bytes(cell, MC_VALUE_TEXT, at, (size_t)(behind - at));
+    return behind;
+}
+
+const uint8_t *mc_row_cell_read(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
+                                mc_row_outcome *outcome)
+{
+    if (at == end) {
+        *outcome = MC_ROW_CUT;
+        return NULL;
+    }
+    switch (*at) {
+    case '"':
+        return read_string(reader, rule, at, end, cell, outcome);
+    case '-': case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
+        return read_number(reader, rule, at, end, cell, outcome);
+    case 'n': case 't': case 'f':
+        return read_word(reader, rule, at, end, cell, outcome);
+    case '[': case '{':
+        return read_container(reader, rule, at, end, cell, outcome);
+    default:
+        return mc_row_refuse(reader, MC_ERROR_JSON, at, "a value", NULL, outcome);
+    }
+}

@@ -1,0 +1,155 @@
+internal import MobileCore
+
+/// Brings rows from JSON text into a table, in one step of SQLite per chunk.
+///
+///     var rows = try connection.importer(into: "customer", columns: ["id", "name", "city"])
+///     while let chunk = body.next() { try rows.push(chunk) }         // as it arrives: plain, zlib or gzip
+///     let result = try rows.finish()
+///
+/// The text is an array of rows: `[[1,"Harbour Foods","Dublin"],...]` in the order of the columns, or objects by their names,
+/// whose missing members are null. All or nothing: after an error, or without ``finish()``, the table is as it was before.
+/// Values are exact; see ``ImportColumnType`` for what becomes of them. Errors carry the row's number and the byte offset.
+@safe public final class BulkImporter {
+    private let connection: Connection
+    private var handle: OpaquePointer?
+    private let progress: ProgressReport?
+    /// A call into the core is running: the progress closure must not make another one.
+    private var isBusy = false
+
+    /// Opens an import.
+    init(
+        into table: String, columns: [String], mode: ImportMode, options: ImportOptions, on connection: Connection
+    ) throws(StoreError) {
+        self.connection = connection
+        progress = options.progress.map(ProgressReport.init)
+        var handle: OpaquePointer?
+        let db = unsafe mc_connection_sqlite(try connection.core())
+        let arguments = ImportArguments()
+        var core = unsafe try arguments.make(table: table, columns: columns, mode: mode, options: options)
+        if let progress {
+            unsafe core.context = Unmanaged.passUnretained(progress).toOpaque()
+            unsafe core.progress = { (context, counts) -> Int32 in
+                let report = unsafe Unmanaged<ProgressReport>.fromOpaque(context!).takeUnretainedValue()
+                return report.call(unsafe counts.pointee) ? 0 : 1
+            }
+        }
+        try unsafe StoreError.check { unsafe mc_import_open(db, &core, &handle, $0) }
+        unsafe self.handle = handle
+        withExtendedLifetime(arguments) {}
+        connection.lend(to: self)
+    }
+
+    deinit { close() }
+
+    /// Takes the next bytes of the input.
+    /// - Throws: ``StoreError/Code/json`` (no JSON, or no array of rows), ``StoreError/Code/type`` (a value that does not fit its
+    ///   column, an unknown column), ``StoreError/Code/constraint`` and other failures of SQLite, ``StoreError/Code/compression``,
+    ///   ``StoreError/Code/limit``, ``StoreError/Code/interrupted``. The import is rolled back then, and takes nothing more.
+    public func push(_ bytes: RawSpan) throws(StoreError) {
+        let result: Result<Void, StoreError> = unsafe bytes.withUnsafeBytes { bytes in
+            do throws(StoreError) {
+                return .success(unsafe try push(bytes))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    /// Takes the next bytes of the input; as ``push(_:)-(RawSpan)``.
+    public func push(_ bytes: [UInt8]) throws(StoreError) {
+        try unsafe push(bytes.span.bytes)
+    }
+
+    /// Takes the next bytes of the input, which are not kept.
+    package func push(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        let handle = unsafe try open()
+        try unsafe check { unsafe mc_import_push(handle, bytes.baseAddress, bytes.count, $0) }
+    }
+
+    /// Completes the import; the input ends here.
+    /// - Throws: as ``push(_:)-(RawSpan)``, and ``StoreError/Code/truncated`` where the input ended in the middle.
+    @discardableResult
+    public func finish() throws(StoreError) -> ImportResult {
+        let handle = unsafe try open()
+        var counts = mc_import_counts()
+        try unsafe check { unsafe mc_import_finish(handle, &counts, $0) }
+        close()
+        return ImportProgress(counts)
+    }
+
+    /// Rolls back what is not finished, and lets go of the connection.
+    private func close() {
+        unsafe mc_import_close(handle)
+        unsafe handle = nil
+    }
+
+    private func open() throws(StoreError) -> OpaquePointer {
+        guard let handle = unsafe handle else {
+            throw StoreError(.misuse, "an import was used after its end, or after the closure that its connection was given to")
+        }
+        if isBusy { throw StoreError(.misuse, "an import was used from its own progress closure") }
+        return unsafe handle
+    }
+
+    /// The gate; a cancelled import gets the reason as its cause.
+    private func check(_ call: (UnsafeMutablePointer<mc_error>) -> mc_status) throws(StoreError) {
+        isBusy = true
+        defer { isBusy = false }
+        do throws(StoreError) {
+            try unsafe StoreError.check(call)
+        } catch {
+            guard error.code == .interrupted, let cause = progress?.failure else { throw error }
+            throw StoreError(error.code, error.message, cause: cause)
+        }
+    }
+}
+
+extension BulkImporter: ConnectionBorrower {
+    func connectionEnds() { close() }
+}
+
+extension Connection {
+    /// Starts an import into a table.
+    ///
+    /// Imports on one connection end in the reverse of the order in which they were started.
+    /// - Parameters:
+    ///   - table: the table. Triggers on it work, but slow the import down.
+    ///   - columns: the columns in the order of the values in row arrays; for ``ImportMode/delete`` the key alone.
+    ///   - mode: what happens to rows that exist.
+    ///   - options: key, column rules, limits, protection of pending changes, progress.
+    /// - Throws: ``StoreError/Code/misuse`` (options that contradict each other), ``StoreError/Code/sqlite`` (no such table, column
+    ///   or unique key).
+    public func importer(
+        into table: String, columns: [String], mode: ImportMode = .upsert, options: ImportOptions = ImportOptions()
+    ) throws(StoreError) -> BulkImporter {
+        try BulkImporter(into: table, columns: columns, mode: mode, options: options, on: self)
+    }
+}
+
+/// Carries a progress closure through C, and what it threw back out.
+private final class ProgressReport {
+    private let body: (ImportProgress) throws -> Void
+    private(set) var failure: (any Error)?
+
+    init(_ body: @escaping (ImportProgress) throws -> Void) { self.body = body }
+
+    /// Returns whether the import may go on.
+    func call(_ counts: mc_import_counts) -> Bool {
+        do {
+            try body(ImportProgress(counts))
+            return true
+        } catch {
+            failure = error
+            return false
+        }
+    }
+}
+
+extension ImportProgress {
+    fileprivate init(_ counts: mc_import_counts) {
+        self.init(
+            rows: Int(counts.rows), inserted: Int(counts.inserted), updated: Int(counts.updated), diverted: Int(counts.diverted),
+            deleted: Int(counts.deleted), bytes: counts.bytes, inflatedBytes: counts.inflated_bytes)
+    }
+}
