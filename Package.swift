@@ -95,7 +95,7 @@ let package = Package(
         .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "mobilegen"], swiftSettings: swift),
         .testTarget(name: "SampleCRMTests", dependencies: ["SampleCRM", "MobileStore", "MobileModel"], swiftSettings: swift),
         .testTarget(name: "MobileObjectsTests", dependencies: ["MobileObjects", "MobileStore", "SampleCRM"], swiftSettings: swift),
-        .testTarget(name: "MobileTransportTests", dependencies: ["MobileTransport", "MobileServer", "MobileCrypto"], swiftSettings: swift),
+        .testTarget(name: "MobileTransportTests", dependencies: ["MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol"], swiftSettings: swift),
         .testTarget(name: "MobileProtocolTests", dependencies: ["MobileProtocol"], swiftSettings: swift),
         .testTarget(name: "MobileServerTests", dependencies: ["MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "SampleCRM"], swiftSettings: swift),
         .testTarget(

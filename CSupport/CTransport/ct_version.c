@@ -1,2 +1,0 @@
-#include "CTransport.h"
-int ct_version(void) { return 1; }

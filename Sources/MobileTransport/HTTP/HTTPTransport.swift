@@ -1,0 +1,143 @@
+internal import CTransport
+internal import Synchronization
+
+/// Requests over HTTP and HTTPS (HTTP/1.1, by libcurl).
+///
+/// Connections stay open between requests: each request borrows one of the idle clients, and a client that comes back keeps its
+/// connection. Requests at the same time use different clients. No environment variable, such as `http_proxy`, has any influence.
+public final class HTTPTransport: Transport {
+    /// How servers are reached and trusted.
+    public struct Configuration: Sendable {
+        /// Certificates to trust instead of the system's, as PEM text; nil (default) for the system's. The certificate's name must
+        /// match the host in every case.
+        public var trustedCertificates: String?
+        /// The client's own certificate with its private key, as PEM text; nil (default) for none.
+        public var identity: String?
+        /// The password of the private key in ``identity``; nil (default) if it is not encrypted.
+        public var identityPassword: String?
+        /// The URL of a proxy; nil (default) for none.
+        public var proxy: String?
+        /// The `User-Agent` field; default `MobileObjects`.
+        public var userAgent = "MobileObjects"
+        /// How many clients with their open connections are kept while nothing is to do; default 4.
+        public var maximumIdleClients = 4
+
+        public init() {}
+    }
+
+    /// What the transport was made with.
+    public let configuration: Configuration
+    private let idle = Mutex<[HTTPClient]>([])
+
+    public init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
+
+    public func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {
+        let client = try idle.withLock { $0.popLast() } ?? HTTPClient(configuration)
+        defer {
+            idle.withLock { idle in
+                if idle.count < configuration.maximumIdleClients { idle.append(client) }
+            }
+        }
+        guard let cancellation = request.cancellation else { return try client.perform(request, receive) }
+        client.rearm()
+        return try cancellation.whileCalling({ client.cancel() }) { try client.perform(request, receive) }
+    }
+
+    /// Closes the connections that are open and unused.
+    public func closeIdleConnections() {
+        idle.withLock { $0.removeAll() }
+    }
+}
+
+/// One libcurl client. Sound as Sendable because one thread at a time borrows it from the pool, and `cancel` may come from any.
+final class HTTPClient: @unchecked Sendable {
+    private let handle: OpaquePointer
+
+    init(_ configuration: HTTPTransport.Configuration) throws {
+        var handle: OpaquePointer?
+        var error = ct_error()
+        let status = CStrings.with([
+            configuration.trustedCertificates, configuration.identity, configuration.identityPassword, configuration.proxy,
+            configuration.userAgent,
+        ]) { texts in
+            var options = ct_options(
+                trusted_pem: texts[0], identity_pem: texts[1], identity_password: texts[2], proxy: texts[3], user_agent: texts[4],
+                maximum_connections: 1)
+            return ct_client_create(&options, &handle, &error)
+        }
+        guard status == CT_OK, let handle else { throw TransportError(error, "make an HTTP client") }
+        self.handle = handle
+    }
+
+    deinit { ct_client_free(handle) }
+
+    func cancel() { ct_client_cancel(handle) }
+    func rearm() { ct_client_rearm(handle) }
+
+    /// Does one request.
+    func perform(_ request: TransportRequest, _ receive: (RawSpan) throws -> Void) throws -> TransportResponse {
+        for (name, value) in request.headers where (name + value).utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
+            throw TransportError(.badRequest, "header field \"\(name.prefix(80))\": control characters are not allowed")
+        }
+        let source = try request.body.makeSource()
+        return try withoutActuallyEscaping(receive) { receive in
+            let exchange = HTTPExchange(source, expects: request.expects, receive)
+            var summary = ct_summary()
+            var error = ct_error()
+            let status = perform(request, exchange, &summary, &error)
+            if let failure = exchange.failure { throw failure }
+            guard status == CT_OK else {
+                throw TransportError(error, "\(request.method) \(request.urlWithoutQuery)", status: exchange.status)
+            }
+            return try exchange.response(to: request, summary)
+        }
+    }
+
+    private func perform(
+        _ request: TransportRequest, _ exchange: HTTPExchange, _ summary: inout ct_summary, _ error: inout ct_error
+    ) -> ct_status {
+        let lines = request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        return CStrings.with([request.method, request.url] + lines) { texts in
+            texts.withUnsafeBufferPointer { texts in
+                guard let method = texts[0], let url = texts[1], let start = texts.baseAddress else { return CT_ERROR_REQUEST }
+                // The texts of all lines are there, so none of the pointers is null.
+                return (start + 2).withMemoryRebound(to: UnsafePointer<CChar>.self, capacity: lines.count) { headerLines in
+                    var raw = ct_request(
+                        method: method, url: url, header_lines: lines.isEmpty ? nil : headerLines, header_count: lines.count,
+                        context: Unmanaged.passUnretained(exchange).toOpaque(),
+                        read: exchange.source == nil ? nil : HTTPExchange.read,
+                        rewind: exchange.source?.canRewind == true ? HTTPExchange.rewind : nil,
+                        length: exchange.source?.length.map { Int64($0) } ?? -1,
+                        begin: HTTPExchange.begin, field: HTTPExchange.field, write: HTTPExchange.write,
+                        connect_milliseconds: request.connectTimeout.wholeMilliseconds,
+                        stall_milliseconds: request.stallTimeout?.wholeMilliseconds ?? 0,
+                        total_milliseconds: request.totalTimeout?.wholeMilliseconds ?? 0)
+                    return ct_client_perform(handle, &raw, &summary, &error)
+                }
+            }
+        }
+    }
+}
+
+extension Duration {
+    /// Milliseconds, at least 1 for anything above zero.
+    fileprivate var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return max(seconds * 1000 + attoseconds / 1_000_000_000_000_000, self > .zero ? 1 : 0)
+    }
+}
+
+/// Texts as C wants them, for the time of a call.
+enum CStrings {
+    static func with<Result>(_ texts: [String?], _ body: ([UnsafePointer<CChar>?]) throws -> Result) rethrows -> Result {
+        var bytes: [CChar] = []
+        let starts = texts.map { text -> Int? in
+            guard let text else { return nil }
+            defer { bytes += text.utf8CString }
+            return bytes.count
+        }
+        return try bytes.withUnsafeBufferPointer { buffer in
+            try body(starts.map { start in start.flatMap { start in buffer.baseAddress.map { $0 + start } } })
+        }
+    }
+}

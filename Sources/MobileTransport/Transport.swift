@@ -1,0 +1,84 @@
+internal import Dispatch
+
+/// Takes a request to the other end and its response back: over HTTP (``HTTPTransport``), or through a network that exists only
+/// in memory (``SimulatedTransport``).
+///
+/// A transport may be used from several threads at once.
+public protocol Transport: Sendable {
+    /// Sends a request and waits for the end of its response. Blocks; never call it on one of Swift's cooperative threads.
+    /// - Parameters:
+    ///   - request: what is sent.
+    ///   - receive: takes the body of the response, chunk by chunk as it arrives, on the calling thread. While it works nothing
+    ///     more is fetched, so it sets the pace. What it throws ends the request and is thrown by `send`.
+    /// - Returns: the response without its body.
+    /// - Throws: ``TransportError``, and what `receive` or the request's body throw.
+    func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse
+}
+
+extension Transport {
+    /// Sends a request and waits for its response, whose body is kept in memory.
+    /// - Parameter maximumLength: the longest body in bytes; a longer one ends the request with
+    ///   ``TransportError/Code/responseTooLong``.
+    /// - Throws: as ``send(_:receive:)``.
+    public func send(
+        _ request: TransportRequest, maximumLength: Int = 16 << 20
+    ) throws -> (response: TransportResponse, body: [UInt8]) {
+        var body: [UInt8] = []
+        let response = try send(request) { chunk in
+            guard chunk.byteCount <= maximumLength - body.count else {
+                throw TransportError(
+                    .responseTooLong, "\(request.method) \(request.urlWithoutQuery): the response is longer than \(maximumLength) bytes")
+            }
+            chunk.withUnsafeBytes { body.append(contentsOf: $0) }
+        }
+        return (response, body)
+    }
+
+    /// Sends a request on a thread of its own, so that no cooperative thread is blocked. Cancelling the task ends the request with
+    /// ``TransportError/Code/cancelled``.
+    /// - Throws: as the blocking twin.
+    public func send(
+        _ request: sending TransportRequest, receive: sending @escaping (RawSpan) throws -> Void
+    ) async throws -> TransportResponse {
+        let cancellation = request.cancellation ?? TransportCancellation()
+        request.cancellation = cancellation
+        let work = BlockingSend(transport: self, request: request, receive: receive)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                DispatchQueue.global().async { continuation.resume(with: Result { try work.run() }) }
+            }
+        } onCancel: {
+            cancellation.cancel()
+        }
+    }
+
+    /// Sends a request on a thread of its own and keeps the response's body in memory.
+    /// - Throws: as the blocking twin.
+    public func send(
+        _ request: sending TransportRequest, maximumLength: Int = 16 << 20
+    ) async throws -> (response: TransportResponse, body: [UInt8]) {
+        let collected = CollectedBody()
+        let name = "\(request.method) \(request.urlWithoutQuery)"
+        let response = try await send(request) { chunk in
+            guard chunk.byteCount <= maximumLength - collected.bytes.count else {
+                throw TransportError(.responseTooLong, "\(name): the response is longer than \(maximumLength) bytes")
+            }
+            chunk.withUnsafeBytes { collected.bytes.append(contentsOf: $0) }
+        }
+        return (response, collected.bytes)
+    }
+}
+
+/// One request on its way to another thread. Sound because everything in it was sent here and is used by that thread alone.
+private struct BlockingSend: @unchecked Sendable {
+    let transport: any Transport
+    let request: TransportRequest
+    let receive: (RawSpan) throws -> Void
+
+    func run() throws -> TransportResponse { try transport.send(request, receive: receive) }
+}
+
+/// Sound because the sending thread writes it before the continuation resumes, and the task reads it after.
+private final class CollectedBody: @unchecked Sendable {
+    var bytes: [UInt8] = []
+}
