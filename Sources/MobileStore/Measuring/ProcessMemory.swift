@@ -19,13 +19,13 @@ package enum ProcessMemory {
     package static func peak(of pid: Int32? = nil) -> Int? {
         if let peak = status("VmHWM:", of: pid) { return peak }
         guard pid == nil else { return nil }
-        var usage = unsafe rusage()
+        var usage = rusage()
         // RUSAGE_SELF is 0 everywhere, but of another type in each C library.
         guard unsafe getrusage(.init(0), &usage) == 0 else { return nil }
         #if canImport(Darwin)
-            return unsafe usage.ru_maxrss
+            return usage.ru_maxrss
         #else
-            return unsafe Int(usage.ru_maxrss) * 1024
+            return Int(usage.ru_maxrss) * 1024
         #endif
     }
 

@@ -1,0 +1,67 @@
+import Foundation
+
+/// The times of one side in seconds.
+struct Times: Codable, Sendable {
+    var median_s: Double
+    var min_s: Double
+    var max_s: Double
+
+    init(_ durations: [Duration]) {
+        let seconds = durations.map { $0 / .seconds(1) }.sorted()
+        let middle = seconds.count / 2
+        median_s = seconds.count % 2 == 1 ? seconds[middle] : (seconds[middle - 1] + seconds[middle]) / 2
+        min_s = seconds[0]
+        max_s = seconds[seconds.count - 1]
+    }
+}
+
+/// What became of one benchmark.
+struct Measurement: Sendable {
+    let benchmark: Benchmark
+    let subject: Times
+    let reference: Times
+    /// Growth of the peak of a process that ran the subject alone; nil where it was not measured.
+    let peakMemory: Int?
+    let outcome: (rows: Int64, bytes: Int)
+
+    /// Time of the subject by time of the reference, each the median of its runs.
+    var ratio: Double { subject.median_s / reference.median_s }
+    var isMet: Bool {
+        let inTime = benchmark.limit.map { ratio <= $0 } ?? true
+        let inMemory = benchmark.memoryLimit.map { (peakMemory ?? .max) <= $0 } ?? true
+        return inTime && inMemory
+    }
+}
+
+extension Benchmark {
+    /// Runs reference and subject in turns after one pair that does not count, so that a machine that gets slower meanwhile is slower for both.
+    /// - Throws: ``WrongResult`` when the two do not have the same outcome, and whatever the sides throw.
+    func measured(pairs: Int, workspace: Workspace, childMemory: (Benchmark) throws -> Int?) throws -> Measurement {
+        try prepare?(workspace)
+        var times: (subject: [Duration], reference: [Duration]) = ([], [])
+        var last = Outcome(rows: 0, checksum: 0)
+        for pair in 0...pairs {
+            let (referenceTime, referenceOutcome) = try Self.timed(reference, in: workspace)
+            let (subjectTime, subjectOutcome) = try Self.timed(subject, in: workspace)
+            guard subjectOutcome.rows == referenceOutcome.rows, subjectOutcome.checksum == referenceOutcome.checksum else {
+                throw WrongResult(
+                    "\(id): \(subject.name) gave \(subjectOutcome.rows) rows with check sum \(subjectOutcome.checksum), "
+                        + "\(reference.name) gave \(referenceOutcome.rows) with \(referenceOutcome.checksum)")
+            }
+            last = subjectOutcome
+            if pair > 0 {
+                times.subject.append(subjectTime)
+                times.reference.append(referenceTime)
+            }
+        }
+        return Measurement(
+            benchmark: self, subject: Times(times.subject), reference: Times(times.reference), peakMemory: try childMemory(self),
+            outcome: (last.rows, last.bytes))
+    }
+
+    private static func timed(_ side: Side, in workspace: Workspace) throws -> (Duration, Outcome) {
+        var watch = Stopwatch()
+        let outcome = try side.run(workspace, &watch)
+        return (watch.elapsed, outcome)
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import MobileStore
+
+/// Peak memory is measured in a process of its own, so that what ran before cannot hide it: the tool starts itself with
+/// `--memory-of ID`, runs the subject once and prints by how many bytes the peak has grown.
+enum MemoryOfChild {
+    static let option = "--memory-of"
+
+    /// The parent's half. Nil where the system does not tell a process its peak.
+    static func growth(of benchmark: Benchmark) throws -> Int? {
+        let child = Process()
+        child.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+        child.arguments = [option, benchmark.id]
+        let output = Pipe()
+        child.standardOutput = output
+        try child.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        child.waitUntilExit()
+        guard child.terminationStatus == 0 else {
+            throw WrongResult("\(benchmark.id): the process that measures memory ended with status \(child.terminationStatus)")
+        }
+        return Int(text.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    /// The child's half.
+    static func run(_ benchmark: Benchmark) throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        try benchmark.prepare?(workspace)
+        ProcessMemory.resetPeak()
+        let before = ProcessMemory.resident()
+        var watch = Stopwatch()
+        _ = try benchmark.subject.run(workspace, &watch)
+        if let before, let peak = ProcessMemory.peak() { print(max(0, peak - before)) } else { print("unknown") }
+    }
+}

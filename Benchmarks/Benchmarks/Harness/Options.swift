@@ -1,0 +1,40 @@
+/// What the command line asks for.
+struct Options {
+    var filter = ""
+    var jsonPath: String?
+    var isQuick = false
+    var checksLimits = false
+    var lists = false
+    var memoryOf: String?
+
+    /// Pairs that a median is taken from.
+    var pairs: Int { isQuick ? 3 : 9 }
+
+    static let usage = """
+        usage: Benchmarks [--filter ID-PREFIX] [--json FILE] [--quick] [--check] [--list]
+          --filter ID-PREFIX   only the benchmarks whose id begins so
+          --json FILE          write the results there as well
+          --quick              3 pairs instead of 9: for a first look, not for a decision
+          --check              exit status 1 when a limit is missed
+          --list               say what there is and what it shows
+        """
+
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        func value(of option: String) throws -> String {
+            guard let value = rest.popFirst() else { throw WrongResult("\(option): a value is missing\n\(Options.usage)") }
+            return value
+        }
+        while let option = rest.popFirst() {
+            switch option {
+            case "--filter": filter = try value(of: option)
+            case "--json": jsonPath = try value(of: option)
+            case "--quick": isQuick = true
+            case "--check": checksLimits = true
+            case "--list": lists = true
+            case MemoryOfChild.option: memoryOf = try value(of: option)
+            default: throw WrongResult("\(option): there is no such option\n\(Options.usage)")
+            }
+        }
+    }
+}

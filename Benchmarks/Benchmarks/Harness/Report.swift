@@ -1,0 +1,122 @@
+import BenchmarkReferences
+import Foundation
+import MobileStore
+
+/// The results as a table on the terminal and as the JSON that other programs read.
+struct Report {
+    let machine: Machine
+    var measurements: [Measurement] = []
+
+    static func header() -> String {
+        let names = ("benchmark", "ratio", "limit", "subject", "reference", "rows/s", "MB/s", "memory")
+        return line(names.0, names.1, names.2, names.3, names.4, names.5, names.6, names.7) + "\n"
+            + String(repeating: "-", count: 104)
+    }
+
+    static func row(_ measurement: Measurement) -> String {
+        let benchmark = measurement.benchmark
+        let seconds = measurement.subject.median_s
+        return line(
+            benchmark.id, String(format: "%.2f", measurement.ratio),
+            (benchmark.limit.map { String(format: "%.2f", $0) } ?? "-") + (measurement.isMet ? "  " : " !"),
+            milliseconds(seconds), milliseconds(measurement.reference.median_s), grouped(Double(measurement.outcome.rows) / seconds),
+            measurement.outcome.bytes == 0 ? "-" : String(format: "%.0f", Double(measurement.outcome.bytes) / seconds / 1e6),
+            measurement.peakMemory.map { String(format: "%.1f MB", Double($0) / 1_048_576) } ?? "-")
+    }
+
+    private static func line(
+        _ id: String, _ ratio: String, _ limit: String, _ subject: String, _ reference: String, _ rows: String, _ bytes: String, _ memory: String
+    ) -> String {
+        let widths: [(String, Int)] = [(ratio, 7), (limit, 8), (subject, 12), (reference, 12), (rows, 13), (bytes, 8), (memory, 11)]
+        return id.padding(toLength: max(32, id.count), withPad: " ", startingAt: 0)
+            + widths.map { text, width in String(repeating: " ", count: max(1, width - text.count)) + text }.joined()
+    }
+
+    private static func milliseconds(_ seconds: Double) -> String { String(format: "%.2f ms", seconds * 1000) }
+
+    private static func grouped(_ number: Double) -> String {
+        var digits = String(Int(number)), parts: [Substring] = []
+        while digits.count > 3 {
+            parts.insert(digits.suffix(3), at: 0)
+            digits = String(digits.dropLast(3))
+        }
+        return ([Substring(digits)] + parts).joined(separator: ",")
+    }
+
+    /// The machine-readable form, schema 1. Figures are in seconds and bytes.
+    func json() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(Document(machine: machine, results: measurements.map(Document.Result.init)))
+    }
+}
+
+/// Where the figures were taken.
+struct Machine: Codable, Sendable {
+    var cores = ProcessInfo.processInfo.activeProcessorCount
+    var cpu = Machine.processor()
+    var sqlite = String(cString: br_sqlite_version())
+    #if compiler(>=6.4)
+        var swift = "6.4 or later"
+    #elseif compiler(>=6.3)
+        var swift = "6.3"
+    #else
+        var swift = "6.2"
+    #endif
+
+    private static func processor() -> String {
+        guard let text = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8) else { return "unknown" }
+        let model = text.split(separator: "\n").first { $0.hasPrefix("model name") }
+        return model.flatMap { $0.split(separator: ":").last }.map { $0.trimmingCharacters(in: .whitespaces) } ?? "unknown"
+    }
+}
+
+/// The JSON document; names of members are the names in it.
+private struct Document: Encodable {
+    var schema = 1
+    let machine: Machine
+    let results: [Result]
+
+    struct Reference: Encodable {
+        let name: String
+        let median_s, min_s, max_s: Double
+    }
+
+    struct Units: Encodable {
+        let rows_per_s: Double
+        let bytes_per_s: Double?
+    }
+
+    struct Result: Encodable {
+        let id: String
+        let ratio: Double
+        let limit: Double?
+        let met: Bool
+        let subject: Times
+        let reference: Reference
+        /// Always true: a benchmark whose result is wrong ends the run.
+        let verified = true
+        let peak_memory_bytes: Int?
+        let memory_limit_bytes: Int?
+        let units: Units
+        let note: String?
+
+        init(_ measurement: Measurement) {
+            let seconds = measurement.subject.median_s
+            id = measurement.benchmark.id
+            ratio = measurement.ratio
+            limit = measurement.benchmark.limit
+            met = measurement.isMet
+            subject = measurement.subject
+            reference = Reference(
+                name: measurement.benchmark.reference.name, median_s: measurement.reference.median_s, min_s: measurement.reference.min_s,
+                max_s: measurement.reference.max_s)
+            peak_memory_bytes = measurement.peakMemory
+            memory_limit_bytes = measurement.benchmark.memoryLimit
+            units = Units(
+                rows_per_s: Double(measurement.outcome.rows) / seconds,
+                bytes_per_s: measurement.outcome.bytes == 0 ? nil : Double(measurement.outcome.bytes) / seconds)
+            note = measurement.benchmark.note
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import BenchmarkReferences
+import Foundation
+
+/// The folder and the data of one run. Data sets are made once and only read, so every run works on the same bytes.
+final class Workspace {
+    let folder: URL
+    /// Data set R30: 30,000 rows with the keys from 1 on.
+    let r30: DataSet
+    private var fileCount = 0
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("mobile-benchmarks-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        r30 = try DataSet(rows: 30_000, firstKey: 1)
+    }
+
+    func remove() { try? FileManager.default.removeItem(at: folder) }
+
+    /// The path of a file in the folder that does not exist yet.
+    func newFile(_ name: String) -> String {
+        fileCount += 1
+        return folder.appendingPathComponent("\(fileCount)-\(name)").path
+    }
+
+    /// The path of a file in the folder that stays for the whole run; made by `make` when it is first asked for.
+    func file(_ name: String, make: (String) throws -> Void) throws -> String {
+        let path = folder.appendingPathComponent(name).path
+        if !FileManager.default.fileExists(atPath: path) { try make(path) }
+        return path
+    }
+
+    /// Removes a database with what SQLite keeps beside it.
+    func removeDatabase(_ path: String) {
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    }
+}
+
+/// Rows as values and as JSON; see `br_data_set.h`.
+final class DataSet {
+    let handle: OpaquePointer
+    let rows: Int
+
+    init(rows: Int, firstKey: Int64, seed: UInt64 = 7) throws {
+        guard let handle = br_data_set_make(seed, rows, firstKey) else { throw WrongResult("no memory for \(rows) rows") }
+        (self.handle, self.rows) = (handle, rows)
+    }
+
+    deinit { br_data_set_free(handle) }
+
+    /// All rows as one JSON array of arrays. The bytes live as long as the data set and change with ``rekey(from:)``.
+    var json: UnsafeRawBufferPointer {
+        var length = 0
+        let start = br_data_set_json(handle, &length)
+        return UnsafeRawBufferPointer(start: start, count: length)
+    }
+
+    /// What ``TableContents`` has when a table holds exactly these rows.
+    func checksum(after sum: UInt64 = 0) -> UInt64 { br_data_set_checksum(handle, sum) }
+
+    /// Gives the rows new keys with as many digits as the old ones have.
+    func rekey(from firstKey: Int64) throws {
+        guard br_data_set_rekey(handle, firstKey) else { throw WrongResult("keys from \(firstKey) on have another number of digits") }
+    }
+}
+
+/// Rows and check sum of a SELECT over a database file; how every benchmark verifies what was written, outside of the measured time.
+struct TableContents: Equatable {
+    let rows: Int64
+    let checksum: UInt64
+
+    init(of path: String, _ select: String) throws {
+        var rows: Int64 = 0, checksum: UInt64 = 0
+        var message = CMessage()
+        guard br_table_checksum(path, select, &rows, &checksum, &message.characters, CMessage.size) else { throw WrongResult(message.text) }
+        (self.rows, self.checksum) = (rows, checksum)
+    }
+}
+
+/// Where the C side writes what went wrong.
+struct CMessage {
+    static let size = 512
+    var characters = [CChar](repeating: 0, count: size)
+    var text: String { String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) }
+}

@@ -1,0 +1,28 @@
+/// The table that data set R30 goes into: what the object layer makes for an object with these attributes, and its original-state table.
+enum ItemTable {
+    /// The columns of the values of a row, in their order. The first one is the surrogate key.
+    static let columns = ["_sk", "number", "small", "price", "rate", "moment", "flag", "words3", "words8", "quoted", "place", "digest"]
+
+    /// The same as text for SQL.
+    static var columnList: String { columns.map { "\"\($0)\"" }.joined(separator: ", ") }
+
+    private static let values = """
+        "number" INTEGER NOT NULL, "small" INTEGER NOT NULL, "price" INTEGER NOT NULL, "rate" INTEGER NOT NULL, "moment" TEXT NOT NULL,
+        "flag" INTEGER NOT NULL, "words3" TEXT NOT NULL, "words8" TEXT NOT NULL, "quoted" TEXT NOT NULL, "place" TEXT NOT NULL,
+        "digest" TEXT NOT NULL
+        """
+    private static let marks = """
+        "_pc" INTEGER NOT NULL DEFAULT 0, "_rc" INTEGER NOT NULL DEFAULT 0, "_rp" INTEGER NOT NULL DEFAULT 0, "_rf" INTEGER NOT NULL DEFAULT 0
+        """
+
+    static let schema = """
+        CREATE TABLE "Item" ("_sk" INTEGER PRIMARY KEY, \(values), \(marks));
+        CREATE TABLE "Item_os" ("_sk" INTEGER PRIMARY KEY, \(marks), "_sv" INTEGER NOT NULL DEFAULT 0, "_im" INTEGER NOT NULL DEFAULT 0,
+            \(values.replacing(" NOT NULL", with: "")));
+        """
+
+    static let insert = #"INSERT INTO "Item" (\#(columnList)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"#
+
+    /// Reads the values of all rows in the order of their keys.
+    static let select = #"SELECT \#(columnList) FROM "Item" ORDER BY "_sk""#
+}
