@@ -69,15 +69,16 @@ let package = Package(
             swiftSettings: swift),
 
         // Tools.
-        .executableTarget(name: "mobilegen", dependencies: ["MobileModel"], swiftSettings: swift),
+        .target(name: "MobileGenerator", dependencies: ["MobileModel"], swiftSettings: swift),
+        .executableTarget(name: "mobilegen", dependencies: ["MobileGenerator", "MobileModel"], swiftSettings: swift),
         .plugin(name: "MobileGenPlugin", capability: .buildTool(), dependencies: ["mobilegen"], path: "Sources/MobileGenPlugin"),
         .target(
-            name: "SampleCRM", dependencies: ["MobileObjects", "MobileStore", "MobileModel"], swiftSettings: swift, plugins: ["MobileGenPlugin"]),
+            name: "SampleCRM", dependencies: ["MobileObjects", "MobileStore", "MobileModel"], exclude: ["crm.mbo.json"], swiftSettings: swift),
         .executableTarget(
             name: "mobile",
             dependencies: [
-                "MobileSync", "MobileServer", "MobileObjects", "MobileStore", "MobileModel", "MobileProtocol", "MobileTransport",
-                "SampleCRM",
+                "MobileSync", "MobileServer", "MobileObjects", "MobileStore", "MobileModel", "MobileGenerator", "MobileProtocol",
+                "MobileTransport", "SampleCRM",
             ],
             swiftSettings: swift),
         .executableTarget(
@@ -92,7 +93,7 @@ let package = Package(
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),
         .testTarget(name: "ChecklistTests", dependencies: ["checklist"], path: "Tests/Conformance/ChecklistTests", swiftSettings: swift),
         .testTarget(name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore"], swiftSettings: swift),
-        .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "mobilegen"], swiftSettings: swift),
+        .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "MobileGenerator"], swiftSettings: swift),
         .testTarget(name: "SampleCRMTests", dependencies: ["SampleCRM", "MobileStore", "MobileModel"], swiftSettings: swift),
         .testTarget(name: "MobileObjectsTests", dependencies: ["MobileObjects", "MobileStore", "SampleCRM"], swiftSettings: swift),
         .testTarget(name: "MobileTransportTests", dependencies: ["MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol"], swiftSettings: swift),

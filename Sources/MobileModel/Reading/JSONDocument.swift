@@ -2,8 +2,8 @@
 ///
 /// Foundation's `JSONSerialization` keeps none of the three, and takes the last of two equal keys without a word. A model needs the
 /// order (of attributes, of mappings), the exact digits (of default values), and the place (for messages that editors can jump to).
-struct JSONNode {
-    enum Value {
+package struct JSONNode {
+    package enum Value {
         case object([Member])
         case array([JSONNode])
         case string(String)
@@ -13,13 +13,13 @@ struct JSONNode {
         case null
     }
 
-    struct Member {
-        let key: String
+    package struct Member {
+        package let key: String
         let keyLine: Int, keyColumn: Int
-        let node: JSONNode
+        package let node: JSONNode
     }
 
-    let value: Value
+    package let value: Value
     /// Where the value begins, from 1; the column counts bytes.
     let line: Int, column: Int
 
@@ -51,6 +51,14 @@ struct JSONNode {
         }
         return node
     }
+
+    /// The document in `text`, such as a default value of a model; nil where it is not JSON.
+    package init?(text: String) {
+        guard let node = try? JSONDocumentParser.parse(Array(text.utf8)) else { return nil }
+        self = node
+    }
+
+    init(value: Value, line: Int, column: Int) { (self.value, self.line, self.column) = (value, line, column) }
 
     /// The value as JSON text: no white space, members in order, numbers as they were written.
     var text: String {

@@ -17,13 +17,14 @@ enum LengthRules {
     /// - Returns: a warning for each attribute that rules 2 and 3 changed, an error for each mark that cannot be followed.
     static func apply(to model: inout PackageModel, marks: [ModelPath: Bool]) -> [ModelProblem] {
         var problems: [ModelProblem] = []
+        let words = queryWords(of: model)
         for index in model.objects.indices {
             let path = ModelPath.root["objects"][index]
             for attribute in model.objects[index].attributes.indices {
                 let place = path["attributes"][attribute]
                 problems += applyToAttribute(&model.objects[index].attributes[attribute], mark: marks[place], place)
             }
-            problems += fitIntoPage(objectAt: index, of: &model, marks: marks, path)
+            problems += fitIntoPage(objectAt: index, of: &model, marks: marks, queryWords: words, path)
         }
         return problems
     }
@@ -57,13 +58,14 @@ enum LengthRules {
 
     /// Rule 3.
     private static func fitIntoPage(
-        objectAt index: Int, of model: inout PackageModel, marks: [ModelPath: Bool], _ path: ModelPath
+        objectAt index: Int, of model: inout PackageModel, marks: [ModelPath: Bool], queryWords: [Set<String>], _ path: ModelPath
     ) -> [ModelProblem] {
-        var problems: [ModelProblem] = []
         let object = model.objects[index]
-        let compared = comparedAttributes(of: object, in: model)
         var sum = object.attributes.reduce(0) { $0 + $1.rowLength }
+        guard sum > model.pageSize else { return [] }
+        var problems: [ModelProblem] = []
         let total = sum
+        let compared = comparedAttributes(of: object, in: model, queryWords)
         let candidates = object.attributes.indices.filter {
             let attribute = object.attributes[$0]
             return !attribute.isLarge && attribute.type.large != nil && marks[path["attributes"][$0]] == nil
@@ -92,19 +94,19 @@ enum LengthRules {
     }
 
     /// Names, in lower case, of the attributes whose values the database compares: they cannot be large.
-    private static func comparedAttributes(of object: ObjectModel, in model: PackageModel) -> Set<String> {
-        var names = Set(object.primaryKey)
-        for relationship in object.relationships { names.formUnion(relationship.mapping.map(\.source)) }
+    private static func comparedAttributes(of object: ObjectModel, in model: PackageModel, _ queryWords: [Set<String>]) -> Set<String> {
+        var names = object.primaryKey
+        for relationship in object.relationships { names += relationship.mapping.map(\.source) }
         for other in model.objects {
-            for relationship in other.relationships where relationship.target == object.name {
-                names.formUnion(relationship.mapping.map(\.target))
-            }
-            for query in other.queries {
-                let words = SQLTokens(query.sql).tokens.compactMap(\.name)
-                if words.contains(where: { $0.lowercased() == object.name.lowercased() }) { names.formUnion(words) }
-            }
+            for relationship in other.relationships where relationship.target == object.name { names += relationship.mapping.map(\.target) }
         }
-        return Set(names.map { $0.lowercased() })
+        let inQueries = queryWords.filter { $0.contains(object.name.lowercased()) }.joined()
+        return Set(names.map { $0.lowercased() }).union(inQueries)
+    }
+
+    /// The names in each query of the model, in lower case.
+    private static func queryWords(of model: PackageModel) -> [Set<String>] {
+        model.objects.flatMap(\.queries).map { Set(SQLTokens($0.sql).tokens.compactMap { $0.name?.lowercased() }) }
     }
 }
 

@@ -21,7 +21,7 @@ extension ModelValidator {
     @discardableResult
     mutating func checkDefault(_ json: String?, type: AttributeType, isNullable: Bool, _ path: ModelPath) -> JSONNode? {
         guard let json else { return nil }
-        guard let node = try? JSONDocumentParser.parse(Array(json.utf8)) else {
+        guard let node = JSONNode(text: json) else {
             report(.value, path, "the default is no JSON: \(json.prefix(80))")
             return nil
         }
@@ -38,7 +38,7 @@ extension ModelValidator {
     private func mismatch(_ node: JSONNode, _ type: AttributeType) -> String? {
         switch (type, node.value) {
         case (.string, .string), (.boolean, .boolean), (.decimal, .number), (.float, .number), (.double, .number): nil
-        case (.structure, .object), (.list, .array): nil
+        case (.list(let element), .array(let elements)): elements.lazy.compactMap { mismatch($0, element) }.first
         case (.char, .string(let text)) where text.unicodeScalars.count == 1: nil
         case (.date, .string(let text)) where DateText.isDate(text): nil
         case (.time, .string(let text)) where DateText.isTime(text): nil
@@ -60,9 +60,8 @@ extension ModelValidator {
         case .time: "a string such as \"23:59:00\""
         case .dateTime: "a string such as \"2025-12-31T23:59:00.000Z\""
         case .binary: "a base64 string"
-        case .structure: "an object"
-        case .list: "an array"
-        default: "none"
+        case .list(let element): "an array, each element \(expectation(element))"
+        default: "left out; new objects begin with an empty one"
         }
     }
 }

@@ -26,7 +26,7 @@ extension Row {
 
     /// A structure or list, kept as JSON; nil where the column is NULL or not of that type.
     public func decoded<T: Decodable>(_ column: Int, as type: T.Type = T.self) -> T? {
-        string(column).flatMap { try? JSONDecoder().decode(type, from: Data($0.utf8)) }
+        string(column).flatMap { try? StructureJSON.value($0, as: type) }
     }
 }
 
@@ -34,9 +34,7 @@ extension AttributeValue {
     /// A structure or list as a value.
     /// - Throws: ``ObjectError/Code/invalidValue`` when it cannot be encoded as JSON.
     public static func encoded(_ value: some Encodable) throws -> AttributeValue {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do { return .json(String(decoding: try encoder.encode(value), as: UTF8.self)) } catch {
+        do { return .json(try StructureJSON.text(value)) } catch {
             throw ObjectError(.invalidValue, "a value of type \(type(of: value)) cannot be encoded as JSON", cause: error)
         }
     }

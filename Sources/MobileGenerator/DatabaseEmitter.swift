@@ -1,0 +1,67 @@
+import MobileModel
+
+/// Writes the database class of a package.
+struct DatabaseEmitter: Emitter {
+    private let model: PackageModel
+    private let name: String
+    let imports = ["MobileObjects"]
+
+    init(_ model: PackageModel) {
+        self.model = model
+        name = SwiftNames.type(model.name, prefix: model.namePrefix)
+    }
+
+    func emit(to text: inout SwiftText) {
+        let classes = model.objects.map { SwiftNames.type($0.name, prefix: model.namePrefix) }
+        text.documentation(SwiftText.sentence(model.documentation ?? "The package \(model.name)"))
+        text.documentation("\nThe local database of package \(model.name), version \(model.version), with the objects \(classes.joined(separator: ", ")).")
+        // The runtime's class is `@unchecked Sendable`, which a subclass must repeat.
+        text.block("public final class \(name): PackageDatabase, @unchecked Sendable") { text in
+            text.documentation("What is known about the package at run time, made from the model once.")
+            text.line("public static let metadata = PackageMetadata(generatedFrom: modelJSON)")
+            text.line()
+            text.documentation("The generated class of each object, in the order of the model.")
+            text.line("public override class var entityClasses: [Entity.Type] {")
+            text.line("    [\(classes.map { "\($0).self" }.joined(separator: ", "))]")
+            text.line("}")
+            text.line()
+            text.documentation(
+                """
+                Opens the local database, creates it where there is none, and brings the tables of an older release up to date.
+                - Parameters:
+                  - profile: path and settings of the database file.
+                  - environment: where time and chance come from; the real ones by default.
+                - Throws: ``ObjectError``, as ``PackageDatabase/openConnection()``.
+                """)
+            text.block("public static func open(_ profile: ConnectionProfile, environment: Environment = Environment()) throws -> \(name)") { text in
+                text.line("let database = \(name)(metadata: metadata, profile: profile, environment: environment)")
+                text.line("try database.openConnection()")
+                text.line("return database")
+            }
+        }
+        text.line()
+        text.documentation("The database class under the name that the original generator gave it: the package's name and `DB`.")
+        text.line("public typealias \(name)DB = \(name)")
+    }
+}
+
+/// Writes the model into the program, so that no file is needed at run time.
+struct ModelEmitter: Emitter {
+    private let model: PackageModel
+    let imports: [String] = []
+
+    init(_ model: PackageModel) { self.model = model }
+
+    func emit(to text: inout SwiftText) {
+        let json = model.json
+        // As many number signs as the text needs not to end the literal early, nor to interpolate.
+        var marks = "#"
+        while json.contains("\"" + marks) || json.contains("\\" + marks) { marks += "#" }
+        text.block("extension \(SwiftNames.type(model.name, prefix: model.namePrefix))") { text in
+            text.documentation("The package's model after the length rules, as canonical JSON.")
+            text.line("static let modelJSON = \(marks)\"\"\"")
+            for line in json.split(separator: "\n") { text.line("    \(line)") }
+            text.line("    \"\"\"\(marks)")
+        }
+    }
+}

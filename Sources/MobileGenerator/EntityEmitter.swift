@@ -1,0 +1,169 @@
+import MobileModel
+
+/// Writes the class of one object.
+struct EntityEmitter: Emitter {
+    let model: PackageModel
+    let object: ObjectModel
+    private let index: Int
+    let name: String
+    let package: String
+
+    init(objectAt index: Int, in model: PackageModel) {
+        (self.model, self.index) = (model, index)
+        object = model.objects[index]
+        name = SwiftNames.type(object.name, prefix: model.namePrefix)
+        package = SwiftNames.type(model.name, prefix: model.namePrefix)
+    }
+
+    var imports: [String] {
+        let types = object.attributes.map(type) + object.queries.flatMap(\.parameters).map(type)
+        return types.contains(where: \.needsFoundation) ? ["Foundation", "MobileObjects"] : ["MobileObjects"]
+    }
+
+    func type(_ attribute: AttributeModel) -> SwiftType { SwiftType(attribute, prefix: model.namePrefix) }
+
+    func type(_ parameter: ParameterModel) -> SwiftType {
+        SwiftType(parameter.type, isNullable: parameter.isNullable, prefix: model.namePrefix)
+    }
+
+    func type(_ name: String) -> String { SwiftNames.type(name, prefix: model.namePrefix) }
+
+    /// The attributes that lie in the row, with their positions.
+    private var stored: [(index: Int, attribute: AttributeModel)] {
+        object.attributes.enumerated().filter { !$0.element.isLarge }.map { ($0.offset, $0.element) }
+    }
+
+    func emit(to text: inout SwiftText) {
+        text.documentation(SwiftText.sentence(object.documentation ?? "The object \(object.name)"))
+        if object.isLocal { text.documentation("\nIt stays on this device: it is never synchronized and has no pending state.") }
+        text.block("public final class \(name): Entity, ModelledEntity") { text in
+            text.documentation("The database class of the package.")
+            text.line("public typealias Package = \(package)")
+            text.documentation("What is known about the class at run time.")
+            text.line("public static let metadata = \(package).metadata.entities[\(index)]")
+            emitAttributes(to: &text)
+            emitRelationships(to: &text)
+            emitHooks(to: &text)
+            emitColumns(to: &text)
+        }
+        emitFinders(to: &text)
+    }
+
+    // MARK: Attributes
+
+    private func emitAttributes(to text: inout SwiftText) {
+        text.line()
+        text.line("// MARK: Attributes")
+        for (index, attribute) in object.attributes.enumerated() {
+            let type = type(attribute)
+            let member = SwiftNames.memberInCode(attribute.name)
+            text.line()
+            text.documentation(documentation(of: attribute))
+            if attribute.isLarge {
+                let hook = attribute.type == .bigString ? "bigString" : "bigBinary"
+                text.line("public var \(member): \(type.wrappedName) { \(hook)(\(index)) }")
+            } else {
+                let value = attribute.defaultValue.map(type.literal) ?? type.emptyValue
+                text.line("public var \(member): \(type.name) = \(value) { didSet { attributeChanged(\(index)) } }")
+            }
+        }
+    }
+
+    private func documentation(of attribute: AttributeModel) -> String {
+        var facts: [String] = []
+        if object.primaryKey.contains(attribute.name) {
+            facts.append(object.primaryKey.count == 1 ? "The primary key." : "Part of the primary key.")
+        }
+        if attribute.isGenerated { facts.append("Assigned by the back end when the object is created there.") }
+        if let length = attribute.length {
+            let isText = attribute.type == .string || attribute.type == .bigString
+            facts.append("At most \(length) \(isText ? "characters" : "bytes").")
+        }
+        switch attribute.type {
+        case .decimal: facts.append("At most \(attribute.precision ?? 18) digits, \(attribute.scale ?? 2) of them behind the point.")
+        case .char: facts.append("One character.")
+        case .dateTime: facts.append("To the millisecond.")
+        case .bigString, .bigBinary: facts.append("Kept outside of the row and read as a stream.")
+        default: break
+        }
+        if SwiftNames.member(attribute.name) != attribute.name { facts.append("Modelled as `\(attribute.name)`.") }
+        let text = attribute.documentation ?? "The attribute `\(attribute.name)`"
+        return ([SwiftText.sentence(text)] + facts).joined(separator: " ")
+    }
+
+    // MARK: Relationships
+
+    private func emitRelationships(to text: inout SwiftText) {
+        guard !object.relationships.isEmpty else { return }
+        text.line()
+        text.line("// MARK: Relationships")
+        for (index, relationship) in object.relationships.enumerated() {
+            let member = SwiftNames.memberInCode(relationship.name)
+            let target = type(relationship.target)
+            text.line()
+            text.documentation(documentation(of: relationship))
+            let isMany = relationship.cardinality == .oneToMany
+            text.block("public var \(member): \(isMany ? "Children<\(target)>" : "\(target)?")") { text in
+                text.line("get { \(isMany ? "children" : "parent")(\(index)) }")
+                text.line("set { \(isMany ? "setChildren" : "setParent")(newValue, \(index)) }")
+            }
+        }
+    }
+
+    private func documentation(of relationship: RelationshipModel) -> String {
+        let what = relationship.cardinality == .oneToMany ? "Objects of \(relationship.target)" : "The \(relationship.target)"
+        var facts = [SwiftText.sentence(relationship.documentation ?? "\(what) that belong\(relationship.cardinality == .oneToMany ? "" : "s") to this object")]
+        if relationship.documentation == nil, relationship.isComposite { facts.append("Saved, submitted and cancelled with it.") }
+        facts.append("Loaded when first read.")
+        return facts.joined(separator: " ")
+    }
+
+    // MARK: Hooks of the runtime
+
+    private func emitHooks(to text: inout SwiftText) {
+        text.line()
+        text.line("// MARK: Access by position, for the runtime")
+        text.line()
+        text.block("public override func load(from row: Row, at column: Int)") { text in
+            for (index, attribute) in stored {
+                text.line("\(SwiftNames.memberInCode(attribute.name)) = \(type(attribute).read(index))")
+            }
+        }
+        text.line()
+        text.block("public override func value(ofAttribute index: Int) -> AttributeValue") { text in
+            text.line("switch index {")
+            for (index, attribute) in stored {
+                let member = SwiftNames.memberInCode(attribute.name)
+                text.line("case \(index): \(attribute.type.isComplex ? "encoded(\(member))" : "\(member).attributeValue")")
+            }
+            text.line("default: super.value(ofAttribute: index)")
+            text.line("}")
+        }
+        text.line()
+        text.block("public override func setValue(_ value: AttributeValue, ofAttribute index: Int) throws") { text in
+            text.line("switch index {")
+            for (index, attribute) in stored {
+                let hook = attribute.type.isComplex ? "decode" : "convert"
+                text.line("case \(index): \(SwiftNames.memberInCode(attribute.name)) = try \(hook)(value, ofAttribute: \(index))")
+            }
+            text.line("default: try super.setValue(value, ofAttribute: index)")
+            text.line("}")
+        }
+    }
+
+    private func emitColumns(to text: inout SwiftText) {
+        text.line()
+        text.line("// MARK: Queries")
+        text.line()
+        text.documentation("The attributes that queries can compare, as the root of key paths: `\\.\(SwiftNames.member(stored.first?.attribute.name ?? "name"))`.")
+        text.block("public struct Columns: Sendable") { text in
+            for (index, attribute) in stored {
+                let type = type(attribute)
+                text.line(
+                    "public let \(SwiftNames.memberInCode(attribute.name)) = Column<\(name), \(type.name)>(\(index), \(SwiftText.literal(attribute.name)))")
+            }
+        }
+        text.documentation("The attributes, for queries.")
+        text.line("public static let columns = Columns()")
+    }
+}

@@ -1,0 +1,32 @@
+public import Foundation
+
+extension GeneratedFile {
+    /// Writes the file into `directory`, unless it is there already with the same bytes: then nothing is touched, and nothing is built again.
+    /// - Returns: whether it was written.
+    /// - Throws: an error of the file system.
+    @discardableResult
+    public func write(to directory: URL) throws -> Bool {
+        let url = directory.appending(path: name)
+        let data = Data(text.utf8)
+        if let present = try? Data(contentsOf: url), present == data { return false }
+        try data.write(to: url, options: .atomic)
+        return true
+    }
+
+    /// Removes the generated files of `directory` that are not among `files`, such as that of an object that the model lost. Files that
+    /// do not begin as generated ones do are left alone.
+    /// - Returns: the names of the files removed.
+    /// - Throws: an error of the file system.
+    public static func removeOthers(than files: [GeneratedFile], in directory: URL) throws -> [String] {
+        let current = Set(files.map(\.name))
+        var removed: [String] = []
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+        where name.hasSuffix(".swift") && !current.contains(name) {
+            let url = directory.appending(path: name)
+            guard try Data(contentsOf: url).starts(with: Data("// \(PackageGenerator.marker)".utf8)) else { continue }
+            try FileManager.default.removeItem(at: url)
+            removed.append(name)
+        }
+        return removed
+    }
+}

@@ -1,0 +1,54 @@
+/// Swift source on its way to a file: lines with the right indentation.
+struct SwiftText {
+    private(set) var text = ""
+    private var depth = 0
+
+    /// A line; an empty one has no trailing space.
+    mutating func line(_ line: String = "") {
+        text += line.isEmpty ? "\n" : String(repeating: "    ", count: depth) + line + "\n"
+    }
+
+    /// `head {`, the lines of `body` one level deeper, `}`.
+    mutating func block(_ head: String, _ body: (inout SwiftText) -> Void) {
+        line(head + " {")
+        depth += 1
+        body(&self)
+        depth -= 1
+        line("}")
+    }
+
+    /// Documentation: each line of `text` behind `///`.
+    mutating func documentation(_ text: String) {
+        for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            line(part.isEmpty ? "///" : "/// \(part)")
+        }
+    }
+
+    /// A line comment: each line of `text` behind `//`.
+    mutating func comment(_ text: String) {
+        for part in text.split(separator: "\n", omittingEmptySubsequences: false) { line("// \(part)") }
+    }
+
+    /// A string literal in double quotes.
+    static func literal(_ string: String) -> String {
+        var text = "\""
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case "\u{0}"..<"\u{20}", "\u{7F}": text += "\\u{\(String(scalar.value, radix: 16))}"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text + "\""
+    }
+
+    /// A sentence that ends as one.
+    static func sentence(_ text: String) -> String {
+        let trimmed = text.drop { $0.isWhitespace }
+        return trimmed.last.map { ".!?:".contains($0) } == true ? String(trimmed) : "\(trimmed)."
+    }
+}

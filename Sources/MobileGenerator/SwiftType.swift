@@ -1,0 +1,137 @@
+import Foundation
+import MobileModel
+
+/// How an attribute's type looks in Swift.
+struct SwiftType {
+    let type: AttributeType
+    let isNullable: Bool
+    private let precision: Int
+    private let scale: Int
+    private let prefix: String
+
+    init(_ attribute: AttributeModel, prefix: String) {
+        (type, isNullable, self.prefix) = (attribute.type, attribute.isNullable, prefix)
+        precision = attribute.precision ?? 18
+        scale = attribute.scale ?? 2
+    }
+
+    init(_ type: AttributeType, isNullable: Bool, prefix: String) {
+        (self.type, self.isNullable, self.prefix) = (type, isNullable, prefix)
+        (precision, scale) = (18, 2)
+    }
+
+    /// The type's name: `Int64`, `String?`.
+    var name: String { isNullable ? wrappedName + "?" : wrappedName }
+
+    /// The type's name without the question mark.
+    var wrappedName: String {
+        switch type {
+        case .string, .char: "String"
+        case .binary: "[UInt8]"
+        case .boolean: "Bool"
+        case .byte: "Int8"
+        case .short: "Int16"
+        case .int: "Int32"
+        case .long, .integer: "Int64"
+        case .decimal: "Decimal"
+        case .float: "Float"
+        case .double: "Double"
+        case .date: "LocalDate"
+        case .time: "LocalTime"
+        case .dateTime: "Date"
+        case .bigString: "BigString"
+        case .bigBinary: "BigBinary"
+        case .structure(let name): SwiftNames.type(name, prefix: prefix)
+        case .list(let element): "[\(SwiftType(element, isNullable: false, prefix: prefix).wrappedName)]"
+        }
+    }
+
+    /// Whether the type comes from Foundation.
+    var needsFoundation: Bool {
+        switch type {
+        case .decimal, .dateTime: true
+        case .list(let element): SwiftType(element, isNullable: false, prefix: prefix).needsFoundation
+        default: false
+        }
+    }
+
+    /// The value that a new object begins with where the model gives none.
+    var emptyValue: String {
+        if isNullable { return "nil" }
+        return switch type {
+        case .string, .char: "\"\""
+        case .boolean: "false"
+        case .binary, .list: "[]"
+        case .date: ".epoch"
+        case .time: ".midnight"
+        case .dateTime: "Date(timeIntervalSince1970: 0)"
+        case .structure: "\(wrappedName)()"
+        default: "0"
+        }
+    }
+
+    /// The value of column `index`, counted from the variable `column`, as the type.
+    func read(_ index: Int) -> String {
+        let column = index == 0 ? "column" : "column + \(index)"
+        let value = readValue(column)
+        return value.isOptional
+            ? (isNullable ? value.text : "\(value.text) ?? \(emptyValue)")
+            : (isNullable ? "row.isNull(\(column)) ? nil : \(value.text)" : value.text)
+    }
+
+    private func readValue(_ column: String) -> (text: String, isOptional: Bool) {
+        switch type {
+        case .string, .char: ("row.string(\(column))", true)
+        case .binary: ("row.blob(\(column))", true)
+        case .boolean: ("row.boolean(\(column))", false)
+        case .byte, .short, .int: ("\(wrappedName)(truncatingIfNeeded: row.integer(\(column)))", false)
+        case .long, .integer: ("row.integer(\(column))", false)
+        case .decimal: precision <= 18 ? ("row.decimal(\(column), scale: \(scale))", false) : ("row.decimalText(\(column))", false)
+        case .float: ("Float(row.real(\(column)))", false)
+        case .double: ("row.real(\(column))", false)
+        case .date: ("row.date(\(column))", true)
+        case .time: ("row.time(\(column))", true)
+        case .dateTime: ("row.dateTime(\(column))", true)
+        case .structure, .list: ("row.decoded(\(column))", true)
+        case .bigString, .bigBinary: ("", false)
+        }
+    }
+
+    /// A default value of the model as a Swift expression. The model has been checked, so every value fits its type.
+    func literal(json: String) -> String { JSONNode(text: json).map(literal) ?? emptyValue }
+
+    private func literal(_ node: JSONNode) -> String {
+        switch (node.value, type) {
+        case (.string(let text), .string), (.string(let text), .char): SwiftText.literal(text)
+        case (.string(let text), .date), (.string(let text), .time): "\(wrappedName)(\(SwiftText.literal(text))) ?? \(unsetValue)"
+        case (.string(let text), .dateTime): "Date(timeIntervalSince1970: \(Self.secondsSince1970(text)))"
+        case (.string(let text), .binary): "[" + (Data(base64Encoded: text) ?? Data()).map { String($0) }.joined(separator: ", ") + "]"
+        case (.boolean(let value), _): value ? "true" : "false"
+        case (.number(let digits), .decimal): Self.decimal(digits)
+        case (.number(let digits), _): digits
+        case (.array(let elements), .list(let element)):
+            "[" + elements.map { SwiftType(element, isNullable: false, prefix: prefix).literal($0) }.joined(separator: ", ") + "]"
+        default: emptyValue
+        }
+    }
+
+    private var unsetValue: String { SwiftType(type, isNullable: false, prefix: prefix).emptyValue }
+
+    /// Seconds since 1970 of a time such as `2025-12-31T23:59:00.000Z`.
+    private static func secondsSince1970(_ text: String) -> String {
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        guard let date = try? style.parse(text) else { return "0" }
+        return String((date.timeIntervalSince1970 * 1000).rounded() / 1000)
+    }
+
+    /// A decimal without a detour through a binary fraction: 12.50 is 1250 with the exponent -2.
+    private static func decimal(_ digits: String) -> String {
+        guard digits.contains(where: { ".eE".contains($0) }) else { return digits }
+        let parts = digits.lowercased().split(separator: "e")
+        let mantissa = parts[0].drop { $0 == "-" }
+        let fraction = mantissa.split(separator: ".").dropFirst().first?.count ?? 0
+        let exponent = (parts.count > 1 ? Int(parts[1]) ?? 0 : 0) - fraction
+        let significand = mantissa.filter { $0 != "." }.drop { $0 == "0" }
+        return "Decimal(sign: \(digits.hasPrefix("-") ? ".minus" : ".plus"), exponent: \(exponent), significand: \(significand.isEmpty ? "0" : significand))"
+    }
+}
