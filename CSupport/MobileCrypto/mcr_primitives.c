@@ -1,0 +1,36 @@
+#include <limits.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+
+#include "CMobileCrypto.h"
+
+mcr_status mcr_random(uint8_t *bytes, size_t length)
+{
+    while (length > 0) {
+        const int piece = length > INT_MAX ? INT_MAX : (int)length;
+        if (RAND_bytes(bytes, piece) != 1) {
+            ERR_clear_error();
+            return MCR_ERROR_LIBRARY;
+        }
+        bytes += piece;
+        length -= (size_t)piece;
+    }
+    return MCR_OK;
+}
+
+mcr_status mcr_scrypt(const uint8_t *password, size_t password_length, const uint8_t *salt, size_t salt_length, uint64_t n, uint64_t r,
+                      uint64_t p, uint64_t memory_limit, uint8_t *key, size_t length)
+{
+    // libcrypto takes a NULL password as a question about the parameters only; an empty one is a password all the same.
+    const char *text = password == NULL ? "" : (const char *)password;
+    const int done = EVP_PBE_scrypt(text, password_length, salt, salt_length, n, r, p, memory_limit, key, length);
+    ERR_clear_error();
+    return done == 1 ? MCR_OK : MCR_ERROR_PARAMETER;
+}
+
+bool mcr_equal(const uint8_t *left, const uint8_t *right, size_t length)
+{
+    return length == 0 || CRYPTO_memcmp(left, right, length) == 0;
+}
