@@ -11,6 +11,9 @@ public struct MessageMethod: RawRepresentable, Hashable, Sendable {
     public static let register = MessageMethod(rawValue: "register")
     /// Begins a new session of a known device; content ``Credentials``, answer ``SessionGrant``.
     public static let login = MessageMethod(rawValue: "login")
+    /// Begins the connection of a registered device: asks whether its session is still known; no content, answer
+    /// ``ConnectionGrant``. An unknown session is refused as 401, like everywhere.
+    public static let connect = MessageMethod(rawValue: "connect")
     /// Forgets the device and its sessions; no content.
     public static let unregister = MessageMethod(rawValue: "unregister")
     /// Subscribes the client to a package; content ``SubscribeContent``.

@@ -54,6 +54,24 @@ public struct SessionGrant: WireValue, Hashable {
     }
 }
 
+/// The content of `connectResult`.
+public struct ConnectionGrant: WireValue, Hashable {
+    /// The server's settings for the application, by name.
+    public var settings: JSONObject
+
+    public init(settings: JSONObject = [:]) { self.settings = settings }
+
+    public init(json: JSONValue) throws(ProtocolError) {
+        settings = try WireMembers(json, "connection").members("settings")
+    }
+
+    public var json: JSONValue {
+        var members = JSONObject()
+        members.set("settings", settings)
+        return .object(members)
+    }
+}
+
 /// The content of ``MessageMethod/subscribe``.
 public struct SubscribeContent: WireValue, Hashable {
     /// The synchronization parameters per object.
