@@ -1,0 +1,2 @@
+#include "CMobileCrypto.h"
+int mcr_version(void) { return 1; }

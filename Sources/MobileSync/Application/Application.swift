@@ -1,0 +1,195 @@
+public import MobileStore
+public import MobileTransport
+internal import Synchronization
+
+/// One application on one device, as the server knows it: its registration and its connection.
+///
+/// First start: make it, set ``connectionProperties`` and ``callback``, hand it to the package (`setApplication`), ``register(timeout:)-(Duration)``.
+/// Later starts: the same without registering, then ``startConnection(timeout:)-(Duration)``. Several applications live side by side in one process.
+///
+/// Blocking forms take a timeout: above zero they wait so long and throw a ``SyncError`` of kind
+/// ``SyncError/Kind/applicationTimeout`` while the work goes on in the background; zero (the default) returns at once. The `async` forms
+/// wait without blocking a thread, as long as it takes unless a timeout is given.
+/// SMP 2.3: `SUPApplication`.
+public final class Application: Sendable {
+    struct State {
+        var identifier: String
+        var properties = ConnectionProperties()
+        var callback: (any ApplicationCallback)?
+        var status: ApplicationState
+        var registration: ApplicationStore.Registration?
+        var settings: ApplicationSettings?
+        /// What callers wait for; present while the work is not done.
+        var registering: Outcome<Void>?, starting: Outcome<Void>?
+        var retry: WorkQueue.Timer?
+        var attempt = 0
+        /// Synchronizations that run now: a registration is not deleted under them.
+        var synchronizations = 0
+    }
+
+    let state: Mutex<State>
+    let store: ApplicationStore
+    let transport: any Transport
+    let retryPolicy: RetryPolicy
+    let work = WorkQueue(label: "mobile.application")
+    private let stream = EventStream<ApplicationEvent>()
+
+    /// The device's id: made at first, kept in the application's database.
+    public let deviceID: String
+
+    /// Opens the application's own small database, and with it what is remembered of an earlier registration.
+    /// - Parameters:
+    ///   - identifier: as the server knows the application; case-sensitive, at most 64 characters. May be set later, before registering.
+    ///   - profile: the application's database, a file beside the packages' ones.
+    ///   - transport: how the server is reached; HTTP by default.
+    ///   - retryPolicy: when a lost connection is tried again.
+    ///   - makeDeviceID: the source of a new device's id; a random one by default.
+    /// - Throws: ``SyncError`` of kind ``SyncError/Kind/persistence``.
+    public init(
+        identifier: String = "", profile: ConnectionProfile, transport: any Transport = HTTPTransport(), retryPolicy: RetryPolicy = RetryPolicy(),
+        makeDeviceID: () -> String = Application.randomDeviceID
+    ) throws(SyncError) {
+        try Self.check(identifier: identifier, isRequired: false)
+        store = try ApplicationStore(profile)
+        deviceID = try store.device(orMake: makeDeviceID)
+        let (registration, settings) = try store.load()
+        if let registration, !identifier.isEmpty, registration.identifier != identifier {
+            throw SyncError(
+                .persistence, .invalidState,
+                "application \"\(identifier)\": the database belongs to \"\(registration.identifier)\"; use another database, or unregister that one")
+        }
+        var first = State(identifier: registration?.identifier ?? identifier, status: ApplicationState(isRegistered: registration != nil))
+        (first.registration, first.settings) = (registration, settings)
+        if let registration { first.properties = registration.properties }
+        state = Mutex(first)
+        self.transport = transport
+        self.retryPolicy = retryPolicy
+    }
+
+    /// A device id of 32 random hexadecimal digits.
+    public static func randomDeviceID() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<2).map { _ in
+            let digits = String(generator.next() as UInt64, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+
+    // MARK: Identity
+
+    /// The identifier that the server knows the application by; empty until it is set. SMP 2.3: `applicationIdentifier`.
+    public var identifier: String { state.withLock { $0.identifier } }
+
+    /// Sets the identifier, before registering or starting. Case-sensitive, at most 64 characters; with the device's id at most 128.
+    /// - Throws: ``SyncError`` of kind ``SyncError/Kind/persistence`` when it is empty or too long, or another one is registered.
+    public func setIdentifier(_ identifier: String) throws(SyncError) {
+        try Self.check(identifier: identifier, isRequired: true)
+        let registered: String? = state.withLock { state in
+            if let registration = state.registration, registration.identifier != identifier { return registration.identifier }
+            state.identifier = identifier
+            return nil
+        }
+        if let registered {
+            throw SyncError(.persistence, .invalidState, "application \"\(identifier)\": \"\(registered)\" is registered; unregister it first")
+        }
+    }
+
+    /// The id of the connection between this device and the application: device id, two underscores, application identifier.
+    public var connectionID: String { "\(deviceID)__\(identifier)" }
+
+    static let identifierLimit = 64, connectionLimit = 128
+
+    private static func check(identifier: String, isRequired: Bool) throws(SyncError) {
+        guard !identifier.isEmpty || !isRequired else {
+            throw SyncError(.persistence, .identifierMissing, "application identifier is missing: set it before registering or starting")
+        }
+        guard identifier.count <= identifierLimit else {
+            throw SyncError(
+                .persistence, .identifierMissing,
+                "application identifier \"\(identifier.prefix(80))\": \(identifier.count) characters, at most \(identifierLimit) are allowed")
+        }
+    }
+
+    func checkIdentity() throws(SyncError) {
+        try Self.check(identifier: identifier, isRequired: true)
+        guard connectionID.count <= Self.connectionLimit else {
+            throw SyncError(
+                .persistence, .identifierMissing,
+                "application connection id \"\(connectionID.prefix(80))\": \(connectionID.count) characters, at most \(Self.connectionLimit) are allowed")
+        }
+    }
+
+    // MARK: Configuration and state
+
+    /// Where the server is and who registers. Set before registering; what is set while the application is registered takes effect at
+    /// the next registration, except the password, which is used where the server asks for it again. SMP 2.3: `connectionProperties`.
+    public var connectionProperties: ConnectionProperties {
+        get { state.withLock { $0.properties } }
+        set { state.withLock { $0.properties = newValue } }
+    }
+
+    /// Who hears about statuses; held weakly by nobody else, so it lives as long as the application. SMP 2.3: `applicationCallback`.
+    public var callback: (any ApplicationCallback)? {
+        get { state.withLock { $0.callback } }
+        set { state.withLock { $0.callback = newValue } }
+    }
+
+    /// SMP 2.3: `registrationStatus`.
+    public var registrationStatus: RegistrationStatus { state.withLock { $0.status.registration } }
+    /// SMP 2.3: `connectionStatus`.
+    public var connectionStatus: ConnectionStatus { state.withLock { $0.status.connection } }
+
+    /// The settings that the server sent at registration; nil before. SMP 2.3: `applicationSettings`, `isApplicationSettingsAvailable`.
+    public var settings: ApplicationSettings? { state.withLock { $0.settings } }
+
+    /// Everything that ``callback`` hears, as values, from now on.
+    public var events: AsyncStream<ApplicationEvent> { stream.stream() }
+
+    /// Tells the callback about a condition of the device that the application's platform reported. SMP 2.3: `onDeviceConditionChanged`.
+    public func report(_ condition: DeviceCondition) {
+        work.run { [self] in
+            callback?.onDeviceConditionChanged(condition)
+            stream.send(.deviceConditionChanged(condition))
+        }
+    }
+
+    /// Closes the application's database; ``stopConnection(timeout:)-(Duration)`` comes first.
+    public func close() throws(SyncError) {
+        state.withLock { state in
+            state.retry?.cancel()
+            state.retry = nil
+        }
+        try store.close()
+    }
+
+    // MARK: Reporting
+
+    /// Makes one transition and reports its changes; on the application's queue only, so that reports keep their order.
+    func apply(_ transition: (inout ApplicationState) -> [ApplicationState.Change]) {
+        let (changes, callback) = state.withLock { (transition(&$0.status), $0.callback) }
+        for change in changes {
+            switch change {
+            case .registration(let status, let code, let message):
+                callback?.onRegistrationStatusChanged(status, code: code, message: message)
+                stream.send(.registrationStatusChanged(status, code: code, message: message))
+            case .connection(let status, let code, let message):
+                callback?.onConnectionStatusChanged(status, code: code, message: message)
+                stream.send(.connectionStatusChanged(status, code: code, message: message))
+            }
+        }
+    }
+
+    func reportSettings(changed names: [String]) {
+        guard !names.isEmpty else { return }
+        callback?.onApplicationSettingsChanged(names: names)
+        stream.send(.settingsChanged(names: names))
+    }
+
+    /// Reports that a server rejected a request over HTTP; may come from any thread of the application.
+    func reportHTTP(code: Int, message: String, headers: [String: String]) {
+        work.run { [self] in
+            callback?.onHttpCommunicationError(code: code, message: message, headers: headers)
+            stream.send(.httpCommunicationError(code: code, message: message, headers: headers))
+        }
+    }
+}

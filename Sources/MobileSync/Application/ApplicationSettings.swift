@@ -1,0 +1,20 @@
+/// What the server told about itself at registration. SMP 2.3: `SUPApplicationSettings`.
+public struct ApplicationSettings: Sendable, Equatable {
+    /// Every setting by its name, as text.
+    public let values: [String: String]
+
+    init(values: [String: String]) { self.values = values }
+
+    /// The setting as text; nil where the server sent none of this name. SMP 2.3: `getStringProperty`.
+    public func string(_ name: String) -> String? { values[name] }
+    /// The setting as a number; nil where there is none, or it is no number. SMP 2.3: `getIntegerProperty`.
+    public func integer(_ name: String) -> Int? { values[name].flatMap { Int($0) } }
+    /// The setting as a Boolean; nil where there is none, or it is neither `true` nor `false`. SMP 2.3: `getBooleanProperty`.
+    public func boolean(_ name: String) -> Bool? { values[name].flatMap { Bool($0) } }
+
+    /// Names of the settings that differ between two states.
+    static func changedNames(from old: ApplicationSettings?, to new: ApplicationSettings) -> [String] {
+        let before = old?.values ?? [:]
+        return Set(before.keys).union(new.values.keys).filter { before[$0] != new.values[$0] }.sorted()
+    }
+}

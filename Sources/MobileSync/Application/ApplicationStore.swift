@@ -1,0 +1,103 @@
+internal import MobileStore
+
+/// What an application remembers between two runs: its device, its registration and the server's settings, in a small database of its own.
+/// A password is never among it.
+struct ApplicationStore: Sendable {
+    private let database: Database
+
+    /// The registration as the server granted it.
+    struct Registration: Sendable, Equatable {
+        var identifier: String
+        /// As they were when the server granted it; the password is missing.
+        var properties: ConnectionProperties
+        /// Proves the registration to the server.
+        var token: String
+    }
+
+    init(_ profile: ConnectionProfile) throws(SyncError) {
+        database = try Self.checked("open the application's database \(profile.path)") {
+            let database = try Database(profile)
+            try database.write(label: "application") { connection in
+                _ = try connection.execute(
+                    "CREATE TABLE IF NOT EXISTS \"_application\" (\"name\" TEXT PRIMARY KEY, \"value\" TEXT NOT NULL) WITHOUT ROWID")
+            }
+            return database
+        }
+    }
+
+    func close() throws(SyncError) { try Self.checked("close the application's database") { try database.close() } }
+
+    /// The device's own id: made once, the same for every registration of this database.
+    func device(orMake make: () -> String) throws(SyncError) -> String {
+        let made = make()
+        return try Self.checked("read the device's id") {
+            try database.write(label: "application") { connection in
+                if case .text(let device)? = try connection.first(Self.select, [.text("device")])?.first { return device }
+                _ = try connection.execute(Self.upsert, [.text("device"), .text(made)])
+                return made
+            }
+        }
+    }
+
+    func load() throws(SyncError) -> (registration: Registration?, settings: ApplicationSettings?) {
+        let rows = try Self.checked("read the registration") {
+            try database.read { try $0.rows("SELECT \"name\", \"value\" FROM \"_application\"") }
+        }
+        var values: [String: String] = [:], settings: [String: String] = [:], headers: [String: String] = [:]
+        for row in rows {
+            guard case .text(let name) = row[0], case .text(let value) = row[1] else { continue }
+            if name.hasPrefix("setting.") {
+                settings[String(name.dropFirst(8))] = value
+            } else if name.hasPrefix("header.") {
+                headers[String(name.dropFirst(7))] = value
+            } else {
+                values[name] = value
+            }
+        }
+        guard let token = values["token"], let identifier = values["identifier"] else { return (nil, nil) }
+        let properties = ConnectionProperties(
+            serverName: values["serverName"] ?? "", portNumber: values["portNumber"].flatMap { Int($0) } ?? 0,
+            networkProtocol: values["networkProtocol"].flatMap { NetworkProtocol(rawValue: $0) } ?? .http,
+            loginCredentials: values["user"].map { LoginCredentials(user: $0, password: nil) },
+            securityConfiguration: values["securityConfiguration"], urlSuffix: values["urlSuffix"] ?? "", httpHeaders: headers)
+        return (
+            Registration(identifier: identifier, properties: properties, token: token),
+            settings.isEmpty ? nil : ApplicationSettings(values: settings)
+        )
+    }
+
+    /// Replaces what is remembered, in one transaction.
+    func save(_ registration: Registration, settings: ApplicationSettings?) throws(SyncError) {
+        let properties = registration.properties
+        var values = [
+            "identifier": registration.identifier, "token": registration.token, "serverName": properties.serverName,
+            "portNumber": String(properties.portNumber), "networkProtocol": properties.networkProtocol.rawValue,
+            "urlSuffix": properties.urlSuffix,
+        ]
+        values["user"] = properties.loginCredentials?.user
+        values["securityConfiguration"] = properties.securityConfiguration
+        for (name, value) in properties.httpHeaders { values["header." + name] = value }
+        for (name, value) in settings?.values ?? [:] { values["setting." + name] = value }
+        try replace(with: values)
+    }
+
+    /// Forgets the registration; the device's id stays.
+    func forget() throws(SyncError) { try replace(with: [:]) }
+
+    private func replace(with values: [String: String]) throws(SyncError) {
+        try Self.checked("keep the registration") {
+            try database.write(label: "application") { connection in
+                _ = try connection.execute("DELETE FROM \"_application\" WHERE \"name\" <> 'device'", [])
+                for (name, value) in values { _ = try connection.execute(Self.upsert, [.text(name), .text(value)]) }
+            }
+        }
+    }
+
+    private static let select = "SELECT \"value\" FROM \"_application\" WHERE \"name\" = ?"
+    private static let upsert =
+        "INSERT INTO \"_application\" (\"name\", \"value\") VALUES (?, ?) ON CONFLICT (\"name\") DO UPDATE SET \"value\" = excluded.\"value\""
+
+    private static func checked<Result>(_ what: String, _ body: () throws -> Result) throws(SyncError) -> Result {
+        do { return try body() } catch { throw SyncError(.persistence, .localDatabase, "cannot \(what): \(error)", cause: error) }
+    }
+}

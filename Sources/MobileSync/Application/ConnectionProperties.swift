@@ -1,0 +1,76 @@
+/// Where the server is and who registers. Set before ``Application/register(timeout:)-(Duration)``; without effect once registered, until
+/// the application is unregistered (LIF-04 of the checklist: changing them later needs unregister, change, register).
+/// SMP 2.3: `SUPConnectionProperties`.
+public struct ConnectionProperties: Sendable, Equatable {
+    /// Host name or address of the server. Required.
+    public var serverName: String
+    /// Port of the server, 1 to 65535; default 5001. SMP 2.3: `portNumber`.
+    public var portNumber: Int
+    /// Default ``NetworkProtocol/http``.
+    public var networkProtocol: NetworkProtocol
+    /// User and password for automatic registration; for manual registration the user's name with a nil password.
+    public var loginCredentials: LoginCredentials?
+    /// Turns the registration into a manual one: the code that the administrator gave out. Nil (default): automatic.
+    public var activationCode: String?
+    /// Name of the server's security configuration; nil (default): the server chooses by the application's identifier.
+    public var securityConfiguration: String?
+    /// Put before the path of every request; for proxies. Empty by default.
+    public var urlSuffix: String
+    /// Sent with every request, for proxies. Empty by default.
+    public var httpHeaders: [String: String]
+
+    public init(
+        serverName: String = "", portNumber: Int = 5001, networkProtocol: NetworkProtocol = .http,
+        loginCredentials: LoginCredentials? = nil, activationCode: String? = nil, securityConfiguration: String? = nil,
+        urlSuffix: String = "", httpHeaders: [String: String] = [:]
+    ) {
+        self.serverName = serverName
+        self.portNumber = portNumber
+        self.networkProtocol = networkProtocol
+        self.loginCredentials = loginCredentials
+        self.activationCode = activationCode
+        self.securityConfiguration = securityConfiguration
+        self.urlSuffix = urlSuffix
+        self.httpHeaders = httpHeaders
+    }
+
+    /// Checks what the properties say about the server; who registers is checked by `validateRegistration`.
+    /// - Throws: ``SyncError`` of kind ``SyncError/Kind/connectionProperty`` that names the property.
+    func validate() throws(SyncError) {
+        guard !serverName.isEmpty else { throw .property("serverName is missing: name the host of the server") }
+        guard serverName.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: "/") && $0 != 0x7f }) else {
+            throw .property("serverName \"\(serverName.prefix(80))\" is not a host name: give neither a scheme nor a path")
+        }
+        guard (1...65535).contains(portNumber) else { throw .property("portNumber \(portNumber): use 1 to 65535") }
+        for (name, value) in httpHeaders where (name + value).utf8.contains(where: { $0 < 0x20 }) {
+            throw .property("httpHeaders: \"\(name.prefix(80))\" has a control character")
+        }
+    }
+
+    /// Checks what registering needs on top: credentials for an automatic registration, user and code for a manual one.
+    func validateRegistration() throws(SyncError) {
+        try validate()
+        guard let credentials = loginCredentials, !credentials.user.isEmpty else {
+            throw .property("loginCredentials are missing: give a user (and a password, unless there is an activation code)")
+        }
+        guard activationCode != nil || credentials.password != nil else {
+            throw .property("loginCredentials of \"\(credentials.user.prefix(80))\" have no password: give one, or an activation code")
+        }
+    }
+}
+
+/// User and password. SMP 2.3: `SUPLoginCredentials`.
+public struct LoginCredentials: Sendable, Equatable {
+    public var user: String
+    /// Nil only for a manual registration. Never stored on the device.
+    public var password: String?
+    public init(user: String, password: String?) { (self.user, self.password) = (user, password) }
+}
+
+/// URL scheme of the server. SMP 2.3: `SUPNetworkProtocol`.
+public enum NetworkProtocol: String, Sendable, CaseIterable { case http, https }
+
+extension SyncError {
+    /// A wrong or missing connection property.
+    static func property(_ message: String) -> SyncError { SyncError(.connectionProperty, .connectionPropertyMissing, message) }
+}

@@ -1,0 +1,23 @@
+public import MobileObjects
+
+/// What a package's callback handlers hear, as values that may cross isolations: see `PackageDatabase.events`.
+public enum PackageEvent: Sendable {
+    /// The status of a synchronization changed; the error is there with ``MobileObjects/SynchronizationStatus/error`` only.
+    case synchronization(groups: [String], status: SynchronizationStatus, context: String?, error: SyncError?)
+    /// A download is complete.
+    case importSuccess
+    /// The server accepted an operation on the row with this surrogate key.
+    case replaySuccess(object: String, surrogateKey: Int64)
+    /// The server rejected an operation on the row with this surrogate key; the log records say why.
+    case replayFailure(object: String, surrogateKey: Int64)
+    /// Result of a login.
+    case login(succeeded: Bool)
+    /// Result of a subscribe.
+    case subscribe(succeeded: Bool)
+    /// Result of an unsubscribe.
+    case unsubscribe(succeeded: Bool)
+    /// Result of a recover.
+    case recover(succeeded: Bool)
+    /// The subscription ended because the server ended it.
+    case subscriptionEnd
+}

@@ -1,0 +1,101 @@
+/// What went wrong between this device and the server: registration, connection, login, subscription or synchronization.
+///
+/// ``kind`` says which of the documented exceptions it is, ``code`` is for programs, ``message`` for people.
+/// A rejected operation is *not* an error: it is a result, seen in the object's replay failure and its log records.
+/// SMP 2.3: `SUPSynchronizeException`, `SUPApplicationRuntimeException`, `SUPApplicationTimeoutException`, `SUPConnectionPropertyException`.
+public struct SyncError: Error, Sendable, CustomStringConvertible {
+    /// The documented exception that this error stands for.
+    public let kind: Kind
+    /// A documented number; see ``Code``. Codes of the server come through unchanged.
+    public let code: Code
+    /// What happened, to which thing, where known what to do; one line.
+    public let message: String
+    /// The failure below this one; nil where it began here.
+    public let cause: (any Error)?
+
+    /// The documented exceptions. SMP 2.3, "Exceptions".
+    public enum Kind: String, Sendable, CaseIterable {
+        /// During synchronization, login or subscription. SMP 2.3: `SUPSynchronizeException`.
+        case synchronize
+        /// Start, register or unregister could not be completed. SMP 2.3: `SUPApplicationRuntimeException`.
+        case applicationRuntime
+        /// Start, stop, register or unregister was not done in time; the work goes on in the background. SMP 2.3: `SUPApplicationTimeoutException`.
+        case applicationTimeout
+        /// A wrong or missing connection property. SMP 2.3: `SUPConnectionPropertyException`.
+        case connectionProperty
+        /// A missing identifier, or the local database refused. SMP 2.3: `SUPPersistenceException`.
+        case persistence
+    }
+
+    public init(_ kind: Kind, _ code: Code, _ message: String, cause: (any Error)? = nil) {
+        self.kind = kind
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    public var description: String { "\(message) (\(code.rawValue))" }
+
+    /// Whether the same call can succeed later without anybody changing anything: the documented recoverable codes of the back end
+    /// (409 and 503), a server that was not reached, and a stream that broke. Everything else needs a cause removed first.
+    public var isRecoverable: Bool { code.isRecoverable }
+}
+
+extension SyncError {
+    /// The documented numbers of errors. A struct and not an enumeration: a new code breaks no switch.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// Authentication failed, or the back end's credentials are wrong.
+        public static let authenticationFailed = Code(rawValue: 401)
+        /// Authenticated, but not authorized for this package, object or operation.
+        public static let notAuthorized = Code(rawValue: 403)
+        /// No such package, object, table or function.
+        public static let notFound = Code(rawValue: 404)
+        /// No valid licence for this client.
+        public static let noLicence = Code(rawValue: 405)
+        /// The back end deadlocked or was busy; recoverable.
+        public static let backEndBusy = Code(rawValue: 409)
+        /// The back end's constraints refused a change.
+        public static let constraintViolated = Code(rawValue: 412)
+        /// An internal failure of the server, or an error of the back end that it does not know.
+        public static let serverFailure = Code(rawValue: 500)
+        /// The back end, or the server, is down; recoverable.
+        public static let unavailable = Code(rawValue: 503)
+
+        /// The synchronization channel broke, or what came through it is no valid stream; recoverable.
+        public static let synchronizationCommunication = Code(rawValue: 63)
+        /// The server does not know this registration. SMP 2.3: `COMMUNICATION_DEVICEVAL_INVALID_ACTIVE_CODE`.
+        public static let registrationUnknown = Code(rawValue: 580)
+        /// Cancelled: by `onSynchronize`, by the status listener or by the task that waited.
+        public static let cancelled = Code(rawValue: 6600)
+        /// The server refused the upload, because it was restored to an earlier state. SMP 2.3: `SYNC_UPLOAD_FAILED_AT_SERVER`.
+        public static let uploadFailedAtServer = Code(rawValue: -794)
+
+        /// No application identifier, or one that is too long.
+        public static let identifierMissing = Code(rawValue: 14801)
+        /// A connection property is missing or wrong.
+        public static let connectionPropertyMissing = Code(rawValue: 14802)
+        /// The call does not fit the present state, such as a synchronization before the subscription.
+        public static let invalidState = Code(rawValue: 14810)
+        /// The server was not reached; recoverable.
+        public static let serverNotReached = Code(rawValue: 14813)
+        /// The local database refused.
+        public static let localDatabase = Code(rawValue: 14816)
+        /// The application is not registered. SMP 2.3: `ERR_APP_NOT_REGISTERED`.
+        public static let applicationNotRegistered = Code(rawValue: 14871)
+        /// Not done within the timeout; goes on in the background.
+        public static let timeout = Code(rawValue: 571)
+        /// Anything else.
+        public static let unknown = Code(rawValue: 14899)
+
+        /// See ``SyncError/isRecoverable``.
+        public var isRecoverable: Bool {
+            switch self {
+            case .backEndBusy, .unavailable, .synchronizationCommunication, .serverNotReached, .timeout: true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+/// How one package is synchronized. What is nil is inherited from the application: from the settings that the server sent at
+/// registration, or else from the connection properties. SMP 2.3: `SUPConnectionProfile` of `getSynchronizationProfile`.
+public struct SynchronizationProfile: Sendable, Equatable {
+    /// Domain of the package on the server; default `default`.
+    public var domainName = "default"
+    /// Host to synchronize with; nil (default) inherits.
+    public var serverName: String?
+    /// Port to synchronize with; nil (default) inherits.
+    public var portNumber: Int?
+    /// Nil (default) inherits.
+    public var networkProtocol: NetworkProtocol?
+    /// User for login and subscription; nil (default) inherits the credentials of the registration.
+    public var user: String?
+    /// Password of ``user``. In memory only.
+    public var password: String?
+    /// More about the stream; see ``StreamParameters``. SMP 2.3: `networkStreamParams`.
+    public var streamParameters = StreamParameters()
+    /// Whether a synchronization returns without waiting until the back end has replayed what was uploaded; default true.
+    public var asyncReplay = true
+    /// Longest time without a single byte in either direction before a synchronization fails; default 60 s.
+    public var idleTimeout: Duration = .seconds(60)
+
+    public init() {}
+
+    /// User and password, where both are set.
+    var credentials: LoginCredentials? {
+        guard let user, !user.isEmpty else { return nil }
+        return LoginCredentials(user: user, password: password)
+    }
+
+    /// - Throws: ``SyncError`` of kind ``SyncError/Kind/connectionProperty`` that names the setting.
+    func validate() throws(SyncError) {
+        guard !domainName.isEmpty else { throw .property("domainName of the synchronization profile is empty: the usual one is \"default\"") }
+        if let portNumber, !(1...65535).contains(portNumber) {
+            throw .property("portNumber \(portNumber) of the synchronization profile: use 1 to 65535")
+        }
+        if let serverName, serverName.isEmpty { throw .property("serverName of the synchronization profile is empty: use nil to inherit it") }
+    }
+}
+
+/// The semicolon-separated `name=value` list of a synchronization profile, as a value. SMP 2.3: `networkStreamParams`.
+public struct StreamParameters: Sendable, Equatable {
+    /// Whether uploads and downloads are deflated; default ``Compression/zlib``.
+    public var compression = Compression.zlib
+    /// File with the certificates to trust, PEM or DER; nil (default): the system's.
+    public var trustedCertificates: String?
+    /// Put before the path of the requests, for a proxy or relay server; nil inherits.
+    public var urlSuffix: String?
+    /// File with the server's certificate for end-to-end encryption, PEM; nil: none.
+    public var endToEndPublicKey: String?
+    /// File with the client's certificate and key; nil: none.
+    public var identity: String?
+    /// Password of ``identity``.
+    public var identityPassword: String?
+
+    /// How rows travel.
+    public enum Compression: String, Sendable, CaseIterable { case none, zlib }
+
+    public init() {}
+
+    /// Reads the documented form, such as `trusted_certificates=rsa.crt;compression=zlib;url_suffix=/ias_relay`. Spaces around names and values are ignored.
+    /// - Throws: ``SyncError`` of kind ``SyncError/Kind/connectionProperty`` for an unknown name, a name given twice or a wrong value.
+    public init(_ text: String) throws(SyncError) {
+        var seen: Set<String> = []
+        for part in text.split(separator: ";", omittingEmptySubsequences: true) {
+            guard let equals = part.firstIndex(of: "=") else {
+                if part.allSatisfy(\.isWhitespace) { continue }
+                throw .property("stream parameter \"\(part.prefix(80))\": write it as name=value")
+            }
+            let name = Self.trim(part[..<equals])
+            let value = Self.trim(part[part.index(after: equals)...])
+            guard seen.insert(name).inserted else { throw .property("stream parameter \"\(name.prefix(80))\" is given twice") }
+            try set(name, value)
+        }
+    }
+
+    private mutating func set(_ name: String, _ value: String) throws(SyncError) {
+        switch name {
+        case "compression":
+            guard let compression = Compression(rawValue: value) else {
+                throw .property("stream parameter compression=\(value.prefix(80)): use zlib or none")
+            }
+            self.compression = compression
+        case "trusted_certificates": trustedCertificates = value
+        case "url_suffix": urlSuffix = value
+        case "e2ee_public_key": endToEndPublicKey = value
+        case "identity": identity = value
+        case "identity_password": identityPassword = value
+        default:
+            throw .property(
+                "stream parameter \"\(name.prefix(80))\" is unknown: there are compression, trusted_certificates, url_suffix, e2ee_public_key, "
+                    + "identity and identity_password")
+        }
+    }
+
+    private static func trim(_ text: Substring) -> String {
+        var text = text
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+}

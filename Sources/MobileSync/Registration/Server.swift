@@ -1,0 +1,181 @@
+internal import MobileProtocol
+internal import MobileStore
+internal import MobileTransport
+
+/// The server as one application sees it: requests out, typed answers or a ``SyncError`` back. Blocks; one thread at a time per value.
+struct Server {
+    private let application: Application
+    private let base: String
+    private let headers: [(name: String, value: String)]
+    private let stallTimeout: Duration
+
+    init(_ application: Application, _ properties: ConnectionProperties, stallTimeout: Duration = .seconds(60)) {
+        self.application = application
+        let host = properties.serverName.contains(":") ? "[\(properties.serverName)]" : properties.serverName
+        var path = properties.urlSuffix
+        while path.hasSuffix("/") { path.removeLast() }
+        if !path.isEmpty, !path.hasPrefix("/") { path = "/" + path }
+        base = "\(properties.networkProtocol.rawValue)://\(host):\(properties.portNumber)\(path)"
+        headers = properties.httpHeaders.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+        self.stallTimeout = stallTimeout
+    }
+
+    // MARK: The application's own requests
+
+    /// Asks whether a server is there.
+    /// - Throws: ``SyncError/Code/serverNotReached`` when there is none.
+    func probe() throws(SyncError) {
+        let status: ServerStatus
+        do {
+            var request = TransportRequest(url: base + Endpoint.status, headers: headers)
+            request.connectTimeout = .seconds(10)
+            request.stallTimeout = stallTimeout
+            status = try ServerStatus(parsing: application.transport.send(request, maximumLength: ProtocolLimit.messages).body)
+        } catch {
+            throw failure(error, "look for the server at \(base)")
+        }
+        guard status.versions.contains(ProtocolVersion.current) else {
+            throw SyncError(
+                .applicationRuntime, .serverFailure,
+                "the server at \(base) speaks versions \(status.versions.map(String.init).joined(separator: ", ")) of the protocol, this client \(ProtocolVersion.current)")
+        }
+    }
+
+    /// Registers the device with the credentials of its connection properties.
+    func register(_ properties: ConnectionProperties) throws(SyncError) -> (token: String, settings: ApplicationSettings) {
+        let login = properties.loginCredentials
+        let credentials = Credentials(user: login?.user ?? "", password: login?.password ?? "", activationCode: properties.activationCode)
+        return try session(.register, credentials)
+    }
+
+    /// Begins a new session.
+    func login(_ login: LoginCredentials) throws(SyncError) -> (token: String, settings: ApplicationSettings) {
+        try session(.login, Credentials(user: login.user, password: login.password ?? ""))
+    }
+
+    private func session(_ method: MessageMethod, _ credentials: Credentials) throws(SyncError) -> (token: String, settings: ApplicationSettings) {
+        let answer = try send(Message(header(method), content: credentials), token: nil)
+        do throws(ProtocolError) {
+            let grant = try answer.content(as: SessionGrant.self)
+            return (grant.token, ApplicationSettings(grant.settings))
+        } catch {
+            throw failure(error, "read the answer to \(method.rawValue)")
+        }
+    }
+
+    /// Asks whether the server still knows the session.
+    /// - Throws: ``SyncError/Code/authenticationFailed`` when it does not.
+    func connect(_ token: String) throws(SyncError) -> ApplicationSettings {
+        let answer = try send(Message(header(.connect)), token: token)
+        do throws(ProtocolError) {
+            return ApplicationSettings(try answer.content(as: ConnectionGrant.self).settings)
+        } catch {
+            throw failure(error, "read the answer to connect")
+        }
+    }
+
+    func unregister(_ token: String) throws(SyncError) {
+        _ = try send(Message(header(.unregister)), token: token)
+    }
+
+    // MARK: Messages
+
+    /// A header with the application's and the device's ids.
+    func header(_ method: MessageMethod, package: String? = nil, client: String? = nil) -> MessageHeader {
+        MessageHeader(
+            method: method, id: Application.randomDeviceID(), package: package, client: client, application: application.identifier,
+            device: application.deviceID)
+    }
+
+    /// Sends one message and waits for its answer.
+    /// - Throws: the server's refusal under its own code, ``SyncError/Code/serverNotReached``, ``SyncError/Code/synchronizationCommunication``.
+    func send(_ message: Message, token: String?) throws(SyncError) -> Message {
+        let action = "send \(message.header.method.rawValue) to \(base)"
+        let answers: [Message]
+        do {
+            var request = TransportRequest(
+                method: "POST", url: base + Endpoint.messages, headers: fields(token, Endpoint.messageContentType), body: .bytes(Message.bytes([message])))
+            request.stallTimeout = stallTimeout
+            answers = try Message.messages(parsing: application.transport.send(request, maximumLength: ProtocolLimit.messages).body)
+        } catch {
+            throw failure(error, action)
+        }
+        guard let answer = answers.first(where: { $0.header.id == message.header.id && $0.header.method.request == message.header.method }) else {
+            throw SyncError(.synchronize, .synchronizationCommunication, "\(action): the answer is missing")
+        }
+        guard answer.header.method.isFailure else { return answer }
+        let refusal: ProtocolFailure
+        do throws(ProtocolError) { refusal = try answer.content() } catch { throw failure(error, action) }
+        throw SyncError(.synchronize, .init(rawValue: Int(refusal.code)), refusal.message)
+    }
+
+    // MARK: The synchronization channel
+
+    /// Sends an upload and receives the download.
+    /// - Parameters:
+    ///   - body: gives the upload in pieces, nil at its end.
+    ///   - receive: takes the download in pieces.
+    func synchronize(
+        token: String, cancellation: TransportCancellation, body: @escaping () throws -> [UInt8]?, receive: (RawSpan) throws -> Void
+    ) throws(SyncError) {
+        var request = TransportRequest(
+            method: "POST", url: base + Endpoint.synchronize, headers: fields(token, Endpoint.frameContentType), body: .stream(next: body))
+        request.stallTimeout = stallTimeout
+        request.cancellation = cancellation
+        do {
+            _ = try application.transport.send(request, receive: receive)
+        } catch {
+            throw failure(error, "synchronize with \(base)")
+        }
+    }
+
+    private func fields(_ token: String?, _ contentType: String) -> [(name: String, value: String)] {
+        var fields = headers
+        fields.append((name: "Content-Type", value: contentType))
+        if let token { fields.append((name: "Authorization", value: "Bearer \(token)")) }
+        return fields
+    }
+
+    // MARK: Errors
+
+    /// The gate between the network's errors and ours.
+    private func failure(_ error: any Error, _ action: String) -> SyncError {
+        switch error {
+        case let error as SyncError: return error
+        case let error as TransportError: return failure(error, action)
+        case let error as ProtocolError where error.code == .spool:
+            return SyncError(.persistence, .localDatabase, "\(action): \(error.message)", cause: error)
+        case let error as ProtocolError:
+            return SyncError(.synchronize, .synchronizationCommunication, "\(action): \(error)", cause: error)
+        default: return SyncError(.synchronize, .unknown, "\(action): \(error)", cause: error)
+        }
+    }
+
+    private func failure(_ error: TransportError, _ action: String) -> SyncError {
+        switch error.code {
+        case .httpStatus:
+            let status = error.status ?? 0
+            // The server says why in the body; a proxy on the way does not.
+            let refusal = try? ProtocolFailure(parsing: error.body)
+            let code = refusal.map { Int($0.code) } ?? status
+            let message = refusal?.message ?? "\(action): HTTP status \(status)"
+            if status == 401 || status == 403 {
+                let headers = Dictionary(error.headers.map { ($0.name, $0.value) }) { $0 + ", " + $1 }
+                application.reportHTTP(code: status, message: message, headers: headers)
+            }
+            return SyncError(.synchronize, .init(rawValue: code), message, cause: error)
+        case .cancelled: return SyncError(.synchronize, .cancelled, "\(action): cancelled", cause: error)
+        case .cannotConnect, .timeout, .interrupted:
+            return SyncError(.synchronize, .serverNotReached, "\(action): \(error.message)", cause: error)
+        case .tls: return SyncError(.connectionProperty, .serverNotReached, "\(action): \(error.message)", cause: error)
+        default: return SyncError(.synchronize, .synchronizationCommunication, "\(action): \(error.message)", cause: error)
+        }
+    }
+}
+
+extension ApplicationSettings {
+    /// Settings as they came over the wire; values that are no text are kept as their JSON text.
+    init(_ object: JSONObject) {
+        self.init(values: Dictionary(uniqueKeysWithValues: object.map { ($0.key, $0.value.string ?? $0.value.description) }))
+    }
+}

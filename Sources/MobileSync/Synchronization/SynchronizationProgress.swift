@@ -1,0 +1,101 @@
+internal import MobileObjects
+
+/// Reports how one synchronization proceeds to everybody who asked, and hears whether they want it to go on.
+///
+/// Runs on the synchronization thread. Each request of the synchronization gets its own statuses with its own groups and context;
+/// a request that somebody cancels drops out, and when none is left the synchronization ends with ``SyncError/Code/cancelled``.
+final class SynchronizationProgress {
+    private let package: PackageDatabase
+    private let events: EventStream<PackageEvent>
+    /// The requests that still want the synchronization.
+    private(set) var requests: [SynchronizationRequest]
+    private(set) var bytesSent: Int64 = 0
+    private(set) var bytesReceived: Int64 = 0
+    private(set) var operationsSent = 0
+    private(set) var rowsReceived = 0
+    private var state = SynchronizationStatusInfo.State.none
+    private var object: String?
+
+    init(_ package: PackageDatabase, _ events: EventStream<PackageEvent>, _ requests: [SynchronizationRequest]) {
+        self.package = package
+        self.events = events
+        self.requests = requests
+    }
+
+    // MARK: onSynchronize
+
+    /// Reports a status for every request that is left.
+    /// - Throws: ``SyncError/Code/cancelled`` when none is left after it.
+    func report(_ status: SynchronizationStatus) throws(SyncError) {
+        for request in requests where tell(status, request) == .cancel { request.cancel() }
+        try dropCancelled()
+    }
+
+    /// Reports the end, as it is for every request that is left; nobody can cancel any more.
+    func finish(_ result: Result<SynchronizationResult, SyncError>) {
+        for request in requests { finish(request, result) }
+        requests = []
+    }
+
+    private func finish(_ request: SynchronizationRequest, _ result: Result<SynchronizationResult, SyncError>) {
+        switch result {
+        case .success(let figures):
+            _ = tell(.finishing, request)
+            request.outcome.resolve(.success(figures))
+        case .failure(let error):
+            _ = tell(.error, request, error)
+            request.outcome.resolve(.failure(error))
+        }
+    }
+
+    private func dropCancelled() throws(SyncError) {
+        guard requests.contains(where: \.isCancelled) else { return }
+        let error = SyncError(.synchronize, .cancelled, "synchronization of \(package.metadata.name) was cancelled")
+        let cancelled = requests.filter(\.isCancelled)
+        requests.removeAll(where: \.isCancelled)
+        for request in cancelled { finish(request, .failure(error)) }
+        if requests.isEmpty { throw error }
+    }
+
+    private func tell(_ status: SynchronizationStatus, _ request: SynchronizationRequest, _ error: SyncError? = nil) -> SynchronizationAction {
+        let context = SynchronizationContext(status: status, userContext: request.context, error: error)
+        var action = SynchronizationAction.continue
+        for handler in package.callbackHandlers where handler.onSynchronize(request.groups, context) == .cancel { action = .cancel }
+        events.send(.synchronization(groups: request.groups, status: status, context: request.context, error: error))
+        return action
+    }
+
+    // MARK: The status listener
+
+    /// Reports a state of the detailed listeners.
+    /// - Throws: ``SyncError/Code/cancelled``.
+    func enter(_ state: SynchronizationStatusInfo.State, object: String? = nil) throws(SyncError) {
+        (self.state, self.object) = (state, object)
+        for request in requests {
+            guard let listener = request.listener else { continue }
+            var info = SynchronizationStatusInfo(
+                state: state, object: object, bytesSent: bytesSent, bytesReceived: bytesReceived, operationsSent: operationsSent,
+                rowsReceived: rowsReceived)
+            listener.onSynchronizationStatusChange(&info)
+            if info.isCancelled { request.cancel() }
+        }
+        try dropCancelled()
+    }
+
+    func sent(bytes: Int) throws(SyncError) {
+        bytesSent += Int64(bytes)
+        try dropCancelled()
+    }
+
+    func sentOperation() { operationsSent += 1 }
+
+    func received(bytes: Int) throws(SyncError) {
+        bytesReceived += Int64(bytes)
+        try dropCancelled()
+    }
+
+    func imported(rows: Int) { rowsReceived += rows }
+
+    /// An attempt that did not reach the server is repeated: its figures do not count.
+    func restart() { (bytesSent, bytesReceived, operationsSent) = (0, 0, 0) }
+}
