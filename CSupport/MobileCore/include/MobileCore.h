@@ -3,6 +3,7 @@
 #define MOBILE_CORE_H
 
 #include "mc_error.h"
+#include "mc_export.h"
 #include "mc_import.h"
 #include "mc_message.h"
 #include "mc_pool.h"

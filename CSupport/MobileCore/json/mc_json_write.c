@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json/mc_json_append.h"
 #include "json/mc_json_scan.h"
 #include "mc_message.h"
 
@@ -33,37 +34,82 @@ static uint8_t *put_escape(uint8_t *to, uint8_t byte)
     }
 }
 
-size_t mc_json_escape(const char *text, size_t length, char *out, size_t *bad)
+/// Escapes the bytes from `*from` to `end` into `out`, which has room for six times as many. Returns the end of what was written;
+/// NULL where a byte is not UTF-8, which `*from` then points at.
+static uint8_t *escape(const uint8_t **from, const uint8_t *end, uint8_t *out)
 {
-    const uint8_t *const start = (const uint8_t *)text, *at = start, *const end = length > 0 ? start + length : start;
-    uint8_t *to = (uint8_t *)out;
-    *to++ = '"';
+    const uint8_t *at = *from;
     while (at < end) {
-        // The scanner for reading knows what may stand in a string: it stops at a backslash as at any other byte to escape,
-        // so it is given one plain run after the other.
+        // The scanner for reading knows what may stand in a string as it is.
         const uint8_t *const run = at;
         at = mc_json_plain_end(at, end);
-        const size_t plain = (size_t)(at - run);
-        memcpy(to, run, plain);
-        to += plain;
+        memcpy(out, run, (size_t)(at - run));
+        out += at - run;
         if (at == end)
             break;
         if (*at < 0x80) {
-            to = put_escape(to, *at++);
+            out = put_escape(out, *at++);
             continue;
         }
         mc_json_stop stop;
         const uint8_t *const next = mc_json_utf8_end(at, end, &stop);
         if (next == NULL) {
-            *bad = (size_t)(at - start);
-            return 0;
+            *from = at;
+            return NULL;
         }
         do
-            *to++ = *at++;
+            *out++ = *at++;
         while (at < next);
+    }
+    *from = end;
+    return out;
+}
+
+size_t mc_json_escape(const char *text, size_t length, char *out, size_t *bad)
+{
+    const uint8_t *const start = (const uint8_t *)text, *at = start;
+    uint8_t *to = (uint8_t *)out;
+    *to++ = '"';
+    if (length > 0)
+        to = escape(&at, start + length, to);
+    if (to == NULL) {
+        *bad = (size_t)(at - start);
+        return 0;
     }
     *to++ = '"';
     return (size_t)(to - (uint8_t *)out);
+}
+
+/// Where a piece of text can be cut: not inside of a character, if the text is UTF-8.
+static const uint8_t *piece_end(const uint8_t *at, const uint8_t *end)
+{
+    enum { PIECE = 2048 };
+    if (end - at <= PIECE)
+        return end;
+    const uint8_t *cut = at + PIECE;
+    for (int back = 0; back < 3 && (*cut & 0xC0) == 0x80; back++)
+        cut--;
+    return cut;
+}
+
+mc_status mc_json_append_string(mc_byte_buffer *buffer, const char *text, size_t length, size_t *bad)
+{
+    const uint8_t *const start = (const uint8_t *)text, *at = start, *const end = length > 0 ? start + length : start;
+    mc_status status = mc_byte_buffer_append(buffer, "\"", 1);
+    // Piece by piece, so that the room for escapes that are not there stays small.
+    while (at < end && status == MC_OK) {
+        const uint8_t *const piece = piece_end(at, end);
+        status = mc_byte_buffer_reserve(buffer, (size_t)(piece - at) * 6);
+        if (status != MC_OK)
+            break;
+        uint8_t *const to = escape(&at, piece, buffer->bytes + buffer->length);
+        if (to == NULL) {
+            *bad = (size_t)(at - start);
+            return MC_ERROR_CORRUPT;
+        }
+        buffer->length = (size_t)(to - buffer->bytes);
+    }
+    return status == MC_OK ? mc_byte_buffer_append(buffer, "\"", 1) : status;
 }
 
 /// Takes the zeros away behind which nothing follows: "1.500000e+20" has none of them, "%.17g" writes none either; what it

@@ -8,7 +8,7 @@ internal import MobileCore
 ///
 /// The text is an array of rows: `[[1,"Harbour Foods","Dublin"],...]` in the order of the columns, or objects by their names,
 /// whose missing members are null. All or nothing: after an error, or without ``finish()``, the table is as it was before.
-/// Values are exact; see ``ImportColumnType`` for what becomes of them. Errors carry the row's number and the byte offset.
+/// Values are exact; see ``JSONColumnType`` for what becomes of them. Errors carry the row's number and the byte offset.
 @safe public final class BulkImporter {
     private let connection: Connection
     private var handle: OpaquePointer?

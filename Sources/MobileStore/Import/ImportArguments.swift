@@ -12,17 +12,28 @@ internal import MobileCore
         if let unknown = options.columnRules.keys.first(where: { !columns.contains($0) }) {
             throw StoreError(.misuse, "import of \"\(table)\": there is a rule for \"\(unknown)\", which is not among the columns")
         }
-        let rules = unsafe allocate(mc_column.self, columns.count)
-        for (index, column) in columns.enumerated() {
-            unsafe (rules + index).initialize(to: try rule(column, options.columnRules[column] ?? ImportColumnRule(.any)))
-        }
+        let rules = columns.map { options.columnRules[$0] ?? JSONColumnRule(.any) }
         let core = unsafe mc_import_options(
-            table: try name(table), columns: rules, column_count: columns.count, mode: mode.core,
+            table: try name(table), columns: try self.columns(columns, rules), column_count: columns.count, mode: mode.core,
             key: try options.keyColumn.map(name), on_insert: try assignments(options.onInsert), on_insert_count: options.onInsert.count,
             pending: try options.pending.map(protection), depth: UInt32(options.maximumDepth),
             row_bytes: options.maximumRowBytes.bytes, inflated_bytes: options.maximumInflatedBytes,
             inflate_ratio: options.maximumInflateRatio, progress: nil, context: nil)
         return unsafe core
+    }
+
+    /// The types of an export's columns, valid as long as this object.
+    func columns(named names: [String], _ types: [JSONColumnType]) throws(StoreError) -> UnsafePointer<mc_column> {
+        guard names.count == types.count else {
+            throw StoreError(.misuse, "export: types for \(types.count) columns, the statement has \(names.count)")
+        }
+        return unsafe try columns(names, types.map { JSONColumnRule($0) })
+    }
+
+    private func columns(_ names: [String], _ rules: [JSONColumnRule]) throws(StoreError) -> UnsafePointer<mc_column> {
+        let core = unsafe allocate(mc_column.self, names.count)
+        for (index, column) in names.enumerated() { unsafe (core + index).initialize(to: try rule(column, rules[index])) }
+        return unsafe UnsafePointer(core)
     }
 
     private func protection(_ pending: PendingProtection) throws(StoreError) -> UnsafePointer<mc_import_pending> {
@@ -56,7 +67,7 @@ internal import MobileCore
         return unsafe UnsafePointer(copy)
     }
 
-    private func rule(_ column: String, _ rule: ImportColumnRule) throws(StoreError) -> mc_column {
+    private func rule(_ column: String, _ rule: JSONColumnRule) throws(StoreError) -> mc_column {
         var core = unsafe mc_column(name: try name(column), type: MC_COLUMN_ANY, precision: 0, scale: 0, required: !rule.isNullable)
         switch rule.type {
         case .any: break

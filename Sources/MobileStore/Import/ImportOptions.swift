@@ -8,39 +8,6 @@ public enum ImportMode: Sendable {
     case delete
 }
 
-/// What a column takes from the JSON text, and what becomes of it in SQLite.
-public enum ImportColumnType: Sendable, Hashable {
-    /// Everything: integers of 64 bits, larger ones as their digits in text, other numbers as the nearest double, true and false
-    /// as 1 and 0, strings as text, arrays and objects as their JSON text.
-    case any
-    /// Numbers without fraction and exponent, of 64 bits.
-    case integer
-    /// Numbers, exactly: `precision` digits (1...1000), `scale` of them behind the point (0...`precision`). Up to a precision of
-    /// 18 an integer scaled by 10^`scale`, beyond as text in plain notation without superfluous zeros.
-    case decimal(precision: Int, scale: Int)
-    /// Numbers, as the nearest double, ties to even.
-    case real
-    /// true and false, as 1 and 0.
-    case boolean
-    /// Strings.
-    case text
-    /// Strings in base64 (RFC 4648, padded), as bytes.
-    case blob
-}
-
-/// The rule of one column.
-public struct ImportColumnRule: Sendable, Hashable {
-    public var type: ImportColumnType
-    /// Whether null is taken, and a member left out of a row object with it; default true. The key never is null, except in a
-    /// plain insert.
-    public var isNullable: Bool
-
-    public init(_ type: ImportColumnType, isNullable: Bool = true) {
-        self.type = type
-        self.isNullable = isNullable
-    }
-}
-
 /// Keeps an import away from rows with pending local changes: the versions of these rows go to another table.
 public struct PendingProtection: Sendable {
     /// The table of original states. It has the columns of the import, and exactly one row for each protected key.
@@ -65,8 +32,8 @@ public struct ImportOptions {
     public var onInsert: [(column: String, value: Value)] = []
     /// Protects rows with pending changes; default: none are protected.
     public var pending: PendingProtection?
-    /// The rules of columns by their names; a column without one takes ``ImportColumnType/any``.
-    public var columnRules: [String: ImportColumnRule] = [:]
+    /// The rules of columns by their names; a column without one takes ``JSONColumnType/any``.
+    public var columnRules: [String: JSONColumnRule] = [:]
     /// Levels of arrays and objects inside of a row's values, 1...1024; default 32.
     public var maximumDepth = 32
     /// The longest row; default 16 MB, at most 1,000,000,000 bytes. Bounds the memory of an import.

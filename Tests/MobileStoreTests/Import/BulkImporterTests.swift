@@ -78,7 +78,7 @@ import Testing
     @Test func `an error names row, column and byte, and leaves the table as it was`() throws {
         try importing(#"[[1,"a","b"]]"#)
         var options = ImportOptions()
-        options.columnRules["city"] = ImportColumnRule(.text, isNullable: false)
+        options.columnRules["city"] = JSONColumnRule(.text, isNullable: false)
         let error = #expect(throws: StoreError.self) { try importing(#"[[1,"x","y"],[2,"z",17]]"#, .upsert, options) }
         #expect(error?.code == .type)
         #expect(error?.row == 2)

@@ -1,0 +1,71 @@
+/// mc_export.h: writes the rows of a statement as JSON text, in pieces as large as the reader wants them.
+///
+///     [[1,"Harbour Foods",12.34],
+///     [2,"Mill & Sons",null]]
+///
+/// The reverse of an import (mc_import.h): numbers are exact, doubles have the shortest text that reads back as the same value,
+/// blobs are base64, text is checked to be UTF-8. The statement is stepped as far as the reader's buffer needs, no further.
+///
+/// Order of calls: open, read until it gives no bytes, close. The statement must have its values bound; it is stepped by the
+///                 export alone until the close, which resets it.
+/// Threads:        the statement's connection's.
+/// Memory:         some 100 KB and the longest row; 270 KB more when deflating.
+#ifndef MC_EXPORT_H
+#define MC_EXPORT_H
+
+#include "mc_error.h"
+#include "mc_rows.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sqlite3_stmt;
+
+typedef enum mc_export_format {
+    MC_EXPORT_ARRAYS = 0,  ///< a row is an array in the order of the columns
+    MC_EXPORT_OBJECTS = 1  ///< a row is an object under the names of the columns
+} mc_export_format;
+
+typedef struct mc_export_options {
+    /// The rules of the columns, as many as the statement has, or NULL: all of type MC_COLUMN_ANY under the statement's names.
+    /// What a value of a type becomes:
+    ///   ANY      by its storage: null, numbers, strings, base64
+    ///   INTEGER  a number; other storage is an error
+    ///   DECIMAL  an integer in plain notation, its last `scale` digits behind the point; a text as it is if it is a number
+    ///   REAL     a number with a point or an exponent
+    ///   BOOLEAN  true and false; an integer other than 0 is true
+    ///   TEXT     a string; numbers are written out first
+    ///   BLOB     a string in base64
+    /// `precision` and `required` are not looked at; null is always null.
+    const mc_column *MC_NULLABLE columns;
+    size_t column_count;                ///< of `columns`
+    mc_export_format format;
+    int deflate_level;                  ///< 0: plain text; 1 (fast) to 9 (small): a zlib stream
+} mc_export_options;
+
+typedef struct mc_export mc_export;
+
+/// Opens an export. The statement is borrowed and must outlive it. On success `*out` is owned by the caller, who gives it to
+/// `mc_export_close`; on failure it is NULL.
+/// Fails with MC_ERROR_MISUSE (a statement without columns, another number of rules, two columns of one name in objects, a level
+/// out of its range), MC_ERROR_NO_MEMORY.
+mc_status mc_export_open(struct sqlite3_stmt *MC_NONNULL statement, const mc_export_options *MC_NONNULL options,
+                         mc_export *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+
+/// Writes the next bytes to `buffer`; `*length` is their number: `capacity` until the last piece, and 0 behind it.
+/// Fails with MC_ERROR_CORRUPT (a text that is not UTF-8; `row` is set), MC_ERROR_TYPE (a value that its column's type cannot
+/// write, an infinity), MC_ERROR_NO_MEMORY and as SQLite does. After a failure every read fails with MC_ERROR_MISUSE.
+mc_status mc_export_read(mc_export *MC_NONNULL rows, void *MC_NONNULL buffer, size_t capacity, size_t *MC_NONNULL length,
+                         mc_error *MC_NULLABLE error);
+
+/// Rows written so far.
+int64_t mc_export_rows(const mc_export *MC_NONNULL rows);
+
+/// Lets go of an export; NULL is allowed.
+void mc_export_close(mc_export *MC_NULLABLE rows);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

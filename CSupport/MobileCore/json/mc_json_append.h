@@ -1,0 +1,11 @@
+/// mc_json_append.h: JSON text into a growing buffer. Internal.
+#ifndef MC_JSON_APPEND_H
+#define MC_JSON_APPEND_H
+
+#include "json/mc_byte_buffer.h"
+
+/// Appends UTF-8 text as a JSON string with its quotes. Fails with MC_ERROR_CORRUPT where it is not valid UTF-8 (`*bad` is the
+/// offset of the first wrong byte), and as `mc_byte_buffer_reserve` does.
+mc_status mc_json_append_string(mc_byte_buffer *buffer, const char *text, size_t length, size_t *bad);
+
+#endif

@@ -1,0 +1,32 @@
+/// What a column takes from the JSON text, and what becomes of it in SQLite.
+public enum JSONColumnType: Sendable, Hashable {
+    /// Everything: integers of 64 bits, larger ones as their digits in text, other numbers as the nearest double, true and false
+    /// as 1 and 0, strings as text, arrays and objects as their JSON text.
+    case any
+    /// Numbers without fraction and exponent, of 64 bits.
+    case integer
+    /// Numbers, exactly: `precision` digits (1...1000), `scale` of them behind the point (0...`precision`). Up to a precision of
+    /// 18 an integer scaled by 10^`scale`, beyond as text in plain notation without superfluous zeros.
+    case decimal(precision: Int, scale: Int)
+    /// Numbers, as the nearest double, ties to even.
+    case real
+    /// true and false, as 1 and 0.
+    case boolean
+    /// Strings.
+    case text
+    /// Strings in base64 (RFC 4648, padded), as bytes.
+    case blob
+}
+
+/// The rule of one column.
+public struct JSONColumnRule: Sendable, Hashable {
+    public var type: JSONColumnType
+    /// Whether null is taken, and a member left out of a row object with it; default true. The key never is null, except in a
+    /// plain insert.
+    public var isNullable: Bool
+
+    public init(_ type: JSONColumnType, isNullable: Bool = true) {
+        self.type = type
+        self.isNullable = isNullable
+    }
+}
