@@ -6,6 +6,9 @@ final class Workspace {
     let folder: URL
     /// Data set R30: 30,000 rows with the keys from 1 on.
     let r30: DataSet
+    /// The same rows with keys of seven digits, so that they can be given new keys again and again: for inputs larger than the data set.
+    private(set) lazy var repeatable = Result { try DataSet(rows: 30_000, firstKey: Workspace.firstRepeatableKey) }
+    static let firstRepeatableKey: Int64 = 1_000_001
     private var fileCount = 0
 
     init() throws {

@@ -1,3 +1,5 @@
+import MobileStore
+
 /// The table that data set R30 goes into: what the object layer makes for an object with these attributes, and its original-state table.
 enum ItemTable {
     /// The columns of the values of a row, in their order. The first one is the surrogate key.
@@ -25,4 +27,13 @@ enum ItemTable {
 
     /// Reads the values of all rows in the order of their keys.
     static let select = #"SELECT \#(columnList) FROM "Item" ORDER BY "_sk""#
+
+    /// What each column takes from the JSON.
+    static let rules: [String: ImportColumnRule] = {
+        let types: [ImportColumnType] = [
+            .integer, .integer, .integer, .decimal(precision: 7, scale: 2), .decimal(precision: 7, scale: 6), .text, .boolean,
+            .text, .text, .text, .text, .text,
+        ]
+        return Dictionary(uniqueKeysWithValues: zip(columns, types.map { ImportColumnRule($0, isNullable: false) }))
+    }()
 }
