@@ -29,11 +29,11 @@ enum ItemTable {
     static let select = #"SELECT \#(columnList) FROM "Item" ORDER BY "_sk""#
 
     /// What each column takes from the JSON.
-    static let rules: [String: ImportColumnRule] = {
-        let types: [ImportColumnType] = [
+    static let rules: [String: JSONColumnRule] = {
+        let types: [JSONColumnType] = [
             .integer, .integer, .integer, .decimal(precision: 7, scale: 2), .decimal(precision: 7, scale: 6), .text, .boolean,
             .text, .text, .text, .text, .text,
         ]
-        return Dictionary(uniqueKeysWithValues: zip(columns, types.map { ImportColumnRule($0, isNullable: false) }))
+        return Dictionary(uniqueKeysWithValues: zip(columns, types.map { JSONColumnRule($0, isNullable: false) }))
     }()
 }
