@@ -2,6 +2,9 @@
 #ifndef MOBILE_CORE_H
 #define MOBILE_CORE_H
 
+#include "mc_blob.h"
+#include "mc_blob_reader.h"
+#include "mc_blob_writer.h"
 #include "mc_error.h"
 #include "mc_export.h"
 #include "mc_import.h"

@@ -20,6 +20,9 @@ typedef struct mc_statement mc_statement;
 /// The SQLite connection, borrowed: for code of the core that is given a connection.
 struct sqlite3 *mc_connection_sqlite(mc_connection *connection);
 
+/// The pool that it comes from.
+mc_pool *mc_connection_pool(mc_connection *connection);
+
 /// Whether this is the pool's writer.
 bool mc_connection_is_writer(const mc_connection *connection);
 

@@ -75,6 +75,7 @@ static void activate(mc_connection *connection, const mc_checkout *checkout)
     connection->is_active = true;
     connection->has_owner = false;
     connection->depth = 1;
+    connection->has_dropped_values = false;
     connection->ticket = checkout->ticket;
     connection->active_since_ns = mc_monotonic_ns();
     connection->busy_limit_ns = checkout->timeout_ns >= 0 ? checkout->timeout_ns : pool->options.busy_timeout_ns;

@@ -203,6 +203,11 @@ struct sqlite3 *mc_connection_sqlite(mc_connection *connection)
     return connection->db;
 }
 
+mc_pool *mc_connection_pool(mc_connection *connection)
+{
+    return connection->pool;
+}
+
 bool mc_connection_is_writer(const mc_connection *connection)
 {
     return connection->is_writer;

@@ -23,6 +23,7 @@ static mc_status create_pool(const char *path, const mc_pool_options *options, m
     pool->path = copy_text(path);
     pool->vfs = options->vfs != NULL ? copy_text(options->vfs) : NULL;
     pool->options.vfs = pool->vfs;
+    sqlite3_randomness(sizeof pool->session, &pool->session);
     if (pool->path == NULL || (options->vfs != NULL && pool->vfs == NULL) || pthread_mutex_init(&pool->mutex, NULL) != 0) {
         sqlite3_free(pool->path);
         sqlite3_free(pool->vfs);
@@ -56,6 +57,7 @@ static void free_pool(mc_pool *pool)
 {
     (void)pthread_cond_destroy(&pool->drained);
     (void)pthread_mutex_destroy(&pool->mutex);
+    sqlite3_free(pool->pins);
     sqlite3_free(pool->path);
     sqlite3_free(pool->vfs);
     sqlite3_free(pool);

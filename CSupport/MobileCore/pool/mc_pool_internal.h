@@ -48,6 +48,7 @@ struct mc_connection {
     atomic_bool interrupted;  ///< everything but ending the transaction fails from now on
     int64_t busy_limit_ns;    ///< how long one wait for another process may take
     int64_t busy_since_ns;    ///< when the present wait began
+    bool has_dropped_values;  ///< large values, since it was checked out
 
     sqlite3_stmt *control[MC_CONTROL_COUNT];
     mc_statement_list in_use, at_rest;
@@ -91,6 +92,12 @@ struct mc_ticket {
     mc_pool *pool;  ///< the one it waits in or works in; NULL: none
 };
 
+/// A large value in use; see mc_blob.h.
+typedef struct mc_pin {
+    int64_t value;
+    int count;
+} mc_pin;
+
 struct mc_pool {
     pthread_mutex_t mutex;
     pthread_cond_t drained;  ///< nobody is in any more
@@ -105,6 +112,9 @@ struct mc_pool {
     mc_waiter_list for_writer, for_reader;
     int leaving;  ///< waits that are over and not yet noticed by who waited
     bool is_closing, is_closed;
+    mc_pin *pins;
+    size_t pin_count, pin_capacity;
+    int64_t session;  ///< tells this opening of the file from every other one
 };
 
 /// mc_clock.c

@@ -43,6 +43,10 @@ internal import MobileCore
             throw error
         }
         try unsafe StoreError.check { unsafe mc_connection_commit(handle, $0) }
+        let dropsValues = unsafe mc_blob_has_dropped(handle)
+        end()
+        // Committed is committed: space that cannot be freed now is freed by a later write that drops values, or at open.
+        if dropsValues { _ = try? database.freeRemovedValues() }
         return result
     }
 }

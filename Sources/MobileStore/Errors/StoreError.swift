@@ -113,6 +113,12 @@ extension StoreError {
         guard unsafe call(&error) == MC_OK else { throw StoreError(error) }
     }
 
+    /// The same for closures that cannot throw: what went wrong, or `nil`.
+    static func failure(of call: (UnsafeMutablePointer<mc_error>) -> mc_status) -> StoreError? {
+        var error = mc_error()
+        return unsafe call(&error) == MC_OK ? nil : StoreError(error)
+    }
+
     static let usedOutside = StoreError(
         .misuse, "a connection was used after the closure that it was given to; it is valid only inside")
 }

@@ -1,0 +1,135 @@
+/// mc_blob.c: the tables of large values, and what their rows say.
+#include "blobs/mc_blob_internal.h"
+
+static const char SQL_SCHEMA[] =
+    "CREATE TABLE IF NOT EXISTS \"_mc_value\"("
+    "\"id\" INTEGER PRIMARY KEY AUTOINCREMENT, "  // ids are never used again: a stale reference finds nothing
+    "\"unit\" INTEGER NOT NULL, \"chunk\" INTEGER NOT NULL, \"state\" INTEGER NOT NULL, \"session\" INTEGER NOT NULL, "
+    "\"length\" INTEGER NOT NULL, \"bytes\" INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS \"_mc_chunk\"(\"id\" INTEGER PRIMARY KEY, \"start\" INTEGER, \"content\" BLOB NOT NULL);";
+
+mc_status mc_short_write_begin(mc_pool *pool, const char *label, int64_t timeout_ns, mc_short_write *write, mc_error *error)
+{
+    const mc_checkout checkout = {.writer = true, .timeout_ns = timeout_ns, .label = label};
+    mc_connection *connection = NULL;
+    mc_status status = mc_pool_checkout(pool, &checkout, &connection, error);
+    if (status != MC_OK)
+        return status;
+    *write = (mc_short_write){.pool = pool, .connection = connection, .is_part = mc_connection_depth(connection) > 1};
+    status = write->is_part ? mc_connection_savepoint(connection, error) : mc_connection_begin(connection, error);
+    if (status != MC_OK)
+        mc_pool_return(pool, connection);
+    return status;
+}
+
+mc_status mc_short_write_end(mc_short_write *write, mc_status status, mc_error *error)
+{
+    mc_connection *connection = write->connection;
+    if (status == MC_OK)
+        status = write->is_part ? mc_connection_release(connection, error) : mc_connection_commit(connection, error);
+    else if (write->is_part)
+        mc_connection_rollback_savepoint(connection);
+    else
+        mc_connection_rollback(connection);
+    mc_pool_return(write->pool, connection);
+    write->connection = NULL;
+    return status;
+}
+
+static mc_status prepare_with(mc_connection *connection, const char *sql, const int64_t *values, int count,
+                              mc_statement **out, mc_error *error)
+{
+    mc_status status = mc_statement_prepare(connection, sql, strlen(sql), out, error);
+    for (int i = 0; i < count && status == MC_OK; i++)
+        status = mc_statement_bind_integer(*out, i + 1, values[i], error);
+    return status;
+}
+
+mc_status mc_blob_run(mc_connection *connection, const char *sql, const int64_t *values, int count, int64_t *changes,
+                      mc_error *error)
+{
+    mc_statement *statement = NULL;
+    mc_status status = prepare_with(connection, sql, values, count, &statement, error);
+    if (status == MC_OK)
+        status = mc_statement_run(statement, changes, error);
+    mc_statement_release(statement);
+    return status;
+}
+
+mc_status mc_blob_find(mc_connection *connection, const char *sql, const int64_t *values, int count, int64_t *result,
+                       bool *found, mc_error *error)
+{
+    mc_statement *statement = NULL;
+    mc_status status = prepare_with(connection, sql, values, count, &statement, error);
+    if (status == MC_OK)
+        status = mc_statement_step(statement, found, error);
+    if (status == MC_OK && *found)
+        *result = mc_statement_column_integer(statement, 0);
+    mc_statement_release(statement);
+    return status;
+}
+
+mc_status mc_blob_prepare(mc_connection *connection, mc_error *error)
+{
+    mc_status status = mc_connection_exec(connection, SQL_SCHEMA, sizeof SQL_SCHEMA - 1, NULL, error);
+    if (status != MC_OK)
+        return status;
+    const int64_t session = mc_pool_session(mc_connection_pool(connection));
+    return mc_blob_run(connection, "UPDATE \"_mc_value\" SET \"state\" = 2 WHERE \"state\" = 0 AND \"session\" <> ?", &session,
+                       1, NULL, error);
+}
+
+static mc_status check_description(int64_t value, const mc_blob_description *description, mc_error *error)
+{
+    const bool is_text = description->unit == MC_BLOB_SCALARS;
+    const bool is_sound = (is_text || description->unit == MC_BLOB_BYTES) && description->chunk_size > 0
+        && description->chunk_size <= INT32_MAX && description->length >= 0 && description->bytes >= description->length
+        && (is_text || description->bytes == description->length)
+        && description->bytes / description->chunk_size < MC_CHUNKS_MAXIMUM;
+    return is_sound ? MC_OK : mc_fail(error, MC_ERROR_CORRUPT, "large value %" PRId64 ": its length contradicts itself", value);
+}
+
+mc_status mc_blob_describe(mc_connection *connection, int64_t value, mc_blob_description *description, mc_error *error)
+{
+    static const char sql[] =
+        "SELECT \"unit\", \"length\", \"bytes\", \"chunk\" FROM \"_mc_value\" WHERE \"id\" = ? AND \"state\" = 1";
+    mc_statement *statement = NULL;
+    bool found = false;
+    mc_status status = prepare_with(connection, sql, &value, 1, &statement, error);
+    if (status == MC_OK)
+        status = mc_statement_step(statement, &found, error);
+    if (status == MC_OK && !found)
+        status = mc_fail(error, MC_ERROR_NOT_FOUND, "large value %" PRId64 " does not exist", value);
+    if (status == MC_OK) {
+        *description = (mc_blob_description){
+            .unit = (mc_blob_unit)mc_statement_column_integer(statement, 0),
+            .length = mc_statement_column_integer(statement, 1),
+            .bytes = mc_statement_column_integer(statement, 2),
+            .chunk_size = mc_statement_column_integer(statement, 3),
+        };
+        status = check_description(value, description, error);
+    }
+    mc_statement_release(statement);
+    return status;
+}
+
+/// A row of a rowid table keeps a little of a long payload in its leaf and the rest on overflow pages of `usable - 4` bytes;
+/// when that rest fills its last page exactly, the leaf keeps the least possible, and several chunks share one leaf page
+/// (SQLite's file format, section 1.6). The record's header takes 6 bytes: its own size, NULL for the key, the type of
+/// `start`, and 3 for the type of `content`; the value of `start` up to 6 more.
+size_t mc_blob_chunk_size(mc_connection *connection, mc_blob_unit unit)
+{
+    enum { WANTED = 65536, LEAST_PAGES = 4, HEADER = 6, START = 6 };
+    sqlite3 *db = mc_connection_sqlite(connection);
+    mc_pool_settings settings;
+    mc_pool_get_settings(mc_connection_pool(connection), &settings);
+    int reserved = -1;
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved) != SQLITE_OK || reserved < 0)
+        reserved = 0;
+    const int usable = settings.page_size - reserved;
+    const int in_leaf = (usable - 12) * 32 / 255 - 23;
+    int pages = (WANTED + usable - 5) / (usable - 4);
+    if (pages < LEAST_PAGES)
+        pages = LEAST_PAGES;
+    return (size_t)(in_leaf + pages * (usable - 4) - HEADER - (unit == MC_BLOB_SCALARS ? START : 0));
+}

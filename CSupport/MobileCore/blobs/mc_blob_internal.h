@@ -1,0 +1,53 @@
+/// mc_blob_internal.h: what the files of large values share.
+#ifndef MC_BLOB_INTERNAL_H
+#define MC_BLOB_INTERNAL_H
+
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#include "base/mc_fail.h"
+#include "mc_blob.h"
+
+/// A chunk's key is the value's id above its number.
+enum { MC_CHUNK_BITS = 24 };
+#define MC_CHUNKS_MAXIMUM (INT64_C(1) << MC_CHUNK_BITS)
+#define MC_VALUES_MAXIMUM (INT64_C(1) << (62 - MC_CHUNK_BITS))
+
+/// The states of `_mc_value`.
+typedef enum mc_blob_state { MC_BLOB_WRITING = 0, MC_BLOB_COMPLETE = 1, MC_BLOB_DROPPED = 2 } mc_blob_state;
+
+static inline int64_t mc_chunk_key(int64_t value, int64_t number)
+{
+    return (int64_t)((uint64_t)value << MC_CHUNK_BITS) | number;
+}
+
+/// A short transaction of the writer; on a thread that holds the writer, a savepoint of its transaction.
+typedef struct mc_short_write {
+    mc_pool *pool;
+    mc_connection *connection;
+    bool is_part;
+} mc_short_write;
+
+mc_status mc_short_write_begin(mc_pool *pool, const char *label, int64_t timeout_ns, mc_short_write *write, mc_error *error);
+
+/// Commits if `status` is MC_OK, otherwise rolls back; gives the connection back. Returns `status`, or why it could not commit.
+mc_status mc_short_write_end(mc_short_write *write, mc_status status, mc_error *error);
+
+/// Runs a cached statement with up to four integers.
+mc_status mc_blob_run(mc_connection *connection, const char *sql, const int64_t *values, int count, int64_t *changes,
+                      mc_error *error);
+
+/// The first column of the first row; false in `*found` where there is none.
+mc_status mc_blob_find(mc_connection *connection, const char *sql, const int64_t *values, int count, int64_t *result,
+                       bool *found, mc_error *error);
+
+/// Drops a value that is being written: state and nothing else.
+mc_status mc_blob_drop_one(mc_connection *connection, int64_t value, mc_error *error);
+
+/// pool/mc_pool_pins.c
+void mc_connection_set_dropped_values(mc_connection *connection);
+bool mc_pool_is_pinned(mc_pool *pool, int64_t value);
+int64_t mc_pool_session(const mc_pool *pool);
+
+#endif

@@ -1,0 +1,140 @@
+/// mc_blob_removal.c: drops values and frees their space.
+///
+/// In two steps, because a reader may open a value at any time: first the value is marked as dropped, and the mark committed;
+/// from then on nobody can open it. Whoever opened it before has pinned it before looking, so its pin is seen by the second
+/// step, which leaves it for a later one.
+#include "blobs/mc_blob_internal.h"
+
+enum { CHUNKS_PER_TRANSACTION = 64 };
+
+mc_status mc_blob_drop_one(mc_connection *connection, int64_t value, mc_error *error)
+{
+    mc_connection_set_dropped_values(connection);
+    return mc_blob_run(connection, "UPDATE \"_mc_value\" SET \"state\" = 2 WHERE \"id\" = ?", &value, 1, NULL, error);
+}
+
+mc_status mc_blob_drop(mc_connection *connection, const int64_t *values, size_t count, mc_error *error)
+{
+    mc_status status = MC_OK;
+    for (size_t i = 0; i < count && status == MC_OK; i++)
+        status = mc_blob_drop_one(connection, values[i], error);
+    return status;
+}
+
+/// SELECT of the complete values that no column refers to. NULL without memory; the caller frees it.
+static char *unreferenced_sql(const mc_blob_reference *references, size_t count)
+{
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(sql, "SELECT \"id\" FROM \"_mc_value\" WHERE \"state\" = 1");
+    for (size_t i = 0; i < count; i++)
+        sqlite3_str_appendf(sql, "%s SELECT \"%w\" FROM \"%w\" WHERE \"%w\" IS NOT NULL", i == 0 ? " AND \"id\" NOT IN (" : " UNION ALL",
+                            references[i].column, references[i].table, references[i].column);
+    if (count > 0)
+        sqlite3_str_appendall(sql, ")");
+    return sqlite3_str_finish(sql);
+}
+
+mc_status mc_blob_drop_unreferenced(mc_connection *connection, const mc_blob_reference *references, size_t count,
+                                    int64_t *dropped, mc_error *error)
+{
+    mc_pool *pool = mc_connection_pool(connection);
+    mc_statement *statement = NULL;
+    int64_t number = 0;
+    bool has_row = false;
+    char *sql = unreferenced_sql(references, count);
+    if (sql == NULL)
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory to look for unreferenced values");
+    mc_status status = mc_statement_prepare(connection, sql, strlen(sql), &statement, error);
+    sqlite3_free(sql);
+    while (status == MC_OK) {
+        status = mc_statement_step(statement, &has_row, error);
+        if (status != MC_OK || !has_row)
+            break;
+        const int64_t value = mc_statement_column_integer(statement, 0);
+        if (mc_pool_is_pinned(pool, value))
+            continue;
+        status = mc_blob_drop_one(connection, value, error);
+        number++;
+    }
+    mc_statement_release(statement);
+    if (status == MC_OK && dropped != NULL)
+        *dropped = number;
+    return status;
+}
+
+/// The next dropped value behind `*value`; `*found` is false behind the last.
+static mc_status next_dropped(mc_connection *connection, int64_t *value, bool *found, mc_error *error)
+{
+    return mc_blob_find(connection,
+                        "SELECT \"id\" FROM \"_mc_value\" WHERE \"id\" > ? AND \"state\" = 2 ORDER BY \"id\" LIMIT 1", value, 1, value,
+                        found, error);
+}
+
+/// Removes the last chunks of a value, and the value itself when none is left: `*is_gone`.
+static mc_status remove_some(mc_connection *connection, int64_t value, bool *is_gone, mc_error *error)
+{
+    const int64_t range[] = {mc_chunk_key(value, 0), mc_chunk_key(value, MC_CHUNKS_MAXIMUM - 1)};
+    int64_t last = 0;
+    bool found = false;
+    *is_gone = false;
+    mc_status status = mc_blob_find(
+        connection, "SELECT \"id\" FROM \"_mc_chunk\" WHERE \"id\" BETWEEN ? AND ? ORDER BY \"id\" DESC LIMIT 1", range, 2, &last,
+        &found, error);
+    if (status != MC_OK)
+        return status;
+    if (found) {
+        const int64_t least = last - CHUNKS_PER_TRANSACTION + 1;
+        const int64_t part[] = {least > range[0] ? least : range[0], last};
+        status = mc_blob_run(connection, "DELETE FROM \"_mc_chunk\" WHERE \"id\" BETWEEN ? AND ?", part, 2, NULL, error);
+        found = part[0] > range[0];
+    }
+    if (status == MC_OK && !found) {
+        status = mc_blob_run(connection, "DELETE FROM \"_mc_value\" WHERE \"id\" = ?", &value, 1, NULL, error);
+        *is_gone = true;
+    }
+    return status;
+}
+
+static mc_status has_tables(mc_connection *connection, bool *has, mc_error *error)
+{
+    int64_t one = 0;
+    return mc_blob_find(connection, "SELECT 1 FROM sqlite_schema WHERE \"name\" = '_mc_value'", NULL, 0, &one, has, error);
+}
+
+/// One short transaction of the collection: some chunks of the first dropped value from `*value` on that is not pinned.
+static mc_status collect_some(mc_pool *pool, int64_t *value, bool *is_gone, bool *is_done, mc_error *error)
+{
+    mc_short_write write;
+    bool found = false;
+    *is_gone = false;
+    mc_status status = mc_short_write_begin(pool, "removal of large values", -1, &write, error);
+    if (status != MC_OK)
+        return status;
+    status = has_tables(write.connection, &found, error);
+    if (status == MC_OK && found) {
+        (*value)--;
+        do {
+            status = next_dropped(write.connection, value, &found, error);
+        } while (status == MC_OK && found && mc_pool_is_pinned(pool, *value));
+    }
+    if (status == MC_OK && found)
+        status = remove_some(write.connection, *value, is_gone, error);
+    *is_done = !found;
+    return mc_short_write_end(&write, status, error);
+}
+
+mc_status mc_blob_collect(mc_pool *pool, int64_t *removed, mc_error *error)
+{
+    int64_t value = 1, number = 0;
+    bool is_done = false;
+    mc_status status = MC_OK;
+    while (status == MC_OK && !is_done) {
+        bool is_gone = false;
+        status = collect_some(pool, &value, &is_gone, &is_done, error);
+        if (is_gone)
+            number++;
+    }
+    if (removed != NULL)
+        *removed = number;
+    return status;
+}

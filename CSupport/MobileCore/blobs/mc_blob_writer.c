@@ -1,0 +1,350 @@
+/// mc_blob_writer.c: writes large values.
+#include "mc_blob_writer.h"
+
+#include "blobs/mc_blob_internal.h"
+#include "blobs/mc_utf8_counter.h"
+
+enum { BUFFER_WANTED = 512 * 1024 };
+
+/// The content so far: whole chunks in the database, then the buffer. A flush stores the chunk that the buffer ends in as well,
+/// although it may grow; it then stays in the buffer and is stored once more.
+struct mc_blob_writer {
+    mc_pool *pool;
+    int64_t value;  ///< 0: the database knows nothing of it yet
+    mc_blob_unit unit;
+    int64_t announced;  ///< units; negative: unknown
+    int64_t timeout_ns;
+    size_t chunk_size;
+    uint8_t *buffer;
+    size_t capacity;  ///< whole chunks
+    size_t buffered;
+    int64_t next_chunk;    ///< the chunk that the buffer begins with
+    int64_t next_start;    ///< scalars before it
+    bool is_tail_stored;   ///< whether the first chunk of the buffer has been stored by a flush
+    size_t stored_of_tail; ///< how much of it
+    int64_t bytes, units;  ///< taken so far
+    mc_utf8_counter utf8;
+    enum { STATE_OPEN, STATE_FINISHED, STATE_BROKEN } state;
+    mc_error sink_failure;
+};
+
+mc_status mc_blob_writer_open(mc_pool *pool, const mc_blob_writer_options *options, mc_blob_writer **out, mc_error *error)
+{
+    const mc_checkout checkout = {.timeout_ns = options->timeout_ns};
+    mc_connection *connection = NULL;
+    size_t chunk_size = options->chunk_size;
+    *out = NULL;
+    if (chunk_size == 0) {
+        const mc_status status = mc_pool_checkout(pool, &checkout, &connection, error);
+        if (status != MC_OK)
+            return status;
+        chunk_size = mc_blob_chunk_size(connection, options->unit);
+        mc_pool_return(pool, connection);
+    }
+    if (chunk_size > INT32_MAX / 2)
+        return mc_fail(error, MC_ERROR_MISUSE, "chunk size %zu: use up to %d bytes", chunk_size, INT32_MAX / 2);
+    const size_t chunks = chunk_size < BUFFER_WANTED ? BUFFER_WANTED / chunk_size : 1;
+    mc_blob_writer *writer = sqlite3_malloc64(sizeof *writer);
+    uint8_t *buffer = sqlite3_malloc64(chunks * chunk_size);
+    if (writer == NULL || buffer == NULL) {
+        sqlite3_free(writer);
+        sqlite3_free(buffer);
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory to write a large value");
+    }
+    *writer = (mc_blob_writer){
+        .pool = pool,
+        .unit = options->unit,
+        .announced = options->length,
+        .timeout_ns = options->timeout_ns,
+        .chunk_size = chunk_size,
+        .buffer = buffer,
+        .capacity = chunks * chunk_size,
+    };
+    *out = writer;
+    return MC_OK;
+}
+
+static mc_status insert_value(mc_blob_writer *writer, mc_connection *connection, mc_error *error)
+{
+    const int64_t values[] = {writer->unit, (int64_t)writer->chunk_size, mc_pool_session(writer->pool)};
+    const mc_status status = mc_blob_run(connection,
+                                         "INSERT INTO \"_mc_value\"(\"unit\", \"chunk\", \"session\", \"state\", \"length\", \"bytes\") "
+                                         "VALUES (?, ?, ?, 0, 0, 0)",
+                                         values, 3, NULL, error);
+    if (status != MC_OK)
+        return status;
+    const int64_t value = mc_connection_last_inserted_key(connection);
+    if (value >= MC_VALUES_MAXIMUM)
+        return mc_fail(error, MC_ERROR_LIMIT, "there are no ids left for large values");
+    writer->value = value;
+    return MC_OK;
+}
+
+/// The value must still be ours: another pool that opened the file took it for a leftover.
+static mc_status check_value(mc_blob_writer *writer, mc_connection *connection, mc_error *error)
+{
+    bool found = false;
+    int64_t one = 0;
+    const mc_status status = mc_blob_find(connection, "SELECT 1 FROM \"_mc_value\" WHERE \"id\" = ? AND \"state\" = 0",
+                                          &writer->value, 1, &one, &found, error);
+    if (status != MC_OK || found)
+        return status;
+    return mc_fail(error, MC_ERROR_NOT_FOUND, "large value %" PRId64 " was dropped while it was written", writer->value);
+}
+
+/// Stores one chunk; the bytes are bound where they lie.
+static mc_status store_chunk(mc_blob_writer *writer, mc_connection *connection, int64_t number, int64_t start,
+                             const uint8_t *bytes, size_t length, bool replaces, mc_error *error)
+{
+    static const char insert[] = "INSERT INTO \"_mc_chunk\" VALUES (?, ?, ?)";
+    static const char replace[] = "REPLACE INTO \"_mc_chunk\" VALUES (?, ?, ?)";
+    const char *sql = replaces ? replace : insert;
+    mc_statement *statement = NULL;
+    if (number >= MC_CHUNKS_MAXIMUM)
+        return mc_fail(error, MC_ERROR_LIMIT, "large value %" PRId64 ": more than %" PRId64 " bytes", writer->value,
+                       MC_CHUNKS_MAXIMUM * (int64_t)writer->chunk_size);
+    mc_status status = mc_statement_prepare(connection, sql, strlen(sql), &statement, error);
+    if (status == MC_OK)
+        status = mc_statement_bind_integer(statement, 1, mc_chunk_key(writer->value, number), error);
+    if (status == MC_OK && writer->unit == MC_BLOB_SCALARS)
+        status = mc_statement_bind_integer(statement, 2, start, error);
+    if (status == MC_OK) {
+        const int code = sqlite3_bind_blob64(mc_statement_sqlite(statement), 3, bytes, length, SQLITE_STATIC);
+        if (code != SQLITE_OK)
+            status = mc_fail_sqlite(error, mc_connection_sqlite(connection), code, "bind chunk %" PRId64, number);
+    }
+    if (status == MC_OK)
+        status = mc_statement_run(statement, NULL, error);
+    mc_statement_release(statement);
+    return status;
+}
+
+/// Stores bytes as chunks from `next_chunk` on. Only the last chunk may be short.
+static mc_status store_chunks(mc_blob_writer *writer, mc_connection *connection, const uint8_t *bytes, size_t length,
+                              mc_error *error)
+{
+    int64_t number = writer->next_chunk, start = writer->next_start;
+    mc_status status = writer->value == 0 ? insert_value(writer, connection, error) : check_value(writer, connection, error);
+    for (size_t at = 0; at < length && status == MC_OK; number++) {
+        const size_t size = length - at < writer->chunk_size ? length - at : writer->chunk_size;
+        status = store_chunk(writer, connection, number, start, bytes + at, size, at == 0 && writer->is_tail_stored, error);
+        if (writer->unit == MC_BLOB_SCALARS)
+            start += mc_utf8_count(bytes + at, size);
+        at += size;
+    }
+    return status;
+}
+
+/// The whole chunks of what has been stored are done with: the next buffer begins behind them.
+static void advance(mc_blob_writer *writer, const uint8_t *bytes, size_t length)
+{
+    writer->next_chunk += (int64_t)(length / writer->chunk_size);
+    if (writer->unit == MC_BLOB_SCALARS)
+        writer->next_start += mc_utf8_count(bytes, length);
+    writer->is_tail_stored = false;
+}
+
+/// One short transaction. When it fails, nothing of it is in the database, and the writer is broken: what was taken is lost.
+static mc_status store(mc_blob_writer *writer, const uint8_t *bytes, size_t length, mc_error *error)
+{
+    const int64_t known = writer->value;
+    mc_short_write write;
+    mc_status status = mc_short_write_begin(writer->pool, "write of a large value", writer->timeout_ns, &write, error);
+    if (status == MC_OK)
+        status = mc_short_write_end(&write, store_chunks(writer, write.connection, bytes, length, error), error);
+    if (status != MC_OK) {
+        writer->value = known;
+        writer->state = STATE_BROKEN;
+    }
+    return status;
+}
+
+static mc_status check_open(const mc_blob_writer *writer, mc_error *error)
+{
+    if (writer->state == STATE_OPEN)
+        return MC_OK;
+    return mc_fail(error, MC_ERROR_MISUSE, writer->state == STATE_FINISHED
+                       ? "the large value is finished: nothing can be added to it"
+                       : "an earlier write of the large value failed: it can only be dropped");
+}
+
+/// Whether the piece may be taken; `*units` is how many units it adds, `*utf8` the state behind it.
+static mc_status check_piece(const mc_blob_writer *writer, const uint8_t *bytes, size_t length, int64_t *units,
+                             mc_utf8_counter *utf8, mc_error *error)
+{
+    size_t bad = 0;
+    *utf8 = writer->utf8;
+    *units = (int64_t)length;
+    if (writer->unit == MC_BLOB_SCALARS) {
+        *units = 0;
+        if (!mc_utf8_push(utf8, bytes, length, units, &bad))
+            return mc_fail_at(error, MC_ERROR_TYPE, writer->bytes + (int64_t)bad, 0,
+                              "large text, byte %" PRId64 ": not UTF-8", writer->bytes + (int64_t)bad);
+    }
+    if (writer->announced >= 0 && *units > writer->announced - writer->units)
+        return mc_fail(error, MC_ERROR_OVER_LENGTH, "large value: %" PRId64 " %s announced, %" PRId64 " written, %" PRId64 " more are too many",
+                       writer->announced, writer->unit == MC_BLOB_SCALARS ? "characters" : "bytes", writer->units, *units);
+    return MC_OK;
+}
+
+/// Takes bytes that have been checked: whole buffers go to the database from where they are, the rest is copied.
+static mc_status take(mc_blob_writer *writer, const uint8_t *bytes, size_t length, mc_error *error)
+{
+    mc_status status = MC_OK;
+    while (length > 0 && status == MC_OK) {
+        size_t size = writer->capacity - writer->buffered;
+        if (size > length)
+            size = length;
+        if (writer->buffered == 0 && size == writer->capacity) {
+            status = store(writer, bytes, size, error);
+            if (status == MC_OK)
+                advance(writer, bytes, size);
+        } else {
+            memcpy(writer->buffer + writer->buffered, bytes, size);
+            writer->buffered += size;
+            if (writer->buffered == writer->capacity) {
+                status = store(writer, writer->buffer, writer->capacity, error);
+                if (status == MC_OK) {
+                    advance(writer, writer->buffer, writer->capacity);
+                    writer->buffered = 0;
+                }
+            }
+        }
+        bytes += size;
+        length -= size;
+    }
+    return status;
+}
+
+mc_status mc_blob_writer_write(mc_blob_writer *writer, const void *bytes, size_t length, mc_error *error)
+{
+    int64_t units = 0;
+    mc_utf8_counter utf8;
+    mc_status status = check_open(writer, error);
+    if (status != MC_OK || length == 0)
+        return status;
+    status = check_piece(writer, bytes, length, &units, &utf8, error);
+    if (status != MC_OK)
+        return status;
+    status = take(writer, bytes, length, error);
+    if (status != MC_OK)
+        return status;
+    writer->utf8 = utf8;
+    writer->bytes += (int64_t)length;
+    writer->units += units;
+    return MC_OK;
+}
+
+mc_status mc_blob_writer_write_at(mc_blob_writer *writer, int64_t position, const void *bytes, size_t length, mc_error *error)
+{
+    if (position != writer->units)
+        return mc_fail(error, MC_ERROR_APPEND_ONLY, "large value: a write at %" PRId64 ", but it can only grow at its end, %" PRId64,
+                       position, writer->units);
+    return mc_blob_writer_write(writer, bytes, length, error);
+}
+
+bool mc_blob_writer_sink(void *context, const void *bytes, size_t length)
+{
+    mc_blob_writer *writer = context;
+    if (writer->sink_failure.code != MC_OK)
+        return false;
+    return mc_blob_writer_write(writer, bytes, length, &writer->sink_failure) == MC_OK;
+}
+
+const mc_error *mc_blob_writer_failure(const mc_blob_writer *writer)
+{
+    return &writer->sink_failure;
+}
+
+mc_status mc_blob_writer_flush(mc_blob_writer *writer, mc_error *error)
+{
+    mc_status status = check_open(writer, error);
+    if (status != MC_OK || writer->buffered == 0 || (writer->is_tail_stored && writer->stored_of_tail == writer->buffered))
+        return status;
+    status = store(writer, writer->buffer, writer->buffered, error);
+    if (status != MC_OK)
+        return status;
+    const size_t tail = writer->buffered % writer->chunk_size;
+    const size_t whole = writer->buffered - tail;
+    if (whole > 0) {
+        advance(writer, writer->buffer, whole);
+        memmove(writer->buffer, writer->buffer + whole, tail);
+        writer->buffered = tail;
+    }
+    writer->is_tail_stored = tail > 0;
+    writer->stored_of_tail = tail;
+    return MC_OK;
+}
+
+static mc_status check_complete(const mc_blob_writer *writer, mc_error *error)
+{
+    if (writer->utf8.count > 0)
+        return mc_fail_at(error, MC_ERROR_TYPE, writer->bytes, 0, "large text, byte %" PRId64 ": it ends within a character",
+                          writer->bytes);
+    if (writer->announced >= 0 && writer->units < writer->announced)
+        return mc_fail(error, MC_ERROR_TRUNCATED, "large value: %" PRId64 " %s announced, only %" PRId64 " written",
+                       writer->announced, writer->unit == MC_BLOB_SCALARS ? "characters" : "bytes", writer->units);
+    return MC_OK;
+}
+
+static mc_status complete_value(mc_blob_writer *writer, mc_connection *connection, mc_error *error)
+{
+    const mc_status status = store_chunks(writer, connection, writer->buffer, writer->buffered, error);
+    if (status != MC_OK)
+        return status;
+    const int64_t values[] = {writer->units, writer->bytes, writer->value};
+    return mc_blob_run(connection, "UPDATE \"_mc_value\" SET \"state\" = 1, \"length\" = ?, \"bytes\" = ? WHERE \"id\" = ?", values,
+                       3, NULL, error);
+}
+
+mc_status mc_blob_writer_finish(mc_blob_writer *writer, int64_t *value, mc_error *error)
+{
+    const int64_t known = writer->value;
+    mc_short_write write;
+    mc_status status = check_open(writer, error);
+    if (status == MC_OK)
+        status = check_complete(writer, error);
+    if (status != MC_OK)
+        return status;
+    status = mc_short_write_begin(writer->pool, "write of a large value", writer->timeout_ns, &write, error);
+    if (status == MC_OK) {
+        status = complete_value(writer, write.connection, error);
+        const bool is_pinned = status == MC_OK;
+        if (is_pinned)  // before the commit: from then on it may be taken for unreferenced
+            status = mc_blob_pin(writer->pool, writer->value, error);
+        const bool holds_pin = is_pinned && status == MC_OK;
+        status = mc_short_write_end(&write, status, error);
+        if (status != MC_OK && holds_pin)
+            mc_blob_unpin(writer->pool, writer->value);
+    }
+    if (status != MC_OK) {
+        writer->value = known;
+        writer->state = STATE_BROKEN;
+        return status;
+    }
+    writer->state = STATE_FINISHED;
+    *value = writer->value;
+    return MC_OK;
+}
+
+int64_t mc_blob_writer_length(const mc_blob_writer *writer)
+{
+    return writer->units;
+}
+
+int64_t mc_blob_writer_bytes(const mc_blob_writer *writer)
+{
+    return writer->bytes;
+}
+
+void mc_blob_writer_free(mc_blob_writer *writer)
+{
+    mc_short_write write;
+    if (writer == NULL)
+        return;
+    if (writer->state != STATE_FINISHED && writer->value != 0
+        && mc_short_write_begin(writer->pool, "drop of a large value", 0, &write, NULL) == MC_OK)
+        (void)mc_short_write_end(&write, mc_blob_drop_one(write.connection, writer->value, NULL), NULL);
+    sqlite3_free(writer->buffer);
+    sqlite3_free(writer);
+}

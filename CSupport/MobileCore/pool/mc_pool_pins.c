@@ -1,0 +1,73 @@
+/// mc_pool_pins.c: large values in use, by any thread of this pool.
+#include <inttypes.h>
+#include <string.h>
+
+#include "blobs/mc_blob_internal.h"
+#include "pool/mc_pool_internal.h"
+
+int64_t mc_pool_session(const mc_pool *pool)
+{
+    return pool->session;
+}
+
+void mc_connection_set_dropped_values(mc_connection *connection)
+{
+    connection->has_dropped_values = true;
+}
+
+bool mc_blob_has_dropped(const mc_connection *connection)
+{
+    return connection->has_dropped_values;
+}
+
+/// With the pool locked: where the value's pin is, or the end.
+static size_t find_pin(const mc_pool *pool, int64_t value)
+{
+    size_t index = 0;
+    while (index < pool->pin_count && pool->pins[index].value != value)
+        index++;
+    return index;
+}
+
+mc_status mc_blob_pin(mc_pool *pool, int64_t value, mc_error *error)
+{
+    mc_status status = MC_OK;
+    (void)pthread_mutex_lock(&pool->mutex);
+    const size_t index = find_pin(pool, value);
+    if (index < pool->pin_count) {
+        pool->pins[index].count++;
+    } else {
+        mc_pin *pins = pool->pins;
+        if (pool->pin_count == pool->pin_capacity) {
+            const size_t capacity = pool->pin_capacity > 0 ? pool->pin_capacity * 2 : 8;
+            pins = sqlite3_realloc64(pool->pins, capacity * sizeof *pins);
+            if (pins != NULL) {
+                pool->pins = pins;
+                pool->pin_capacity = capacity;
+            }
+        }
+        if (pins == NULL)
+            status = mc_fail(error, MC_ERROR_NO_MEMORY, "no memory to pin large value %" PRId64, value);
+        else
+            pool->pins[pool->pin_count++] = (mc_pin){.value = value, .count = 1};
+    }
+    (void)pthread_mutex_unlock(&pool->mutex);
+    return status;
+}
+
+void mc_blob_unpin(mc_pool *pool, int64_t value)
+{
+    (void)pthread_mutex_lock(&pool->mutex);
+    const size_t index = find_pin(pool, value);
+    if (index < pool->pin_count && --pool->pins[index].count == 0)
+        pool->pins[index] = pool->pins[--pool->pin_count];
+    (void)pthread_mutex_unlock(&pool->mutex);
+}
+
+bool mc_pool_is_pinned(mc_pool *pool, int64_t value)
+{
+    (void)pthread_mutex_lock(&pool->mutex);
+    const bool is_pinned = find_pin(pool, value) < pool->pin_count;
+    (void)pthread_mutex_unlock(&pool->mutex);
+    return is_pinned;
+}

@@ -1,0 +1,105 @@
+internal import MobileCore
+
+/// Reads one large value, front to back or from any position, in a few KB of memory.
+///
+/// Each call takes a reader of the database for its own duration: an open value blocks nobody. The value stays as it is until
+/// the reader goes away, whatever becomes of the row that referred to it.
+@safe public final class LargeValueReader {
+    private let handle: OpaquePointer
+    private let database: Database
+
+    /// The value's id.
+    public let id: Int64
+    /// The value's length in its unit.
+    public let length: Int64
+    /// The value's length in bytes.
+    public let byteCount: Int64
+    /// What ``length`` and ``position`` count.
+    public let unit: LargeValueUnit
+
+    /// - Throws: ``StoreError``: `.notFound` when there is no complete value of this id.
+    public init(_ id: Int64, in database: Database) throws(StoreError) {
+        var handle: OpaquePointer?
+        try unsafe StoreError.check { unsafe mc_blob_reader_open(database.pool, id, &handle, $0) }
+        unsafe self.handle = handle!  // MC_OK promises a reader
+        self.database = database
+        self.id = id
+        let description = unsafe mc_blob_reader_description(self.handle)
+        length = description.length
+        byteCount = description.bytes
+        unit = description.unit == MC_BLOB_BYTES ? .bytes : .scalars
+    }
+
+    deinit { unsafe mc_blob_reader_free(handle) }
+
+    /// Where the reader stands, in units.
+    public var position: Int64 { unsafe mc_blob_reader_position(handle) }
+
+    /// Goes to a position, at the same cost anywhere in the value.
+    /// - Parameter position: from 0 to ``length``, in units.
+    /// - Throws: ``StoreError``: `.misuse` (beyond the end), `.corrupt`.
+    public func seek(to position: Int64) throws(StoreError) {
+        try unsafe StoreError.check { unsafe mc_blob_reader_seek(handle, position, $0) }
+    }
+
+    /// Fills `buffer` from where the reader stands.
+    /// - Returns: the number of bytes filled: fewer than there is room for only at the end, 0 behind it.
+    /// - Throws: ``StoreError/Code/corrupt`` when a chunk is missing; the position is then unchanged.
+    public func read(into buffer: inout MutableRawSpan) throws(StoreError) -> Int {
+        var length = 0
+        try unsafe buffer.withUnsafeMutableBytes { bytes throws(StoreError) in
+            guard let start = bytes.baseAddress else { return }
+            try unsafe StoreError.check { unsafe mc_blob_reader_read(handle, start, bytes.count, &length, $0) }
+        }
+        return length
+    }
+
+    /// Up to so many bytes; fewer at the end, none behind it.
+    public func bytes(upTo count: Int) throws(StoreError) -> [UInt8] {
+        var failure: StoreError?
+        let size = max(0, Int(min(Int64(count), byteCount)))
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+            guard let start = buffer.baseAddress else { return }
+            unsafe failure = StoreError.failure { unsafe mc_blob_reader_read(handle, start, size, &filled, $0) }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Up to so many Unicode scalars of a text; fewer at the end, an empty string behind it.
+    /// - Throws: ``StoreError``: `.misuse` when the value is bytes, `.corrupt`.
+    public func text(upTo count: Int) throws(StoreError) -> String {
+        var text = ""
+        var left = Int64(max(0, count))
+        while left > 0 {
+            let (piece, scalars) = try piece(upTo: left)
+            if scalars == 0 { break }
+            text += piece
+            left -= scalars
+        }
+        return text
+    }
+
+    private func piece(upTo count: Int64) throws(StoreError) -> (String, Int64) {
+        var failure: StoreError?
+        var scalars: Int64 = 0
+        let capacity = Int(min(count, 65536)) * 4
+        let piece = unsafe String(unsafeUninitializedCapacity: capacity) { buffer in
+            var length = 0
+            unsafe failure = StoreError.failure { error in
+                unsafe buffer.withMemoryRebound(to: CChar.self) { text in
+                    unsafe mc_blob_reader_read_text(handle, count, text.baseAddress!, capacity, &length, &scalars, error)
+                }
+            }
+            return length
+        }
+        if let failure { throw failure }
+        return (piece, scalars)
+    }
+
+    /// Copies the whole value to a file, which it replaces when everything has been written.
+    /// - Throws: ``StoreError``: `.io`, `.full`, `.corrupt`; the file is then as it was.
+    public func copy(toFile path: String) throws(StoreError) {
+        try unsafe StoreError.check { unsafe mc_blob_copy_to_file(handle, path, nil, $0) }
+    }
+}
