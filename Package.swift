@@ -50,7 +50,7 @@ let package = Package(
 
         // Shared by client and server.
         .target(name: "MobileStore", dependencies: ["MobileCore"], swiftSettings: swiftOverC),
-        .target(name: "MobileModel", swiftSettings: swift),
+        .target(name: "MobileModel", resources: [.embedInCode("Schema/mbo.schema.json")], swiftSettings: swift),
         .target(name: "MobileCrypto", dependencies: ["CMobileCrypto"], swiftSettings: swift),
         .target(name: "MobileTransport", dependencies: ["CTransport"], swiftSettings: swift),
         .target(name: "MobileProtocol", dependencies: ["MobileStore", "MobileModel"], swiftSettings: swift),
@@ -70,7 +70,7 @@ let package = Package(
 
         // Tools.
         .target(name: "MobileGenerator", dependencies: ["MobileModel"], swiftSettings: swift),
-        .executableTarget(name: "mobilegen", dependencies: ["MobileGenerator", "MobileModel"], swiftSettings: swift),
+        .executableTarget(name: "mobilegen", dependencies: ["MobileGenerator"], swiftSettings: swift),
         .plugin(name: "MobileGenPlugin", capability: .buildTool(), dependencies: ["mobilegen"], path: "Sources/MobileGenPlugin"),
         .target(
             name: "SampleCRM", dependencies: ["MobileObjects", "MobileStore", "MobileModel"], exclude: ["crm.mbo.json"], swiftSettings: swift),

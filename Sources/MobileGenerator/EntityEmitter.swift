@@ -111,8 +111,13 @@ struct EntityEmitter: Emitter {
     }
 
     private func documentation(of relationship: RelationshipModel) -> String {
-        let what = relationship.cardinality == .oneToMany ? "Objects of \(relationship.target)" : "The \(relationship.target)"
-        var facts = [SwiftText.sentence(relationship.documentation ?? "\(what) that belong\(relationship.cardinality == .oneToMany ? "" : "s") to this object")]
+        let what =
+            switch relationship.cardinality {
+            case .oneToMany: "The objects of \(relationship.target) that belong to this one"
+            case .manyToOne: "The \(relationship.target) that this object belongs to"
+            case .oneToOne: "The \(relationship.target) of this object"
+            }
+        var facts = [SwiftText.sentence(relationship.documentation ?? what)]
         if relationship.documentation == nil, relationship.isComposite { facts.append("Saved, submitted and cancelled with it.") }
         facts.append("Loaded when first read.")
         return facts.joined(separator: " ")

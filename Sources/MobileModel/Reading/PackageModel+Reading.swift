@@ -11,13 +11,18 @@ extension PackageModel {
     /// The model in the file at `url`; `warnings` gets what was decided in the model's place, such as attributes that became large.
     /// - Throws: ``ModelError`` with everything that is wrong, each with its place in the document.
     public init(contentsOf url: URL, warnings: inout [ModelProblem]) throws(ModelError) {
+        try self.init(contentsOf: url, pageSize: nil, warnings: &warnings)
+    }
+
+    /// The same, with another page size than the model's where one is given.
+    package init(contentsOf url: URL, pageSize: Int?, warnings: inout [ModelProblem]) throws(ModelError) {
         let data: Data
         do {
             data = try Data(contentsOf: url)
         } catch {
             throw ModelError([ModelProblem(.file, .root, "cannot be read: \(error.localizedDescription)", file: url.relativePath)])
         }
-        try self.init(bytes: [UInt8](data), file: url.relativePath, warnings: &warnings)
+        try self.init(bytes: [UInt8](data), file: url.relativePath, pageSize: pageSize, warnings: &warnings)
     }
 
     /// The model in `json`. `file` is the name that messages give it.
@@ -30,10 +35,10 @@ extension PackageModel {
     /// The model in `json`; `warnings` gets what was decided in the model's place, such as attributes that became large.
     /// - Throws: ``ModelError`` with everything that is wrong, each with its place in the document.
     public init(json: String, file: String = "model", warnings: inout [ModelProblem]) throws(ModelError) {
-        try self.init(bytes: Array(json.utf8), file: file, warnings: &warnings)
+        try self.init(bytes: Array(json.utf8), file: file, pageSize: nil, warnings: &warnings)
     }
 
-    private init(bytes: [UInt8], file: String, warnings: inout [ModelProblem]) throws(ModelError) {
+    private init(bytes: [UInt8], file: String, pageSize: Int?, warnings: inout [ModelProblem]) throws(ModelError) {
         let root: JSONNode
         do {
             root = try JSONDocumentParser.parse(bytes)
@@ -45,6 +50,7 @@ extension PackageModel {
         }
         let reader = ModelReader(root)
         var model = reader.package()
+        model.pageSize = pageSize ?? model.pageSize
         var problems = reader.problems
         // What is wrong in form is not judged by its meaning too: one mistake, one message.
         let misread = problems.map(\.path)

@@ -127,24 +127,17 @@ extension ModelValidator {
     private mutating func checkMappingCoversKey(
         of relationship: RelationshipModel, _ object: ObjectModel, _ target: ObjectModel, _ path: ModelPath
     ) {
-        let parents: [ObjectModel]
-        switch relationship.cardinality {
-        case .manyToOne: parents = [target]
-        case .oneToMany: parents = [object]
-        case .oneToOne:
-            if relationship.isComposite {
-                parents = [object]
-            } else {
-                parents = relationship.inverse == nil ? [target] : [target, object]
+        let here = (parent: object, mapped: relationship.mapping.map(\.source))
+        let there = (parent: target, mapped: relationship.mapping.map(\.target))
+        let ends =
+            switch relationship.cardinality {
+            case .manyToOne: [there]
+            case .oneToMany: [here]
+            case .oneToOne where relationship.isComposite: [here]
+            case .oneToOne: relationship.inverse == nil ? [there] : [there, here]
             }
-        }
-        let covered = parents.contains { parent in
-            let isTarget = parent.name == target.name
-            return parent.primaryKey.isEmpty
-                || Set(relationship.mapping.map { isTarget ? $0.target : $0.source }) == Set(parent.primaryKey)
-        }
-        guard !covered else { return }
-        let keys = parents.map { "\($0.primaryKey.joined(separator: ", ")) of \"\($0.name)\"" }
+        guard !ends.contains(where: { $0.parent.primaryKey.isEmpty || Set($0.mapped) == Set($0.parent.primaryKey) }) else { return }
+        let keys = ends.map { "\($0.parent.primaryKey.joined(separator: ", ")) of \"\($0.parent.name)\"" }
         report(.conflict, path, "the mapping does not lead to a primary key: \(keys.joined(separator: " or "))")
     }
 }
