@@ -1,7 +1,7 @@
 /// What a large attribute needs of the object it belongs to. MobileObjects' entities are hosts.
 public protocol LargeAttributeHost: AnyObject {
     /// Where the values are.
-    var largeValueDatabase: Database { get }
+    var largeValueDatabase: Database { get throws }
 
     /// Whether the object has been created in the database.
     var isSavedForLargeValues: Bool { get }
