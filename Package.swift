@@ -82,8 +82,8 @@ let package = Package(
             ],
             swiftSettings: swift),
         .executableTarget(
-            name: "Benchmarks", dependencies: ["MobileStore", "MobileObjects", "BenchmarkReferences"], path: "Benchmarks/Benchmarks",
-            swiftSettings: swift, plugins: ["MobileGenPlugin"]),
+            name: "Benchmarks", dependencies: ["MobileStore", "MobileObjects", "MobileCore", "SampleCRM", "BenchmarkReferences"],
+            path: "Benchmarks/Benchmarks", swiftSettings: swift),
         .target(
             name: "BenchmarkReferences", dependencies: ["MobileSQLite", "MobileJansson"], path: "Benchmarks/References"),
 

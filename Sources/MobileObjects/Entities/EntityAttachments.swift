@@ -5,8 +5,10 @@ import MobileStore
 final class EntityAttachments {
     var parents: [Int: ParentLink] = [:]
     var children: [Int: ChildList] = [:]
-    /// Value ids that were written and not saved; nil stands for NULL.
-    var unsavedLargeValues: [Int: Int64?] = [:]
+    var bigBinaries: [Int: BigBinary] = [:]
+    var bigStrings: [Int: BigString] = [:]
+    /// Large values that were written and not saved, by attribute.
+    var unsavedLargeValues: [Int: LargeValue] = [:]
 
     var hasUnsavedLargeValues: Bool { !unsavedLargeValues.isEmpty }
 }

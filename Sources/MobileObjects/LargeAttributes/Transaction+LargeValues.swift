@@ -31,6 +31,9 @@ extension Transaction {
     func removeReleasedLargeValues() throws {
         for value in releasedLargeValues where try !isReferred(value) { try connection.removeLargeValue(value.id) }
         releasedLargeValues = []
+        guard sweepsLargeValues else { return }
+        sweepsLargeValues = false
+        try connection.removeUnreferencedValues(referencedBy: metadata.largeValueReferences)
     }
 
     private func isReferred(_ value: ReleasedLargeValue) throws -> Bool {
@@ -40,5 +43,19 @@ extension Transaction {
             if try connection.first(test, [.integer(value.key), .integer(value.id)]) != nil { return true }
         }
         return try connection.first("SELECT 1 FROM \"_outbox_large\" WHERE \"value\" = ?1", [.integer(value.id)]) != nil
+    }
+}
+
+extension PackageMetadata {
+    /// All columns that hold ids of large values.
+    var largeValueReferences: [(table: String, column: String)] {
+        var references: [(table: String, column: String)] = [("_outbox_large", "value"), ("_outbox_large", "original")]
+        for entity in entities {
+            for index in entity.largeAttributes {
+                references.append((entity.name, entity.attributes[index].name))
+                if !entity.isLocal { references.append((entity.name + "_os", entity.attributes[index].name)) }
+            }
+        }
+        return references
     }
 }

@@ -33,7 +33,7 @@ public struct AttributeMetadata: Sendable {
         isLarge = model.isLarge
         let storage = Storage(model)
         self.storage = storage
-        defaultValue = model.defaultValue.map { storage.value(ofJSON: $0) } ?? .null
+        defaultValue = model.defaultValue.flatMap { storage.attributeValue(ofDefault: $0) } ?? .null
     }
 
     /// The attributes of which a run-time error follows when they have no value at `create`: those without a natural empty value.

@@ -15,6 +15,7 @@ extension PackageDatabase {
     }
 
     /// The one way to write. Inside of a running transaction of this database it is a savepoint of that one.
+    @discardableResult
     package final func write<R>(_ label: String, _ body: (Transaction) throws -> R) throws -> R {
         try ObjectError.gate {
             if let running = TransactionScope.transaction(of: self) { return try nested(in: running, body) }
@@ -33,6 +34,7 @@ extension PackageDatabase {
     }
 
     /// The same without blocking a cooperative thread.
+    @discardableResult
     package final func write<R: Sendable>(_ label: String, _ body: @escaping @Sendable (Transaction) throws -> R) async throws -> R {
         do {
             return try await openStore().write(label: label) { connection in

@@ -45,8 +45,6 @@ struct PackageState: Sendable {
     var entityHandlers: [Int: [any CallbackHandler]] = [:]
     /// Values of session personalization keys, which are never stored, by name.
     var sessionValues: [String: AttributeValue] = [:]
-    /// Large values that were written and not saved yet: no clean-up may remove them.
-    var unsavedLargeValues: Set<Int64> = []
 
     init(profile: ConnectionProfile) { self.profile = profile }
 }

@@ -9,6 +9,10 @@ package final class Transaction {
     package let database: PackageDatabase
     /// Values that rows let go of in this transaction; removed before the commit unless something still refers to them.
     var releasedLargeValues: Set<ReleasedLargeValue> = []
+    /// Rows with large values left in a way that names no single value: a pass over all of them is due at the end.
+    var sweepsLargeValues = false
+    /// New large values, kept from clean-ups until the commit.
+    private var heldLargeValues: [LargeValue] = []
     /// Undoes changes of objects in memory when the transaction is rolled back; the last one first.
     private var undo: [() -> Void] = []
 
@@ -17,6 +21,8 @@ package final class Transaction {
     }
 
     var metadata: PackageMetadata { database.metadata }
+
+    func hold(_ value: LargeValue) { heldLargeValues.append(value) }
 
     func onRollback(_ action: @escaping () -> Void) { undo.append(action) }
 

@@ -20,16 +20,21 @@ struct LocalSchema {
                 "\"\(store.path)\": the database has format \(version), this release knows formats up to \(Self.formatVersion); use a newer release")
         }
         if version == 0 {
-            try store.write(label: "create the tables of \(metadata.name)") { try create($0, environment: environment) }
+            try store.write(label: "create the tables of \(metadata.name)") { try create($0, path: store.path, environment: environment) }
         } else {
             try store.read { try check($0, path: store.path) }
+            // What a process left behind that ended in the middle of writing a large value.
+            try store.write(label: "clean up large values") { connection in
+                try connection.prepareLargeValues()
+                try connection.removeUnreferencedValues(referencedBy: metadata.largeValueReferences)
+            }
         }
     }
 
-    private func create(_ connection: Connection, environment: Environment) throws {
+    private func create(_ connection: Connection, path: String, environment: Environment) throws {
         let foreign = try connection.first("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' LIMIT 1")?.first?.text
         if let foreign {
-            throw ObjectError(.version, "\"\(connection.path)\": the file has a table \"\(foreign)\" that is not ours; choose another file")
+            throw ObjectError(.version, "\"\(path)\": the file has a table \"\(foreign)\" that is not ours; choose another file")
         }
         for statement in FrameworkTables.statements + statements { try connection.execute(statement) }
         try connection.prepareLargeValues()

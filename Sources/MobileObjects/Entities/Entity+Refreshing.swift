@@ -1,0 +1,55 @@
+import MobileStore
+
+extension Entity {
+    /// Reads the object again: changes in memory that were not saved are lost, relatives are forgotten and read when asked for. Needed
+    /// after a synchronization, and for another object of a row that was submitted. SMP 2.3: `refresh`.
+    /// - Throws: ``ObjectError``: `.notSaved` (it is new; guard with ``isNew``), `.notFound` (the row is gone), `.store`.
+    public final func refresh() throws {
+        if presence == .new { try requireStored("refresh") }
+        let sql = metadata.sql.selectByKey, key = surrogateKey
+        let deleted = deletedStateSQL
+        let (page, marks) = try package.read { connection in
+            (try connection.firstPage(sql, [.integer(key)]), try deleted.flatMap { try connection.first($0, [.integer(key)]) })
+        }
+        try applyRefresh(page, marks)
+    }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) final func refresh() async throws {
+        if presence == .new { try requireStored("refresh") }
+        let sql = metadata.sql.selectByKey, key = surrogateKey
+        let deleted = deletedStateSQL
+        let (page, marks) = try await package.read { connection in
+            (try connection.firstPage(sql, [.integer(key)]), try deleted.flatMap { try connection.first($0, [.integer(key)]) })
+        }
+        try applyRefresh(page, marks)
+    }
+
+    /// Where the marks of an object that was deleted here are.
+    private final var deletedStateSQL: String? {
+        metadata.isLocal ? nil : metadata.sql.selectOriginal + " AND \"_pc\" = 3"
+    }
+
+    private final func applyRefresh(_ page: RowPage?, _ marks: [Value]?) throws {
+        attachments = nil
+        dirty.removeAll()
+        if let row = page?.first {
+            read(row)
+        } else if let marks {
+            replay = ReplayState(columns: marks[...])
+            presence = .deleted
+        } else if presence == .deleted {
+            replay = ReplayState()
+        } else {
+            throw ObjectError(.notFound, "refresh of \(metadata.name) \(surrogateKey): there is no such row any more")
+        }
+    }
+}
+
+extension Connection {
+    /// The first page of a query, for a row or two.
+    func firstPage(_ sql: String, _ values: [Value]) throws -> RowPage? {
+        var pages = try pages(sql, values, size: 1)
+        return try pages.next()
+    }
+}

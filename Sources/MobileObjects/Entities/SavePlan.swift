@@ -1,0 +1,98 @@
+import MobileStore
+
+/// What a save writes: the rows of an object and of its composite children, parents before children. Made from objects in their own
+/// isolation, carried out on whatever thread the store gives, and its results applied to the objects when it is done. So no object is
+/// ever touched by two threads, although nobody blocks.
+struct SavePlan: Sendable {
+    /// One row to write.
+    struct Row: Sendable {
+        let entity: EntityMetadata
+        let isNew: Bool
+        /// 0: take one from the key generator.
+        var key: Int64
+        /// The counter of the row when the object read it.
+        let readCounter: Int64
+        /// Of a new row all attributes and references, of another one the changed ones; by position.
+        var changes: [(index: Int, value: Value)]
+        /// References to rows of this plan that are new themselves: position of the reference, position in the plan.
+        var newParents: [(reference: Int, row: Int)] = []
+        /// References that are being set: their mapped attributes are filled.
+        var setReferences: [Int] = []
+    }
+
+    /// What became of a row.
+    struct Result: Sendable {
+        let key: Int64
+        let replay: ReplayState
+        /// Attributes that were filled from the parent.
+        let filled: [(index: Int, value: Value)]
+        /// Reference keys that were not known before.
+        let references: [(index: Int, key: Int64)]
+    }
+
+    var rows: [Row] = []
+
+    func perform(in transaction: Transaction) throws -> [Result] {
+        var results: [Result] = []
+        for row in rows {
+            var row = row
+            var references: [(index: Int, key: Int64)] = []
+            for parent in row.newParents {
+                references.append((parent.reference, results[parent.row].key))
+                row.set(row.entity.attributes.count + parent.reference, .integer(results[parent.row].key))
+            }
+            let filled = try fillFromParents(&row, transaction)
+            if row.isNew {
+                let key = try row.key != 0 ? row.key : transaction.newSurrogateKey(for: row.entity)
+                try row.checkIsComplete()
+                let replay = try transaction.create(row.entity, key, row.changes.map(\.value))
+                results.append(Result(key: key, replay: replay, filled: filled, references: references))
+            } else {
+                let replay = try transaction.update(row.entity, row.key, readAt: row.readCounter, row.changes)
+                results.append(Result(key: row.key, replay: replay, filled: filled, references: references))
+            }
+        }
+        return results
+    }
+
+    /// Fills attributes that the model maps to those of a parent that is being set. A key that the parent's back end has yet to assign
+    /// stays as it is; the server fills it when it replays the parent's create.
+    private func fillFromParents(_ row: inout Row, _ transaction: Transaction) throws -> [(index: Int, value: Value)] {
+        var filled: [(index: Int, value: Value)] = []
+        for index in row.setReferences {
+            let relationship = row.entity.relationships[row.entity.references[index]]
+            guard let key = row.value(row.entity.attributes.count + index)?.integer, !relationship.mapping.isEmpty else { continue }
+            let parent = transaction.metadata.entities[relationship.targetIndex]
+            guard let content = try transaction.content(parent.sql.table, of: parent, key) else {
+                throw ObjectError(
+                    .notFound, "save of \(row.entity.name): its \(relationship.name), \(parent.name) \(key), does not exist")
+            }
+            guard try !transaction.isKeyUnknown(parent, key) else { continue }
+            for pair in relationship.mapping where !content[pair.target].isNull {
+                row.set(pair.source, content[pair.target])
+                filled.append((pair.source, content[pair.target]))
+            }
+        }
+        return filled
+    }
+}
+
+extension SavePlan.Row {
+    func value(_ index: Int) -> Value? { changes.first { $0.index == index }?.value }
+
+    mutating func set(_ index: Int, _ value: Value) {
+        if let position = changes.firstIndex(where: { $0.index == index }) {
+            changes[position].value = value
+        } else {
+            changes.append((index, value))
+        }
+    }
+
+    /// OPS-21: attributes that must have a value have one.
+    func checkIsComplete() throws {
+        for attribute in entity.attributes where !attribute.isNullable && !attribute.isLarge && !attribute.isGenerated {
+            guard changes[attribute.index].value.isNull else { continue }
+            throw ObjectError(.missingValue, "create of \(entity.name): \(attribute.name) has no value")
+        }
+    }
+}

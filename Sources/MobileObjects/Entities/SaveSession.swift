@@ -1,0 +1,168 @@
+import MobileStore
+import Synchronization
+
+/// Turns objects into a ``SavePlan`` and its results back into their state. Stays in the objects' isolation.
+struct SaveSession {
+    private(set) var plan = SavePlan()
+    private var objects: [Entity] = []
+    /// What each object was like before, for the case that the transaction fails.
+    private var before: [EntityMemory] = []
+
+    let package: PackageDatabase
+
+    init(package: PackageDatabase) { self.package = package }
+
+    /// Adds an object, and with `cascading` those of its composite children that are new or changed.
+    /// - Throws: ``ObjectError/Code/invalidValue``, ``ObjectError/Code/notSaved`` for a new parent that is not saved along.
+    mutating func add(_ object: Entity, cascading: Bool) throws {
+        if object.presence == .new || object.isDirty { try addRow(object) }
+        guard cascading else { return }
+        for index in object.metadata.composites {
+            for child in object.attachments?.children[index]?.present ?? [] where child.presence != .deleted {
+                try add(child, cascading: true)
+            }
+        }
+    }
+
+    private mutating func addRow(_ object: Entity) throws {
+        guard object.package === package else {
+            throw ObjectError(.misuse, "save of \(object.metadata.name): it belongs to another database")
+        }
+        let metadata = object.metadata, isNew = object.presence == .new
+        guard object.presence != .deleted else {
+            throw ObjectError(.notFound, "save of \(metadata.name) \(object.surrogateKey): it was deleted")
+        }
+        var row = SavePlan.Row(
+            entity: metadata, isNew: isNew, key: object.surrogateKey, readCounter: object.replay.counter, changes: [])
+        for attribute in metadata.attributes {
+            if attribute.isLarge {
+                let unsaved = object.attachments?.unsavedLargeValues[attribute.index]
+                if let unsaved { row.changes.append((attribute.index, .integer(unsaved.id))) } else if isNew { row.changes.append((attribute.index, .null)) }
+            } else if isNew || object.dirty.contains(attribute.index) {
+                try row.changes.append((attribute.index, value(attribute, of: object, isNew: isNew)))
+            }
+        }
+        try addReferences(of: object, to: &row)
+        plan.rows.append(row)
+        objects.append(object)
+        before.append(EntityMemory(object))
+    }
+
+    /// A value as stored. Of a new object an attribute that must be given a value and was not is NULL here, and refused later unless a
+    /// parent gives it one.
+    private func value(_ attribute: AttributeMetadata, of object: Entity, isNew: Bool) throws -> Value {
+        if isNew && attribute.needsValueAtCreate && !object.dirty.contains(attribute.index) { return .null }
+        let value = object.value(ofAttribute: attribute.index)
+        if attribute.isGenerated && isNew && value.isNull { return .null }
+        guard let stored = attribute.storage.stored(value), attribute.isNullable || !stored.isNull else {
+            throw object.badValue(value, attribute.index)
+        }
+        return stored
+    }
+
+    private func addReferences(of object: Entity, to row: inout SavePlan.Row) throws {
+        let metadata = object.metadata
+        for (reference, index) in metadata.references.enumerated() {
+            let position = metadata.attributes.count + reference
+            guard row.isNew || object.dirty.contains(position) else { continue }
+            let parent = object.attachments?.parents[index]?.parent
+            let key = parent?.surrogateKey ?? object.references[reference]
+            row.changes.append((position, key == 0 ? .null : .integer(key)))
+            row.setReferences.append(reference)
+            guard let parent, parent.presence == .new else { continue }
+            guard let node = objects.firstIndex(where: { $0 === parent }) else {
+                throw ObjectError(
+                    .notSaved, "save of \(metadata.name): its \(metadata.relationships[index].name) is new; save that one first")
+            }
+            row.newParents.append((reference, node))
+        }
+    }
+
+    /// Marks the objects as being saved: what is changed from now on counts as changed again.
+    func begin() {
+        for object in objects {
+            object.dirty.removeAll()
+            object.attachments?.unsavedLargeValues = [:]
+        }
+    }
+
+    /// The plan failed: what was to be saved is still unsaved.
+    func fail() {
+        for (object, memory) in zip(objects, before) { memory.addUnsaved(to: object) }
+    }
+
+    /// The plan was carried out.
+    func apply(_ results: [SavePlan.Result]) {
+        for (position, result) in results.enumerated() {
+            let object = objects[position]
+            object.isLoading = true
+            defer { object.isLoading = false }
+            object.surrogateKey = result.key
+            object.replay = result.replay
+            object.presence = .stored
+            for (index, value) in result.filled {
+                // The value came from the database, through the same storage class: it fits.
+                if let value = object.metadata.attributes[index].storage.attributeValue(value) { try? object.setValue(value, ofAttribute: index) }
+            }
+            for (index, key) in result.references { object.references[index] = key }
+            object.markAttachedParents()
+        }
+        undoOnRollback()
+    }
+
+    /// Inside of a transaction that may still be rolled back, the objects then get back what they were.
+    private func undoOnRollback() {
+        guard let running = TransactionScope.transaction(of: package) else { return }
+        let objects = objects, before = before
+        running.onRollback { for (object, memory) in zip(objects, before) { memory.restore(object) } }
+    }
+}
+
+extension EntityMetadata {
+    /// Whether a position (attributes, then references) is that of a large attribute.
+    func isLarge(_ index: Int) -> Bool { index < attributes.count && attributes[index].isLarge }
+}
+
+/// The state of an object in memory, without its attributes: what a rollback brings back.
+struct EntityMemory {
+    private let surrogateKey: Int64
+    private let replay: ReplayState
+    private let presence: Entity.Presence
+    private let dirty: DirtyAttributes
+    private let references: ReferenceKeys
+    private let unsavedLargeValues: [Int: LargeValue]
+
+    init(_ object: Entity) {
+        surrogateKey = object.surrogateKey
+        replay = object.replay
+        presence = object.presence
+        dirty = object.dirty
+        references = object.references
+        unsavedLargeValues = object.attachments?.unsavedLargeValues ?? [:]
+    }
+
+    func restore(_ object: Entity) {
+        object.surrogateKey = surrogateKey
+        object.replay = replay
+        object.presence = presence
+        object.references = references
+        addUnsaved(to: object)
+    }
+
+    func addUnsaved(to object: Entity) {
+        object.dirty.formUnion(dirty)
+        if !unsavedLargeValues.isEmpty { object.attached.unsavedLargeValues.merge(unsavedLargeValues) { new, _ in new } }
+    }
+}
+
+extension Entity {
+    /// The documented parent mark, in memory, for parents that the saved object knows: they would read it from the database.
+    final func markAttachedParents() {
+        guard isPending, let attachments else { return }
+        for index in metadata.owners {
+            guard let parent = attachments.parents[index]?.parent, parent.presence == .stored, parent.replay.change == .none else { continue }
+            parent.replay.markAsParent()
+            parent.markAttachedParents()
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import MobileStore
+
+/// Surrogate keys for new objects, from ranges that the server grants: unique across server and devices, accepted by the server.
+/// Two ranges are kept, so that a reserve is there when the first is used up. SMP 2.3: the generated `KeyGenerator`.
+public struct KeyGenerator: Sendable {
+    private let database: PackageDatabase
+
+    init(_ database: PackageDatabase) { self.database = database }
+
+    /// The next key; each call gives another. Objects that are created without a key take one by themselves. SMP 2.3: `generateId`.
+    /// - Throws: ``ObjectError/Code/noKeyRange`` before the first grant, ``ObjectError/Code/keysUsedUp`` when all granted keys are used.
+    public func generateID() throws -> Int64 {
+        try database.write("generate a key") { try $0.nextGrantedKey() }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public func generateID() async throws -> Int64 {
+        try await database.write("generate a key") { try $0.nextGrantedKey() }
+    }
+
+    /// How many keys are left; 0 before the first grant.
+    public var keysLeft: Int64 {
+        get throws {
+            try database.read { connection in
+                try connection.first("SELECT coalesce(sum(\"last\" - \"next\" + 1), 0) FROM \"_key_range\"")?.first?.integer ?? 0
+            }
+        }
+    }
+
+    /// Takes a range that the server granted, beside what is left of earlier ones. A range that is known already is left as it is.
+    /// - Throws: ``ObjectError/Code/invalidValue`` when it is empty, not positive, or overlaps another one.
+    package func grant(first: Int64, last: Int64, in transaction: Transaction) throws {
+        guard first > 0, last >= first else {
+            throw ObjectError(.invalidValue, "key range \(first) to \(last): expected positive numbers, the first not above the last")
+        }
+        let connection = transaction.connection
+        if try connection.first("SELECT 1 FROM \"_key_range\" WHERE \"first\" = ?1 AND \"last\" = ?2", [.integer(first), .integer(last)]) != nil { return }
+        if let other = try connection.first(
+            "SELECT \"first\", \"last\" FROM \"_key_range\" WHERE \"first\" <= ?2 AND \"last\" >= ?1", [.integer(first), .integer(last)])
+        {
+            throw ObjectError(
+                .invalidValue, "key range \(first) to \(last): it overlaps \(other[0].integer ?? 0) to \(other[1].integer ?? 0)")
+        }
+        // Ranges that are used up are kept until two others are there: a server that repeats a grant must find it known.
+        try connection.execute(
+            """
+            DELETE FROM "_key_range" WHERE "next" > "last" AND "first" NOT IN (SELECT "first" FROM "_key_range" ORDER BY "first" DESC LIMIT 2)
+            """)
+        try connection.execute(
+            "INSERT INTO \"_key_range\" (\"first\", \"last\", \"next\") VALUES (?1, ?2, ?1)", [.integer(first), .integer(last)])
+    }
+}
+
+/// Keys and ids that are unique on this device. SMP 1.5.3: `LocalKeyGenerator`.
+public struct LocalKeyGenerator: Sendable {
+    private let database: PackageDatabase
+
+    init(_ database: PackageDatabase) { self.database = database }
+
+    /// The next key of this database; each call gives another. SMP 1.5.3: `generateId`.
+    public func generateID() throws -> Int64 {
+        try database.write("generate a local key") { try $0.nextLocalKey() }
+    }
+
+    /// A random GUID such as `3f2504e0-4f89-41d3-9a0c-0305e82c3301`, for a new object that needs a text as primary key.
+    /// SMP 1.5.3: `generateGuid`.
+    public func generateGUID() -> String { LocalSchema.guid(database.environment) }
+}
+
+extension PackageDatabase {
+    /// Surrogate keys that the server accepts.
+    public final var keyGenerator: KeyGenerator { KeyGenerator(self) }
+    /// Keys that are unique on this device.
+    public final var localKeyGenerator: LocalKeyGenerator { LocalKeyGenerator(self) }
+}
+
+extension Transaction {
+    func newSurrogateKey(for entity: EntityMetadata) throws -> Int64 {
+        entity.isLocal ? try nextLocalKey() : try nextGrantedKey()
+    }
+
+    func nextLocalKey() throws -> Int64 { try PackageSettings(connection).next(.localKey, atLeast: 1) }
+
+    func nextGrantedKey() throws -> Int64 {
+        let next = try connection.first(
+            """
+            UPDATE "_key_range" SET "next" = "next" + 1
+            WHERE "first" = (SELECT min("first") FROM "_key_range" WHERE "next" <= "last") RETURNING "next" - 1
+            """)
+        if let key = next?.first?.integer { return key }
+        if try connection.first("SELECT 1 FROM \"_key_range\" LIMIT 1") == nil {
+            throw ObjectError(.noKeyRange, "no surrogate key: the server has granted no range yet; synchronize first")
+        }
+        throw ObjectError(.keysUsedUp, "no surrogate key: all granted keys are used; synchronize to get more")
+    }
+}

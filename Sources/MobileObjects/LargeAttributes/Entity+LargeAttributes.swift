@@ -1,0 +1,43 @@
+public import MobileStore
+
+/// Large attributes: streams over values that are kept outside of the row. The row takes a new value when the object is saved.
+extension Entity {
+    /// The stream of a `bigBinary` attribute; the same one each time.
+    public final func bigBinary(_ index: Int) -> BigBinary {
+        if let stream = attached.bigBinaries[index] { return stream }
+        let stream = BigBinary(of: self, attribute: index)
+        attached.bigBinaries[index] = stream
+        return stream
+    }
+
+    /// The stream of a `bigString` attribute; the same one each time.
+    public final func bigString(_ index: Int) -> BigString {
+        if let stream = attached.bigStrings[index] { return stream }
+        let stream = BigString(of: self, attribute: index)
+        attached.bigStrings[index] = stream
+        return stream
+    }
+}
+
+extension Entity: LargeAttributeHost {
+    public final var largeValueDatabase: Database {
+        get throws { try package.openStore() }
+    }
+
+    /// Whether a stream may be opened: the row is there.
+    public final var isSavedForLargeValues: Bool { presence == .stored }
+
+    /// The value that was written and not saved, else the row's.
+    public final func largeValue(ofAttribute index: Int) throws -> Int64? {
+        if let unsaved = attachments?.unsavedLargeValues[index] { return unsaved.id }
+        let column = metadata.sql.attributeColumns[index], key = surrogateKey
+        return try package.read { connection in
+            try connection.first("SELECT \(column) FROM \(self.metadata.sql.table) WHERE \"_sk\" = ?1", [.integer(key)])?.first?.integer
+        }
+    }
+
+    /// The object is dirty then; `update`, `save` or `submitPending` gives the value to the row.
+    public final func setLargeValue(_ value: LargeValue, ofAttribute index: Int) throws {
+        attached.unsavedLargeValues[index] = value
+    }
+}

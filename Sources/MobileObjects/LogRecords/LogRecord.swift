@@ -1,0 +1,173 @@
+public import Foundation
+import MobileStore
+
+/// How severe a log record is; the numbers are the documented ones.
+public enum LogLevel: Int, Sendable, Hashable, CaseIterable, Comparable {
+    case trace = 1, debug, info, warn, error, fatal, off
+
+    public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
+
+    /// TRACE to OFF, as in the documented line format.
+    public var name: String { String(describing: self).uppercased() }
+}
+
+/// One entry of the package's log: what the server reported about an operation, or what this client wants to tell it. A value; ``save()``
+/// and ``delete()`` write. SMP 2.3: `LogRecordImpl`, `SUPLogRecord`.
+public struct LogRecord: Sendable, Identifiable {
+    /// 0 until it is saved, then unique in this database.
+    public internal(set) var messageID: Int64 = 0
+    public var id: Int64 { messageID }
+    public var level: LogLevel
+    /// As HTTP status codes: 200 success, 401, 403, 404, 405, 412, 500; 9998 and 9999 for records that this client made on an object or on
+    /// the database.
+    public var code: Int
+    /// The back end's own code; nil where there is none.
+    public var eisCode: String?
+    public var message: String
+    /// The modelled name of the object that it is about; the package's name where it is about none.
+    public var component: String
+    /// The key of the row that it is about, as ``Entity/keyToString()`` gives it; empty where it is about none.
+    public var entityKey: String
+    /// `create`, `update`, `delete`, the modelled name of another operation, or empty.
+    public var operation: String
+    /// The id of the operation that it answers; empty where it answers none.
+    public var requestID: String
+    public var timestamp: Date
+    /// Made on this device, not by the server.
+    public internal(set) var isFromClient: Bool
+
+    let database: PackageDatabase
+
+    /// level, code, eisCode, message, component, entityKey, operation, requestId, timestamp: the documented line.
+    public var line: String {
+        [
+            level.name, String(code), eisCode ?? "", message, component, entityKey, operation, requestID, ISO8601Text.text(timestamp),
+        ].joined(separator: ", ")
+    }
+
+    /// Writes the record; a new one gets its ``messageID``.
+    /// - Throws: ``ObjectError/Code/store``.
+    public mutating func save() throws {
+        let record = self
+        messageID = try database.write("save a log record") { try $0.store(record) }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public mutating func save() async throws {
+        let record = self
+        messageID = try await database.write("save a log record") { try $0.store(record) }
+    }
+
+    /// Removes the record here; handled records of operations are the client's to clean up.
+    /// - Throws: ``ObjectError/Code/store``.
+    public func delete() throws {
+        let id = messageID
+        try database.write("delete a log record") { try $0.deleteLogRecord(id) }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public func delete() async throws {
+        let id = messageID
+        try await database.write("delete a log record") { try $0.deleteLogRecord(id) }
+    }
+}
+
+extension PackageDatabase {
+    /// All log records, the newest first. SMP 2.3: `getLogRecords:` of the database class.
+    /// - Throws: ``ObjectError/Code/store``.
+    public final func logRecords() throws -> [LogRecord] { try read { try self.logRecords($0, LogRecordSQL.all, []) } }
+
+    /// The same without blocking a cooperative thread.
+    public final func logRecords() async throws -> [LogRecord] { try await read { try self.logRecords($0, LogRecordSQL.all, []) } }
+
+    /// A new log record about the package; ``LogRecord/save()`` writes it. SMP 2.3: `LogRecordImpl getInstance`.
+    public final func newLogRecord(level: LogLevel, message: String) -> LogRecord {
+        LogRecord(
+            level: level, code: 9999, message: message, component: metadata.name, entityKey: "", operation: "", requestID: "",
+            timestamp: environment.now(), isFromClient: true, database: self)
+    }
+
+    /// Marks the records that this client made for upload. SMP 2.3: `submitLogRecords`.
+    public final func submitLogRecords() throws {
+        try write("submit log records") { try $0.connection.execute("UPDATE \"_log_record\" SET \"state\" = 1 WHERE \"origin\" = 1 AND \"state\" = 0") }
+    }
+
+    /// Writes records that the server sent. A record without an id gets one of this database.
+    package final func makeLogRecord(
+        messageID: Int64 = 0, level: LogLevel, code: Int, eisCode: String?, message: String, component: String, entityKey: String,
+        operation: String, requestID: String, timestamp: Date
+    ) -> LogRecord {
+        LogRecord(
+            messageID: messageID, level: level, code: code, eisCode: eisCode, message: message, component: component, entityKey: entityKey,
+            operation: operation, requestID: requestID, timestamp: timestamp, isFromClient: false, database: self)
+    }
+
+    fileprivate final func logRecords(_ connection: Connection, _ sql: String, _ values: [Value]) throws -> [LogRecord] {
+        try connection.rows(sql, values).map { row in
+            LogRecord(
+                messageID: row[0].integer ?? 0, level: LogLevel(rawValue: Int(row[1].integer ?? 0)) ?? .info, code: Int(row[2].integer ?? 0),
+                eisCode: row[3].text, message: row[4].text ?? "", component: row[5].text ?? "", entityKey: row[6].text ?? "",
+                operation: row[7].text ?? "", requestID: row[8].text ?? "",
+                timestamp: ISO8601Text.dateTime(row[9].text ?? "") ?? Date(timeIntervalSince1970: 0), isFromClient: row[10].integer == 1,
+                database: self)
+        }
+    }
+}
+
+extension Entity {
+    /// The log records about this row, the newest first: after a rejection they say why. SMP 2.3: `getLogRecords`.
+    /// - Throws: ``ObjectError/Code/store``.
+    public final func logRecords() throws -> [LogRecord] {
+        let values: [Value] = [.text(metadata.name), .text(keyToString())], package = package
+        return try package.read { try package.logRecords($0, LogRecordSQL.ofRow, values) }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) final func logRecords() async throws -> [LogRecord] {
+        let values: [Value] = [.text(metadata.name), .text(keyToString())], package = package
+        return try await package.read { try package.logRecords($0, LogRecordSQL.ofRow, values) }
+    }
+
+    /// A new log record about this row; ``LogRecord/save()`` writes it. SMP 1.5.3: `newLogRecord:withMessage:`.
+    public final func newLogRecord(level: LogLevel, message: String) -> LogRecord {
+        LogRecord(
+            level: level, code: 9998, message: message, component: metadata.name, entityKey: keyToString(), operation: "", requestID: "",
+            timestamp: package.environment.now(), isFromClient: true, database: package)
+    }
+
+    /// The surrogate key as text, as log records name the row. SMP 2.3: `keyToString`.
+    public final func keyToString() -> String { String(surrogateKey) }
+}
+
+private enum LogRecordSQL {
+    private static let columns = """
+        SELECT "message_id", "level", "code", "eis_code", "message", "component", "entity_key", "operation", "request_id", "timestamp", "origin"
+        FROM "_log_record" WHERE "state" <> 3
+        """
+    static let all = columns + " ORDER BY \"message_id\" DESC"
+    static let ofRow = columns + " AND \"component\" = ?1 AND \"entity_key\" = ?2 ORDER BY \"message_id\" DESC"
+}
+
+extension Transaction {
+    /// Writes a record; one with the id of an existing one replaces it, so a record that is sent twice is there once.
+    @discardableResult
+    package func store(_ record: LogRecord) throws -> Int64 {
+        try connection.execute(
+            """
+            INSERT OR REPLACE INTO "_log_record" ("message_id", "level", "code", "eis_code", "message", "component", "entity_key", "operation",
+                "request_id", "timestamp", "origin", "state") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0)
+            """,
+            [
+                record.messageID == 0 ? .null : .integer(record.messageID), .integer(Int64(record.level.rawValue)), .integer(Int64(record.code)),
+                Value(record.eisCode), .text(record.message), .text(record.component), .text(record.entityKey), .text(record.operation),
+                .text(record.requestID), .text(ISO8601Text.text(record.timestamp)), .integer(record.isFromClient ? 1 : 0),
+            ])
+        return connection.lastInsertedKey
+    }
+
+    fileprivate func deleteLogRecord(_ id: Int64) throws {
+        // The server's records keep a mark until the server was told; the client's own just go.
+        try connection.execute("DELETE FROM \"_log_record\" WHERE \"message_id\" = ?1 AND \"origin\" = 1", [.integer(id)])
+        try connection.execute("UPDATE \"_log_record\" SET \"state\" = 3 WHERE \"message_id\" = ?1", [.integer(id)])
+    }
+}

@@ -1,0 +1,124 @@
+import MobileStore
+
+/// Create, update and delete of one row: the row, its original state and the marks, in the transaction that this runs in.
+extension Transaction {
+    /// Inserts a row and marks it as created.
+    /// - Parameter content: attributes, then references, as stored.
+    func create(_ entity: EntityMetadata, _ key: Int64, _ content: [Value]) throws -> ReplayState {
+        try checkKeyIsNew(entity, key, content)
+        let counter = try nextCounter()
+        let replay = entity.isLocal ? ReplayState(serverCounter: counter) : ReplayState.created(counter: counter)
+        try connection.execute(entity.sql.insert, [.integer(key)] + replay.columns + content)
+        guard !entity.isLocal else { return replay }
+        try connection.execute(entity.sql.createOriginal, [.integer(key)] + replay.columns)
+        try markOwners(of: entity, key)
+        return replay
+    }
+
+    /// Writes changed values of a row that is as it was read, keeps the server's version at the first change, and marks the row as updated.
+    /// - Parameters:
+    ///   - counter: the row's counter when it was read.
+    ///   - changes: positions (attributes, then references) with their new values.
+    /// - Throws: ``ObjectError/Code/notFound`` when the row is gone, ``ObjectError/Code/stale`` when another writer came first.
+    func update(_ entity: EntityMetadata, _ key: Int64, readAt counter: Int64, _ changes: [(index: Int, value: Value)]) throws -> ReplayState {
+        guard var replay = try replayState(of: entity, key) else {
+            throw ObjectError(.notFound, "update of \(entity.name) \(key): there is no such row any more")
+        }
+        guard replay.counter == counter else {
+            throw ObjectError(.stale, "update of \(entity.name) \(key): it was changed since this object read it; refresh and try again")
+        }
+        let ownersBefore = try changes.contains { $0.index >= entity.attributes.count } ? owners(of: entity, key) : []
+        try releaseLargeValues(of: entity, key)
+        let isFirst = !replay.change.isOwn
+        let next = try nextCounter()
+        if entity.isLocal { replay = ReplayState(serverCounter: next) } else { replay.update(counter: next) }
+        let values = [.integer(key)] + replay.columns
+        if !entity.isLocal { try connection.execute(isFirst ? entity.sql.keepOriginal : entity.sql.setOriginalState, values) }
+        let assignments = changes.enumerated().map { "\(entity.sql.content[$0.element.index]) = ?\($0.offset + 6)" }
+        try connection.execute(
+            """
+            UPDATE \(entity.sql.table) SET \
+            \((["\"_pc\" = ?2", "\"_rc\" = ?3", "\"_rp\" = ?4", "\"_rf\" = ?5"] + assignments).joined(separator: ", ")) WHERE "_sk" = ?1
+            """, values + changes.map(\.value))
+        if !entity.isLocal {
+            try markOwners(of: entity, key)
+            let ownersNow = try ownersBefore.isEmpty ? [] : owners(of: entity, key)
+            try unmark(ownersBefore.filter { !ownersNow.contains($0) })
+        }
+        return replay
+    }
+
+    /// Deletes a row with its composite children, these first. A row that the server never heard of vanishes; of any other the marks stay
+    /// in the original-state table.
+    /// - Returns: the row's marks; not pending when it vanished.
+    func delete(_ entity: EntityMetadata, _ key: Int64) throws -> ReplayState {
+        guard var replay = try replayState(of: entity, key) else {
+            throw ObjectError(.notFound, "delete of \(entity.name) \(key): there is no such row any more")
+        }
+        let owners = try owners(of: entity, key)
+        for child in try children(of: entity, key, .present) { _ = try delete(metadata.entities[child.entity], child.key) }
+        try releaseLargeValues(of: entity, key)
+        if try entity.isLocal || isUnknownToServer(entity, key, replay) {
+            try vanish(entity, key)
+            try unmark(owners)
+            return ReplayState()
+        }
+        let wasOwn = replay.change.isOwn, wasCreate = replay.change == .create
+        replay.delete(counter: try nextCounter())
+        let values = [.integer(key)] + replay.columns
+        try connection.execute(wasOwn ? entity.sql.setOriginalState : entity.sql.keepOriginal, values)
+        let isAbsent = try wasCreate && originalState(of: entity, key)?.server == .absent
+        // Of a submitted create the values stay, so that the row's parent is still known.
+        if isAbsent, !entity.sql.keepOwnValues.isEmpty { try connection.execute(entity.sql.keepOwnValues, [.integer(key)]) }
+        try connection.execute(entity.sql.delete, [.integer(key)])
+        try markOwners(of: entity, key)
+        return replay
+    }
+
+    /// Removes a row and its original state without a trace.
+    func vanish(_ entity: EntityMetadata, _ key: Int64) throws {
+        try releaseLargeValues(of: entity, key)
+        try connection.execute(entity.sql.delete, [.integer(key)])
+        if !entity.isLocal { try connection.execute(entity.sql.deleteOriginal, [.integer(key)]) }
+    }
+
+    /// A create that was never submitted, or whose submissions were all rejected.
+    private func isUnknownToServer(_ entity: EntityMetadata, _ key: Int64, _ replay: ReplayState) throws -> Bool {
+        guard replay.change == .create, replay.submitted == 0, try originalState(of: entity, key)?.server == .absent else { return false }
+        return try !hasUnansweredCreate(entity, key)
+    }
+
+    /// OPS-22: the modelled key, and the surrogate key, must not exist. A key that the back end assigns is not known yet and not compared,
+    /// nor is one that comes from a parent whose own key is not known.
+    private func checkKeyIsNew(_ entity: EntityMetadata, _ key: Int64, _ content: [Value]) throws {
+        if try connection.first(entity.sql.selectState, [.integer(key)]) != nil {
+            throw ObjectError(.duplicateKey, "create of \(entity.name): surrogate key \(key) exists already")
+        }
+        guard entity.sql.hasKey, !entity.primaryKey.contains(where: { entity.attributes[$0].isGenerated }) else { return }
+        let values = entity.primaryKey.map { content[$0] }
+        guard !values.contains(.null), try !takesKeyFromUnknownParent(entity, content) else { return }
+        if try connection.first(entity.sql.keyExists, values) != nil {
+            let names = entity.primaryKey.map { entity.attributes[$0].name }.joined(separator: ", ")
+            throw ObjectError(.duplicateKey, "create of \(entity.name): a row with this key (\(names)) exists already")
+        }
+    }
+
+    private func takesKeyFromUnknownParent(_ entity: EntityMetadata, _ content: [Value]) throws -> Bool {
+        for index in entity.references {
+            let relationship = entity.relationships[index]
+            guard relationship.mapping.contains(where: { entity.primaryKey.contains($0.source) }),
+                let key = content[entity.attributes.count + (relationship.referenceIndex ?? 0)].integer
+            else { continue }
+            if try isKeyUnknown(metadata.entities[relationship.targetIndex], key) { return true }
+        }
+        return false
+    }
+
+    /// Whether the back end has yet to assign (a part of) the modelled key of a row.
+    func isKeyUnknown(_ entity: EntityMetadata, _ key: Int64) throws -> Bool {
+        guard try replayState(of: entity, key)?.change == .create, try originalState(of: entity, key)?.server == .absent else { return false }
+        if entity.primaryKey.contains(where: { entity.attributes[$0].isGenerated }) { return true }
+        guard let content = try content(entity.sql.table, of: entity, key) else { return false }
+        return try takesKeyFromUnknownParent(entity, content)
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import MobileStore
+
+/// What the device knows about the server's version of a pending row: column `_sv`.
+enum ServerVersion: Int64, Sendable {
+    /// The server has no such row, as far as we know.
+    case absent = 0
+    case present = 1
+    /// An import said that the server deleted the row.
+    case deleted = 2
+}
+
+/// The bookkeeping of one row of an original-state table. There is one exactly for every row with a pending change of its own.
+struct OriginalState: Equatable, Sendable {
+    /// A copy of the row's marks; of a pending delete the only one, because the row itself is gone.
+    var replay: ReplayState
+    var server: ServerVersion
+    /// An import brought a version since the last submit.
+    var isImported: Bool
+    /// The counter that the row had while it was not pending; 0 for a row that was created here.
+    var serverCounter: Int64
+}
+
+extension Transaction {
+    /// The marks of a row; nil when there is none (a pending delete has left the table).
+    func replayState(of entity: EntityMetadata, _ key: Int64) throws -> ReplayState? {
+        guard let row = try connection.first(entity.sql.selectState, [.integer(key)]) else { return nil }
+        return ReplayState(columns: row[...])
+    }
+
+    /// The original state of a row; nil when it has no pending change of its own.
+    func originalState(of entity: EntityMetadata, _ key: Int64) throws -> OriginalState? {
+        guard !entity.isLocal, let row = try connection.first(entity.sql.selectOriginal, [.integer(key)]) else { return nil }
+        return OriginalState(
+            replay: ReplayState(columns: row[...]), server: ServerVersion(rawValue: row[4].integer ?? 0) ?? .absent,
+            isImported: row[5].integer == 1, serverCounter: row[6].integer ?? 0)
+    }
+
+    /// Writes the marks of a row into both tables; where a row is missing there is nothing to write.
+    func setReplayState(_ replay: ReplayState, of entity: EntityMetadata, _ key: Int64) throws {
+        let values = [.integer(key)] + replay.columns
+        try connection.execute(entity.sql.setState, values)
+        if !entity.isLocal { try connection.execute(entity.sql.setOriginalState, values) }
+    }
+
+    /// What the device knows about the server's version.
+    func setServerVersion(
+        _ server: ServerVersion, isImported: Bool, serverCounter: Int64, of entity: EntityMetadata, _ key: Int64
+    ) throws {
+        try connection.execute(
+            "UPDATE \(entity.sql.originalTable) SET \"_sv\" = ?2, \"_im\" = ?3, \"_sc\" = ?4 WHERE \"_sk\" = ?1",
+            [.integer(key), .integer(server.rawValue), .integer(isImported ? 1 : 0), .integer(serverCounter)])
+    }
+
+    /// Attributes and references as stored in one of the two tables; nil when there is no row.
+    func content(_ table: String, of entity: EntityMetadata, _ key: Int64) throws -> [Value]? {
+        guard !entity.sql.content.isEmpty else { return [] }
+        return try connection.first(
+            "SELECT \(entity.sql.content.joined(separator: ", ")) FROM \(table) WHERE \"_sk\" = ?1", [.integer(key)])
+    }
+
+    /// A new replay counter: one more than the last, or the clock's seconds since 1970 if they are greater. Counters only grow, so that an
+    /// operation's id is never used twice.
+    func nextCounter() throws -> Int64 {
+        try PackageSettings(connection).next(.replayCounter, atLeast: Int64(database.environment.now().timeIntervalSince1970))
+    }
+
+    /// The clock's seconds since 1970, for rows that were not pending before.
+    var clockSeconds: Int64 { Int64(database.environment.now().timeIntervalSince1970) }
+}
+
+extension ReplayState {
+    /// From the columns `_pc`, `_rc`, `_rp`, `_rf`.
+    init(columns: ArraySlice<Value>) {
+        let numbers = columns.map { $0.integer ?? 0 }
+        self.init(
+            change: PendingChange(rawValue: Int(numbers[0])) ?? .none, counter: numbers[1], submitted: numbers[2], failed: numbers[3])
+    }
+
+    /// For the columns `_pc`, `_rc`, `_rp`, `_rf`.
+    var columns: [Value] { [.integer(Int64(change.rawValue)), .integer(counter), .integer(submitted), .integer(failed)] }
+}

@@ -1,0 +1,142 @@
+package import MobileStore
+
+/// One submitted operation that waits to be sent, or for its answer. SMP 2.3: the operation replay record.
+package struct OutboxRecord: Sendable, Equatable {
+    /// The replay counter that the submit made: unique in this database, increasing.
+    package var id: Int64
+    /// The modelled name of the object.
+    package var entity: String
+    package var surrogateKey: Int64
+    package var change: Change
+    /// The modelled name of the operation; empty for the default create, update and delete.
+    package var operation: String
+    /// The id of the first operation of the tree that was submitted together: the server replays it in one transaction.
+    package var batch: Int64
+    /// Attribute values as they were at the submit, large ones left out; empty for a delete.
+    package var attributes: JSONObject
+    /// The modelled key as the server knew it; empty for a create.
+    package var primaryKey: JSONObject
+    /// Surrogate keys of the objects referred to, by relationship.
+    package var references: JSONObject
+    /// The large values that travel with it, by attribute; nil is NULL.
+    package var largeValues: [LargeValue]
+
+    package enum Change: String, Sendable { case create = "C", update = "U", delete = "D", other = "O" }
+
+    package struct LargeValue: Sendable, Equatable {
+        package var attribute: String
+        /// The value's id in the store; nil for NULL.
+        package var id: Int64?
+    }
+}
+
+/// The operations that wait, in the order of their replay.
+extension PackageDatabase {
+    /// All waiting operations.
+    package final var outbox: [OutboxRecord] { get throws { try outbox(after: 0, limit: -1) } }
+
+    /// Waiting operations with greater ids than `id`, at most `limit`; a negative limit means all. For uploads of any length in bounded memory.
+    package final func outbox(after id: Int64, limit: Int) throws -> [OutboxRecord] {
+        try read { connection in
+            try connection.rows(
+                """
+                SELECT "id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs"
+                FROM "_outbox" WHERE "id" > ?1 ORDER BY "id" LIMIT ?2
+                """, [.integer(id), .integer(Int64(limit))]
+            ).map { try Self.record($0, connection) }
+        }
+    }
+
+    private static func record(_ row: [Value], _ connection: Connection) throws -> OutboxRecord {
+        let id = row[0].integer ?? 0
+        let large = try connection.rows(
+            "SELECT \"attribute\", \"value\" FROM \"_outbox_large\" WHERE \"operation\" = ?1 ORDER BY \"attribute\"", [.integer(id)])
+        return OutboxRecord(
+            id: id, entity: row[1].text ?? "", surrogateKey: row[2].integer ?? 0, change: .init(rawValue: row[3].text ?? "") ?? .other,
+            operation: row[4].text ?? "", batch: row[5].integer ?? 0, attributes: try object(row[6]), primaryKey: try object(row[7]),
+            references: try object(row[8]), largeValues: large.map { .init(attribute: $0[0].text ?? "", id: $0[1].integer) })
+    }
+}
+
+/// The JSON object in a column of the outbox.
+private func object(_ value: Value) throws -> JSONObject {
+    guard let object = try JSONValue(parsing: value.text ?? "").object else {
+        throw ObjectError(.corrupt, "outbox: the content of a record is damaged")
+    }
+    return object
+}
+
+/// An operation to be written to the outbox.
+struct Submission {
+    let entity: EntityMetadata
+    let key: Int64
+    let id: Int64
+    let batch: Int64
+    let change: OutboxRecord.Change
+    /// Attributes and references as they are now; nil for a delete.
+    let content: [Value]?
+    /// The same as the server knows them; nil where it does not.
+    let original: [Value]?
+
+    func write(in transaction: Transaction) throws {
+        try transaction.connection.execute(
+            """
+            INSERT INTO "_outbox" ("id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "submitted")
+            VALUES (?1, ?2, ?3, ?4, '', ?5, ?6, ?7, ?8, ?9)
+            """,
+            [
+                .integer(id), .text(entity.name), .integer(key), .text(change.rawValue), .integer(batch), 
+                .text(JSONValue.object(attributes).description), .text(JSONValue.object(primaryKey).description),
+                .text(JSONValue.object(references).description), .text(content.map { SubmittedValues.text($0) } ?? ""),
+            ])
+        guard let content else { return }
+        for attribute in entity.largeAttributes {
+            let value = content[attribute], known = original?[attribute] ?? .null
+            guard value != known else { continue }
+            try transaction.connection.execute(
+                "INSERT INTO \"_outbox_large\" (\"operation\", \"attribute\", \"value\", \"original\") VALUES (?1, ?2, ?3, ?4)",
+                [.integer(id), .text(entity.attributes[attribute].name), value, known])
+        }
+    }
+
+    private var attributes: JSONObject {
+        guard let content else { return [:] }
+        return JSONObject(
+            uniqueKeys: entity.attributes.filter { !$0.isLarge }.map { ($0.name, $0.storage.json(content[$0.index])) })
+    }
+
+    private var primaryKey: JSONObject {
+        guard change != .create, let values = original ?? content else { return [:] }
+        return JSONObject(
+            uniqueKeys: entity.primaryKey.map { (entity.attributes[$0].name, entity.attributes[$0].storage.json(values[$0])) })
+    }
+
+    private var references: JSONObject {
+        guard let values = content ?? original else { return [:] }
+        return JSONObject(
+            uniqueKeys: entity.references.enumerated().compactMap { position, relationship in
+                values[entity.attributes.count + position].integer.map { (entity.relationships[relationship].name, .integer($0)) }
+            })
+    }
+}
+
+extension Transaction {
+    /// Whether a create of the row waits for its answer.
+    func hasUnansweredCreate(_ entity: EntityMetadata, _ key: Int64) throws -> Bool {
+        try connection.first(
+            "SELECT 1 FROM \"_outbox\" WHERE \"entity\" = ?1 AND \"sk\" = ?2 AND \"change\" = 'C' LIMIT 1",
+            [.text(entity.name), .integer(key)]) != nil
+    }
+
+    /// Removes an answered operation.
+    func removeFromOutbox(_ id: Int64, of entity: EntityMetadata, _ key: Int64) throws {
+        for row in try connection.rows(
+            "SELECT \"attribute\", \"value\" FROM \"_outbox_large\" WHERE \"operation\" = ?1", [.integer(id)])
+        {
+            guard let value = row[1].integer, let attribute = try? entity.attribute(named: row[0].text ?? "") else { continue }
+            release(value, entity, attribute.index, key)
+        }
+        try connection.execute("DELETE FROM \"_outbox_large\" WHERE \"operation\" = ?1", [.integer(id)])
+        try connection.execute("DELETE FROM \"_outbox\" WHERE \"id\" = ?1", [.integer(id)])
+    }
+}

@@ -1,0 +1,93 @@
+import MobileStore
+
+extension PackageDatabase {
+    /// Whether anything waits for the server: changes that are pending, or operations that were submitted and not answered.
+    /// SMP 2.3: `hasPendingOperations`.
+    /// - Throws: ``ObjectError/Code/store``, as all of these.
+    public final func hasPendingOperations() throws -> Bool {
+        let sql = pendingTest
+        return try read { try $0.first(sql) != nil }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public final func hasPendingOperations() async throws -> Bool {
+        let sql = pendingTest
+        return try await read { try $0.first(sql) != nil }
+    }
+
+    /// Makes every pending change of the package ready for the server; the next synchronization transports it. The form of the object is
+    /// cheaper where one is at hand. SMP 2.3: `submitPendingOperations` of the database class.
+    public final func submitPendingOperations() throws { try submit(metadata.entities) }
+
+    /// The same without blocking a cooperative thread.
+    public final func submitPendingOperations() async throws { try await submit(metadata.entities) }
+
+    /// Makes the pending changes of the objects of a synchronization group ready. SMP 2.3: `submitPendingOperations:`.
+    public final func submitPendingOperations(group: String) throws { try submit(metadata.entities(inGroup: group)) }
+
+    /// The same without blocking a cooperative thread.
+    public final func submitPendingOperations(group: String) async throws { try await submit(metadata.entities(inGroup: group)) }
+
+    /// Makes the pending changes of one object of the model ready. SMP 2.3: `submitPendingOperations` of the MBO class.
+    public final func submitPendingOperations(of entity: EntityMetadata) throws { try submit([entity]) }
+
+    /// The same without blocking a cooperative thread.
+    public final func submitPendingOperations(of entity: EntityMetadata) async throws { try await submit([entity]) }
+
+    /// Cancels every change of the package that was not submitted; what waits for an answer stays. SMP 2.3: `cancelPendingOperations` of
+    /// the database class.
+    public final func cancelPendingOperations() throws { try cancel(metadata.entities, unsubmittedOnly: true) }
+
+    /// The same without blocking a cooperative thread.
+    public final func cancelPendingOperations() async throws { try await cancel(metadata.entities, unsubmittedOnly: true) }
+
+    /// Cancels every pending change of one object of the model. SMP 2.3: `cancelPendingOperations` of the MBO class.
+    public final func cancelPendingOperations(of entity: EntityMetadata) throws { try cancel([entity], unsubmittedOnly: false) }
+
+    /// The same without blocking a cooperative thread.
+    public final func cancelPendingOperations(of entity: EntityMetadata) async throws { try await cancel([entity], unsubmittedOnly: false) }
+
+    /// Cancels what is pending of these objects, all in one transaction. SMP 2.3: `cancelPendingObjects`.
+    public final func cancelPendingObjects(_ objects: some Sequence<Entity>) throws {
+        try transaction { for object in objects { try object.cancelPending() } }
+    }
+
+    private final var pendingTest: String {
+        let tables = metadata.entities.filter { !$0.isLocal }.map(\.sql.originalTable) + ["\"_outbox\""]
+        return "SELECT 1 WHERE " + tables.map { "EXISTS (SELECT 1 FROM \($0))" }.joined(separator: " OR ")
+    }
+
+    private final func submit(_ entities: [EntityMetadata]) throws {
+        try write("submit pending operations") { transaction in for entity in entities { try transaction.submitAll(entity) } }
+    }
+
+    private final func submit(_ entities: [EntityMetadata]) async throws {
+        try await write("submit pending operations") { transaction in for entity in entities { try transaction.submitAll(entity) } }
+    }
+
+    private final func cancel(_ entities: [EntityMetadata], unsubmittedOnly: Bool) throws {
+        try write("cancel pending operations") { transaction in
+            for entity in entities { try transaction.cancelAll(entity, unsubmittedOnly: unsubmittedOnly) }
+        }
+    }
+
+    private final func cancel(_ entities: [EntityMetadata], unsubmittedOnly: Bool) async throws {
+        try await write("cancel pending operations") { transaction in
+            for entity in entities { try transaction.cancelAll(entity, unsubmittedOnly: unsubmittedOnly) }
+        }
+    }
+}
+
+extension ModelledEntity {
+    /// Makes every pending change of the class ready for the server. SMP 2.3: `submitPendingOperations`.
+    public static func submitPendingOperations(in package: Package) throws { try package.submitPendingOperations(of: metadata) }
+
+    /// The same without blocking a cooperative thread.
+    public static func submitPendingOperations(in package: Package) async throws { try await package.submitPendingOperations(of: metadata) }
+
+    /// Cancels every pending change of the class. SMP 2.3: `cancelPendingOperations`.
+    public static func cancelPendingOperations(in package: Package) throws { try package.cancelPendingOperations(of: metadata) }
+
+    /// The same without blocking a cooperative thread.
+    public static func cancelPendingOperations(in package: Package) async throws { try await package.cancelPendingOperations(of: metadata) }
+}

@@ -1,0 +1,49 @@
+import MobileStore
+
+/// Cancelling: the server's version of a row comes back. The same whether the change was submitted or not: an operation that is in the
+/// outbox stays there and is sent, and its answer finds nothing pending.
+extension Transaction {
+    /// Cancels what is pending of a row and of its composite children.
+    func cancelTree(of entity: EntityMetadata, _ key: Int64) throws {
+        let owners = try owners(of: entity, key)
+        try cancel(RowID(entity: entity.index, key: key))
+        try unmark(owners)
+        // Its parent in the server's version may be another one.
+        try unmark(try self.owners(of: entity, key))
+    }
+
+    private func cancel(_ row: RowID) throws {
+        let entity = metadata.entities[row.entity]
+        let original = try originalState(of: entity, row.key)
+        let children = try children(of: entity, row.key, .pending)
+        if let original { try restoreServerVersion(entity, row.key, original) }
+        for child in children { try cancel(child) }
+        guard original != nil || !children.isEmpty, let replay = try replayState(of: entity, row.key) else { return }
+        let mark: PendingChange = try hasPendingChildren(entity, row.key) ? .parent : .none
+        guard replay.change != mark, !replay.change.isOwn else { return }
+        try setReplayState(ReplayState(change: mark, counter: replay.counter, submitted: 0, failed: 0), of: entity, row.key)
+    }
+
+    /// Puts the server's version, or nothing where the server has none, in place of a pending row.
+    func restoreServerVersion(_ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws {
+        guard original.server == .present else { return try vanish(entity, key) }
+        try releaseLargeValues(of: entity, key)
+        if original.replay.change == .delete {
+            try connection.execute(entity.sql.restoreDeleted, [.integer(key)])
+        } else {
+            if !entity.sql.restoreRow.isEmpty { try connection.execute(entity.sql.restoreRow, [.integer(key)]) }
+            try connection.execute(entity.sql.setState, [.integer(key)] + ReplayState(serverCounter: original.serverCounter).columns)
+        }
+        try connection.execute(entity.sql.deleteOriginal, [.integer(key)])
+    }
+
+    /// Cancels every pending row of an object; with `unsubmittedOnly` not those that wait for an answer.
+    func cancelAll(_ entity: EntityMetadata, unsubmittedOnly: Bool) throws {
+        for key in try pendingKeys(of: entity) {
+            // A row may have been cancelled with its parent already.
+            guard let original = try originalState(of: entity, key) else { continue }
+            if unsubmittedOnly && !original.replay.needsSubmit { continue }
+            try cancelTree(of: entity, key)
+        }
+    }
+}

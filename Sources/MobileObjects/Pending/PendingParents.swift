@@ -1,0 +1,91 @@
+import MobileStore
+
+/// A row, by the position of its object in the model and its surrogate key.
+struct RowID: Hashable, Sendable {
+    let entity: Int
+    let key: Int64
+}
+
+/// The mark `P`: a parent without a change of its own has it exactly while a composite child of it is pending, at any depth.
+extension Transaction {
+    /// The composite parents of a row, from the row itself or, if it was deleted here, from its original state.
+    func owners(of entity: EntityMetadata, _ key: Int64) throws -> [RowID] {
+        guard !entity.owners.isEmpty else { return [] }
+        let columns = entity.owners.map { entity.sql.referenceColumns[entity.relationships[$0].referenceIndex ?? 0] }.joined(separator: ", ")
+        var row = try connection.first("SELECT \(columns) FROM \(entity.sql.table) WHERE \"_sk\" = ?1", [.integer(key)])
+        if row == nil, !entity.isLocal {
+            row = try connection.first("SELECT \(columns) FROM \(entity.sql.originalTable) WHERE \"_sk\" = ?1", [.integer(key)])
+        }
+        return zip(entity.owners, row ?? []).compactMap { relationship, value in
+            value.integer.map { RowID(entity: entity.relationships[relationship].targetIndex, key: $0) }
+        }
+    }
+
+    /// A row became pending: marks its parents, theirs, and so on. A parent that is pending already has marked its own.
+    func markOwners(of entity: EntityMetadata, _ key: Int64) throws {
+        for owner in try owners(of: entity, key) {
+            let parent = metadata.entities[owner.entity]
+            guard var replay = try replayState(of: parent, owner.key), replay.change == .none else { continue }
+            replay.markAsParent()
+            try setReplayState(replay, of: parent, owner.key)
+            try markOwners(of: parent, owner.key)
+        }
+    }
+
+    /// A row of these parents stopped being pending, or went: takes the mark from those that have no other pending child.
+    func unmark(_ owners: [RowID]) throws {
+        for owner in owners {
+            let parent = metadata.entities[owner.entity]
+            guard var replay = try replayState(of: parent, owner.key), replay.change == .parent,
+                try !hasPendingChildren(parent, owner.key)
+            else { continue }
+            replay.unmarkAsParent()
+            try setReplayState(replay, of: parent, owner.key)
+            try unmark(try self.owners(of: parent, owner.key))
+        }
+    }
+
+    /// Whether a composite child is pending, one that was deleted here included.
+    func hasPendingChildren(_ entity: EntityMetadata, _ key: Int64) throws -> Bool {
+        for relationship in entity.composites {
+            guard let (child, column) = childReference(entity.relationships[relationship]) else { continue }
+            let tests = [
+                "SELECT 1 FROM \(child.sql.table) WHERE \(column) = ?1 AND \"_pc\" <> 0 LIMIT 1",
+                "SELECT 1 FROM \(child.sql.originalTable) WHERE \(column) = ?1 AND \"_pc\" = 3 LIMIT 1",
+            ]
+            for test in tests where try connection.first(test, [.integer(key)]) != nil { return true }
+        }
+        return false
+    }
+
+    /// The object at the many end of a composite relationship and its column with the parent's key. The model's validation makes sure that
+    /// a composite relationship has an inverse.
+    func childReference(_ relationship: RelationshipMetadata) -> (EntityMetadata, column: String)? {
+        let child = metadata.entities[relationship.targetIndex]
+        guard let inverse = relationship.inverseIndex, let reference = child.relationships[inverse].referenceIndex else { return nil }
+        return (child, child.sql.referenceColumns[reference])
+    }
+
+    /// The composite children of a row, in the order of the model's relationships and of their surrogate keys.
+    /// - Parameter which: pending: those with a mark of any kind, deleted ones included; present: those with a row.
+    func children(of entity: EntityMetadata, _ key: Int64, _ which: ChildSelection) throws -> [RowID] {
+        var children: [RowID] = []
+        for relationship in entity.composites {
+            guard let (child, column) = childReference(entity.relationships[relationship]) else { continue }
+            let sql = switch which {
+            case .present: "SELECT \"_sk\" FROM \(child.sql.table) WHERE \(column) = ?1 ORDER BY \"_sk\""
+            case .pending:
+                """
+                SELECT "_sk" FROM \(child.sql.table) WHERE \(column) = ?1 AND "_pc" <> 0
+                UNION SELECT "_sk" FROM \(child.sql.originalTable) WHERE \(column) = ?1 AND "_pc" = 3 ORDER BY 1
+                """
+            }
+            children += try connection.rows(sql, [.integer(key)]).compactMap { row in
+                row[0].integer.map { RowID(entity: child.index, key: $0) }
+            }
+        }
+        return children
+    }
+
+    enum ChildSelection { case pending, present }
+}

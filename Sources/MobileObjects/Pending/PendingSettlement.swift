@@ -1,0 +1,188 @@
+import MobileStore
+
+/// The server's answer to one operation.
+package struct ReplayResult: Sendable, Equatable {
+    /// The id of the operation.
+    package var id: Int64
+    package var isAccepted: Bool
+    package init(id: Int64, isAccepted: Bool) { (self.id, self.isAccepted) = (id, isAccepted) }
+}
+
+/// What an answer did: for callbacks, counts and tests.
+package struct ReplayOutcome: Sendable, Equatable {
+    package var id: Int64
+    /// The modelled name of the object.
+    package var entity: String
+    package var surrogateKey: Int64
+    package var isAccepted: Bool
+    /// Whether the row's state changed; false for an answer to an older submission, and where nothing was pending any more.
+    package var changedState: Bool
+}
+
+/// Settling: the server's answers meet what is pending now. See the table of events in `ReplayState`.
+extension Transaction {
+    /// Applies answers in their order, removes the operations from the outbox, and calls `onReplaySuccess` and `onReplayFailure`. Imports
+    /// that belong to the answers must have been written before. An answer to an operation that is not in the outbox changes nothing.
+    package func settle(_ results: [ReplayResult]) throws -> [ReplayOutcome] {
+        try results.compactMap { try settle($0) }
+    }
+
+    private func settle(_ result: ReplayResult) throws -> ReplayOutcome? {
+        guard
+            let row = try connection.first(
+                "SELECT \"entity\", \"sk\", \"change\", \"submitted\" FROM \"_outbox\" WHERE \"id\" = ?1", [.integer(result.id)])
+        else { return nil }
+        let entity = try metadata.entity(named: row[0].text ?? ""), key = row[1].integer ?? 0
+        let record = SettledRecord(
+            id: result.id, isCreate: row[2].text == OutboxRecord.Change.create.rawValue, submitted: row[3].text ?? "")
+        var changedState = false
+        if let original = try originalState(of: entity, key) {
+            let object = try objectForCallback(entity, key, original)
+            changedState = try result.isAccepted
+                ? accept(record, entity, key, original) : reject(record, entity, key, original)
+            if changedState, let object { notify(object, isAccepted: result.isAccepted) }
+        }
+        try removeFromOutbox(result.id, of: entity, key)
+        return ReplayOutcome(
+            id: result.id, entity: entity.name, surrogateKey: key, isAccepted: result.isAccepted, changedState: changedState)
+    }
+
+    /// What the outbox knew about an answered operation.
+    private struct SettledRecord {
+        let id: Int64
+        let isCreate: Bool
+        let submitted: String
+    }
+
+    private func accept(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws -> Bool {
+        var replay = original.replay
+        let counter = original.serverCounter != 0 ? original.serverCounter : clockSeconds
+        switch replay.accept(id: record.id, serverCounter: counter) {
+        case .older:
+            // The row's marks stay; but a create that was changed and submitted again is an update from now on, whatever comes next.
+            if record.isCreate && original.server == .absent { try keepSubmittedAsServerVersion(record, entity, key, counter) }
+            return false
+        case .changedSince:
+            if original.isImported {
+                try keepSubmittedLargeValues(record, entity, key)
+                try setServerVersion(original.server, isImported: true, serverCounter: counter, of: entity, key)
+            } else {
+                try keepSubmittedAsServerVersion(record, entity, key, counter)
+            }
+            try setReplayState(replay, of: entity, key)
+            return true
+        case .settled:
+            try settleRow(record, entity, key, original, replay)
+            return true
+        }
+    }
+
+    /// The row is not pending any longer: the server's version if an import brought one, else the submitted values, which are the row's.
+    private func settleRow(
+        _ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64, _ original: OriginalState, _ settled: ReplayState
+    ) throws {
+        let owners = try owners(of: entity, key)
+        try releaseLargeValues(of: entity, key)
+        try keepSubmittedLargeValues(record, entity, key)
+        if original.isImported && original.server == .present {
+            try setServerVersion(.present, isImported: true, serverCounter: settled.counter, of: entity, key)
+            var imported = original
+            imported.serverCounter = settled.counter
+            try restoreServerVersion(entity, key, imported)
+        } else if original.isImported || original.replay.change == .delete {
+            try vanish(entity, key)
+        } else {
+            try takeLargeValuesFromOriginal(entity, key)
+            try connection.execute(entity.sql.setState, [.integer(key)] + settled.columns)
+            try connection.execute(entity.sql.deleteOriginal, [.integer(key)])
+        }
+        if var replay = try replayState(of: entity, key), try hasPendingChildren(entity, key) {
+            replay.markAsParent()
+            try setReplayState(replay, of: entity, key)
+        }
+        try unmark(owners)
+        try unmark(try self.owners(of: entity, key))
+    }
+
+    /// The server has the submitted values now, as far as we know.
+    private func keepSubmittedAsServerVersion(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64, _ counter: Int64) throws {
+        // A delete has no values, and no change can follow it.
+        guard !record.submitted.isEmpty else { return }
+        try releaseLargeValues(of: entity, key)
+        try keepSubmittedLargeValues(record, entity, key)
+        var assignments = ["\"_sv\" = 1", "\"_sc\" = ?2"], values: [Value] = [.integer(key), .integer(counter)]
+        for (index, value) in try SubmittedValues.values(record.submitted).enumerated() where !entity.isLarge(index) {
+            values.append(value)
+            assignments.append("\(entity.sql.content[index]) = ?\(values.count)")
+        }
+        try connection.execute(
+            "UPDATE \(entity.sql.originalTable) SET \(assignments.joined(separator: ", ")) WHERE \"_sk\" = ?1", values)
+    }
+
+    /// A submitted large value becomes that of the server's version, unless an import brought another one since the submit.
+    private func keepSubmittedLargeValues(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
+        guard !entity.largeAttributes.isEmpty else { return }
+        for row in try connection.rows(
+            "SELECT \"attribute\", \"value\", \"original\" FROM \"_outbox_large\" WHERE \"operation\" = ?1", [.integer(record.id)])
+        {
+            let column = entity.sql.attributeColumns[try entity.attribute(named: row[0].text ?? "").index]
+            try connection.execute(
+                "UPDATE \(entity.sql.originalTable) SET \(column) = ?2 WHERE \"_sk\" = ?1 AND \(column) IS ?3", [.integer(key), row[1], row[2]])
+        }
+    }
+
+    private func takeLargeValuesFromOriginal(_ entity: EntityMetadata, _ key: Int64) throws {
+        guard !entity.largeAttributes.isEmpty else { return }
+        let columns = entity.largeAttributes.map { entity.sql.attributeColumns[$0] }.joined(separator: ", ")
+        try connection.execute(
+            """
+            UPDATE \(entity.sql.table) SET (\(columns)) = (SELECT \(columns) FROM \(entity.sql.originalTable) AS o WHERE o."_sk" = ?1)
+            WHERE "_sk" = ?1
+            """, [.integer(key)])
+    }
+
+    private func reject(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws -> Bool {
+        var replay = original.replay
+        let rejection = replay.reject(id: record.id)
+        if record.isCreate && replay.change == .delete && original.server == .absent {
+            // It was deleted here after the submit, and the server never had it: nothing is left to tell.
+            let owners = try owners(of: entity, key)
+            try vanish(entity, key)
+            try unmark(owners)
+            return true
+        }
+        guard rejection != .older else { return false }
+        try setReplayState(replay, of: entity, key)
+        return true
+    }
+}
+
+extension Transaction {
+    /// The object of a pending row as it is before its answer is applied; nil where nobody wants to know.
+    private func objectForCallback(_ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws -> Entity? {
+        guard database.hasHandlers(for: entity) else { return nil }
+        let isDelete = original.replay.change == .delete
+        let table = isDelete ? entity.sql.originalTable : entity.sql.table
+        let page = try connection.firstPage("SELECT \(entity.sql.columns) FROM \(table) WHERE \"_sk\" = ?1", [.integer(key)])
+        guard let row = page?.first else { return nil }
+        let object = database.makeObject(of: entity)
+        object.read(row)
+        if isDelete { object.presence = .deleted }
+        return object
+    }
+
+    private func notify(_ object: Entity, isAccepted: Bool) {
+        database.notify(object.metadata, entityFirst: true) { handler in
+            if isAccepted { handler.onReplaySuccess(object) } else { handler.onReplayFailure(object) }
+        }
+    }
+}
+
+extension PackageDatabase {
+    /// An object of the generated class, or a generic one where there is none.
+    package final func makeObject(of entity: EntityMetadata) -> Entity {
+        let classes = type(of: self).entityClasses
+        let context = EntityContext(self, entity)
+        return entity.index < classes.count ? classes[entity.index].init(context: context) : GenericEntity(context: context)
+    }
+}

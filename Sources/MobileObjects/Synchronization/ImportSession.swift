@@ -1,0 +1,100 @@
+import Foundation
+package import MobileStore
+
+/// Brings what the server sends for one object into its table: rows with a pending change are diverted to the original-state table, in the
+/// same pass. Lives inside of one transaction.
+package struct ImportSession {
+    private let transaction: Transaction
+    private let entity: EntityMetadata
+
+    init(_ entity: EntityMetadata, in transaction: Transaction) { (self.entity, self.transaction) = (entity, transaction) }
+
+    /// All columns that rows of an import may have, the surrogate key first: small attributes, then references.
+    package var columns: [String] {
+        ["_sk"] + entity.attributes.filter { !$0.isLarge }.map(\.name) + entity.references.map { "_ref_" + entity.relationships[$0].name }
+    }
+
+    /// Takes rows that were created or changed on the server.
+    /// - Parameters:
+    ///   - columns: names in the order of the values; some of ``columns``, `_sk` first.
+    ///   - progress: called after each batch of rows; throwing cancels.
+    /// - Throws: ``ObjectError/Code/noSuchAttribute`` for a column that the object does not have.
+    package func rows(_ columns: [String], progress: ((ImportProgress) throws -> Void)? = nil) throws -> BulkImporter {
+        let known = self.columns
+        guard columns.first == "_sk" else { throw ObjectError(.noSuchAttribute, "import of \(entity.name): its first column is not \"_sk\"") }
+        for column in columns where !known.contains(column) {
+            throw ObjectError(.noSuchAttribute, "import of \(entity.name): the object has no column \"\(column)\"")
+        }
+        var options = options(.present, progress)
+        options.onInsert = [("_rc", .integer(transaction.clockSeconds))]
+        for column in columns { options.columnRules[column] = rule(column) }
+        return try ObjectError.gate { try transaction.connection.importer(into: entity.name, columns: columns, mode: .upsert, options: options) }
+    }
+
+    /// Takes the surrogate keys of rows that the server does not have for this device any longer.
+    package func deletions(progress: ((ImportProgress) throws -> Void)? = nil) throws -> BulkImporter {
+        if !entity.largeAttributes.isEmpty { transaction.sweepsLargeValues = true }
+        var options = options(.deleted, progress)
+        options.columnRules["_sk"] = JSONColumnRule(.integer, isNullable: false)
+        return try ObjectError.gate { try transaction.connection.importer(into: entity.name, columns: ["_sk"], mode: .delete, options: options) }
+    }
+
+    /// Makes `value` (NULL for nil) the server's value of a large attribute. A pending row keeps a value of its own.
+    /// - Throws: ``ObjectError/Code/noSuchAttribute``.
+    package func setLargeValue(_ value: LargeValue?, of attribute: String, key: Int64) throws {
+        let attribute = try entity.attribute(named: attribute)
+        guard attribute.isLarge else {
+            throw ObjectError(.noSuchAttribute, "import of \(entity.name): \"\(attribute.name)\" is not a large attribute")
+        }
+        let connection = transaction.connection, column = entity.sql.attributeColumns[attribute.index]
+        let new = Value(value?.id)
+        if let value {
+            transaction.hold(value)
+            // Removed again at the end unless a row has taken it.
+            transaction.release(value.id, entity, attribute.index, key)
+        }
+        try transaction.releaseLargeValues(of: entity, key)
+        let change = "UPDATE \(entity.sql.table) SET \(column) = ?2 WHERE \"_sk\" = ?1"
+        guard let old = try connection.first("SELECT \(column) FROM \(entity.sql.originalTable) WHERE \"_sk\" = ?1", [.integer(key)]) else {
+            try connection.execute(change, [.integer(key), new])
+            return
+        }
+        // A pending row whose own value is the server's old one shows the new one: else it would be sent back as a change that nobody made.
+        try connection.execute(change + " AND \(column) IS ?3", [.integer(key), new, old[0]])
+        try connection.execute("UPDATE \(entity.sql.originalTable) SET \(column) = ?2 WHERE \"_sk\" = ?1", [.integer(key), new])
+    }
+
+    private func options(_ server: ServerVersion, _ progress: ((ImportProgress) throws -> Void)?) -> ImportOptions {
+        var options = ImportOptions()
+        options.keyColumn = "_sk"
+        options.pending = PendingProtection(
+            originalTable: entity.name + "_os", keyColumn: "_sk", assignments: [("_sv", .integer(server.rawValue)), ("_im", .integer(1))])
+        options.progress = progress
+        return options
+    }
+
+    private func rule(_ column: String) -> JSONColumnRule {
+        guard let attribute = entity.attributes.first(where: { $0.name == column }) else {
+            return JSONColumnRule(.integer, isNullable: column != "_sk")
+        }
+        let type: JSONColumnType = switch attribute.storage {
+        case .integer, .large: .integer
+        case .boolean: .boolean
+        case .scaledDecimal(let precision, let scale), .textDecimal(let precision, let scale): .decimal(precision: precision, scale: scale)
+        case .real: .real
+        case .binary: .blob
+        case .text, .date, .time, .dateTime, .json: .text
+        }
+        return JSONColumnRule(type, isNullable: attribute.isNullable || attribute.isGenerated)
+    }
+}
+
+extension Transaction {
+    /// The import of one object of the model, by its name.
+    /// - Throws: ``ObjectError/Code/noSuchClass``; ``ObjectError/Code/misuse`` for a local object.
+    package func importSession(for name: String) throws -> ImportSession {
+        let entity = try metadata.entity(named: name)
+        guard !entity.isLocal else { throw ObjectError(.misuse, "import of \(name): it is a local object, which no server knows") }
+        return ImportSession(entity, in: self)
+    }
+}

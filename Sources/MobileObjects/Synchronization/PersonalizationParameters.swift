@@ -1,0 +1,96 @@
+import Foundation
+public import MobileModel
+package import MobileStore
+import Synchronization
+
+/// The personalization keys of the package: settings of the user that synchronization parameters take their values from. A value: set what
+/// is to change, then ``save()``. SMP 2.3: `getPersonalizationParameters`.
+public struct PersonalizationParameters: Sendable {
+    private let database: PackageDatabase
+    private var changed: [String: AttributeValue] = [:]
+
+    init(_ database: PackageDatabase) { self.database = database }
+
+    /// The keys of the model.
+    public var keys: [PersonalizationKeyModel] { database.metadata.model.personalizationKeys }
+
+    /// The value of a key: what was set here, what was saved, or the model's default, in this order. A default has no effect on the
+    /// server until it is saved.
+    /// - Throws: ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/store``.
+    public func value(_ name: String) throws -> AttributeValue {
+        let key = try key(name)
+        if let value = changed[name] { return value }
+        if let value = try saved(key) { return value }
+        return key.defaultValue.flatMap { Storage(key.type).attributeValue(ofDefault: $0) } ?? .null
+    }
+
+    /// Sets the value of a key, in memory.
+    /// - Throws: ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``.
+    public mutating func setValue(_ value: AttributeValue, _ name: String) throws {
+        let key = try key(name)
+        guard let stored = Storage(key.type).stored(value), key.isNullable || !stored.isNull else {
+            throw ObjectError(.invalidValue, "personalization key \"\(name)\": expected \(key.type)")
+        }
+        changed[name] = value
+    }
+
+    /// Saves what was set, and the defaults of keys that were never saved; travels with the next synchronization. Session keys are kept in
+    /// memory only. SMP 2.3: `save`.
+    /// - Throws: ``ObjectError/Code/store``.
+    public mutating func save() throws {
+        var values = changed
+        for key in keys where values[key.name] == nil { values[key.name] = try value(key.name) }
+        let (keys, all) = (keys, values)
+        try database.write("save personalization parameters") { transaction in
+            for key in keys where key.storage != .session {
+                let storage = Storage(key.type)
+                guard let value = all[key.name], let stored = storage.stored(value) else { continue }
+                try transaction.connection.execute(
+                    "INSERT OR REPLACE INTO \"_personalization\" (\"name\", \"value\") VALUES (?1, ?2)",
+                    [.text(key.name), .text(storage.json(stored).description)])
+            }
+        }
+        database.state.withLock { state in
+            for key in keys where key.storage == .session { state.sessionValues[key.name] = all[key.name] }
+        }
+        changed = [:]
+    }
+
+    private func key(_ name: String) throws -> PersonalizationKeyModel {
+        guard let key = keys.first(where: { $0.name == name }) else {
+            throw ObjectError(.noSuchParameter, "package \(database.metadata.name) has no personalization key \"\(name)\"")
+        }
+        return key
+    }
+
+    private func saved(_ key: PersonalizationKeyModel) throws -> AttributeValue? {
+        if key.storage == .session { return database.state.withLock { $0.sessionValues[key.name] } }
+        let text = try database.read { connection in
+            try connection.first("SELECT \"value\" FROM \"_personalization\" WHERE \"name\" = ?1", [.text(key.name)])?.first?.text
+        }
+        return try text.flatMap { Storage(key.type).attributeValue(try JSONValue(parsing: $0)) }
+    }
+}
+
+extension PackageDatabase {
+    /// The personalization keys. SMP 2.3: `getPersonalizationParameters`.
+    public final var personalization: PersonalizationParameters { PersonalizationParameters(self) }
+
+    /// The saved values, session keys included: what an upload tells the server.
+    package final var personalizationValues: JSONObject {
+        get throws {
+            let session = state.withLock { $0.sessionValues }
+            let keys = metadata.model.personalizationKeys
+            return try read { connection in
+                JSONObject(uniqueKeys: try keys.compactMap { key in
+                    if key.storage == .session {
+                        let storage = Storage(key.type)
+                        return session[key.name].flatMap { storage.stored($0) }.map { (key.name, storage.json($0)) }
+                    }
+                    let row = try connection.first("SELECT \"value\" FROM \"_personalization\" WHERE \"name\" = ?1", [.text(key.name)])
+                    return try (row?.first?.text).map { (key.name, try JSONValue(parsing: $0)) }
+                })
+            }
+        }
+    }
+}
