@@ -106,6 +106,7 @@ struct Fields {
     }
 
     func missing(_ key: String) {
+        reader.markMisread(path[key])
         reader.report(.missing, path, "the key \"\(key)\" is missing", line: node.line, column: node.column)
     }
 

@@ -2,6 +2,8 @@
 /// ``ModelValidator``'s business.
 final class ModelReader {
     private(set) var problems: [ModelProblem] = []
+    /// The places that could not be read as they stand: what they mean is not judged too. One mistake, one message.
+    private(set) var misread: Set<ModelPath> = []
     /// What attributes say under `large`, by the attribute's place; it wins over the length rules.
     private(set) var largeMarks: [ModelPath: Bool] = [:]
     private let root: JSONNode
@@ -12,9 +14,12 @@ final class ModelReader {
         _ code: ModelProblem.Code, _ path: ModelPath, _ cause: String, suggestion: String? = nil, line: Int? = nil, column: Int? = nil
     ) {
         let node = root.nearest(to: path)
+        if code != .unknownKey, code != .missing { misread.insert(path) }
         problems.append(
             ModelProblem(code, path, cause, suggestion: suggestion, line: line ?? node.line, column: column ?? node.column))
     }
+
+    func markMisread(_ path: ModelPath) { misread.insert(path) }
 
     /// The whole package. Where something is wrong, what is returned has defaults in its place, and ``problems`` tells.
     func package() -> PackageModel {

@@ -52,10 +52,8 @@ extension PackageModel {
         var model = reader.package()
         model.pageSize = pageSize ?? model.pageSize
         var problems = reader.problems
-        // What is wrong in form is not judged by its meaning too: one mistake, one message.
-        let misread = problems.map(\.path)
         let found = LengthRules.apply(to: &model, marks: reader.largeMarks) + ModelValidator.problems(in: model)
-        problems += found.filter { problem in !misread.contains { $0.contains(problem.path) && !$0.steps.isEmpty } }
+        problems += found.filter { problem in !reader.misread.contains { $0.contains(problem.path) } }
         for index in problems.indices {
             problems[index].file = file
             let node = root.nearest(to: problems[index].path)

@@ -10,7 +10,7 @@ extension ModelValidator {
             let number = DecimalDigits(digits)
             let precision = attribute.precision ?? AttributeModel.defaultPrecision
             let scale = attribute.scale ?? AttributeModel.defaultScale
-            if number.behindPoint > scale || number.beforePoint > precision - scale {
+            if (0...precision).contains(scale), number.behindPoint > scale || number.beforePoint > precision - scale {
                 report(.value, path, "\(digits) does not fit into a decimal of \(precision) digits with \(scale) behind the point")
             }
         default: break

@@ -31,28 +31,52 @@ extension ModelValidator {
         if object.name == target.name, name == relationship.name {
             report(.conflict, path["inverse"], "\"\(name)\" is its own inverse", suggestion: "the other direction is a relationship of its own")
         } else if inverse.target != object.name {
+            // An end that leads nowhere is reported there.
+            guard model.object(named: inverse.target) != nil else { return }
             report(.conflict, path["inverse"], "\"\(target.name).\(name)\" leads to \"\(inverse.target)\", not to \"\(object.name)\"")
         } else if inverse.inverse != relationship.name {
+            guard inverse.inverse.map({ object.relationship(named: $0) != nil }) ?? true else { return }
             let said = inverse.inverse.map { "names \"\($0)\" as its inverse" } ?? "names no inverse"
             report(
                 .conflict, path["inverse"], "\"\(target.name).\(name)\" \(said)",
                 suggestion: "write \"inverse\": \"\(relationship.name)\" there")
-        } else if inverse.cardinality != relationship.cardinality.reversed {
+        } else if isFirst(relationship, of: object, before: inverse, of: target) {
+            checkEndsAgree(relationship, inverse, object, target, path)
+        }
+    }
+
+    /// Whether the relationship stands before its inverse in the model: what both ends are at fault for is reported once.
+    private func isFirst(
+        _ relationship: RelationshipModel, of object: ObjectModel, before inverse: RelationshipModel, of target: ObjectModel
+    ) -> Bool {
+        func place(_ relationship: RelationshipModel, _ object: ObjectModel) -> (Int, Int) {
+            (
+                model.objects.firstIndex { $0.name == object.name } ?? 0,
+                object.relationships.firstIndex { $0.name == relationship.name } ?? 0
+            )
+        }
+        return place(relationship, object) < place(inverse, target)
+    }
+
+    private mutating func checkEndsAgree(
+        _ relationship: RelationshipModel, _ inverse: RelationshipModel, _ object: ObjectModel, _ target: ObjectModel, _ path: ModelPath
+    ) {
+        let expected = relationship.cardinality.reversed
+        if inverse.cardinality != expected {
             report(
                 .conflict, path["cardinality"],
-                "the inverse of a \(relationship.cardinality) relationship is \(relationship.cardinality.reversed); \"\(target.name).\(name)\" is \(inverse.cardinality)"
-            )
-        } else if relationship.isComposite, inverse.isComposite {
+                "the inverse of a \(relationship.cardinality) relationship is \(expected); \"\(target.name).\(inverse.name)\" is \(inverse.cardinality)")
+        } else if relationship.isComposite, inverse.isComposite, expected == .oneToOne {
             report(
-                .conflict, path["composite"], "both \"\(object.name)\" and \"\(target.name)\" own each other",
+                .conflict, path["composite"], "\"\(object.name)\" and \"\(target.name)\" own each other",
                 suggestion: "only the parent's side is composite")
         } else {
-            checkMappingsAgree(relationship, inverse, object, target, path)
+            checkMappingsAgree(relationship, inverse, target, path)
         }
     }
 
     private mutating func checkMappingsAgree(
-        _ relationship: RelationshipModel, _ inverse: RelationshipModel, _ object: ObjectModel, _ target: ObjectModel, _ path: ModelPath
+        _ relationship: RelationshipModel, _ inverse: RelationshipModel, _ target: ObjectModel, _ path: ModelPath
     ) {
         guard !relationship.mapping.isEmpty, !inverse.mapping.isEmpty else { return }
         if Set(relationship.mapping) != Set(inverse.mapping.map { .init(source: $0.target, target: $0.source) }) {
@@ -79,10 +103,12 @@ extension ModelValidator {
     mutating func checkCompositeCycles() {
         var children: [String: [String]] = [:]
         for object in model.objects {
-            children[object.name] = object.relationships.filter(\.isComposite).map(\.target)
+            children[object.name] = object.relationships.filter { $0.isComposite && $0.cardinality != .manyToOne }.map(\.target)
         }
-        for (objectIndex, object) in model.objects.enumerated() {
+        var reported: Set<String> = []
+        for (objectIndex, object) in model.objects.enumerated() where !reported.contains(object.name) {
             guard let cycle = Self.cycle(from: object.name, in: children) else { continue }
+            reported.formUnion(cycle)
             let first = object.relationships.firstIndex { $0.isComposite && $0.target == cycle[1] } ?? 0
             report(
                 .conflict, ModelPath.root["objects"][objectIndex]["relationships"][first]["composite"],
@@ -95,7 +121,9 @@ extension ModelValidator {
     private mutating func checkMapping(of relationship: RelationshipModel, _ object: ObjectModel, _ target: ObjectModel, _ path: ModelPath) {
         let place = path["mapping"]
         guard !relationship.mapping.isEmpty else {
-            if model.inverse(of: relationship)?.mapping.isEmpty != false {
+            // An inverse that is not there is reported as such.
+            let inverse = model.inverse(of: relationship)
+            if inverse?.mapping.isEmpty ?? (relationship.inverse == nil) {
                 report(
                     .missing, place, "the relationship \"\(relationship.name)\" has no mapping",
                     suggestion: "write which attributes are equal: {\"attribute here\": \"attribute of \(target.name)\"}")
