@@ -96,11 +96,17 @@ let package = Package(
         .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "MobileGenerator"], swiftSettings: swift),
         .testTarget(name: "SampleCRMTests", dependencies: ["SampleCRM", "MobileStore", "MobileModel"], swiftSettings: swift),
         .testTarget(name: "MobileObjectsTests", dependencies: ["MobileObjects", "MobileStore", "SampleCRM"], swiftSettings: swift),
-        .testTarget(name: "MobileTransportTests", dependencies: ["MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol"], swiftSettings: swift),
+        .target(
+            name: "SimulatedServer", dependencies: ["MobileTransport", "MobileServer", "MobileProtocol"], path: "Tests/SimulatedServer",
+            swiftSettings: swift),
+        .testTarget(
+            name: "MobileTransportTests",
+            dependencies: ["MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol", "SimulatedServer"], swiftSettings: swift),
         .testTarget(name: "MobileProtocolTests", dependencies: ["MobileProtocol"], swiftSettings: swift),
         .testTarget(name: "MobileServerTests", dependencies: ["MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "SampleCRM"], swiftSettings: swift),
         .testTarget(
-            name: "MobileSyncTests", dependencies: ["MobileSync", "MobileServer", "MobileObjects", "MobileStore", "SampleCRM"],
+            name: "MobileSyncTests",
+            dependencies: ["MobileSync", "MobileServer", "MobileTransport", "SimulatedServer", "MobileObjects", "MobileStore", "SampleCRM"],
             swiftSettings: swift),
     ],
     cLanguageStandard: .c17

@@ -32,6 +32,7 @@ typedef struct exchange {
     int64_t began_ms;
     int64_t last_move_ms;  // when a byte moved last, or a callback returned
     bool connected;        // before that the connect timeout rules, not the stall timeout
+    bool in_head;          // the status line has come, the empty line behind the fields has not
     bool sink_refused;
     bool source_failed;
 } exchange;
@@ -177,9 +178,12 @@ static size_t on_header(char *line, size_t size, size_t count, void *context)
         int status = 0;
         for (at++; at < length && line[at] >= '0' && line[at] <= '9' && status < 1000; at++)
             status = status * 10 + (line[at] - '0');
+        exchange->in_head = true;
         request->begin(request->context, status);
         return length;
     }
+    if (length > 0 && (line[0] == '\r' || line[0] == '\n'))
+        exchange->in_head = false;
     const char *colon = memchr(line, ':', length);
     if (colon == NULL)
         return length;
@@ -405,6 +409,8 @@ ct_status ct_client_perform(ct_client *client, const ct_request *request, ct_sum
         status = fail(error, CT_ERROR_SOURCE, 0, "the source of the request's body failed");
     else if (status == CT_OK && code != CURLE_OK)
         status = fail(error, status_of(code), (int)code, message[0] != '\0' ? message : curl_easy_strerror(code));
+    else if (status == CT_OK && exchange.in_head)  // libcurl takes the cut for the end of an empty body
+        status = fail(error, CT_ERROR_INTERRUPTED, 0, "the connection was cut in the response's header");
     curl_easy_reset(client->easy);
     ct_sigpipe_restore(&signals);
     curl_slist_free_all(headers);

@@ -103,6 +103,8 @@ private final class StreamSource: BodySource {
     private let next: () throws -> [UInt8]?
     private var chunk: [UInt8] = []
     private var position = 0
+    /// Bytes that came from `next`.
+    private var given = 0
 
     init(_ length: Int?, _ next: @escaping () throws -> [UInt8]?) {
         self.length = length
@@ -111,11 +113,23 @@ private final class StreamSource: BodySource {
 
     var canRewind: Bool { false }
 
+    /// A length that was announced wrongly would leave the server waiting, or read the rest as its next request.
+    private func check(isAtEnd: Bool) throws(TransportError) {
+        guard let length, isAtEnd ? given != length : given > length else { return }
+        throw TransportError(
+            .badRequest, "request body: \(length) bytes were announced, \(isAtEnd ? "" : "at least ")\(given) came")
+    }
+
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while position == chunk.count {
-            guard let more = try next() else { return 0 }
+            guard let more = try next() else {
+                try check(isAtEnd: true)
+                return 0
+            }
             chunk = more
             position = 0
+            given += more.count
+            try check(isAtEnd: false)
         }
         let count = min(buffer.count, chunk.count - position)
         buffer.copyBytes(from: chunk[position..<position + count])

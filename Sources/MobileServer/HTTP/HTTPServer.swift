@@ -111,6 +111,8 @@ public final class HTTPServer: Sendable {
         }
         guard let taken else { return }
         _ = MHD_quiesce_daemon(taken.daemon)
+        // The daemon only looks away; this tells clients that nobody listens any more.
+        _ = shutdown(taken.socket, Int32(SHUT_RDWR))
         let (seconds, attoseconds) = timeout.components
         _ = service.requests.wait(timeout: .now() + Double(seconds) + Double(attoseconds) * 1e-18)
         MHD_stop_daemon(taken.daemon)

@@ -29,7 +29,7 @@ import Testing
         #expect(response.bytesReceived == Int64(body.count))
     }
 
-    @Test("bodies of every kind and length come back as they were sent", arguments: [0, 1, 65_535, 65_536, 1_048_577, 5_000_000])
+    @Test("bodies of every kind and length come back as they were sent", arguments: [0, 1, 65_535, 65_536, 1_048_577, 2_000_000])
     func bodiesOfEveryLength(length: Int) throws {
         let server = try LoopbackServer(.init(), echo)
         defer { server.http.stop() }
@@ -68,9 +68,9 @@ import Testing
         #expect(response.header("Transfer-Encoding") == (isKnown ? nil : "chunked"))
     }
 
-    @Test("64 MB go up and come down through a temporary file, in chunks of at most 128 KB")
+    @Test("32 MB go up and come down through a temporary file, in chunks of at most 128 KB")
     func largeBodies() throws {
-        let length = 64 << 20
+        let length = 32 << 20
         let server = try LoopbackServer { request in
             var sum = RollingSum()
             while let chunk = try? request.body.nextChunk() { sum.add(chunk) }

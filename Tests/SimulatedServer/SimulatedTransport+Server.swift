@@ -1,0 +1,51 @@
+public import MobileServer
+public import MobileTransport
+
+internal import Foundation
+internal import MobileProtocol
+
+extension SimulatedTransport {
+    /// A simulated network with a server's function at its other end: what the HTTP face does, without HTTP.
+    ///
+    ///     let transport = SimulatedTransport(server: { server.respond(to: $0) }, seed: 7)
+    ///
+    /// - Parameters:
+    ///   - server: makes the response; gets complete requests only, as from the HTTP face.
+    ///   - conditions: how the network behaves.
+    ///   - seed: decides what happens by chance.
+    ///   - clock: what latency, bandwidth and delays move.
+    public convenience init(
+        server: @escaping @Sendable (ServerRequest) -> ServerResponse, conditions: NetworkConditions = NetworkConditions(),
+        seed: UInt64 = 1, clock: VirtualClock = VirtualClock()
+    ) {
+        self.init(conditions: conditions, seed: seed, clock: clock) { request in
+            let response = server(try ServerRequest(request))
+            switch response.body {
+            case .none: return SimulatedResponse(status: response.status, headers: response.headers)
+            case .bytes(let bytes):
+                var rest: [UInt8]? = bytes.isEmpty ? nil : bytes
+                return SimulatedResponse(status: response.status, headers: response.headers) {
+                    defer { rest = nil }
+                    return rest
+                }
+            case .stream(_, let next): return SimulatedResponse(status: response.status, headers: response.headers, nextChunk: next)
+            }
+        }
+    }
+}
+
+extension ServerRequest {
+    /// Waits for the whole body, as the HTTP face does.
+    init(_ request: SimulatedRequest) throws {
+        let body = Spool()
+        while let chunk = try request.nextChunk() { try body.append(chunk) }
+        var components = URLComponents()
+        components.percentEncodedQuery = request.query
+        let query = (components.queryItems ?? []).map { ($0.name, $0.value ?? "") }
+        self.init(
+            method: request.method, path: request.path.removingPercentEncoding ?? request.path,
+            query: Dictionary(query, uniquingKeysWith: { $1 }),
+            headers: Dictionary(request.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { "\($0), \($1)" }),
+            body: body)
+    }
+}
