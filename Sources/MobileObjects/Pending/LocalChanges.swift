@@ -30,7 +30,7 @@ extension Transaction {
         let ownersBefore = try changes.contains { $0.index >= entity.attributes.count } ? owners(of: entity, key) : []
         try releaseLargeValues(of: entity, key)
         let isFirst = !replay.change.isOwn
-        let next = try nextCounter()
+        let next = try nextCounter(after: replay.counter)
         if entity.isLocal { replay = ReplayState(serverCounter: next) } else { replay.update(counter: next) }
         let values = [.integer(key)] + replay.columns
         if !entity.isLocal { try connection.execute(isFirst ? entity.sql.keepOriginal : entity.sql.setOriginalState, values) }
@@ -64,7 +64,7 @@ extension Transaction {
             return ReplayState()
         }
         let wasOwn = replay.change.isOwn, wasCreate = replay.change == .create
-        replay.delete(counter: try nextCounter())
+        replay.delete(counter: try nextCounter(after: replay.counter))
         let values = [.integer(key)] + replay.columns
         try connection.execute(wasOwn ? entity.sql.setOriginalState : entity.sql.keepOriginal, values)
         let isAbsent = try wasCreate && originalState(of: entity, key)?.server == .absent

@@ -60,9 +60,9 @@ extension Transaction {
     }
 
     /// A new replay counter: one more than the last, or the clock's seconds since 1970 if they are greater. Counters only grow, so that an
-    /// operation's id is never used twice.
-    func nextCounter() throws -> Int64 {
-        try PackageSettings(connection).next(.replayCounter, atLeast: Int64(database.environment.now().timeIntervalSince1970))
+    /// operation's id is never used twice; and a row's counter grows although imports, which take the clock as it is, gave it the last one.
+    func nextCounter(after counter: Int64 = 0) throws -> Int64 {
+        try PackageSettings(connection).next(.replayCounter, atLeast: max(clockSeconds, counter + 1))
     }
 
     /// The clock's seconds since 1970, for rows that were not pending before.

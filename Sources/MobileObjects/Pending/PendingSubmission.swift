@@ -41,7 +41,7 @@ extension Transaction {
     ) throws {
         var replay = original.replay
         guard replay.needsSubmit else { return }
-        let id = try nextCounter()
+        let id = try nextCounter(after: replay.counter)
         let isDelete = replay.change == .delete
         let known = try content(entity.sql.originalTable, of: entity, row.key)
         let submission = Submission(

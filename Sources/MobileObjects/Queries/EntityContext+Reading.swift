@@ -8,6 +8,14 @@ extension EntityContext {
         return objects.first
     }
 
+    /// The object of a surrogate key, which must exist.
+    func load<T: Entity>(_ key: Int64) throws -> T {
+        guard let object: T = try find(key) else {
+            throw ObjectError(.notFound, "load of \(metadata.name) \(key): there is no such row")
+        }
+        return object
+    }
+
     /// The objects of a SELECT of ``EntitySQL/columns``.
     func objects<T: Entity>(_ sql: String, _ values: [Value]) throws -> [T] {
         try package.read { try self.objects($0, sql, values) }

@@ -18,7 +18,7 @@ extension ModelledEntity {
     /// The object with this surrogate key, which must exist. SMP 2.3: `load:`.
     /// - Throws: ``ObjectError/Code/notFound``.
     public static func load(_ surrogateKey: Int64, in package: Package) throws -> Self {
-        guard let object: Self = try context(package).find(surrogateKey) else { throw notFound(surrogateKey) }
+        let object: Self = try context(package).load(surrogateKey)
         return object
     }
 
@@ -93,10 +93,6 @@ extension ModelledEntity {
     }
 
     private static func context(_ package: Package) -> EntityContext { EntityContext(package, metadata) }
-
-    private static func notFound(_ key: Int64) -> ObjectError {
-        ObjectError(.notFound, "load of \(metadata.name) \(key): there is no such row")
-    }
 }
 
 extension EntityContext {

@@ -1,0 +1,64 @@
+import MobileStore
+
+/// One object of the model as a whole, by metadata: what the static methods of a generated class do, for code that has no generated class.
+///
+///     let customers = try package.entity("Customer")
+///     for customer in try customers.findAll() { print(try customer.value("name")) }
+public struct EntityClass: Sendable {
+    public let package: PackageDatabase
+    public let metadata: EntityMetadata
+
+    /// A new object, not in the database.
+    public func newObject() -> GenericEntity { GenericEntity(context: context) }
+
+    /// The object with this surrogate key; nil when there is none.
+    /// - Throws: ``ObjectError/Code/store``, as all of these.
+    public func find(_ surrogateKey: Int64) throws -> GenericEntity? { try context.find(surrogateKey) }
+
+    /// The object with this surrogate key, which must exist.
+    /// - Throws: ``ObjectError/Code/notFound``.
+    public func load(_ surrogateKey: Int64) throws -> GenericEntity { try context.load(surrogateKey) }
+
+    /// The first object with this modelled key, its values in the key's order; nil when there is none.
+    /// - Throws: ``ObjectError/Code/invalidValue``.
+    public func findByPrimaryKey(_ values: AttributeValue...) throws -> GenericEntity? {
+        let objects: [GenericEntity] = try context.objects(metadata.sql.selectByPrimaryKey, metadata.keyValues(values))
+        return objects.first
+    }
+
+    /// All objects but the first `skip`, and not more than `take`; a negative `take`, the default, means all.
+    public func findAll(skip: Int = 0, take: Int = -1) throws -> EntityList<GenericEntity> {
+        EntityList(try context.objects(metadata.sql.selectAll, [.integer(Int64(skip)), .integer(Int64(take))]))
+    }
+
+    /// The next `size` objects behind the one with surrogate key `key`, in the order of surrogate keys.
+    public func page(after key: Int64 = 0, size: Int = 100) throws -> EntityList<GenericEntity> {
+        EntityList(try context.objects(metadata.sql.selectPage, [.integer(key), .integer(Int64(size))]))
+    }
+
+    /// The result of an object query of the model, parameters in its order.
+    /// - Throws: ``ObjectError/Code/noSuchOperation``, ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``,
+    ///   ``ObjectError/Code/invalidQuery``.
+    public func query(_ name: String, _ parameters: [AttributeValue] = [], skip: Int = 0, take: Int = -1) throws -> EntityList<GenericEntity> {
+        let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
+        return EntityList(try context.objects(query.sql(skip: skip, take: take), query.values(parameters)))
+    }
+
+    /// The number of rows.
+    public var count: Int {
+        get throws {
+            let sql = "SELECT count(*) FROM \(metadata.sql.table)"
+            return Int(try package.read { try $0.first(sql)?.first?.integer ?? 0 })
+        }
+    }
+
+    private var context: EntityContext { EntityContext(package, metadata) }
+}
+
+extension PackageDatabase {
+    /// The object of the model with this name.
+    /// - Throws: ``ObjectError/Code/noSuchClass``.
+    public final func entity(_ name: String) throws -> EntityClass {
+        EntityClass(package: self, metadata: try metadata.entity(named: name))
+    }
+}
