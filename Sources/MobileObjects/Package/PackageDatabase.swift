@@ -14,6 +14,7 @@ open class PackageDatabase: @unchecked Sendable {
     /// Where time and chance come from.
     public final let environment: Environment
     final let state: Mutex<PackageState>
+    private final let attachments = Mutex<[ObjectIdentifier: any Sendable]>([:])
 
     /// The generated class of each object, in the order of ``PackageMetadata/entities``; empty where there is no generated code, and
     /// callbacks then get ``GenericEntity``.
@@ -32,6 +33,19 @@ open class PackageDatabase: @unchecked Sendable {
     public convenience init(model: PackageModel, profile: ConnectionProfile, environment: Environment = Environment()) throws {
         self.init(metadata: try PackageMetadata(model), profile: profile, environment: environment)
         try openConnection()
+    }
+}
+
+extension PackageDatabase {
+    /// What a module above keeps with this database while it lives, made when it is asked for first: one object per class.
+    package final func attachment<Attachment: AnyObject & Sendable>(_ make: () -> Attachment) -> Attachment {
+        attachments.withLock { attachments in
+            let key = ObjectIdentifier(Attachment.self)
+            if let known = attachments[key] as? Attachment { return known }
+            let made = make()
+            attachments[key] = made
+            return made
+        }
     }
 }
 

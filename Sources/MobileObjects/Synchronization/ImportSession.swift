@@ -39,6 +39,21 @@ package struct ImportSession {
         return try ObjectError.gate { try transaction.connection.importer(into: entity.name, columns: ["_sk"], mode: .delete, options: options) }
     }
 
+    /// Removes every row: the server does not know what this device has, and sends all that it should have behind this. Rows with a
+    /// pending change are noted as deleted on the server until they come again; parents of pending children stay, so that their marks do.
+    /// - Returns: how many rows left.
+    package func removeAll() throws -> Int {
+        if !entity.largeAttributes.isEmpty { transaction.sweepsLargeValues = true }
+        let (table, original) = (entity.sql.table, entity.sql.originalTable)
+        return try ObjectError.gate {
+            try transaction.connection.execute(
+                "UPDATE \(original) SET \"_sv\" = ?1, \"_im\" = 1 WHERE \"_sv\" = ?2",
+                [.integer(ServerVersion.deleted.rawValue), .integer(ServerVersion.present.rawValue)])
+            return try transaction.connection.execute(
+                "DELETE FROM \(table) WHERE \"_pc\" = 0 AND \"_sk\" NOT IN (SELECT \"_sk\" FROM \(original))", [])
+        }
+    }
+
     /// Makes `value` (NULL for nil) the server's value of a large attribute. A pending row keeps a value of its own.
     /// - Throws: ``ObjectError/Code/noSuchAttribute``.
     package func setLargeValue(_ value: LargeValue?, of attribute: String, key: Int64) throws {

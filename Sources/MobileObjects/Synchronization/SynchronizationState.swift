@@ -37,6 +37,11 @@ extension PackageDatabase {
         }
     }
 
+    /// The id of the operation that was submitted last of those that wait; 0 when none waits.
+    package final var lastOutboxID: Int64 {
+        get throws { try read { try $0.first("SELECT max(\"id\") FROM \"_outbox\"")?.first?.integer ?? 0 } }
+    }
+
     /// A value that a module above keeps with the database, by a name of its own; nil where there is none.
     package final func setting(_ name: String) throws -> Value? {
         try read { try PackageSettings($0).value(named: "x." + name) }
