@@ -1,0 +1,107 @@
+public import MobileObjects
+internal import MobileProtocol
+internal import MobileStore
+
+extension PackageDatabase {
+    // MARK: Subscribe
+
+    /// Subscribes the package on the server, with the synchronization parameters and personalization that are saved here. Blocks.
+    /// Needed before the first synchronization; may be repeated after a failure. When the synchronization profile has a user and a password,
+    /// they are logged in first.
+    /// - Throws: ``SyncError``, after `onSubscribeFailure`: with the server's code (401, 403, 404), ``SyncError/Code/serverNotReached``,
+    ///   ``SyncError/Code/applicationNotRegistered``, ``SyncError/Code/invalidState`` without an application.
+    /// SMP 2.3: `subscribe`.
+    public final func subscribe() throws(SyncError) { try run { package throws(SyncError) in try package.performSubscribe() } }
+
+    /// The same without blocking a cooperative thread.
+    public final func subscribe() async throws(SyncError) { try await run { package throws(SyncError) in try package.performSubscribe() } }
+
+    private final func performSubscribe() throws(SyncError) {
+        try exchange(
+            .subscribe,
+            content: { try SubscribeContent(subscriptions: self.wireSubscriptions(), personalization: self.personalizationValues).json.object ?? [:] },
+            succeeded: { transaction in
+                try transaction.setSubscribed(true)
+                transaction.database.notify { $0.onSubscribeSuccess() }
+            }, failed: { $0.onSubscribeFailure() }, event: PackageEvent.subscribe(succeeded:))
+    }
+
+    // MARK: Unsubscribe
+
+    /// Ends the subscription, on the server and here: the local data of the package is removed, pending changes included; local objects stay.
+    /// - Throws: ``SyncError``, after `onUnsubscribeFailure`: ``SyncError/Code/invalidState`` without a subscription, else as ``subscribe()-(_)``.
+    /// SMP 2.3: `unsubscribe`.
+    public final func unsubscribe() throws(SyncError) { try run { package throws(SyncError) in try package.performUnsubscribe() } }
+
+    /// The same without blocking a cooperative thread.
+    public final func unsubscribe() async throws(SyncError) { try await run { package throws(SyncError) in try package.performUnsubscribe() } }
+
+    private final func performUnsubscribe() throws(SyncError) {
+        try exchange(
+            .unsubscribe, needsSubscription: true,
+            succeeded: { transaction in
+                try transaction.cleanAllData()
+                transaction.database.notify { $0.onUnsubscribeSuccess() }
+            }, failed: { $0.onUnsubscribeFailure() }, event: PackageEvent.unsubscribe(succeeded:))
+    }
+
+    // MARK: Recover
+
+    /// Asks the server for all data of the package again; the next synchronization brings it. Pending changes stay.
+    /// - Throws: ``SyncError``, after `onRecoverFailure`, as ``unsubscribe()-(_)``.
+    /// SMP 2.3: `recover`.
+    public final func recover() throws(SyncError) { try run { package throws(SyncError) in try package.performRecover() } }
+
+    /// The same without blocking a cooperative thread.
+    public final func recover() async throws(SyncError) { try await run { package throws(SyncError) in try package.performRecover() } }
+
+    private final func performRecover() throws(SyncError) {
+        try exchange(
+            .recover, needsSubscription: true,
+            succeeded: { transaction in
+                try transaction.forgetTokens()
+                transaction.database.notify { $0.onRecoverSuccess() }
+            }, failed: { $0.onRecoverFailure() }, event: PackageEvent.recover(succeeded:))
+    }
+
+    // MARK: The common part
+
+    /// Sends one message about this package and settles its answer in one transaction, callbacks inside.
+    private final func exchange(
+        _ method: MessageMethod, needsSubscription: Bool = false, content: () throws -> JSONObject = { [:] },
+        succeeded: (Transaction) throws -> Void, failed: (any CallbackHandler) -> Void, event: (Bool) -> PackageEvent
+    ) throws(SyncError) {
+        do throws(SyncError) {
+            if needsSubscription, try !isSubscribed() {
+                throw SyncError(.synchronize, .invalidState, "package \(metadata.name) is not subscribed")
+            }
+            let content = try SyncError.local("prepare \(method.rawValue)", content)
+            try send(method, content)
+            try SyncError.local("settle the answer to \(method.rawValue)") { try write(method.rawValue, succeeded) }
+        } catch {
+            notify(failed)
+            synchronizer.events.send(event(false))
+            throw error
+        }
+        notify { $0.onTransactionCommit() }
+        synchronizer.events.send(event(true))
+    }
+
+    /// Sends a message with the session of the application; one that the server does not know is renewed once.
+    private final func send(_ method: MessageMethod, _ content: JSONObject) throws(SyncError) {
+        let (application, profile) = try synchronizer.connected(self)
+        try logInWithProfile(application, profile)
+        let session = try application.session()
+        let server = Server(application, profile.applied(to: session.properties), stallTimeout: profile.idleTimeout)
+        let client = try SyncError.local("read the client id") { try clientID }
+        let message = Message(server.header(method, package: wireName, client: client), content: content)
+        do throws(SyncError) {
+            do throws(SyncError) { _ = try server.send(message, token: session.token) } catch where error.code == .authenticationFailed {
+                _ = try server.send(message, token: application.renewSession(insteadOf: session.token, credentials: profile.credentials))
+            }
+        } catch {
+            application.connectionWasLost(error)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,167 @@
+internal import MobileObjects
+internal import MobileProtocol
+internal import MobileStore
+
+/// Writes a complete download into the local database: one transaction per group with its token, then one for all answers.
+///
+/// Imports come before answers, so that an accepted change finds the server's version of its row. Each transaction stands for
+/// itself: a process that is killed between two of them has the first, and the next synchronization brings the rest again.
+final class DownloadImporter {
+    private let package: PackageDatabase
+    private let progress: SynchronizationProgress
+    private let events: EventStream<PackageEvent>
+    private let expected: Set<String>
+    private var reader = FrameReader(.download)
+    private var result = SynchronizationResult()
+    private var keyRange: KeyRange?
+    private var answers: [MobileProtocol.ReplayResult] = []
+    private var logRecords: [LogRecordEntry] = []
+    /// The large values of the download in its order, already in the database; nil for NULL.
+    private var largeValues: ArraySlice<LargeValue?> = []
+
+    init(_ package: PackageDatabase, _ progress: SynchronizationProgress, _ events: EventStream<PackageEvent>, groups: [String]) {
+        self.package = package
+        self.progress = progress
+        self.events = events
+        expected = Set(groups)
+    }
+
+    func run(_ spool: Spool, hasLargeValues: Bool) throws(SyncError) -> SynchronizationResult {
+        do {
+            if hasLargeValues { largeValues = try LargeValueIntake(package, progress).run(spool)[...] }
+            spool.rewind()
+            var remaining = 0
+            while let content = try next(spool) {
+                switch content {
+                case .answer(let answer):
+                    remaining = answer.groups.count
+                    try checkGroups(answer.groups)
+                case .keyRange(let range): keyRange = range
+                case .table, .largeValue, .groupEnd:
+                    remaining -= 1
+                    try importGroup(from: content, spool, isLast: remaining == 0)
+                case .replayResults(let results): answers += results
+                case .logRecords(let records): logRecords += records
+                default: break
+                }
+            }
+            try settle()
+            return result
+        } catch {
+            throw Self.error(error)
+        }
+    }
+
+    private func next(_ spool: Spool) throws -> FrameContent? {
+        try reader.next(from: { try spool.nextChunk() })?.content
+    }
+
+    private func checkGroups(_ groups: [String]) throws(SyncError) {
+        if let other = groups.first(where: { !expected.contains($0) }) {
+            throw SyncError(.synchronize, .synchronizationCommunication, "download: group \"\(other.prefix(80))\" was not asked for")
+        }
+    }
+
+    // MARK: Groups
+
+    private func importGroup(from first: FrameContent, _ spool: Spool, isLast: Bool) throws {
+        try progress.enter(.committingDownload)
+        try write("import") { transaction in
+            if let keyRange { try transaction.grantKeyRange(first: keyRange.first, last: keyRange.last) }
+            var content = first
+            while true {
+                switch content {
+                case .table(let part): try importRows(part, spool, transaction)
+                case .largeValue(let part): try importLargeValue(part, spool, transaction)
+                case .groupEnd(let end):
+                    try checkGroups([end.group])
+                    try transaction.setToken(end.token.text, ofGroup: end.group)
+                    if isLast { package.notify { $0.onImportSuccess() } }
+                    return
+                default: break
+                }
+                guard let following = try next(spool) else { throw Self.brokenOff }
+                content = following
+            }
+        }
+        keyRange = nil
+        if isLast { events.send(.importSuccess) }
+    }
+
+    private func importRows(_ part: TablePart, _ spool: Spool, _ transaction: Transaction) throws {
+        let session = try transaction.importSession(for: part.object)
+        // A cancellation comes through here; the transaction is then rolled back.
+        let check: (ImportProgress) throws -> Void = { [progress] _ in try progress.enter(.receivingTable, object: part.object) }
+        let rows: BulkImporter
+        switch part.mode {
+        case .upsert: rows = try session.rows(part.columns, progress: check)
+        case .delete: rows = try session.deletions(progress: check)
+        case .reset:
+            result.rowsDeleted += try session.removeAll()
+            guard case .partEnd? = try next(spool) else { throw Self.brokenOff }
+            return
+        }
+        while case .data(let bytes)? = try next(spool) { try rows.push(bytes) }
+        let counts = try rows.finish()
+        if part.mode == .upsert { result.rowsImported += counts.rows } else { result.rowsDeleted += counts.rows }
+        progress.imported(rows: counts.rows)
+    }
+
+    private func importLargeValue(_ part: LargeValuePart, _ spool: Spool, _ transaction: Transaction) throws {
+        guard case .row(let key) = part.owner, let value = largeValues.popFirst() else { throw Self.brokenOff }
+        while case .data? = try next(spool) {}
+        try transaction.importSession(for: part.object).setLargeValue(value, of: part.attribute, key: key)
+        result.largeValuesImported += 1
+    }
+
+    private static var brokenOff: SyncError { SyncError(.synchronize, .synchronizationCommunication, "download: a part does not end") }
+
+    // MARK: Answers
+
+    private func settle() throws {
+        guard !answers.isEmpty || !logRecords.isEmpty || keyRange != nil else { return }
+        let outcomes = try write("settle") { transaction in
+            if let keyRange { try transaction.grantKeyRange(first: keyRange.first, last: keyRange.last) }
+            // Log records first, so that a handler of the rejection finds them.
+            for record in logRecords { try transaction.store(package.logRecord(record, answers)) }
+            return try transaction.settle(answers.map { .init(id: $0.id, isAccepted: $0.outcome == .accepted) })
+        }
+        keyRange = nil
+        for outcome in outcomes {
+            if outcome.isAccepted { result.operationsAccepted += 1 } else { result.operationsRejected += 1 }
+            guard outcome.changedState else { continue }
+            let (object, key) = (outcome.entity, outcome.surrogateKey)
+            events.send(outcome.isAccepted ? .replaySuccess(object: object, surrogateKey: key) : .replayFailure(object: object, surrogateKey: key))
+        }
+    }
+
+    // MARK: Transactions
+
+    /// One transaction with the callbacks of its end: `onMessageException` before a rollback, then commit or rollback.
+    private func write<R>(_ label: String, _ body: (Transaction) throws -> R) throws -> R {
+        let result: R
+        do {
+            result = try package.write(label) { transaction in
+                do { return try body(transaction) } catch {
+                    package.notify { $0.onMessageException(error) }
+                    throw error
+                }
+            }
+        } catch {
+            package.notify { $0.onTransactionRollback() }
+            throw error
+        }
+        package.notify { $0.onTransactionCommit() }
+        return result
+    }
+
+    /// The gate between the errors of the layers below and ours.
+    private static func error(_ error: any Error) -> SyncError {
+        switch error {
+        case let error as SyncError: error
+        case let error as ProtocolError where error.code != .spool:
+            SyncError(.synchronize, .synchronizationCommunication, "download: \(error)", cause: error)
+        default: SyncError(.persistence, .localDatabase, "import of the download: \(error)", cause: error)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+internal import MobileProtocol
+
+/// Takes a download as it arrives, checks its frames and keeps it in a spool: nothing is imported before all of it is here, so a
+/// slow network holds no transaction, and half a download leaves no trace.
+final class DownloadReceiver {
+    let spool: Spool
+    private let progress: SynchronizationProgress
+    private let began: () throws(SyncError) -> Void
+    private var reader = FrameReader(.download)
+    private var hasBegun = false
+    /// Whether any part is a large value.
+    private(set) var hasLargeValues = false
+
+    /// - Parameter began: called once, when the first byte is here.
+    init(_ spool: Spool, _ progress: SynchronizationProgress, began: @escaping () throws(SyncError) -> Void) {
+        self.spool = spool
+        self.progress = progress
+        self.began = began
+    }
+
+    func receive(_ bytes: RawSpan) throws {
+        if !hasBegun {
+            hasBegun = true
+            try began()
+        }
+        try spool.append(bytes)
+        try reader.push(bytes)
+        while let frame = try reader.next() { try check(frame.content) }
+        try progress.received(bytes: bytes.byteCount)
+    }
+
+    /// The server has said all.
+    /// - Throws: ``SyncError/Code/synchronizationCommunication`` when the download is not complete.
+    func finish() throws(SyncError) {
+        do throws(ProtocolError) { try reader.finish() } catch {
+            throw SyncError(.synchronize, .synchronizationCommunication, "download after \(spool.length) bytes: \(error.message)", cause: error)
+        }
+    }
+
+    private func check(_ content: FrameContent) throws {
+        switch content {
+        case .failure(let failure): throw SyncError(.synchronize, .init(rawValue: Int(failure.code)), failure.message)
+        case .answer: try progress.enter(.receivingUploadAcknowledgement)
+        case .table(let part): try progress.enter(.receivingTable, object: part.object)
+        case .largeValue(let part):
+            hasLargeValues = true
+            try progress.enter(.receivingData, object: part.object)
+        default: break
+        }
+    }
+}

@@ -1,0 +1,44 @@
+internal import MobileModel
+internal import MobileObjects
+internal import MobileProtocol
+internal import MobileStore
+
+/// Brings the large values of a complete download into the database, before the imports refer to them: each in short transactions of
+/// its own, so that a value of any length keeps nobody waiting. Values that no row takes in the end are removed by the store.
+struct LargeValueIntake {
+    private let package: PackageDatabase
+    private let progress: SynchronizationProgress
+
+    init(_ package: PackageDatabase, _ progress: SynchronizationProgress) { (self.package, self.progress) = (package, progress) }
+
+    /// - Returns: the values in the order of their parts; nil for NULL.
+    func run(_ spool: Spool) throws -> [LargeValue?] {
+        spool.rewind()
+        var reader = FrameReader(.download), values: [LargeValue?] = []
+        var writer: LargeValueWriter?
+        while let frame = try reader.next(from: { try spool.nextChunk() }) {
+            switch frame.content {
+            case .largeValue(let part):
+                try progress.enter(.receivingData, object: part.object)
+                guard part.compression == .none else {
+                    throw SyncError(
+                        .synchronize, .synchronizationCommunication,
+                        "download of \"\(part.object)\": a large value is deflated, this client takes it only as it is")
+                }
+                if part.length == nil { values.append(nil) } else { writer = try makeWriter(part) }
+            case .data(let bytes): try writer?.write(bytes)
+            case .partEnd(.bytes):
+                guard let complete = writer else { continue }
+                values.append(try complete.finish())
+                writer = nil
+            default: break
+            }
+        }
+        return values
+    }
+
+    private func makeWriter(_ part: LargeValuePart) throws -> LargeValueWriter {
+        let attribute = try package.metadata.entity(named: part.object).attribute(named: part.attribute)
+        return try LargeValueWriter(in: package.store, unit: attribute.type == .bigString ? .scalars : .bytes)
+    }
+}

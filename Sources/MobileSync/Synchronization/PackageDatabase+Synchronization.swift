@@ -1,0 +1,114 @@
+public import MobileObjects
+internal import Synchronization
+
+extension PackageDatabase {
+    final var synchronizer: PackageSynchronizer { attachment { PackageSynchronizer() } }
+
+    // MARK: Configuration
+
+    /// The application whose registration this package uses. Set it before registering or starting the connection.
+    /// SMP 2.3: `setApplication` of the database class.
+    public final var application: Application? {
+        get { synchronizer.state.withLock { $0.application } }
+        set { synchronizer.state.withLock { $0.application = newValue } }
+    }
+
+    /// How this package is synchronized; a value: set what is to change. SMP 2.3: `getSynchronizationProfile`.
+    public final var synchronizationProfile: SynchronizationProfile {
+        get { synchronizer.state.withLock { $0.profile } }
+        set { synchronizer.state.withLock { $0.profile = newValue } }
+    }
+
+    /// What the callback handlers hear, as values, from now on. See also ``MobileObjects/CallbackHandler``.
+    public final var events: AsyncStream<PackageEvent> { synchronizer.events.stream() }
+
+    /// Lets synchronizations through again. SMP 2.3: `enableSync`.
+    public final func enableSync() { synchronizer.state.withLock { $0.isEnabled = true } }
+
+    /// Refuses new synchronizations and cancels those that run or wait: before the application goes to the background, or while it
+    /// recovers. SMP 2.3: `disableSync`.
+    public final func disableSync() { synchronizer.disable() }
+
+    // MARK: Blocking and asynchronous
+
+    /// Sends what was submitted, receives the results and what has changed on the server, and writes it to the local database. Blocks.
+    ///
+    /// Interrupted at any point it can simply be called again: nothing is lost and nothing is done twice. A rejected operation is no
+    /// error, see ``SynchronizationResult/operationsRejected``.
+    /// - Parameters:
+    ///   - groups: names joined by commas; nil (default) means all.
+    ///   - listener: hears in detail how it proceeds, and may cancel it.
+    /// - Returns: what was done, with figures.
+    /// - Throws: ``SyncError`` of kind ``SyncError/Kind/synchronize`` with the server's code, ``SyncError/Code/serverNotReached``,
+    ///   ``SyncError/Code/synchronizationCommunication``, ``SyncError/Code/cancelled``, ``SyncError/Code/invalidState`` (not subscribed, no
+    ///   application, disabled, or called by a callback of this very synchronization), ``SyncError/Code/applicationNotRegistered``; of kind
+    ///   ``SyncError/Kind/persistence`` when the local database refuses. The groups that were imported before stay.
+    /// SMP 2.3: `synchronize`, `synchronize:`, `synchronizeWithListener:`.
+    @discardableResult
+    public final func synchronize(
+        _ groups: String? = nil, listener: (any SynchronizationStatusListener)? = nil
+    ) throws(SyncError) -> SynchronizationResult {
+        let request = try request(groups, listener)
+        guard !synchronizer.work.isCurrent else {
+            throw SyncError(.synchronize, .invalidState, "a callback of a synchronization cannot wait for another one: use beginSynchronize")
+        }
+        try synchronizer.add(request, of: self)
+        do {
+            guard let result = try request.outcome.wait() else { preconditionFailure("waiting without a timeout gave up") }
+            return result
+        } catch { throw SyncError.from(error) }
+    }
+
+    /// The same without blocking a cooperative thread. Cancelling the task cancels the synchronization.
+    @discardableResult
+    public final func synchronize(
+        _ groups: String? = nil, listener: (any SynchronizationStatusListener)? = nil
+    ) async throws(SyncError) -> SynchronizationResult {
+        let request = try request(groups, listener)
+        try synchronizer.add(request, of: self)
+        do {
+            return try await withTaskCancellationHandler { try await request.outcome.value } onCancel: { synchronizer.cancel(request) }
+        } catch { throw SyncError.from(error) }
+    }
+
+    private final func request(_ groups: String?, _ listener: (any SynchronizationStatusListener)?) throws(SyncError) -> SynchronizationRequest {
+        let names = groups?.split(separator: ",").map { part in
+            String(part.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        }
+        return SynchronizationRequest(groups: try groupNames(names), listener: listener)
+    }
+
+    // MARK: In the background
+
+    /// Queues a synchronization and returns at once; the callback handlers hear of it in `onSynchronize`: first `starting`, last
+    /// `finishing` or `error`. One thread per package works through the queue; neighbouring requests are served by one synchronization.
+    /// - Parameters:
+    ///   - groups: nil (default) means all.
+    ///   - context: comes back with every status.
+    ///   - isUploadOnly: sends the outbox and takes the answers, but downloads no rows; default false.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidState`` while synchronization is disabled.
+    /// SMP 2.3: `beginSynchronize`, `beginSynchronize:withContext:`, `beginSynchronize:withContext:withUploadOnly:`.
+    public final func beginSynchronize(
+        _ groups: [SynchronizationGroup]? = nil, context: String? = nil, isUploadOnly: Bool = false
+    ) throws(SyncError) {
+        let names = try groupNames(groups?.map(\.name))
+        try synchronizer.add(SynchronizationRequest(groups: names, context: context, isUploadOnly: isUploadOnly), of: self)
+    }
+
+    // MARK: State
+
+    /// Whether the package is subscribed, as far as this device knows. SMP 2.3: `isSubscribed`.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/localDatabase``.
+    public final func isSubscribed() throws(SyncError) -> Bool {
+        try SyncError.local("read the subscription of \(metadata.name)") { try isSubscribedLocally }
+    }
+}
+
+extension SyncError {
+    /// The gate for the local database.
+    static func local<R>(_ action: String, _ body: () throws -> R) throws(SyncError) -> R {
+        do { return try body() } catch let error as SyncError { throw error } catch {
+            throw SyncError(.persistence, .localDatabase, "cannot \(action): \(error)", cause: error)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+internal import Foundation
+internal import MobileObjects
+internal import MobileProtocol
+internal import MobileStore
+
+extension PackageDatabase {
+    /// Name and version as they stand in messages: `CRM:1.0`.
+    var wireName: String { "\(metadata.name):\(metadata.version)" }
+
+    /// The folder of the database file: temporary files lie on the same disk.
+    var databaseDirectory: String {
+        let directory = (databasePath as NSString).deletingLastPathComponent
+        return directory.isEmpty ? "." : directory
+    }
+
+    /// The parameter sets of all objects, as they travel.
+    func wireSubscriptions() throws -> Subscriptions {
+        var subscriptions = Subscriptions()
+        for (entity, sets) in try subscriptionSets { subscriptions[entity] = sets.compactMap(\.object) }
+        return subscriptions
+    }
+
+    /// The first frame of an upload: who synchronizes what, and how far this database has come.
+    func synchronizeHeader(groups: [String]) throws -> SynchronizeHeader {
+        var tokens: [String: Token] = [:]
+        for group in groups {
+            if let text = try token(ofGroup: group) { tokens[group] = try Token(json: JSONValue(parsing: text)) }
+        }
+        return SynchronizeHeader(
+            client: try clientID, package: wireName, groups: groups, tokens: tokens, subscriptions: try wireSubscriptions(),
+            personalization: try personalizationValues, settledBelow: try settledBelow, keysLeft: try keyGenerator.keysLeft)
+    }
+
+    /// A log record as it came, as one of this database. In the answer to an operation it names that one's row.
+    func logRecord(_ entry: LogRecordEntry, _ answers: [MobileProtocol.ReplayResult]) -> LogRecord {
+        let answer = answers.first { String($0.id) == entry.requestId }
+        let timestamp = try? Date(entry.timestamp, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        return makeLogRecord(
+            messageID: entry.messageId ?? 0, level: LogLevel(rawValue: Int(entry.level.rawValue)) ?? .error, code: Int(entry.code),
+            eisCode: entry.eisCode.isEmpty ? nil : entry.eisCode, message: entry.message, component: entry.component,
+            entityKey: answer.map { String($0.key) } ?? entry.entityKey, operation: entry.operation, requestID: entry.requestId,
+            timestamp: timestamp ?? environment.now())
+    }
+}

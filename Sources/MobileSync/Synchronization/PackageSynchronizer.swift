@@ -1,0 +1,97 @@
+internal import MobileObjects
+internal import MobileTransport
+internal import Synchronization
+
+/// What a package database has on top when it is synchronized: its application, its profile, and the queue of synchronizations with its thread.
+final class PackageSynchronizer: Sendable {
+    struct State {
+        var application: Application?
+        var profile = SynchronizationProfile()
+        var queue = RequestQueue()
+        /// Ends the synchronization that runs.
+        var cancellation: TransportCancellation?
+        var running: [SynchronizationRequest] = []
+        /// False between `disableSync` and `enableSync`.
+        var isEnabled = true
+        /// User and password of the last login, for this run of the application only.
+        var login: LoginCredentials?
+    }
+
+    let state = Mutex(State())
+    let events = EventStream<PackageEvent>()
+    /// The one synchronization thread of the package.
+    let work = WorkQueue(label: "mobile.synchronization")
+
+    /// Puts a request into the queue; the outcome tells the rest.
+    func add(_ request: SynchronizationRequest, of package: PackageDatabase) throws(SyncError) {
+        let isEnabled = state.withLock { $0.isEnabled }
+        guard isEnabled else {
+            throw SyncError(.synchronize, .invalidState, "synchronization of \(package.metadata.name) is disabled: call enableSync first")
+        }
+        if state.withLock({ $0.queue.add(request) }) { work.run { [self] in serve(package) } }
+    }
+
+    /// Cancels a request wherever it is: in the queue, or running.
+    func cancel(_ request: SynchronizationRequest) {
+        request.cancel()
+        let cancellation = state.withLock { state in
+            state.running.allSatisfy(\.isCancelled) ? state.cancellation : nil
+        }
+        cancellation?.cancel()
+    }
+
+    /// Refuses new requests and cancels the others.
+    func disable() {
+        let requests = state.withLock { state in
+            state.isEnabled = false
+            return state.queue.waiting + state.running
+        }
+        for request in requests { cancel(request) }
+    }
+
+    /// Serves the queue until it is empty; on the synchronization thread.
+    private func serve(_ package: PackageDatabase) {
+        while case let requests = state.withLock({ $0.queue.take() }), !requests.isEmpty { perform(requests, package) }
+    }
+
+    private func perform(_ requests: [SynchronizationRequest], _ package: PackageDatabase) {
+        let progress = SynchronizationProgress(package, events, requests)
+        do throws(SyncError) {
+            try progress.report(.starting)
+            let result = try synchronize(package, progress)
+            progress.finish(.success(result))
+        } catch {
+            progress.finish(.failure(error))
+        }
+    }
+
+    private func synchronize(_ package: PackageDatabase, _ progress: SynchronizationProgress) throws(SyncError) -> SynchronizationResult {
+        let (application, profile) = try connected(package)
+        guard try package.isSubscribed() else {
+            throw SyncError(.synchronize, .invalidState, "package \(package.metadata.name) is not subscribed: subscribe first")
+        }
+        let requests = progress.requests
+        let cancellation = TransportCancellation()
+        state.withLock { ($0.cancellation, $0.running) = (cancellation, requests) }
+        application.state.withLock { $0.synchronizations += 1 }
+        defer {
+            application.state.withLock { $0.synchronizations -= 1 }
+            state.withLock { ($0.cancellation, $0.running) = (nil, []) }
+        }
+        return try SynchronizationSession(
+            package: package, application: application, profile: profile,
+            groups: RequestQueue.union(requests, inOrderOf: package.metadata.synchronizationGroups),
+            isUploadOnly: requests.allSatisfy(\.isUploadOnly), progress: progress, cancellation: cancellation, events: events
+        ).run()
+    }
+
+    /// What every request to the server needs.
+    func connected(_ package: PackageDatabase) throws(SyncError) -> (Application, SynchronizationProfile) {
+        let (application, profile) = state.withLock { ($0.application, $0.profile) }
+        guard let application else {
+            throw SyncError(.synchronize, .invalidState, "package \(package.metadata.name) has no application: set it before you synchronize")
+        }
+        try profile.validate()
+        return (application, profile)
+    }
+}

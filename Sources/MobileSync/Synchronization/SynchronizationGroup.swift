@@ -1,0 +1,53 @@
+public import MobileObjects
+
+/// A group of objects that are synchronized together. Objects that name none in the model are in the group `default`.
+/// SMP 2.3: `SUPSynchronizationGroup`.
+public struct SynchronizationGroup: Sendable, Hashable {
+    /// As the model names it.
+    public let name: String
+    /// Names of its objects, in the order of the model.
+    public let objects: [String]
+}
+
+extension PackageDatabase {
+    /// The groups of the package, in the order of their first objects.
+    public final var synchronizationGroups: [SynchronizationGroup] {
+        metadata.synchronizationGroups.map { name in
+            SynchronizationGroup(name: name, objects: metadata.entities(inGroup: name).map(\.name))
+        }
+    }
+
+    /// The group of a name. SMP 2.3: `getSynchronizationGroup:` of the database class.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/notFound`` when the package has none of this name.
+    public final func synchronizationGroup(named name: String) throws(SyncError) -> SynchronizationGroup {
+        guard let group = synchronizationGroups.first(where: { $0.name == name }) else { throw noGroup(name) }
+        return group
+    }
+
+    /// The group that an object belongs to; nil for a local object. SMP 2.3: `getSynchronizationGroup` of the MBO class.
+    public final func synchronizationGroup(of entity: EntityMetadata) -> SynchronizationGroup? {
+        synchronizationGroups.first { $0.name == entity.synchronizationGroup && !entity.isLocal }
+    }
+
+    /// Whether a group has been synchronized since the package was subscribed. SMP 2.3: `isSynchronized:`.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/notFound`` for an unknown group, ``SyncError/Code/localDatabase``.
+    public final func isSynchronized(_ group: String) throws(SyncError) -> Bool {
+        let group = try synchronizationGroup(named: group)
+        return try SyncError.local("read the state of group \"\(group.name)\"") { try lastSynchronization(ofGroup: group.name) } != nil
+    }
+
+    /// Names of groups in the order of the model; nil means all.
+    /// - Throws: ``SyncError/Code/notFound`` for a name that is none.
+    final func groupNames(_ names: [String]?) throws(SyncError) -> [String] {
+        let all = metadata.synchronizationGroups
+        guard let names else { return all }
+        if let other = names.first(where: { !all.contains($0) }) { throw noGroup(other) }
+        return all.filter(names.contains)
+    }
+
+    private final func noGroup(_ name: String) -> SyncError {
+        SyncError(
+            .synchronize, .notFound,
+            "package \(metadata.name) has no synchronization group \"\(name.prefix(80))\"; there are \(metadata.synchronizationGroups.joined(separator: ", "))")
+    }
+}

@@ -1,0 +1,83 @@
+internal import MobileObjects
+internal import MobileProtocol
+internal import MobileTransport
+
+/// One synchronization: upload and download over one request, then the import, a transaction per group, then the answers.
+///
+/// Whatever breaks it off before the import leaves the database as it was, and it is simply done again: the server knows which
+/// operations it has processed, and the tokens say how far the imports have come. A break between two groups repeats the second one only.
+struct SynchronizationSession {
+    let package: PackageDatabase
+    let application: Application
+    let profile: SynchronizationProfile
+    let groups: [String]
+    let isUploadOnly: Bool
+    let progress: SynchronizationProgress
+    let cancellation: TransportCancellation
+    let events: EventStream<PackageEvent>
+
+    func run() throws(SyncError) -> SynchronizationResult {
+        let clock = ContinuousClock(), began = clock.now
+        try progress.enter(.starting)
+        let session = try application.session()
+        try progress.report(.uploading)
+        try progress.enter(.connecting)
+        let receiver = try exchange(session)
+        let received = clock.now
+        let importer = DownloadImporter(package, progress, events, groups: isUploadOnly ? [] : groups)
+        var result = try importer.run(receiver.spool, hasLargeValues: receiver.hasLargeValues)
+        result.groups = groups
+        result.operationsSent = progress.operationsSent
+        result.bytesSent = progress.bytesSent
+        result.bytesReceived = progress.bytesReceived
+        result.networkDuration = received - began
+        result.importDuration = clock.now - received
+        result.duration = clock.now - began
+        // Nobody can stop here what is done.
+        _ = try? progress.enter(.disconnecting)
+        _ = try? progress.enter(.done)
+        return result
+    }
+
+    /// Uploads and downloads. A session that the server does not know is renewed once, with the credentials at hand, and everything is sent again.
+    private func exchange(_ session: Application.Session) throws(SyncError) -> DownloadReceiver {
+        do {
+            return try exchange(session.properties, token: session.token)
+        } catch where error.code == .authenticationFailed {
+            progress.restart()
+            let token = try application.renewSession(insteadOf: session.token, credentials: profile.credentials)
+            return try exchange(session.properties, token: token)
+        }
+    }
+
+    private func exchange(_ properties: ConnectionProperties, token: String) throws(SyncError) -> DownloadReceiver {
+        let upload = try upload()
+        let spool = Spool(directory: package.databaseDirectory)
+        let receiver = DownloadReceiver(spool, progress) { () throws(SyncError) in try progress.report(.downloading) }
+        let server = Server(application, profile.applied(to: properties), stallTimeout: profile.idleTimeout)
+        try server.synchronize(token: token, cancellation: cancellation, body: { try upload.next() }, receive: { try receiver.receive($0) })
+        try receiver.finish()
+        return receiver
+    }
+
+    private func upload() throws(SyncError) -> UploadStream {
+        do {
+            let header = try package.synchronizeHeader(groups: isUploadOnly ? [] : groups)
+            return UploadStream(header, try OutboxReader(package), progress)
+        } catch {
+            throw SyncError(.persistence, .localDatabase, "prepare the upload of \(package.metadata.name): \(error)", cause: error)
+        }
+    }
+}
+
+extension SynchronizationProfile {
+    /// The connection's properties with what this profile says otherwise.
+    func applied(to properties: ConnectionProperties) -> ConnectionProperties {
+        var properties = properties
+        if let serverName { properties.serverName = serverName }
+        if let portNumber { properties.portNumber = portNumber }
+        if let networkProtocol { properties.networkProtocol = networkProtocol }
+        if let suffix = streamParameters.urlSuffix { properties.urlSuffix = suffix }
+        return properties
+    }
+}

@@ -1,0 +1,92 @@
+internal import MobileObjects
+internal import MobileProtocol
+
+/// Makes the bytes of an upload while they are sent: header, the operations of the outbox in their order, each followed by its large
+/// values. Memory: one page of operations and a few pieces of one value, whatever the outbox holds.
+///
+/// What the outbox held when the stream was made goes up; what is submitted later goes with the next synchronization.
+final class UploadStream {
+    private let outbox: OutboxReader
+    private let progress: SynchronizationProgress
+    private var writer = FrameWriter(.upload)
+    private var stage: Stage
+    private var page: ArraySlice<OutgoingOperation> = []
+    private var last: Int64 = 0
+
+    private enum Stage {
+        case header(SynchronizeHeader)
+        case operations
+        /// The large values that the operation before still needs.
+        case values(OutgoingOperation, ArraySlice<OutgoingOperation.LargeValue>)
+        case value(OutgoingOperation, ArraySlice<OutgoingOperation.LargeValue>, LargeValueSource)
+        case ended
+    }
+
+    init(_ header: SynchronizeHeader, _ outbox: OutboxReader, _ progress: SynchronizationProgress) {
+        self.outbox = outbox
+        self.progress = progress
+        stage = .header(header)
+    }
+
+    /// The next piece, nil at the end.
+    func next() throws -> [UInt8]? {
+        while writer.bufferedCount < ProtocolLimit.dataFrame, !writer.isEnded { stage = try step() }
+        let bytes = writer.take()
+        try progress.sent(bytes: bytes.count)
+        return bytes.isEmpty ? nil : bytes
+    }
+
+    private func step() throws -> Stage {
+        switch stage {
+        case .header(let header):
+            try progress.enter(.sendingHeader)
+            try writer.write(.header(header))
+            return .operations
+        case .operations:
+            guard let operation = try nextOperation() else {
+                try progress.enter(.finishingUpload)
+                try writer.write(.streamEnd)
+                return .ended
+            }
+            try progress.enter(.sendingTable, object: operation.frame.object)
+            try writer.write(.operation(operation.frame))
+            progress.sentOperation()
+            return .values(operation, operation.largeValues[...])
+        case .values(let operation, let values):
+            guard let value = values.first else { return .operations }
+            return try begin(value, of: operation, rest: values.dropFirst())
+        case .value(let operation, let rest, let source):
+            if let bytes = try source.next() {
+                try writer.write(.data(bytes))
+                return .value(operation, rest, source)
+            }
+            try writer.write(.partEnd(.bytes(source.length)))
+            return .values(operation, rest)
+        case .ended:
+            return .ended
+        }
+    }
+
+    private func begin(
+        _ value: OutgoingOperation.LargeValue, of operation: OutgoingOperation, rest: ArraySlice<OutgoingOperation.LargeValue>
+    ) throws -> Stage {
+        try progress.enter(.sendingData, object: operation.frame.object)
+        let source = try value.id.map { try outbox.source(of: $0) }
+        try writer.write(
+            .largeValue(
+                LargeValuePart(
+                    object: operation.frame.object, attribute: value.attribute, owner: .operation(id: operation.frame.id), length: source?.length)))
+        guard let source else {
+            try writer.write(.partEnd(.bytes(0)))
+            return .values(operation, rest)
+        }
+        return .value(operation, rest, source)
+    }
+
+    private func nextOperation() throws -> OutgoingOperation? {
+        if page.isEmpty { page = try outbox.operations(after: last)[...] }
+        guard let operation = page.popFirst() else { return nil }
+        last = operation.frame.id
+        return operation
+    }
+}
