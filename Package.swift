@@ -102,7 +102,7 @@ let package = Package(
         .testTarget(
             name: "MobileTransportTests",
             dependencies: ["MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol", "SimulatedServer"], swiftSettings: swift),
-        .testTarget(name: "MobileProtocolTests", dependencies: ["MobileProtocol"], swiftSettings: swift),
+        .testTarget(name: "MobileProtocolTests", dependencies: ["MobileProtocol", "MobileStore"], swiftSettings: swift),
         .testTarget(name: "MobileServerTests", dependencies: ["MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "SampleCRM"], swiftSettings: swift),
         .testTarget(
             name: "MobileSyncTests",
