@@ -30,7 +30,8 @@ typedef struct log_file log_file;
 typedef struct database_file {
     sqlite3_file base;
     sqlite3_file *real;
-    log_file *log;  // the log that this connection has open; NULL while it has none
+    const sqlite3_vfs *vfs_below;  // tells this layer's files from those of the same layer further up
+    log_file *log;                 // the log that this connection has open; NULL while it has none
 } database_file;
 
 struct log_file {
@@ -365,13 +366,13 @@ static const sqlite3_io_methods mapping_database_methods = {
 
 // ---- Opening -------------------------------------------------------------------------------------------------------------
 
-/// The database that a log belongs to, if this layer opened it; NULL otherwise.
-static database_file *database_of_log(const char *log_name)
+/// The database that a log belongs to, if this layer is the topmost one and opened it; NULL otherwise.
+static database_file *database_of_log(const sqlite3_vfs *vfs_below, const char *log_name)
 {
     sqlite3_file *file = log_name != NULL ? sqlite3_database_file_object(log_name) : NULL;
     const bool is_ours =
         file != NULL && (file->pMethods == &database_methods || file->pMethods == &mapping_database_methods);
-    return is_ours ? (database_file *)file : NULL;
+    return is_ours && ((database_file *)file)->vfs_below == vfs_below ? (database_file *)file : NULL;
 }
 
 int mc_coalescing_open(sqlite3_vfs *base, const char *name, sqlite3_file *file, int flags, int *out_flags)
@@ -397,12 +398,12 @@ int mc_coalescing_open(sqlite3_vfs *base, const char *name, sqlite3_file *file, 
         }
         database_file *database = (database_file *)file;
         const bool maps = real->pMethods->iVersion >= 3;
-        *database = (database_file){.base.pMethods = maps ? &mapping_database_methods : &database_methods, .real = real};
+        *database = (database_file){.base.pMethods = maps ? &mapping_database_methods : &database_methods, .real = real, .vfs_below = base};
         return SQLITE_OK;
     }
     log_file *log = (log_file *)file;
     *log = (log_file){.base.pMethods = &log_methods, .real = real, .next = -1, .lost = -1};
-    log->database = database_of_log(name);
+    log->database = database_of_log(base, name);
     if (log->database != NULL)
         log->database->log = log;
     return SQLITE_OK;
