@@ -7,7 +7,7 @@ enum Generate {
 
     /// - Parameter arguments: what stands behind `generate`.
     /// - Returns: the exit status.
-    static func run(_ arguments: [String]) -> Int32 {
+    @Sendable static func run(_ arguments: [String]) -> Int32 {
         GenerateCommand(output: { print($0) }, errors: { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }).run(arguments)
     }
 }

@@ -1,0 +1,41 @@
+import Foundation
+
+/// One command of the tool.
+struct Command: Sendable {
+    let name: String
+    /// What it does, in half a line.
+    let summary: String
+    /// Gets what stands behind the command's name and returns the exit status: 0 done, 1 it did not work, 64 the arguments are wrong.
+    let run: @Sendable ([String]) -> Int32
+
+    init(_ name: String, _ summary: String, _ run: @escaping @Sendable ([String]) -> Int32) {
+        (self.name, self.summary, self.run) = (name, summary, run)
+    }
+
+    /// Exit status for wrong arguments, as `sysexits.h` has it.
+    static let usageStatus: Int32 = 64
+
+    /// Runs the command that the first argument names.
+    static func run(_ commands: [Command], _ arguments: [String]) -> Int32 {
+        switch arguments.first {
+        case nil, "help", "--help", "-h":
+            print(help(commands))
+            return arguments.isEmpty ? usageStatus : 0
+        case let name?:
+            guard let command = commands.first(where: { $0.name == name }) else {
+                Terminal.complain("mobile: there is no command \"\(name)\"\n\n\(help(commands))")
+                return usageStatus
+            }
+            return command.run(Array(arguments.dropFirst()))
+        }
+    }
+
+    private static func help(_ commands: [Command]) -> String {
+        let width = commands.map(\.name.count).max() ?? 0
+        let lines = commands.map { "  \($0.name.padding(toLength: width, withPad: " ", startingAt: 0))  \($0.summary)" }
+        return "usage: mobile COMMAND ...\n\n" + lines.joined(separator: "\n") + "\n\nmobile COMMAND --help tells more."
+    }
+}
+
+/// Wrong arguments: what is wrong with them.
+struct UsageError: Error { let message: String }

@@ -1,0 +1,118 @@
+import Foundation
+import MobileStore
+
+/// What a client database holds, read from its tables alone: an object is a table with an original-state table beside it.
+struct ClientDatabaseReport {
+    /// Pending changes of one object.
+    struct Entity {
+        let name: String
+        let rows: Int
+        /// By letter: C, U, D, P.
+        let pending: [Character: Int]
+        let submitted: Int
+        let failed: Int
+        /// Client-only: it never has anything pending.
+        let isLocal: Bool
+    }
+
+    let path: String
+    let settings: Database.Settings
+    let package: String
+    let clientID: String
+    let isSubscribed: Bool
+    let entities: [Entity]
+    let outbox: [[Value]]
+    let outboxCount: Int
+    let logRecords: [[Value]]
+    let logRecordCount: Int
+    let groups: [[Value]]
+    let subscriptions: [[Value]]
+    /// Name of table or index, pages, bytes used; the largest first. Empty where SQLite was built without `dbstat`.
+    let space: [[Value]]
+    let pages: (all: Int, free: Int)
+
+    /// Lists are cut at this many lines.
+    static let listedLines = 20
+
+    /// - Throws: `StoreError` when the file cannot be read, ``NotAClientDatabase`` when it is something else.
+    init(path: String) throws {
+        var profile = ConnectionProfile(path: path)
+        profile.isReadOnly = true
+        profile.createsFile = false
+        profile.journal = .unchanged
+        profile.maxConnections = 1
+        let database = try Database(profile)
+        defer { try? database.close() }  // it was only read
+        self.path = path
+        settings = database.settings
+        let facts = try database.read { connection in try Facts(connection, path: path) }
+        (package, clientID, isSubscribed) = (facts.package, facts.clientID, facts.isSubscribed)
+        (entities, outbox, outboxCount) = (facts.entities, facts.outbox, facts.outboxCount)
+        (logRecords, logRecordCount) = (facts.logRecords, facts.logRecordCount)
+        (groups, subscriptions, space, pages) = (facts.groups, facts.subscriptions, facts.space, facts.pages)
+    }
+}
+
+/// The file is a database, but none that this framework made.
+struct NotAClientDatabase: Error, CustomStringConvertible {
+    let path: String
+    var description: String { "\"\(path)\" is no client database: it has no table of settings; for a back end or a server's cache use sqlite3" }
+}
+
+/// Everything that is read in one snapshot.
+private struct Facts {
+    let package: String
+    let clientID: String
+    let isSubscribed: Bool
+    let entities: [ClientDatabaseReport.Entity]
+    let outbox, logRecords, groups, subscriptions, space: [[Value]]
+    let outboxCount, logRecordCount: Int
+    let pages: (all: Int, free: Int)
+
+    init(_ connection: Connection, path: String) throws {
+        let tables = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid").compactMap { $0[0].text }
+        guard tables.contains("_settings"), tables.contains("_outbox") else { throw NotAClientDatabase(path: path) }
+        let settings = Dictionary(
+            try connection.rows(#"SELECT "name", "value" FROM "_settings""#).map { ($0[0].text ?? "", $0[1]) }, uniquingKeysWith: { $1 })
+        package = "\(settings["package"]?.text ?? "?"):\(settings["version"]?.text ?? "?")"
+        clientID = settings["client_id"]?.text ?? "?"
+        isSubscribed = settings["subscribed"]?.integer == 1
+
+        let originals = Set(tables.filter { $0.hasSuffix("_os") })
+        entities = try tables.filter { !$0.hasPrefix("_") && !$0.hasPrefix("sqlite_") && !originals.contains($0) }.map { name in
+            try Self.entity(name, isLocal: !originals.contains(name + "_os"), connection)
+        }
+        let limit = Value.integer(Int64(ClientDatabaseReport.listedLines))
+        outboxCount = try Self.count(#"SELECT count(*) FROM "_outbox""#, connection)
+        outbox = try connection.rows(
+            #"SELECT "id", "entity", "sk", "change", "operation", "batch", length("attributes") FROM "_outbox" ORDER BY "id" LIMIT ?1"#, [limit])
+        logRecordCount = try Self.count(#"SELECT count(*) FROM "_log_record""#, connection)
+        logRecords = try connection.rows(
+            #"SELECT "timestamp", "code", "component", "entity_key", "message" FROM "_log_record" ORDER BY "message_id" DESC LIMIT ?1"#, [limit])
+        groups = try connection.rows(#"SELECT "name", "synchronized" FROM "_group" ORDER BY "name""#)
+        subscriptions = try connection.rows(#"SELECT "entity", "parameters" FROM "_subscription" ORDER BY "id" LIMIT ?1"#, [limit])
+        space = (try? connection.rows("SELECT name, sum(pageno > 0), sum(pgsize), sum(payload) FROM dbstat GROUP BY name ORDER BY 3 DESC")) ?? []
+        pages = (
+            try Self.count("PRAGMA page_count", connection), try Self.count("PRAGMA freelist_count", connection)
+        )
+    }
+
+    private static func entity(_ name: String, isLocal: Bool, _ connection: Connection) throws -> ClientDatabaseReport.Entity {
+        func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+        let rows = try count("SELECT count(*) FROM \(quoted(name))", connection)
+        guard !isLocal else { return .init(name: name, rows: rows, pending: [:], submitted: 0, failed: 0, isLocal: true) }
+        let original = quoted(name + "_os")
+        var pending: [Character: Int] = [:]
+        for row in try connection.rows(#"SELECT "_pc", count(*) FROM \#(original) GROUP BY "_pc""#) {
+            let letter: Character? = switch row[0].integer { case 1: "C" case 2: "U" case 3: "D" default: nil }
+            if let letter { pending[letter] = Int(row[1].integer ?? 0) }
+        }
+        pending["P"] = try count(#"SELECT count(*) FROM \#(quoted(name)) WHERE "_pc" = 4"#, connection)
+        return .init(
+            name: name, rows: rows, pending: pending.filter { $0.value > 0 },
+            submitted: try count(#"SELECT count(*) FROM \#(original) WHERE "_rp" <> 0"#, connection),
+            failed: try count(#"SELECT count(*) FROM \#(original) WHERE "_rf" <> 0"#, connection), isLocal: false)
+    }
+
+    private static func count(_ sql: String, _ connection: Connection) throws -> Int { Int(try connection.first(sql)?.first?.integer ?? 0) }
+}

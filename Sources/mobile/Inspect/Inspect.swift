@@ -1,0 +1,32 @@
+import Foundation
+import MobileStore
+
+/// `mobile inspect`: what is in a client database, without its model and without changing anything.
+enum Inspect {
+    static let summary = "shows what is in a client database: objects, pending changes, outbox, settings, space"
+    static let usage = """
+        usage: mobile inspect DATABASE
+
+        Opens the file for reading only. Pending changes: C created, U updated, D deleted, P parent of pending children.
+        """
+
+    static let run: @Sendable ([String]) -> Int32 = { arguments in
+        if arguments.contains("--help") {
+            print(usage)
+            return 0
+        }
+        guard arguments.count == 1, let path = arguments.first, !path.hasPrefix("-") else {
+            Terminal.complain(usage)
+            return Command.usageStatus
+        }
+        do {
+            for line in try ClientDatabaseReport(path: path).lines { print(line) }
+            return 0
+        } catch {
+            Terminal.complain("mobile inspect: \(message(of: error))")
+            return 1
+        }
+    }
+
+    private static func message(of error: any Error) -> String { (error as? StoreError)?.message ?? "\(error)" }
+}

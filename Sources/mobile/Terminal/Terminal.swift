@@ -1,0 +1,71 @@
+import Foundation
+
+/// Lines on the terminal, and one bar that moves. Where the output is no terminal, as in a log, there are no colours and no moving bar.
+enum Terminal {
+    static let isInteractive = isatty(1) != 0
+
+    /// A line for the user, out at once.
+    static func say(_ text: String = "") {
+        print(text)
+        fflush(nil)
+    }
+
+    /// A line on the error stream.
+    static func complain(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+
+    static func bold(_ text: String) -> String { isInteractive ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+
+    /// Writes over the line that the bar is in.
+    static func overwrite(_ text: String) {
+        guard isInteractive else { return }
+        print("\r\u{1B}[K\(text)", terminator: "")
+        fflush(nil)
+    }
+
+    /// Takes the bar away.
+    static func clearLine() { overwrite("") }
+
+    /// A table with columns as wide as their contents, numbers to the right. The first row is the heading.
+    static func table(_ rows: [[String]], indent: String = "  ") -> [String] {
+        guard let columns = rows.first?.count else { return [] }
+        let widths = (0..<columns).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let isNumber = (0..<columns).map { column in
+            rows.count > 1 && rows.dropFirst().allSatisfy { $0[column].isEmpty || $0[column].first?.isNumber == true || $0[column] == "-" }
+        }
+        return rows.map { row in
+            let cells = zip(row, zip(widths, isNumber)).map { text, layout in
+                let space = String(repeating: " ", count: layout.0 - text.count)
+                return layout.1 ? space + text : text + space
+            }
+            let line = indent + cells.joined(separator: "  ")
+            return String(line.reversed().drop { $0 == " " }.reversed())
+        }
+    }
+}
+
+/// A bar with a rate, for work that takes a while. Moves at most ten times a second.
+struct ProgressBar {
+    private let label: String
+    private let start = ContinuousClock.now
+    private var lastShown: ContinuousClock.Instant?
+
+    init(_ label: String) { self.label = label }
+
+    /// Shows how far it has come. `total` nil: nobody knows yet.
+    mutating func show(_ done: Int, of total: Int?, _ detail: String = "") {
+        let now = ContinuousClock.now
+        if let lastShown, now - lastShown < .milliseconds(100) { return }
+        lastShown = now
+        let width = 30
+        let part = total.map { $0 > 0 ? min(1, Double(done) / Double($0)) : 1 }
+        let filled = part.map { Int(Double(width) * $0) } ?? (done / 1000) % (width + 1)
+        let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: width - filled)
+        Terminal.overwrite("  \(label) [\(bar)] \(part.map { "\(Int($0 * 100)) %" } ?? Format.count(done)) \(detail)")
+    }
+
+    /// Takes the bar away and tells how long it took.
+    func finish() -> Duration {
+        Terminal.clearLine()
+        return ContinuousClock.now - start
+    }
+}

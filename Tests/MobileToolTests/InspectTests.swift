@@ -1,0 +1,105 @@
+import Foundation
+import MobileModel
+import MobileObjects
+import MobileStore
+import Testing
+
+@testable import mobile
+
+/// `mobile inspect` reads a file that the object layer made, without its model.
+@Suite struct InspectTests {
+    private static let model = PackageModel(
+        name: "Notes", version: "2.1", backEnds: [BackEndModel(name: "none")],
+        objects: [
+            ObjectModel(
+                name: "Note", attributes: [AttributeModel(name: "id", type: .long), AttributeModel(name: "text", type: .string)],
+                primaryKey: ["id"], binding: BackEndBinding(backEnd: "none", table: "note")),
+            ObjectModel(
+                name: "Draft", isLocal: true, attributes: [AttributeModel(name: "id", type: .long), AttributeModel(name: "text", type: .string)],
+                primaryKey: ["id"]),
+        ])
+
+    /// A database with three created notes, one of them submitted, and a draft.
+    private func withDatabase(_ body: (String) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("inspect-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("notes.db").path
+        let package = try PackageDatabase(model: Self.model, profile: ConnectionProfile(path: path))
+        try package.write("grant keys") { try $0.grantKeyRange(first: 1, last: 100) }
+        for (name, count) in [("Note", 3), ("Draft", 1)] {
+            for id in 1...count {
+                let note = try package.entity(name).newObject()
+                try note.setValue(.integer(Int64(id)), "id")
+                try note.setValue(.string("note \(id)"), "text")
+                try note.create()
+                if name == "Note", id == 1 { try note.submitPending() }
+            }
+        }
+        try package.closeConnection()
+        try body(path)
+    }
+
+    @Test func `objects, pending changes and the outbox are counted`() throws {
+        try withDatabase { path in
+            let report = try ClientDatabaseReport(path: path)
+            #expect(report.package == "Notes:2.1")
+            #expect(report.entities.map(\.name) == ["Note", "Draft"])
+            #expect(report.entities.map(\.rows) == [3, 1])
+            #expect(report.entities[0].pending == ["C": 3])
+            #expect(report.entities[0].submitted == 1)
+            #expect(report.entities[1].isLocal)
+            #expect(report.outboxCount == 1)
+            #expect(report.outbox[0][1...3] == ["Note", 1, "C"])
+            #expect(!report.isSubscribed)
+        }
+    }
+
+    @Test func `the lines name page size, cache and space per table`() throws {
+        try withDatabase { path in
+            let lines = try ClientDatabaseReport(path: path).lines.joined(separator: "\n")
+            #expect(lines.contains("of 4,096 bytes"))
+            #expect(lines.contains("cache 10.0 MB"))
+            #expect(lines.contains("objects, 3 rows pending:"))
+            #expect(lines.contains("outbox, 1 operation to be sent:"))
+            #expect(lines.contains("Note_os"))
+        }
+    }
+
+    @Test func `a database of others is refused and left as it is`() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("other-\(UUID().uuidString).db").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        var profile = ConnectionProfile(path: path)
+        profile.journal = .unchanged
+        let other = try Database(profile)
+        try other.write { _ = try $0.execute("CREATE TABLE customer (id INTEGER PRIMARY KEY)") }
+        try other.close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(throws: NotAClientDatabase.self) { try ClientDatabaseReport(path: path) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
+    @Test func `a file that is not there is not made`() {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("missing-\(UUID().uuidString).db").path
+        #expect(throws: StoreError.self) { try ClientDatabaseReport(path: path) }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+}
+
+@Suite struct FormatTests {
+    @Test(
+        "numbers are grouped and rounded for people",
+        arguments: [
+            (Format.count(30_000), "30,000"), (Format.count(-1_234_567), "-1,234,567"), (Format.count(1, "row"), "1 row"),
+            (Format.count(0, "row"), "0 rows"), (Format.bytes(999), "999 B"), (Format.bytes(20_480), "20.5 KB"),
+            (Format.bytes(2_000_000), "2.0 MB"), (Format.time(.microseconds(812)), "0.8 ms"), (Format.time(.milliseconds(1240)), "1.24 s"),
+            (Format.rate(30_000, "rows", in: .milliseconds(37)), "811,000 rows/s"), (Format.rate(3, "rows", in: .seconds(1)), "3 rows/s"),
+        ])
+    func numbers(text: String, expected: String) {
+        #expect(text == expected)
+    }
+
+    @Test func `a table has its numbers to the right and no blanks at the ends`() {
+        #expect(Terminal.table([["name", "rows"], ["Customer", "30,000"], ["Note", "1"]]) == ["  name        rows", "  Customer  30,000", "  Note           1"])
+    }
+}
