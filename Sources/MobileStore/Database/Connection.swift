@@ -9,6 +9,9 @@ internal import MobileCore
 
     let database: Database
 
+    /// The memory of pages that are done with, for the next ones.
+    var sparePage: PageStorage?
+
     /// Who uses the core's connection beside statements: imports and exports.
     private var borrowers: [WeakBorrower] = []
 

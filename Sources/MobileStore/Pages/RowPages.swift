@@ -21,7 +21,11 @@ public struct RowPages: ~Copyable {
         self.maximumBytes = maximumBytes.bytes
         self.lease = lease
         columnNames = statement.columnNames
+        storage = statement.connection.sparePage
+        statement.connection.sparePage = nil
     }
+
+    deinit { statement.connection.sparePage = storage }
 
     /// The next page; `nil` behind the last one.
     /// - Throws: ``StoreError``: the query failed on this page, or its connection's closure is over.
