@@ -96,6 +96,21 @@ void mc_pool_free(mc_pool *MC_NULLABLE pool);
 /// Reads the settings in force, which do not change while the pool is open.
 void mc_pool_get_settings(mc_pool *pool, mc_pool_settings *settings);
 
+/// What the pool does and did, for people who tune it.
+typedef struct mc_pool_statistics {
+    bool writer_is_active;   ///< somebody writes
+    int readers_active;      ///< readers in use
+    int readers_open;        ///< readers opened so far
+    int waiting_for_writer;  ///< how many wait now
+    int waiting_for_reader;
+    int64_t checkouts;       ///< since the pool was opened, nested ones not counted
+    int64_t waits;           ///< check-outs that had to wait, those in vain counted
+    int64_t waited_ns;       ///< how long, all of them together
+} mc_pool_statistics;
+
+/// Reads the statistics, at any time.
+void mc_pool_get_statistics(mc_pool *pool, mc_pool_statistics *statistics);
+
 /// What a check-out asks for.
 typedef struct mc_checkout {
     bool writer;                  ///< the writer; otherwise a reader

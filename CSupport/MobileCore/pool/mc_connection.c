@@ -97,6 +97,13 @@ static mc_status set_journal(mc_connection *connection, mc_error *error)
     return MC_OK;
 }
 
+/// Reads the schema, so that a file that is no database, or that others keep locked, is found out now and not by a caller.
+static mc_status probe(mc_connection *connection, mc_error *error)
+{
+    const int code = sqlite3_exec(connection->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
+    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "open \"%s\"", connection->pool->path);
+}
+
 static mc_status apply_options(mc_connection *connection, mc_error *error)
 {
     const mc_pool_options *options = &connection->pool->options;
@@ -104,6 +111,8 @@ static mc_status apply_options(mc_connection *connection, mc_error *error)
     mc_status status = MC_OK;
     if (connection->is_writer)  // before anything reads the file: a new one gets this size, an existing one keeps its own
         status = set(connection, "page_size", options->page_size < 0 ? 4096 : options->page_size, error);
+    if (status == MC_OK)
+        status = probe(connection, error);  // before the switch to WAL, which says nothing of a file that is no database
     if (status == MC_OK)
         status = set_journal(connection, error);
     if (status == MC_OK)
@@ -125,13 +134,6 @@ static mc_status apply_options(mc_connection *connection, mc_error *error)
     if (status == MC_OK && !connection->is_writer)
         status = set(connection, "query_only", 1, error);
     return status;
-}
-
-/// Reads the schema, so that a file that is no database, or that others keep locked, is found out now and not by a caller.
-static mc_status probe(mc_connection *connection, mc_error *error)
-{
-    const int code = sqlite3_exec(connection->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
-    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "open \"%s\"", connection->pool->path);
 }
 
 static mc_status open_handle(mc_connection *connection, mc_error *error)
@@ -172,19 +174,21 @@ mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc
     if (status == MC_OK)
         status = apply_options(connection, error);
     if (status == MC_OK)
-        status = probe(connection, error);
-    if (status == MC_OK)
         status = mc_statement_cache_open(connection, pool->options.statement_cache, error);
     if (status == MC_OK) {
         // A misspelt "column" in double quotes is an error, not a string.
         (void)sqlite3_db_config(connection->db, SQLITE_DBCONFIG_DQS_DML, 0, (int *)NULL);
-        if (pool->options.trace != NULL)
-            (void)sqlite3_trace_v2(connection->db, SQLITE_TRACE_STMT, trace, pool);
         *out = connection;
         connection = NULL;
     }
     mc_connection_close(connection);
     return status;
+}
+
+void mc_connection_start_trace(mc_connection *connection)
+{
+    if (connection->pool->options.trace != NULL)
+        (void)sqlite3_trace_v2(connection->db, SQLITE_TRACE_STMT, trace, connection->pool);
 }
 
 void mc_connection_close(mc_connection *connection)

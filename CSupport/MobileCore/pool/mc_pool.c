@@ -86,6 +86,7 @@ mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool
     status = mc_pool_read_settings(pool, first, error);
     if (status != MC_OK)
         goto done;
+    mc_connection_start_trace(first);
     *out = pool;
     pool = NULL;  // the caller owns it now
 

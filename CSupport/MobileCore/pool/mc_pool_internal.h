@@ -73,6 +73,7 @@ typedef struct mc_waiter {
     const mc_checkout *checkout;  ///< of a thread; a callback's is `own_checkout`
     mc_checkout own_checkout;
     char own_label[MC_LABEL_SIZE];
+    int64_t since_ns;
     mc_connection *granted;
     bool is_done;
     mc_error failure;
@@ -112,6 +113,7 @@ struct mc_pool {
     mc_waiter_list for_writer, for_reader;
     int leaving;  ///< waits that are over and not yet noticed by who waited
     bool is_closing, is_closed;
+    mc_pool_statistics statistics;  ///< those that are counted; the others are looked up
     mc_pin *pins;
     size_t pin_count, pin_capacity;
     int64_t session;  ///< tells this opening of the file from every other one
@@ -130,6 +132,8 @@ mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_err
 /// mc_connection.c: opens one with the pool's options in force; closing frees it (NULL is allowed).
 mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc_error *error);
 void mc_connection_close(mc_connection *connection);
+/// From here on the user's trace gets what runs on it: opening is the pool's own business.
+void mc_connection_start_trace(mc_connection *connection);
 mc_status mc_connection_pragma(mc_connection *connection, const char *name, int64_t *value, mc_error *error);
 
 /// mc_statement_cache.c

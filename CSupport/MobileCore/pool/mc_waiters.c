@@ -1,0 +1,193 @@
+/// mc_waiters.c: the lines in front of the connections, and how a wait ends.
+///
+/// A waiter is done once it has a connection or a failure; only who does this, holding the pool's lock, takes it out of its line.
+#include <string.h>
+
+#include "pool/mc_checkout.h"
+
+void mc_waiter_append(mc_waiter_list *list, mc_waiter *waiter)
+{
+    waiter->since_ns = mc_monotonic_ns();
+    waiter->next = NULL;
+    waiter->previous = list->last;
+    if (list->last != NULL)
+        list->last->next = waiter;
+    else
+        list->first = waiter;
+    list->last = waiter;
+}
+
+static void waiter_remove(mc_waiter_list *list, mc_waiter *waiter)
+{
+    if (waiter->previous != NULL)
+        waiter->previous->next = waiter->next;
+    else
+        list->first = waiter->next;
+    if (waiter->next != NULL)
+        waiter->next->previous = waiter->previous;
+    else
+        list->last = waiter->previous;
+    waiter->previous = waiter->next = NULL;
+}
+
+mc_waiter_list *mc_waiters_for(mc_pool *pool, const mc_checkout *checkout)
+{
+    return checkout->writer ? &pool->for_writer : &pool->for_reader;
+}
+
+void mc_copy_label(char *target, const char *label)
+{
+    size_t length = label != NULL ? strlen(label) : 0;
+    if (length >= MC_LABEL_SIZE) {
+        length = MC_LABEL_SIZE - 1;
+        while (length > 0 && ((unsigned char)label[length] & 0xC0) == 0x80)  // not within a character
+            length--;
+    }
+    if (length > 0)
+        memcpy(target, label, length);
+    target[length] = '\0';
+}
+
+mc_connection *mc_pool_held_by(mc_pool *pool, pthread_t thread, bool reader)
+{
+    mc_connection *writer = pool->writer;
+    if (writer != NULL && writer->is_active && writer->has_owner && pthread_equal(writer->owner, thread))
+        return writer;
+    for (mc_connection *held = reader ? pool->active_readers : NULL; held != NULL; held = held->next) {
+        if (held->has_owner && pthread_equal(held->owner, thread))
+            return held;
+    }
+    return NULL;
+}
+
+bool mc_pool_is_in_use(const mc_pool *pool)
+{
+    return (pool->writer != NULL && pool->writer->is_active) || pool->active_readers != NULL || pool->readers_opening > 0
+        || pool->leaving > 0;
+}
+
+/// With the pool locked: `connection` belongs to `checkout` from now on.
+void mc_activate(mc_connection *connection, const mc_checkout *checkout)
+{
+    mc_pool *pool = connection->pool;
+    connection->is_active = true;
+    connection->has_owner = false;
+    connection->depth = 1;
+    connection->has_dropped_values = false;
+    connection->ticket = checkout->ticket;
+    connection->active_since_ns = mc_monotonic_ns();
+    pool->statistics.checkouts++;
+    connection->busy_limit_ns = checkout->timeout_ns >= 0 ? checkout->timeout_ns : pool->options.busy_timeout_ns;
+    atomic_store(&connection->interrupted, checkout->ticket != NULL && atomic_load(&checkout->ticket->interrupted));
+    mc_copy_label(connection->label, checkout->label);
+    if (!connection->is_writer) {
+        connection->next = pool->active_readers;
+        pool->active_readers = connection;
+    }
+}
+
+/// With the pool locked: ends a wait. A thread wakes up, a callback moves to `callbacks`.
+void mc_end_wait(mc_pool *pool, mc_waiter *waiter, mc_connection *granted, mc_waiter_list *callbacks)
+{
+    waiter_remove(mc_waiters_for(pool, waiter->checkout), waiter);
+    if (granted != NULL)
+        mc_activate(granted, waiter->checkout);
+    waiter->granted = granted;
+    waiter->has_failed = granted == NULL;
+    waiter->is_done = true;
+    pool->statistics.waits++;
+    pool->statistics.waited_ns += mc_monotonic_ns() - waiter->since_ns;
+    pool->leaving++;
+    if (waiter->callback != NULL)
+        mc_waiter_append(callbacks, waiter);
+    else
+        (void)pthread_cond_signal(&waiter->wake);
+}
+
+/// With the pool locked: somebody whose wait was over has noticed.
+void mc_has_left(mc_pool *pool)
+{
+    pool->leaving--;
+    if (pool->is_closing && !mc_pool_is_in_use(pool))
+        (void)pthread_cond_broadcast(&pool->drained);
+}
+
+mc_status mc_fail_closed(const mc_pool *pool, mc_error *error)
+{
+    return mc_fail(error, MC_ERROR_CLOSED, "the database \"%s\" is closed", pool->path);
+}
+
+mc_status mc_fail_interrupted(const mc_checkout *checkout, mc_error *error)
+{
+    return mc_fail(error, MC_ERROR_INTERRUPTED, "the wait for a %s connection was interrupted", checkout->writer ? "write" : "read");
+}
+
+/// With the pool locked: says who is in the way.
+mc_status mc_fail_waited(const mc_pool *pool, const mc_checkout *checkout, int64_t waited_ns, mc_error *error)
+{
+    const int64_t now = mc_monotonic_ns();
+    const double waited = (double)waited_ns / 1e9;
+    if (checkout->writer) {
+        const mc_connection *holder = pool->writer;
+        return mc_fail(error, MC_ERROR_TIMEOUT,
+                       "no write connection within %.1f s: \"%s\" has held it for %.1f s; raise the timeout or write in batches",
+                       waited, holder->label[0] != '\0' ? holder->label : "a write without a label",
+                       (double)(now - holder->active_since_ns) / 1e9);
+    }
+    int64_t longest = 0;
+    for (const mc_connection *reader = pool->active_readers; reader != NULL; reader = reader->next) {
+        if (now - reader->active_since_ns > longest)
+            longest = now - reader->active_since_ns;
+    }
+    return mc_fail(error, MC_ERROR_TIMEOUT,
+                   "no read connection within %.1f s: all %d are in use, the longest for %.1f s; raise the timeout or the maximum connections",
+                   waited, pool->options.readers, (double)longest / 1e9);
+}
+
+void mc_refuse_waiters(mc_pool *pool, mc_waiter_list *callbacks)
+{
+    mc_waiter_list *lists[] = {&pool->for_writer, &pool->for_reader};
+    for (size_t i = 0; i < 2; i++) {
+        while (lists[i]->first != NULL) {
+            mc_waiter *waiter = lists[i]->first;
+            (void)mc_fail_closed(pool, &waiter->failure);
+            mc_end_wait(pool, waiter, NULL, callbacks);
+        }
+    }
+}
+
+void mc_call_back(mc_pool *pool, mc_waiter_list *callbacks)
+{
+    while (callbacks->first != NULL) {
+        mc_waiter *waiter = callbacks->first;
+        waiter_remove(callbacks, waiter);
+        if (waiter->has_failed)
+            mc_ticket_detach(waiter->checkout->ticket);
+        waiter->callback(waiter->context, waiter->granted, waiter->has_failed ? &waiter->failure : NULL);
+        sqlite3_free(waiter);
+        (void)pthread_mutex_lock(&pool->mutex);
+        mc_has_left(pool);
+        (void)pthread_mutex_unlock(&pool->mutex);
+    }
+}
+
+static int length_of(const mc_waiter_list *list)
+{
+    int count = 0;
+    for (const mc_waiter *waiter = list->first; waiter != NULL; waiter = waiter->next)
+        count++;
+    return count;
+}
+
+void mc_pool_get_statistics(mc_pool *pool, mc_pool_statistics *statistics)
+{
+    (void)pthread_mutex_lock(&pool->mutex);
+    *statistics = pool->statistics;
+    statistics->writer_is_active = pool->writer != NULL && pool->writer->is_active;
+    statistics->readers_open = pool->readers_open;
+    for (const mc_connection *reader = pool->active_readers; reader != NULL; reader = reader->next)
+        statistics->readers_active++;
+    statistics->waiting_for_writer = length_of(&pool->for_writer);
+    statistics->waiting_for_reader = length_of(&pool->for_reader);
+    (void)pthread_mutex_unlock(&pool->mutex);
+}

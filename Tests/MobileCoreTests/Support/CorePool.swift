@@ -1,0 +1,123 @@
+import Foundation
+import MobileCore
+
+/// What a call into the core failed with.
+struct CoreError: Error, Equatable {
+    let code: mc_status
+    let message: String
+    let sqliteCode: Int32
+
+    init(_ error: mc_error) {
+        var error = error
+        code = error.code
+        sqliteCode = error.sqlite_code
+        message = withUnsafeBytes(of: &error.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
+    static func check(_ call: (UnsafeMutablePointer<mc_error>) -> mc_status) throws(CoreError) {
+        var error = mc_error()
+        guard call(&error) == MC_OK else { throw CoreError(error) }
+    }
+}
+
+/// A pool over a database in a directory of its own, which goes away with it.
+final class CorePool: @unchecked Sendable {  // the C pool may be used on any thread
+    let directory: String
+    let pool: OpaquePointer
+
+    init(file: String = "core.db", _ change: (inout mc_pool_options) -> Void = { _ in }) throws {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("core-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        pool = try CorePool.open(directory + "/" + file, change)
+    }
+
+    deinit {
+        mc_pool_free(pool)
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    static func open(_ path: String, _ change: (inout mc_pool_options) -> Void = { _ in }) throws -> OpaquePointer {
+        var options = mc_pool_default_options()
+        change(&options)
+        var pool: OpaquePointer?
+        try CoreError.check { mc_pool_open(path, &options, &pool, $0) }
+        return pool!
+    }
+
+    func checkOut(
+        writer: Bool = false, loose: Bool = false, timeout: Int64 = -1, label: String = "", ticket: OpaquePointer? = nil
+    ) throws -> OpaquePointer {
+        var connection: OpaquePointer?
+        try label.withCString { label in
+            var checkout = mc_checkout(writer: writer, loose: loose, timeout_ns: timeout, label: label, ticket: ticket)
+            try CoreError.check { mc_pool_checkout(pool, &checkout, &connection, $0) }
+        }
+        return connection!
+    }
+
+    func giveBack(_ connection: OpaquePointer) { mc_pool_return(pool, connection) }
+
+    func with<R>(writer: Bool = false, _ body: (OpaquePointer) throws -> R) throws -> R {
+        let connection = try checkOut(writer: writer)
+        defer { giveBack(connection) }
+        return try body(connection)
+    }
+
+    /// The first value of a query on a reader.
+    func integer(_ sql: String) throws -> Int64 { try with { try MobileCoreTests.integer($0, sql) } }
+
+    var statistics: mc_pool_statistics {
+        var statistics = mc_pool_statistics()
+        mc_pool_get_statistics(pool, &statistics)
+        return statistics
+    }
+
+    /// Lets other threads run until it is so; a test that waits in vain is stopped after 20 seconds.
+    func until(_ condition: (mc_pool_statistics) -> Bool) {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while !condition(statistics) {
+            precondition(ContinuousClock.now < deadline, "waited in vain")
+            sched_yield()
+        }
+    }
+}
+
+func exec(_ connection: OpaquePointer, _ sql: String) throws {
+    try CoreError.check { mc_connection_exec(connection, sql, sql.utf8.count, nil, $0) }
+}
+
+/// A prepared statement that goes back to its cache at the end of `body`.
+func withStatement<R>(_ connection: OpaquePointer, _ sql: String, _ body: (OpaquePointer) throws -> R) throws -> R {
+    var statement: OpaquePointer?
+    try CoreError.check { mc_statement_prepare(connection, sql, sql.utf8.count, &statement, $0) }
+    defer { mc_statement_release(statement) }
+    return try body(statement!)
+}
+
+func integer(_ connection: OpaquePointer, _ sql: String) throws -> Int64 {
+    try withStatement(connection, sql) { (statement) throws in
+        var hasRow = false
+        try CoreError.check { mc_statement_step(statement, &hasRow, $0) }
+        return mc_statement_column_integer(statement, 0)
+    }
+}
+
+/// A thread that can be waited for, and its result.
+final class TestThread<R: Sendable>: @unchecked Sendable {  // written before the semaphore is signalled, read after
+    private var result: Result<R, any Error>?
+    private let done = DispatchSemaphore(value: 0)
+
+    init(_ body: @escaping @Sendable () throws -> R) {
+        let thread = Thread { [self] in
+            result = Result { try body() }
+            done.signal()
+        }
+        thread.start()
+    }
+
+    func value() throws -> R {
+        done.wait()
+        done.signal()
+        return try result!.get()
+    }
+}
