@@ -1,4 +1,7 @@
+/// CMobileCrypto.h: everything of this library.
 #ifndef CMOBILE_CRYPTO_H
 #define CMOBILE_CRYPTO_H
-int mcr_version(void);
+
+#include "mcr_primitives.h"
+
 #endif

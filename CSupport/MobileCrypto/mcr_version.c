@@ -1,2 +1,0 @@
-#include "CMobileCrypto.h"
-int mcr_version(void) { return 1; }
