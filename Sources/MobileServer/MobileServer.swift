@@ -1,1 +1,130 @@
-// MobileServer
+internal import MobileProtocol
+internal import MobileStore
+
+/// A server for offline-first applications, as a function from requests to responses.
+///
+///     let server = try MobileServer(configuration)
+///     let http = try HTTPServer(configuration: .init()) { server.respond(to: $0) }
+///
+/// Everything it must remember lies in its cache database and in the back ends, in the transaction of what it describes. So it may be
+/// killed at any instruction and started again; devices notice nothing but a request that they have to repeat.
+///
+/// Threads: any number of requests at a time. Reads run side by side, changes to the cache and to a back end take turns.
+public final class MobileServer: Sendable {
+    /// What the server was opened with.
+    public let configuration: ServerConfiguration
+    private let database: Database
+    private let accounts: Accounts
+    private let packages: [ServedPackage]
+
+    /// Opens the cache and deploys the packages: their back ends are opened and checked against the models.
+    /// - Throws: ``ServerError`` that names the file, object, table or column that is wrong. Nothing stays open then.
+    public init(_ configuration: ServerConfiguration) throws {
+        guard (1...1_000_000).contains(configuration.keyRangeSize) else {
+            throw ServerError(.configuration, "key range size \(configuration.keyRangeSize): use 1 to 1,000,000")
+        }
+        self.configuration = configuration
+        let deployed = try configuration.packages.map { try PackageDeployer($0).deploy() }
+        for (index, package) in deployed.enumerated() where deployed[..<index].contains(where: { $0.identifier == package.identifier }) {
+            throw ServerError(.configuration, "package \"\(package.identifier)\": deployed twice")
+        }
+        database = try Self.openCache(configuration.cachePath)
+        let database = database
+        accounts = Accounts(database: database, configuration: configuration)
+        packages = try deployed.map { try ServedPackage($0, database: database, configuration: configuration) }
+        for (name, password) in configuration.users.sorted(by: { $0.key < $1.key }) { try accounts.setUser(name, password: password) }
+    }
+
+    private static func openCache(_ path: String) throws -> Database {
+        var profile = ConnectionProfile(path: path, pageSize: 8192)
+        profile.cacheSize = .megabytes(32)
+        profile.maxConnections = 8
+        // Grants and sessions are promises: they are on the disk before they are answered.
+        profile.synchronous = .full
+        do {
+            let database = try Database(profile)
+            try CacheSchema.prepare(database)
+            return database
+        } catch let error as StoreError {
+            throw ServerError(.cache, "cache \(path): \(error.message)", cause: error)
+        }
+    }
+
+    /// Waits for the requests that are being answered and closes all databases. Later requests are answered as failures.
+    public func close() throws {
+        for package in packages { try package.close() }
+        try database.close()
+    }
+
+    /// Names and versions of the packages, such as `CRM:1.0`.
+    public var packageNames: [String] { packages.map(\.deployed.identifier) }
+
+    /// Answers one request; never throws: what goes wrong is an answer.
+    public func respond(to request: ServerRequest) -> ServerResponse {
+        do {
+            return try route(request)
+        } catch let failure as RequestFailure {
+            return Self.refusal(failure)
+        } catch let error as ProtocolError {
+            let isTooLarge = error.code == .limitExceeded
+            return Self.refusal(RequestFailure(isTooLarge ? .tooLarge : .badRequest, error.description))
+        } catch let error as StoreError where error.code == .timeout {
+            configuration.log("\(request.method) \(request.path): \(error)")
+            return Self.refusal(RequestFailure(.unavailable, "the server is busy; try again"))
+        } catch {
+            configuration.log("\(request.method) \(request.path): \(error)")
+            return Self.refusal(RequestFailure(.failure, "the server could not do this; its log says why"))
+        }
+    }
+
+    private func route(_ request: ServerRequest) throws -> ServerResponse {
+        let method = request.path == Endpoint.status ? "GET" : "POST"
+        guard [Endpoint.status, Endpoint.messages, Endpoint.synchronize].contains(request.path) else {
+            throw RequestFailure(.notFound, "there is nothing at \(request.path.prefix(80))")
+        }
+        guard request.method == method else { throw RequestFailure(.methodNotAllowed, "\(request.path) takes \(method) only") }
+        switch request.path {
+        case Endpoint.status:
+            let status = ServerStatus(server: "MobileServer", packages: packageNames)
+            return ServerResponse(status: 200, contentType: Endpoint.messageContentType, body: .bytes(status.bytes))
+        case Endpoint.messages:
+            return try answerMessages(request)
+        default:
+            return try synchronize(request)
+        }
+    }
+
+    private func answerMessages(_ request: ServerRequest) throws -> ServerResponse {
+        let messages = try Message.messages(parsing: request.body.remainingBytes(maximum: ProtocolLimit.messages))
+        // A token that has ended must not keep a device from logging in: each message is answered by itself.
+        let session = try request.bearerToken.flatMap { try accounts.session(token: $0) }
+        let handler = MessageHandler(accounts: accounts, packages: packages, session: session, log: configuration.log)
+        return ServerResponse(
+            status: 200, contentType: Endpoint.messageContentType, body: .bytes(Message.bytes(messages.map(handler.answer))))
+    }
+
+    private func synchronize(_ request: ServerRequest) throws -> ServerResponse {
+        let session = try session(of: request)
+        let upload = try UploadReader(request.body).header()
+        guard let package = packages.first(where: { $0.deployed.identifier == upload.package }) else {
+            throw RequestFailure(.notFound, "there is no package \"\(upload.package.prefix(80))\"")
+        }
+        let download = try package.synchronize(request.body, user: session.user)
+        return ServerResponse(
+            status: 200, contentType: Endpoint.frameContentType, body: .stream { try download.nextChunk() })
+    }
+
+    private func session(of request: ServerRequest) throws -> Accounts.Session {
+        guard let token = request.bearerToken else {
+            throw RequestFailure(.unauthorized, "the request carries no token of a session; log in first")
+        }
+        guard let session = try accounts.session(token: token) else {
+            throw RequestFailure(.unauthorized, "the session is unknown or has ended; log in again")
+        }
+        return session
+    }
+
+    private static func refusal(_ failure: RequestFailure) -> ServerResponse {
+        ServerResponse(status: failure.status, contentType: Endpoint.messageContentType, body: .bytes(failure.wire.bytes))
+    }
+}

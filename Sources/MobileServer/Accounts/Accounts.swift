@@ -1,0 +1,132 @@
+internal import MobileCrypto
+internal import MobileProtocol
+internal import MobileStore
+
+/// Who may come in: users with their password verifiers, registered devices, and sessions.
+struct Accounts: Sendable {
+    let database: Database
+    let configuration: ServerConfiguration
+
+    /// Somebody who has proved who they are.
+    struct Session: Sendable, Equatable {
+        let user: String
+        let application: String
+        let device: String
+    }
+
+    /// Longest names, REG-03: the connection id is device, two underscores, application.
+    private static let longestApplication = 64, longestConnection = 128
+
+    // MARK: Users
+
+    /// Makes a user, or sets the password of one. Sessions that the user has stay.
+    func setUser(_ name: String, password: String) throws {
+        let known = try database.read { try self.verifier(of: name, in: $0) }
+        if let known, known.accepts(password) { return }
+        let verifier = PasswordVerifier(password, salt: configuration.random(16)).text
+        try database.write(label: "user \(name)") { connection in
+            _ = try connection.execute(
+                "INSERT INTO _user (name, verifier) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET verifier = excluded.verifier",
+                [.text(name), .text(verifier)])
+        }
+    }
+
+    /// - Throws: ``RequestFailure``. It does not tell whether the name or the password was wrong, not even by its time.
+    private func check(_ credentials: Credentials) throws {
+        if let code = credentials.activationCode {
+            guard configuration.activationCodes[credentials.user] == code else {
+                throw RequestFailure(.unauthorized, "the activation code is not the one that was given to this user")
+            }
+            return
+        }
+        let known = try database.read { try verifier(of: credentials.user, in: $0) }
+        let matches = (known ?? Self.nobody).accepts(credentials.password)
+        guard matches, known != nil else { throw RequestFailure(.unauthorized, "wrong user name or password") }
+    }
+
+    /// Somebody's verifier, so that an unknown name takes as long as a wrong password.
+    private static let nobody = PasswordVerifier(SystemEnvironment.randomBytes(16).hexadecimal)
+
+    private func verifier(of user: String, in connection: Connection) throws -> PasswordVerifier? {
+        try connection.first("SELECT verifier FROM _user WHERE name = ?1", [.text(user)])?[0].text.flatMap(PasswordVerifier.init(text:))
+    }
+
+    // MARK: Devices and sessions
+
+    /// Makes the device known and begins a session. A device that is registered for the same user begins a new one.
+    func register(_ header: MessageHeader, _ credentials: Credentials) throws -> SessionGrant {
+        let (application, device) = try names(header)
+        try check(credentials)
+        return try database.write(label: "register") { connection in
+            if let user = try user(ofDevice: device, application, in: connection), user != credentials.user {
+                throw RequestFailure(.forbidden, "the device is registered for another user")
+            }
+            _ = try connection.execute(
+                "INSERT OR IGNORE INTO _device (application, device, user, registered) VALUES (?1, ?2, ?3, ?4)",
+                [.text(application), .text(device), .text(credentials.user), .integer(configuration.clock())])
+            return try beginSession(Session(user: credentials.user, application: application, device: device), in: connection)
+        }
+    }
+
+    /// Begins a new session of a registered device.
+    func login(_ header: MessageHeader, _ credentials: Credentials) throws -> SessionGrant {
+        let (application, device) = try names(header)
+        try check(credentials)
+        return try database.write(label: "login") { connection in
+            guard try user(ofDevice: device, application, in: connection) == credentials.user else {
+                throw RequestFailure(.unknownRegistration, "the device is not registered for this user and application")
+            }
+            return try beginSession(Session(user: credentials.user, application: application, device: device), in: connection)
+        }
+    }
+
+    /// Forgets the device and all of its sessions.
+    func unregister(_ session: Session) throws {
+        try database.write(label: "unregister") { connection in
+            for table in ["_session", "_device"] {
+                _ = try connection.execute(
+                    "DELETE FROM \(table) WHERE application = ?1 AND device = ?2", [.text(session.application), .text(session.device)])
+            }
+        }
+    }
+
+    /// The session of a token; nil for a token that is not known.
+    func session(token: String) throws -> Session? {
+        let digest = SHA256.digest(of: Array(token.utf8))
+        return try database.read { connection in
+            try connection.first("SELECT user, application, device FROM _session WHERE token = ?1", [.blob(digest)]).map {
+                Session(user: $0[0].text ?? "", application: $0[1].text ?? "", device: $0[2].text ?? "")
+            }
+        }
+    }
+
+    private func names(_ header: MessageHeader) throws(RequestFailure) -> (application: String, device: String) {
+        guard let application = header.application, !application.isEmpty, let device = header.device ?? header.client, !device.isEmpty else {
+            throw RequestFailure(.badRequest, "message \"\(header.method.rawValue)\": expected \"app\" and \"device\" in the header")
+        }
+        guard application.count <= Self.longestApplication, application.count + 2 + device.count <= Self.longestConnection else {
+            throw RequestFailure(
+                .badRequest,
+                "application id of \(application.count), connection id of \(application.count + 2 + device.count) characters: at most \(Self.longestApplication) and \(Self.longestConnection)")
+        }
+        return (application, device)
+    }
+
+    private func user(ofDevice device: String, _ application: String, in connection: Connection) throws -> String? {
+        try connection.first("SELECT user FROM _device WHERE application = ?1 AND device = ?2", [.text(application), .text(device)])?[0].text
+    }
+
+    private func beginSession(_ session: Session, in connection: Connection) throws -> SessionGrant {
+        let token = configuration.random(32).hexadecimal
+        _ = try connection.execute(
+            "INSERT INTO _session (token, user, application, device, began) VALUES (?1, ?2, ?3, ?4, ?5)",
+            [
+                .blob(SHA256.digest(of: Array(token.utf8))), .text(session.user), .text(session.application), .text(session.device),
+                .integer(configuration.clock()),
+            ])
+        var settings = JSONObject()
+        for (name, value) in configuration.applicationSettings.sorted(by: { $0.key < $1.key }) { settings[name] = .string(value) }
+        settings["connectionId"] = .string("\(session.device)__\(session.application)")
+        return SessionGrant(token: token, settings: settings)
+    }
+}

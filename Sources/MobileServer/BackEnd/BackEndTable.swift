@@ -1,0 +1,71 @@
+internal import MobileStore
+
+/// A table of a back end as it is: what its columns are called and how they keep values.
+struct BackEndTable: Sendable {
+    let name: String
+    let columns: [Column]
+
+    struct Column: Sendable {
+        let name: String
+        let affinity: Affinity
+        /// The place in the primary key, from 1; 0 for other columns.
+        let keyPosition: Int
+        /// Whether the back end computes the value, so that it cannot be written.
+        let isGenerated: Bool
+    }
+
+    /// What SQLite makes of a value that is stored in a column.
+    enum Affinity: Sendable { case integer, text, blob, real, numeric }
+
+    /// The table or view with this name, as SQLite compares names; nil where there is none.
+    init?(named name: String, in connection: Connection) throws {
+        guard
+            try connection.first(
+                "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE", [.text(name)]) != nil
+        else { return nil }
+        self.name = name
+        columns = try connection.rows("SELECT name, type, pk, hidden FROM pragma_table_xinfo(?1)", [.text(name)]).map { row in
+            Column(
+                name: row[0].text ?? "", affinity: Affinity(declaredType: row[1].text ?? ""), keyPosition: Int(row[2].integer ?? 0),
+                isGenerated: (row[3].integer ?? 0) >= 2)
+        }
+    }
+
+    /// The column with this name, as SQLite compares names.
+    func column(named name: String) -> Column? {
+        columns.first { $0.name.caseInsensitivelyEquals(name) }
+    }
+}
+
+extension BackEndTable.Affinity {
+    /// The rules of SQLite, section 3.1 of "Datatypes In SQLite".
+    init(declaredType: String) {
+        let type = declaredType.uppercased()
+        self =
+            if type.contains("INT") {
+                .integer
+            } else if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") {
+                .text
+            } else if type.contains("BLOB") || type.isEmpty {
+                .blob
+            } else if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") {
+                .real
+            } else {
+                .numeric
+            }
+    }
+}
+
+extension String {
+    /// Whether SQLite takes both for the same name: letters of ASCII in any case.
+    func caseInsensitivelyEquals(_ other: String) -> Bool {
+        func folded(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+        return utf8.elementsEqual(other.utf8) { folded($0) == folded($1) }
+    }
+}
+
+extension Value {
+    var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+    var text: String? { if case .text(let value) = self { value } else { nil } }
+    var blob: [UInt8]? { if case .blob(let value) = self { value } else { nil } }
+}

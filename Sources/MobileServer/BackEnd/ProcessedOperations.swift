@@ -1,0 +1,136 @@
+internal import MobileProtocol
+internal import MobileStore
+
+/// The table of a back end in which the ids of processed operations lie, each written in the operation's own transaction.
+///
+/// Two databases have no common transaction. So this table alone decides whether an operation was done: an operation that comes
+/// again is answered from here, and the cache learns from here which surrogate keys the new rows have on the devices.
+///
+/// `seq` only grows (AUTOINCREMENT), also when rows are removed: the cache remembers up to which one it has read.
+enum ProcessedOperations {
+    static func prepare(_ backEnd: BackEnd) throws(ServerError) {
+        do {
+            try backEnd.database.write(label: "preparing the back end") { connection in
+                let exists = try connection.first("SELECT 1 FROM sqlite_schema WHERE name = 'mobile_processed_operation'") != nil
+                guard !exists else { return }
+                _ = try connection.execute(
+                    """
+                    CREATE TABLE mobile_processed_operation (
+                        seq INTEGER PRIMARY KEY AUTOINCREMENT, client TEXT NOT NULL, operation INTEGER NOT NULL, outcome TEXT NOT NULL,
+                        UNIQUE (client, operation))
+                    """)
+            }
+        } catch {
+            throw ServerError(
+                .missingBackEnd, "back end \"\(backEnd.name)\": the table of processed operations cannot be made: \(error)", cause: error)
+        }
+    }
+
+    /// What became of the operation; nil when it was not processed.
+    static func outcome(of operation: Int64, client: String, in connection: Connection) throws -> OperationOutcome? {
+        let row = try connection.first(
+            "SELECT outcome FROM mobile_processed_operation WHERE client = ?1 AND operation = ?2", [.text(client), .integer(operation)])
+        return try row?[0].text.map { try OperationOutcome(json: JSONValue(parsing: $0)) }
+    }
+
+    static func record(_ outcome: OperationOutcome, client: String, in connection: Connection) throws {
+        _ = try connection.execute(
+            "INSERT INTO mobile_processed_operation (client, operation, outcome) VALUES (?1, ?2, ?3)",
+            [.text(client), .integer(outcome.result.id), .text(outcome.json.description)])
+    }
+
+    /// Removes what the client has settled, as far as the cache has read it.
+    static func prune(client: String, below operation: Int64, upTo seq: Int64, in connection: Connection) throws {
+        _ = try connection.execute(
+            "DELETE FROM mobile_processed_operation WHERE client = ?1 AND operation < ?2 AND seq <= ?3",
+            [.text(client), .integer(operation), .integer(seq)])
+    }
+
+    /// The outcomes behind `seq`, in their order.
+    static func outcomes(after seq: Int64, in connection: Connection) throws -> [(seq: Int64, outcome: OperationOutcome)] {
+        try connection.rows("SELECT seq, outcome FROM mobile_processed_operation WHERE seq > ?1 ORDER BY seq", [.integer(seq)]).map {
+            (seq: $0[0].integer ?? 0, outcome: try OperationOutcome(json: JSONValue(parsing: $0[1].text ?? "")))
+        }
+    }
+
+    /// The last `seq` that was ever given; 0 for none.
+    static func lastSequence(in connection: Connection) throws -> Int64 {
+        try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'mobile_processed_operation'")?[0].integer ?? 0
+    }
+}
+
+/// What became of one operation, as the back end keeps it.
+struct OperationOutcome: Sendable {
+    var result: ReplayResult
+    /// Name and version of the package.
+    var package: String
+    /// The back end's own code of a rejection; empty for none.
+    var backEndCode = ""
+    /// The operation's name, for log records.
+    var operation: String
+    /// When it was decided.
+    var timestamp: String
+    /// The row's key in the back end, for rows that were created or whose key was changed; nil for all others.
+    var rowKey: Value?
+
+    init(result: ReplayResult, package: String, backEndCode: String = "", operation: String, timestamp: String, rowKey: Value? = nil) {
+        self.result = result
+        self.package = package
+        self.backEndCode = backEndCode
+        self.operation = operation
+        self.timestamp = timestamp
+        self.rowKey = rowKey
+    }
+
+    init(json: JSONValue) throws {
+        result = try ReplayResult(json: json)
+        package = json["pkg"]?.string ?? ""
+        backEndCode = json["eisCode"]?.string ?? ""
+        operation = json["operation"]?.string ?? ""
+        timestamp = json["timestamp"]?.string ?? ""
+        rowKey = json["rowKey"].flatMap(Value.init(key:))
+    }
+
+    var json: JSONValue {
+        var object = result.json.object ?? [:]
+        object["pkg"] = .string(package)
+        object["operation"] = .string(operation)
+        object["timestamp"] = .string(timestamp)
+        if !backEndCode.isEmpty { object["eisCode"] = .string(backEndCode) }
+        if let rowKey { object["rowKey"] = rowKey.keyJSON }
+        return .object(object)
+    }
+
+    /// The log record of a rejection; nil for an accepted operation: successes are not logged.
+    var logRecord: LogRecordEntry? {
+        guard result.outcome == .rejected else { return nil }
+        return LogRecordEntry(
+            messageId: result.id, level: .error, code: result.code, eisCode: backEndCode, message: result.message, component: result.object,
+            entityKey: String(result.key), operation: operation, requestId: String(result.id), timestamp: timestamp)
+    }
+}
+
+extension Value {
+    /// A key as JSON: a number or string as it is, bytes as an object with their hexadecimal digits.
+    var keyJSON: JSONValue {
+        switch self {
+        case .null: .null
+        case .integer(let value): .integer(value)
+        case .real(let value): JSONValue(value) ?? .null
+        case .text(let value): .string(value)
+        case .blob(let bytes): ["hex": .string(bytes.hexadecimal)]
+        }
+    }
+
+    init?(key json: JSONValue) {
+        switch json {
+        case .integer(let value): self = .integer(value)
+        case .string(let value): self = .text(value)
+        case .number: self = .real(json.double ?? 0)
+        case .object(let members):
+            let digits = Array((members["hex"]?.string ?? "").utf8).map { $0 < 0x3A ? $0 &- 0x30 : $0 &- 0x57 }
+            self = .blob(stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+        default: return nil
+        }
+    }
+}

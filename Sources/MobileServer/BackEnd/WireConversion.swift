@@ -1,0 +1,102 @@
+internal import Foundation
+internal import MobileModel
+internal import MobileStore
+
+/// Values on their way between devices and back ends.
+enum WireConversion {
+    /// A value that does not fit its attribute.
+    struct Mismatch: Error {
+        let message: String
+    }
+
+    /// What is written into a back end's column for a value from a device.
+    /// - Parameter affinity: of the column. A decimal is written as text where the column keeps text, else as a number where a
+    ///   double holds all of its digits.
+    static func value(
+        _ json: JSONValue, of attribute: AttributeModel, affinity: BackEndTable.Affinity
+    ) throws(Mismatch) -> Value {
+        if json.isNull { return .null }
+        switch attribute.type {
+        case .byte: return try integer(json, in: Int64(Int8.min)...Int64(Int8.max), "a byte")
+        case .short: return try integer(json, in: Int64(Int16.min)...Int64(Int16.max), "a short")
+        case .int: return try integer(json, in: Int64(Int32.min)...Int64(Int32.max), "an int")
+        case .long, .integer: return try integer(json, in: .min ... .max, "a long")
+        case .boolean:
+            guard let boolean = json.boolean else { throw mismatch("true or false", json) }
+            return .integer(boolean ? 1 : 0)
+        case .float, .double:
+            guard let double = json.double else { throw mismatch("a number", json) }
+            return .real(double)
+        case .decimal: return try decimal(json, of: attribute, affinity)
+        case .string, .char, .structure, .list, .bigString:
+            guard let string = json.string else { throw mismatch("a string", json) }
+            return .text(string)
+        case .binary, .bigBinary:
+            guard let string = json.string, let data = Data(base64Encoded: string) else { throw mismatch("a string in base64", json) }
+            return .blob([UInt8](data))
+        case .date: return try text(json, /^\d{4}-\d\d-\d\d$/, "a date as \"YYYY-MM-DD\"")
+        case .time: return try text(json, /^\d\d:\d\d:\d\d$/, "a time as \"HH:MM:SS\"")
+        case .dateTime: return try text(json, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/, "a time as \"YYYY-MM-DDTHH:MM:SS.sssZ\"")
+        }
+    }
+
+    /// What is written into a column for a value in the cache's form, such as a part of a parent's key.
+    static func value(cached value: Value, of attribute: AttributeModel, affinity: BackEndTable.Affinity) -> Value {
+        guard attribute.type == .decimal, case .integer(let scaled) = value else { return value }
+        let text = decimalText(scaled, scale: attribute.scale ?? 2)
+        return number(text, digits: text.count, affinity)
+    }
+
+    /// A scaled integer in decimal notation.
+    static func decimalText(_ scaled: Int64, scale: Int) -> String {
+        var digits = String(scaled.magnitude)
+        if digits.count <= scale { digits = String(repeating: "0", count: scale + 1 - digits.count) + digits }
+        return (scaled < 0 ? "-" : "") + digits.dropLast(scale) + (scale > 0 ? "." + digits.suffix(scale) : "")
+    }
+
+    private static func integer(_ json: JSONValue, in range: ClosedRange<Int64>, _ kind: String) throws(Mismatch) -> Value {
+        guard let integer = json.integer, range.contains(integer) else { throw mismatch("\(kind) from \(range.lowerBound) to \(range.upperBound)", json) }
+        return .integer(integer)
+    }
+
+    private static func decimal(_ json: JSONValue, of attribute: AttributeModel, _ affinity: BackEndTable.Affinity) throws(Mismatch) -> Value {
+        guard let text = json.decimalText, !text.contains(where: { $0 == "e" || $0 == "E" }) else {
+            throw mismatch("a number in decimal notation", json)
+        }
+        let parts = text.drop { $0 == "-" }.split(separator: ".", omittingEmptySubsequences: false)
+        let whole = parts[0].drop { $0 == "0" }.count
+        let fraction = parts.count > 1 ? parts[1].count - parts[1].reversed().prefix { $0 == "0" }.count : 0
+        let (precision, scale) = (attribute.precision ?? 18, attribute.scale ?? 2)
+        let digitsBeforePoint = scale == precision && precision == 38 ? precision : precision - scale
+        guard whole <= digitsBeforePoint, fraction <= scale else {
+            throw mismatch("a decimal of at most \(precision) digits, \(scale) of them behind the point", json)
+        }
+        return number(text, digits: whole + fraction, affinity)
+    }
+
+    /// A double holds 15 digits; a longer number goes as text, which a numeric column takes as a number where it can.
+    private static func number(_ text: String, digits: Int, _ affinity: BackEndTable.Affinity) -> Value {
+        if affinity == .text { return .text(text) }
+        if let integer = Int64(text) { return .integer(integer) }
+        guard digits <= 15, let double = Double(text) else { return .text(text) }
+        return .real(double)
+    }
+
+    private static func text<Output>(_ json: JSONValue, _ pattern: Regex<Output>, _ kind: String) throws(Mismatch) -> Value {
+        guard let string = json.string, (try? pattern.wholeMatch(in: string)) != nil else { throw mismatch(kind, json) }
+        return .text(string)
+    }
+
+    private static func mismatch(_ expected: String, _ json: JSONValue) -> Mismatch {
+        let found =
+            switch json {
+            case .null: "null"
+            case .boolean: "a boolean"
+            case .integer, .number: "another number"
+            case .string: "another string"
+            case .array: "an array"
+            case .object: "an object"
+            }
+        return Mismatch(message: "expected \(expected), found \(found)")
+    }
+}

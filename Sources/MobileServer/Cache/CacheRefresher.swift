@@ -1,0 +1,80 @@
+internal import MobileModel
+internal import MobileStore
+internal import Synchronization
+
+/// Keeps the cache of one package up to date, on demand: before a client gets rows, the partitions that it asks for are compared
+/// with their back ends, unless nobody has changed the back end since the last time.
+final class CacheRefresher: Sendable {
+    let package: DeployedPackage
+    let cache: PackageCache
+    private let database: Database
+    /// Per partition: the back end's `data_version` when it was last loaded. Lost with the process: each partition is compared once
+    /// after a start.
+    private let loadedVersions = Mutex<[Int64: Int64]>([:])
+
+    init(package: DeployedPackage, cache: PackageCache, database: Database) {
+        self.package = package
+        self.cache = cache
+        self.database = database
+    }
+
+    /// Brings the partitions up to date.
+    /// - Returns: the partitions, in the order of `parameters`.
+    func refresh(_ parameters: [PartitionParameters]) throws -> [Partition] {
+        let partitions = try find(parameters)
+        for (name, backEnd) in package.backEnds.sorted(by: { $0.key < $1.key }) {
+            let own = partitions.filter { package.object(named: $0.object)?.binding.backEnd == name }
+            guard !own.isEmpty, try !isCurrent(own, backEnd) else { continue }
+            try refresh(own, backEnd)
+        }
+        return partitions
+    }
+
+    /// The partitions' rows; the writer is only asked for where one has to be made.
+    private func find(_ parameters: [PartitionParameters]) throws -> [Partition] {
+        let known = try database.read { connection in
+            try parameters.map { try Partition.find($0, objectID: cache.objectIDs[$0.object] ?? 0, in: connection) }
+        }
+        guard known.contains(nil) else { return known.compactMap { $0 } }
+        return try database.write(label: "new partitions") { connection in
+            try parameters.map { try Partition.make($0, objectID: cache.objectIDs[$0.object] ?? 0, in: connection) }
+        }
+    }
+
+    private func isCurrent(_ partitions: [Partition], _ backEnd: BackEnd) throws -> Bool {
+        let version = try backEnd.database.read { try BackEnd.dataVersion($0) }
+        return loadedVersions.withLock { loaded in partitions.allSatisfy { loaded[$0.id] == version } }
+    }
+
+    private func refresh(_ partitions: [Partition], _ backEnd: BackEnd) throws {
+        let version = try database.write(label: "refresh from \(backEnd.name)") { connection in
+            try backEnd.database.read { source in
+                let dataVersion = try BackEnd.dataVersion(source)
+                try KeyMap(package: package, cache: cache).apply(backEnd, source, in: connection)
+                let next = try cache.version(in: connection) + 1
+                var hasChanged = false
+                // In the order of the model, so that parents have their keys from their own load.
+                for object in package.objects {
+                    for partition in partitions where partition.object == object.name && !isLoaded(partition, dataVersion) {
+                        // Another request may have loaded it first, while this one waited for the writer.
+                        let isLoaded = try connection.first("SELECT loaded FROM _partition WHERE id = ?1", [.integer(partition.id)])?[0].integer != 0
+                        let current = Partition(
+                            id: partition.id, object: partition.object, parameters: partition.parameters, isLoaded: isLoaded)
+                        let refresh = PartitionRefresh(
+                            object: object, partition: current, package: package, cache: cache, connection: connection, source: source,
+                            version: next)
+                        hasChanged = try refresh.run() || hasChanged
+                    }
+                }
+                if hasChanged { try cache.setVersion(next, in: connection) }
+                return dataVersion
+            }
+        }
+        // Only after the commit: what is rolled back was not loaded.
+        loadedVersions.withLock { loaded in for partition in partitions { loaded[partition.id] = version } }
+    }
+
+    private func isLoaded(_ partition: Partition, _ version: Int64) -> Bool {
+        loadedVersions.withLock { $0[partition.id] == version }
+    }
+}

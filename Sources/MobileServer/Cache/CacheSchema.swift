@@ -1,0 +1,54 @@
+internal import MobileStore
+
+/// The tables of the cache database that do not depend on a model. Their names begin with an underscore; an object's tables are
+/// called after package and object (see ``ObjectPlan``).
+enum CacheSchema {
+    static let version: Int64 = 1
+
+    /// Makes the tables in a new file, and refuses a file of another release.
+    static func prepare(_ database: Database) throws {
+        try database.write(label: "preparing the cache") { connection in
+            let found = try connection.first("PRAGMA user_version")?[0].integer ?? 0
+            guard found != version else { return }
+            guard found == 0, try connection.first("SELECT 1 FROM sqlite_schema") == nil else {
+                throw ServerError(
+                    .cache, "cache \(database.path): expected a new file or one of schema version \(version), found version \(found); name another file")
+            }
+            _ = try connection.execute(tables)
+        }
+    }
+
+    private static let tables = """
+        -- One row per package. Every change that is found gets the next version; surrogate keys are never given twice.
+        CREATE TABLE _package (
+            id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE NOCASE, epoch TEXT NOT NULL, version INTEGER NOT NULL DEFAULT 0,
+            next_key INTEGER NOT NULL);
+        CREATE TABLE _object (
+            id INTEGER PRIMARY KEY, package INTEGER NOT NULL, name TEXT NOT NULL, shape TEXT NOT NULL, UNIQUE (package, name));
+        -- How far the table of processed operations of a back end has been read.
+        CREATE TABLE _back_end (package INTEGER NOT NULL, name TEXT NOT NULL, applied INTEGER NOT NULL, PRIMARY KEY (package, name)) WITHOUT ROWID;
+        -- The rows that one set of synchronization parameters chooses. loaded: 0 until the first load.
+        CREATE TABLE _partition (
+            id INTEGER PRIMARY KEY, object INTEGER NOT NULL, parameters TEXT NOT NULL, loaded INTEGER NOT NULL DEFAULT 0,
+            UNIQUE (object, parameters));
+        -- What large values were when they were last seen. digest NULL: the value is NULL now.
+        CREATE TABLE _large (
+            object INTEGER NOT NULL, _sk INTEGER NOT NULL, attribute INTEGER NOT NULL, digest BLOB, length INTEGER, version INTEGER NOT NULL,
+            PRIMARY KEY (object, _sk, attribute)) WITHOUT ROWID;
+        CREATE TABLE _user (name TEXT PRIMARY KEY, verifier TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE _device (
+            application TEXT NOT NULL, device TEXT NOT NULL, user TEXT NOT NULL, registered INTEGER NOT NULL,
+            PRIMARY KEY (application, device)) WITHOUT ROWID;
+        -- Only the SHA-256 of a token is kept.
+        CREATE TABLE _session (
+            token BLOB PRIMARY KEY, user TEXT NOT NULL, application TEXT NOT NULL, device TEXT NOT NULL, began INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX _session_device ON _session (application, device);
+        -- One row per local database of a device: who it belongs to, whether it is subscribed.
+        CREATE TABLE _client (
+            client TEXT NOT NULL, package INTEGER NOT NULL, user TEXT NOT NULL, state TEXT NOT NULL, PRIMARY KEY (client, package)) WITHOUT ROWID;
+        CREATE TABLE _key_range (
+            package INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, client TEXT NOT NULL, granted INTEGER NOT NULL,
+            PRIMARY KEY (package, first)) WITHOUT ROWID;
+        PRAGMA user_version = 1;
+        """
+}

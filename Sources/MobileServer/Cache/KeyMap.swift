@@ -1,0 +1,56 @@
+internal import MobileProtocol
+internal import MobileStore
+
+/// Which surrogate key a row of the back end has on all devices. A row keeps its key as long as the cache lives, in every
+/// partition; rows that a device created keep the key that the device gave them.
+struct KeyMap {
+    let package: DeployedPackage
+    let cache: PackageCache
+
+    /// The back end's key of a row; nil for a surrogate key that the cache does not know.
+    static func key(of surrogateKey: Int64, in object: ObjectPlan, _ connection: Connection) throws -> Value? {
+        try connection.first("SELECT k FROM \(object.keyTable) WHERE _sk = ?1", [.integer(surrogateKey)])?[0]
+    }
+
+    /// Takes over the keys of rows that devices have created since the last time, from the back end's own record of them.
+    /// - Parameter source: a read of the back end, the one in which rows are loaded afterwards: so a row is never seen before its key.
+    func apply(_ backEnd: BackEnd, _ source: Connection, in connection: Connection) throws {
+        guard !backEnd.isIdempotent, try Self.isRecording(source) else { return }
+        var applied = try appliedSequence(of: backEnd, in: connection)
+        // A file with fewer operations than were read is another one, such as a restored copy: read all of it.
+        if try ProcessedOperations.lastSequence(in: source) < applied { applied = 0 }
+        let outcomes = try ProcessedOperations.outcomes(after: applied, in: source)
+        guard let last = outcomes.last?.seq else { return }
+        for (_, outcome) in outcomes where outcome.package == package.identifier { try apply(outcome, in: connection) }
+        _ = try connection.execute(
+            "UPDATE _back_end SET applied = ?3 WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name), .integer(last)])
+    }
+
+    /// Takes over the keys of new rows without loading anything, so that operations can refer to them.
+    func catchUp(with backEnd: BackEnd, _ database: Database) throws {
+        guard !backEnd.isIdempotent else { return }
+        let applied = try database.read { try appliedSequence(of: backEnd, in: $0) }
+        let last = try backEnd.database.read { try Self.isRecording($0) ? ProcessedOperations.lastSequence(in: $0) : applied }
+        guard last != applied else { return }
+        try database.write(label: "keys of new rows") { connection in
+            try backEnd.database.read { try apply(backEnd, $0, in: connection) }
+        }
+    }
+
+    /// Gives one row the key that its device gave it.
+    func apply(_ outcome: OperationOutcome, in connection: Connection) throws {
+        guard let key = outcome.rowKey, let object = package.object(named: outcome.result.object) else { return }
+        let surrogateKey = outcome.result.key
+        _ = try connection.execute("DELETE FROM \(object.keyTable) WHERE _sk = ?1 OR k = ?2", [.integer(surrogateKey), key])
+        _ = try connection.execute("INSERT INTO \(object.keyTable) (_sk, k) VALUES (?1, ?2)", [.integer(surrogateKey), key])
+    }
+
+    func appliedSequence(of backEnd: BackEnd, in connection: Connection) throws -> Int64 {
+        try connection.first(
+            "SELECT applied FROM _back_end WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name)])?[0].integer ?? 0
+    }
+
+    private static func isRecording(_ source: Connection) throws -> Bool {
+        try source.first("SELECT 1 FROM sqlite_schema WHERE name = 'mobile_processed_operation'") != nil
+    }
+}

@@ -1,0 +1,58 @@
+internal import MobileCrypto
+internal import MobileStore
+
+/// Notes which large values of a partition's rows have changed: by SHA-256 and length. The contents stay in the back end.
+struct LargeValueRefresh {
+    let object: ObjectPlan
+    let objectID: Int64
+    let partition: Partition
+    let connection: Connection
+    let source: Connection
+    let version: Int64
+
+    /// - Returns: how many values have changed.
+    func run() throws -> Int {
+        guard let statement = object.largeValuesStatement else { return 0 }
+        _ = try connection.execute(
+            "CREATE TEMP TABLE _digest (k, attribute INTEGER, digest BLOB, length INTEGER, PRIMARY KEY (k, attribute)) WITHOUT ROWID")
+        defer { _ = try? connection.execute("DROP TABLE IF EXISTS temp._digest") }
+        try copyDigests(statement)
+        return try noteContents() + noteNulls()
+    }
+
+    private func copyDigests(_ statement: String) throws {
+        let query = try source.statement(statement)
+        try query.bind(object.loadParameters(partition.parameters))
+        let insert = try connection.statement("INSERT OR REPLACE INTO temp._digest VALUES (?1, ?2, ?3, ?4)")
+        while try query.step() {
+            for index in object.largeAttributes.indices {
+                guard let content = query.blob(index + 1) else { continue }
+                _ = try insert.run([query.value(0), .integer(Int64(index)), .blob(SHA256.digest(of: content)), .integer(Int64(content.count))])
+            }
+        }
+    }
+
+    private func noteContents() throws -> Int {
+        try connection.execute(
+            """
+            INSERT INTO _large (object, _sk, attribute, digest, length, version)
+            SELECT ?1, m._sk, d.attribute, d.digest, d.length, ?2 FROM temp._digest AS d CROSS JOIN \(object.keyTable) AS m ON m.k = d.k
+            WHERE NOT EXISTS (
+                SELECT 1 FROM _large AS o WHERE o.object = ?1 AND o._sk = m._sk AND o.attribute = d.attribute AND o.digest IS d.digest)
+            ON CONFLICT (object, _sk, attribute) DO UPDATE SET digest = excluded.digest, length = excluded.length, version = excluded.version
+            """, [.integer(objectID), .integer(version)])
+    }
+
+    /// Values that were there and are NULL now.
+    private func noteNulls() throws -> Int {
+        try connection.execute(
+            """
+            UPDATE _large SET digest = NULL, length = NULL, version = ?2
+            WHERE object = ?1 AND digest IS NOT NULL
+                AND EXISTS (SELECT 1 FROM \(object.rowTable) AS r WHERE r._partition = ?3 AND r._sk = _large._sk AND r._deleted = 0)
+                AND NOT EXISTS (
+                    SELECT 1 FROM \(object.keyTable) AS m JOIN temp._digest AS d ON d.k = m.k
+                    WHERE m._sk = _large._sk AND d.attribute = _large.attribute)
+            """, [.integer(objectID), .integer(version), .integer(partition.id)])
+    }
+}

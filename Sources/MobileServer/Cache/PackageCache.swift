@@ -1,0 +1,112 @@
+internal import MobileModel
+internal import MobileStore
+
+/// The cache of one package: which tables it has, under which life of the server its versions count, and its surrogate keys.
+struct PackageCache: Sendable {
+    /// The package's row in `_package`.
+    let id: Int64
+    /// A name for this life of the cache. Tokens of another one are worth nothing here.
+    let epoch: String
+    /// The objects' rows in `_object`, by name.
+    let objectIDs: [String: Int64]
+
+    /// Makes or finds the tables of `package`. A model whose objects have changed shape starts the package's cache anew.
+    static func open(_ package: DeployedPackage, in database: Database, configuration: ServerConfiguration) throws -> PackageCache {
+        try database.write(label: "deploying \(package.identifier)") { connection in
+            let builder = PackageCacheBuilder(package: package, connection: connection, configuration: configuration)
+            return try builder.open()
+        }
+    }
+
+    /// The version of the last change that was found.
+    func version(in connection: Connection) throws -> Int64 {
+        try connection.first("SELECT version FROM _package WHERE id = ?1", [.integer(id)])?[0].integer ?? 0
+    }
+
+    func setVersion(_ version: Int64, in connection: Connection) throws {
+        _ = try connection.execute("UPDATE _package SET version = ?2 WHERE id = ?1", [.integer(id), .integer(version)])
+    }
+
+    /// The first surrogate key that nobody has.
+    func nextKey(in connection: Connection) throws -> Int64 {
+        try connection.first("SELECT next_key FROM _package WHERE id = ?1", [.integer(id)])?[0].integer ?? 1
+    }
+
+    /// All keys below `next` are somebody's from now on.
+    func setNextKey(_ next: Int64, in connection: Connection) throws {
+        _ = try connection.execute("UPDATE _package SET next_key = max(next_key, ?2) WHERE id = ?1", [.integer(id), .integer(next)])
+    }
+}
+
+private struct PackageCacheBuilder {
+    let package: DeployedPackage
+    let connection: Connection
+    let configuration: ServerConfiguration
+
+    func open() throws -> PackageCache {
+        let name = package.identifier
+        if let row = try connection.first("SELECT id, epoch FROM _package WHERE name = ?1", [.text(name)]) {
+            let id = row[0].integer ?? 0
+            let shapes = try connection.rows("SELECT name, shape FROM _object WHERE package = ?1", [.integer(id)])
+            let found = Dictionary(shapes.map { ($0[0].text ?? "", $0[1].text ?? "") }) { $1 }
+            if found == Dictionary(uniqueKeysWithValues: package.objects.map { ($0.name, $0.shape) }) {
+                return PackageCache(id: id, epoch: row[1].text ?? "", objectIDs: try objectIDs(of: id))
+            }
+            try drop(id, objects: Array(found.keys))
+        }
+        return try create(name)
+    }
+
+    private func objectIDs(of package: Int64) throws -> [String: Int64] {
+        let rows = try connection.rows("SELECT name, id FROM _object WHERE package = ?1", [.integer(package)])
+        return Dictionary(rows.map { ($0[0].text ?? "", $0[1].integer ?? 0) }) { $1 }
+    }
+
+    /// Forgets the rows of a package whose model has changed, and keeps which keys were granted.
+    private func drop(_ id: Int64, objects: [String]) throws {
+        for object in objects {
+            let table = "\(package.identifier)/\(object)"
+            for name in [table, table + "/keys"] { _ = try connection.execute("DROP TABLE IF EXISTS \(SQLText.quoted(name))") }
+        }
+        let own = "object IN (SELECT id FROM _object WHERE package = ?1)"
+        for table in ["_partition", "_large"] { _ = try connection.execute("DELETE FROM \(table) WHERE \(own)", [.integer(id)]) }
+        _ = try connection.execute("DELETE FROM _object WHERE package = ?1", [.integer(id)])
+        _ = try connection.execute("DELETE FROM _back_end WHERE package = ?1", [.integer(id)])
+    }
+
+    private func create(_ name: String) throws -> PackageCache {
+        let epoch = configuration.random(12).hexadecimal
+        // Keys of this life begin above those of all earlier ones, also where their cache is lost: 4096 per millisecond since 2025
+        // leave room enough, and numbers below 2^53 until the year 2094. A device may still hold rows of an earlier life.
+        let firstKey = max(1, configuration.clock() - 1_735_689_600_000) << 12
+        _ = try connection.execute(
+            """
+            INSERT INTO _package (name, epoch, next_key) VALUES (?1, ?2, ?3)
+            ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch, version = 0, next_key = max(next_key, excluded.next_key)
+            """, [.text(name), .text(epoch), .integer(firstKey)])
+        let id = try connection.first("SELECT id FROM _package WHERE name = ?1", [.text(name)])?[0].integer ?? 0
+        for object in package.objects {
+            _ = try connection.execute(
+                "INSERT INTO _object (package, name, shape) VALUES (?1, ?2, ?3)", [.integer(id), .text(object.name), .text(object.shape)])
+            try createTables(of: object)
+        }
+        for backEnd in package.backEnds.keys {
+            _ = try connection.execute("INSERT INTO _back_end (package, name, applied) VALUES (?1, ?2, 0)", [.integer(id), .text(backEnd)])
+        }
+        return PackageCache(id: id, epoch: epoch, objectIDs: try objectIDs(of: id))
+    }
+
+    /// The columns have no type, so that a value stays what it is and equal values are equal in every byte.
+    private func createTables(of object: ObjectPlan) throws {
+        _ = try connection.execute("CREATE TABLE \(object.keyTable) (_sk INTEGER PRIMARY KEY, k NOT NULL UNIQUE)")
+        let columns = object.rowColumns.map { SQLText.quoted($0) + ", " }.joined()
+        _ = try connection.execute(
+            """
+            CREATE TABLE \(object.rowTable) (
+                _partition INTEGER NOT NULL, _sk INTEGER NOT NULL, \(columns)
+                _since INTEGER NOT NULL, _version INTEGER NOT NULL, _deleted INTEGER NOT NULL DEFAULT 0,
+                PRIMARY KEY (_partition, _sk)) WITHOUT ROWID
+            """)
+        _ = try connection.execute("CREATE INDEX \(object.rowVersionIndex) ON \(object.rowTable) (_partition, _version)")
+    }
+}

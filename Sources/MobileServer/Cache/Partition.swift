@@ -1,0 +1,93 @@
+internal import MobileModel
+internal import MobileStore
+
+/// The rows of one object that one set of synchronization parameters chooses. Devices with equal parameters share it.
+struct Partition: Sendable, Hashable {
+    /// The partition's row in `_partition`.
+    let id: Int64
+    /// Name of the object.
+    let object: String
+    /// The values that the load is given, in the order of the object's parameters.
+    let parameters: [Value]
+    /// Whether its rows have been loaded at least once.
+    let isLoaded: Bool
+
+    /// The partition's row; nil where there is none.
+    static func find(_ parameters: PartitionParameters, objectID: Int64, in connection: Connection) throws -> Partition? {
+        try connection.first(
+            "SELECT id, loaded FROM _partition WHERE object = ?1 AND parameters = ?2", [.integer(objectID), .text(parameters.text)]
+        ).map { row in
+            Partition(id: row[0].integer ?? 0, object: parameters.object, parameters: parameters.values, isLoaded: row[1].integer != 0)
+        }
+    }
+
+    /// The partition's row, made when it is not there.
+    static func make(_ parameters: PartitionParameters, objectID: Int64, in connection: Connection) throws -> Partition {
+        if let partition = try find(parameters, objectID: objectID, in: connection) { return partition }
+        _ = try connection.execute(
+            "INSERT INTO _partition (object, parameters) VALUES (?1, ?2)", [.integer(objectID), .text(parameters.text)])
+        return Partition(id: connection.lastInsertedKey, object: parameters.object, parameters: parameters.values, isLoaded: false)
+    }
+}
+
+/// One set of synchronization parameters of one object, as its client has chosen it.
+struct PartitionParameters: Sendable, Hashable {
+    let object: String
+    /// In the order of the object's parameters.
+    let values: [Value]
+    /// The values as JSON: equal sets have equal texts.
+    let text: String
+
+    /// The sets of an object for one client: one per subscription, of which each parameter takes the value of its personalization key
+    /// where it has one (PER-07), else the subscription's, else the model's default. Without any subscription there is one set if
+    /// every parameter gets a value in one of these ways (SUB-04), and none if one does not.
+    /// - Throws: ``RequestFailure`` for a parameter that the object has not, or a value that does not fit.
+    static func sets(
+        of object: ObjectPlan, subscriptions: [JSONObject]?, personalization: JSONObject
+    ) throws(RequestFailure) -> [PartitionParameters] {
+        var sets: [PartitionParameters] = []
+        for subscription in subscriptions ?? [JSONObject()] {
+            for name in subscription.keys where !object.model.synchronizationParameters.contains(where: { $0.name == name }) {
+                throw RequestFailure(.badRequest, "subscription of \"\(object.name)\": there is no synchronization parameter \"\(name.prefix(80))\"")
+            }
+            guard let set = try set(of: object, subscription, personalization, isChosen: subscriptions != nil) else { continue }
+            if !sets.contains(set) { sets.append(set) }
+        }
+        return sets
+    }
+
+    private static func set(
+        of object: ObjectPlan, _ subscription: JSONObject, _ personalization: JSONObject, isChosen: Bool
+    ) throws(RequestFailure) -> PartitionParameters? {
+        var json: [JSONValue] = []
+        var values: [Value] = []
+        for parameter in object.model.synchronizationParameters {
+            let personal = parameter.personalizationKey.flatMap { personalization[$0] }
+            let found = personal ?? subscription[parameter.name] ?? parameter.modelDefault
+            // In a subscription that was made, a parameter that was left out is null; see `sets`.
+            guard found != nil || isChosen else { return nil }
+            let value = found ?? .null
+            do {
+                values.append(try WireConversion.value(value, of: AttributeModel(parameter), affinity: .blob))
+            } catch {
+                throw RequestFailure(.badRequest, "subscription of \"\(object.name)\", parameter \"\(parameter.name)\": \(error.message)")
+            }
+            json.append(value)
+        }
+        return PartitionParameters(object: object.name, values: values, text: JSONValue.array(json).description)
+    }
+}
+
+extension ParameterModel {
+    /// The default of the model as a value; nil where there is none.
+    var modelDefault: JSONValue? { defaultValue.flatMap { try? JSONValue(parsing: $0) } }
+}
+
+extension AttributeModel {
+    /// A parameter as if it were an attribute, for the rules of values.
+    init(_ parameter: ParameterModel) {
+        self.init(
+            name: parameter.name, type: parameter.type, isNullable: parameter.isNullable, precision: parameter.type == .decimal ? 38 : nil,
+            scale: parameter.type == .decimal ? 38 : nil)
+    }
+}

@@ -1,0 +1,187 @@
+internal import MobileModel
+internal import MobileStore
+
+/// Brings the cached rows of one partition up to what its back end has, and gives everything that changed the next version.
+///
+/// The load is copied into a temporary table as it is, and compared there: rows are equal when all their columns are. All work per
+/// row is SQL inside of SQLite, so its cost is a few microseconds per row, whether it changed or not.
+///
+///     load (back end) --copy--> temp._load --key map--> rows of the partition
+///
+/// The caller holds the cache's write transaction and one read of the back end.
+struct PartitionRefresh {
+    let object: ObjectPlan
+    let partition: Partition
+    let package: DeployedPackage
+    let cache: PackageCache
+    let connection: Connection
+    /// The read of the back end.
+    let source: Connection
+    /// The version that changes get.
+    let version: Int64
+
+    /// - Returns: whether anything has changed.
+    func run() throws -> Bool {
+        let rows = try copyLoad()
+        try addKeys()
+        for reference in object.references { try addKeys(of: reference) }
+        var changed = partition.isLoaded ? try writeChangedRows() : try writeAllRows()
+        changed += try removeMissingRows(expected: rows)
+        if !object.largeAttributes.isEmpty {
+            let values = LargeValueRefresh(
+                object: object, objectID: cache.objectIDs[object.name] ?? 0, partition: partition, connection: connection, source: source,
+                version: version)
+            changed += try values.run()
+        }
+        _ = try connection.execute("UPDATE _partition SET loaded = ?2 WHERE id = ?1", [.integer(partition.id), .integer(version)])
+        _ = try connection.execute("DROP TABLE temp._load")
+        return changed > 0 || !partition.isLoaded
+    }
+
+    private var sourceColumns: [String] { object.rowAttributes.indices.map { "a\($0)" } }
+    private var parentColumns: [String] { object.references.indices.map { "r\($0)" } }
+
+    private func copyLoad() throws -> Int64 {
+        let names = ["k"] + sourceColumns + parentColumns
+        let parentTypes = object.references.map { package.object(named: $0.target)?.keyType ?? .any }
+        let types = [object.keyType] + object.rowAttributes.map(\.cachedType) + parentTypes
+        _ = try connection.execute("CREATE TEMP TABLE _load (\(names.joined(separator: ", ")))")
+        let copy = TableCopy(
+            source: source, statement: object.loadStatement, values: object.loadParameters(partition.parameters), table: "_load",
+            columns: names, types: types, connection: connection)
+        return try copy.run()
+    }
+
+    /// Rows that nobody has seen get surrogate keys.
+    private func addKeys() throws {
+        let first = try cache.nextKey(in: connection)
+        let added = try insertOnce(
+            """
+            INSERT INTO \(object.keyTable) (_sk, k) SELECT ?1 + l.rowid, l.k FROM temp._load AS l
+            WHERE NOT EXISTS (SELECT 1 FROM \(object.keyTable) AS m WHERE m.k = l.k)
+            """, [.integer(first)])
+        if added > 0 { try reserveKeys(of: object.keyTable) }
+    }
+
+    /// A parent gets its surrogate key when the first child names it, also where the parent itself is not in any partition.
+    private func addKeys(of reference: ReferencePlan) throws {
+        guard let parent = package.object(named: reference.target), let index = object.references.firstIndex(where: { $0.name == reference.name })
+        else { return }
+        let first = try cache.nextKey(in: connection)
+        let added = try connection.execute(
+            """
+            INSERT INTO \(parent.keyTable) (_sk, k) SELECT ?1 + min(l.rowid), l.r\(index) FROM temp._load AS l
+            WHERE l.r\(index) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(parent.keyTable) AS m WHERE m.k = l.r\(index)) GROUP BY l.r\(index)
+            """, [.integer(first)])
+        if added > 0 { try reserveKeys(of: parent.keyTable) }
+    }
+
+    private func reserveKeys(of table: String) throws {
+        let last = try connection.first("SELECT max(_sk) FROM \(table)")?[0].integer ?? 0
+        try cache.setNextKey(last + 1, in: connection)
+    }
+
+    // MARK: Rows
+
+    /// Surrogate key, attributes and references of the loaded rows.
+    private var loadedRows: (columns: [String], tables: String) {
+        let references = object.references.indices.map { "p\($0)._sk" }
+        let parents = object.references.enumerated().map { index, reference in
+            " LEFT JOIN \(package.object(named: reference.target)?.keyTable ?? "") AS p\(index) ON p\(index).k = l.r\(index)"
+        }
+        return (
+            ["m._sk"] + sourceColumns.map { "l.\($0)" } + references,
+            "temp._load AS l CROSS JOIN \(object.keyTable) AS m ON m.k = l.k" + parents.joined()
+        )
+    }
+
+    private var targetColumns: String {
+        (["_partition", "_sk"] + object.rowColumns + ["_since", "_version", "_deleted"]).map(SQLText.quoted).joined(separator: ", ")
+    }
+
+    private func writeAllRows() throws -> Int {
+        let rows = loadedRows
+        return try insertOnce(
+            """
+            INSERT INTO \(object.rowTable) (\(targetColumns))
+            SELECT ?1, \(rows.columns.joined(separator: ", ")), ?2, ?2, 0 FROM \(rows.tables)
+            """, [.integer(partition.id), .integer(version)])
+    }
+
+    /// Inserts rows whose keys are there once, if the load is right.
+    private func insertOnce(_ sql: String, _ values: [Value]) throws -> Int {
+        let result = Result { try connection.execute(sql, values) }
+        if case .failure(let error as StoreError) = result, error.code == .constraint { throw loadError("a row without key, or one key twice", cause: error) }
+        return try result.get()
+    }
+
+    private func writeChangedRows() throws -> Int {
+        let rows = loadedRows
+        let old = object.rowColumns.map { "o." + SQLText.quoted($0) }
+        let differences = zip(old, rows.columns.dropFirst()).map { "\($0) IS NOT \($1)" }
+        let changed = (["o._sk IS NULL", "o._deleted"] + differences).joined(separator: " OR ")
+        return try connection.execute(
+            """
+            INSERT OR REPLACE INTO \(object.rowTable) (\(targetColumns))
+            SELECT ?1, \(rows.columns.joined(separator: ", ")), iif(o._deleted = 0, o._since, ?2), ?2, 0
+            FROM \(rows.tables) LEFT JOIN \(object.rowTable) AS o ON o._partition = ?1 AND o._sk = m._sk WHERE \(changed)
+            """, [.integer(partition.id), .integer(version)])
+    }
+
+    /// All loaded rows are in the partition now: so it has lost rows exactly if it has more than were loaded.
+    private func removeMissingRows(expected: Int64) throws -> Int {
+        let live = "_partition = ?1 AND _deleted = 0"
+        let count = try connection.first("SELECT count(*) FROM \(object.rowTable) WHERE \(live)", [.integer(partition.id)])?[0].integer ?? 0
+        guard count != expected else { return 0 }
+        guard count > expected else { throw loadError("one key twice", cause: nil) }
+        _ = try connection.execute("CREATE TEMP TABLE _present (_sk INTEGER PRIMARY KEY)")
+        _ = try connection.execute(
+            "INSERT INTO temp._present SELECT m._sk FROM temp._load AS l CROSS JOIN \(object.keyTable) AS m ON m.k = l.k")
+        let removed = try connection.execute(
+            "UPDATE \(object.rowTable) SET _deleted = 1, _version = ?2 WHERE \(live) AND _sk NOT IN (SELECT _sk FROM temp._present)",
+            [.integer(partition.id), .integer(version)])
+        _ = try connection.execute("DROP TABLE temp._present")
+        return removed
+    }
+
+    private func loadError(_ found: String, cause: (any Error)?) -> ServerError {
+        ServerError(.load, "load of \"\(object.name)\" from back end \"\(object.binding.backEnd)\": expected each row's key once, found \(found)", cause: cause)
+    }
+}
+
+extension ObjectPlan {
+    /// The values of a partition in the order in which the load names them.
+    func loadParameters(_ values: [Value]) -> [Value] {
+        guard let load else { return [] }
+        return load.names.map { name in
+            model.synchronizationParameters.firstIndex { $0.name == name }.map { values[$0] } ?? .null
+        }
+    }
+}
+
+extension AttributeModel {
+    /// How the cache keeps a value: what ``ColumnExpression`` makes of it.
+    var cachedType: JSONColumnType {
+        switch type {
+        case .byte, .short, .int, .long, .integer, .boolean: .integer
+        case .float, .double: .real
+        case .decimal: (precision ?? 18) <= ColumnExpression.scaledDigits ? .integer : .text
+        case .binary, .bigBinary: .blob
+        case .string, .char, .date, .time, .dateTime, .structure, .list, .bigString: .text
+        }
+    }
+
+    /// How the value stands in a download.
+    var wireType: JSONColumnType {
+        switch type {
+        case .boolean: .boolean
+        case .decimal: .decimal(precision: precision ?? 18, scale: scale ?? 2)
+        default: cachedType
+        }
+    }
+}
+
+extension ObjectPlan {
+    /// How the cache keeps a key as one value.
+    var keyType: JSONColumnType { keyAttributes.count == 1 ? keyAttributes[0].cachedType : .text }
+}

@@ -1,0 +1,136 @@
+internal import MobileModel
+
+/// What the server works out once for one object of a package: which columns its rows have, where they come from, and under which
+/// names they lie in the cache.
+struct ObjectPlan: Sendable {
+    let model: ObjectModel
+    let binding: BackEndBinding
+    /// The table that the binding names, as it is in the back end.
+    let table: BackEndTable
+    /// Attributes that lie in the row.
+    let rowAttributes: [AttributeModel]
+    /// Attributes whose content lies outside of the row.
+    let largeAttributes: [AttributeModel]
+    /// Attributes of the modelled primary key, in its order.
+    let keyAttributes: [AttributeModel]
+    /// The relationships whose reference the rows hold.
+    let references: [ReferencePlan]
+    /// Beginning of the names of the cache's tables.
+    private let prefix: String
+
+    var name: String { model.name }
+
+    init(_ object: ObjectModel, binding: BackEndBinding, table: BackEndTable, in package: PackageModel) {
+        model = object
+        self.binding = binding
+        self.table = table
+        rowAttributes = object.attributes.filter { !$0.isLarge }
+        largeAttributes = object.attributes.filter(\.isLarge)
+        keyAttributes = object.primaryKey.compactMap { object.attribute(named: $0) }
+        references = package.references(of: object).compactMap { ReferencePlan($0, of: object, in: package) }
+        prefix = "\(package.name):\(package.version)/\(object.name)"
+    }
+
+    // MARK: Names in the cache
+
+    /// The table of the key map: surrogate key and back-end key. Quoted.
+    var keyTable: String { SQLText.quoted(prefix + "/keys") }
+    /// The table of the cached rows. Quoted.
+    var rowTable: String { SQLText.quoted(prefix) }
+    var rowVersionIndex: String { SQLText.quoted(prefix + "/versions") }
+    /// The columns of a row without key and bookkeeping, as the cache and the devices call them. Not quoted.
+    var rowColumns: [String] { rowAttributes.map(\.name) + references.map(\.column) }
+
+    /// What the cache's tables depend on. A model with another shape starts the package's cache anew.
+    var shape: String {
+        let attributes = model.attributes.map { "\($0.name) \($0.type) \($0.precision ?? 0),\($0.scale ?? 0)" }
+        let keys = references.map { "\($0.column) \($0.target)" }
+        return (attributes + keys + ["key " + model.primaryKey.joined(separator: ",")]).joined(separator: "; ")
+    }
+
+    // MARK: SQL for the back end
+
+    /// The load with its parameters numbered; nil where the whole table is loaded.
+    var load: ParameterizedSQL? { binding.load.map { ParameterizedSQL($0) } }
+
+    /// What rows are selected from, under the name `source`.
+    var source: String {
+        load.map { "(\(Self.withoutEnd($0.text))) AS source" } ?? "\(SQLText.quoted(table.name)) AS source"
+    }
+
+    /// The statement that loads rows in the cache's form: key, attributes, keys of parents.
+    var loadStatement: String {
+        let attributes = rowAttributes.map { ColumnExpression.value(of: $0, column: sourceColumn($0.name)) }
+        let parents = references.map { $0.key { sourceColumn($0) } }
+        return "SELECT " + ([keyExpression { sourceColumn($0) }] + attributes + parents).joined(separator: ", ") + " FROM \(source)"
+    }
+
+    /// The statement that gives, for each row with a large value, its key and its large values as bytes.
+    var largeValuesStatement: String? {
+        guard !largeAttributes.isEmpty else { return nil }
+        func content(_ attribute: String) -> String { "content." + SQLText.quoted(binding.column(of: attribute)) }
+        let values = largeAttributes.map { "CAST(\(ColumnExpression.value(of: $0, column: content($0.name))) AS BLOB)" }
+        let present = largeAttributes.map { content($0.name) + " IS NOT NULL" }.joined(separator: " OR ")
+        let join = model.primaryKey.map { "\(content($0)) = \(sourceColumn($0))" }.joined(separator: " AND ")
+        let tables = load == nil ? "\(SQLText.quoted(table.name)) AS content" : "\(source) JOIN \(SQLText.quoted(table.name)) AS content ON \(join)"
+        let key = keyExpression { load == nil ? content($0) : sourceColumn($0) }
+        return "SELECT " + ([key] + values).joined(separator: ", ") + " FROM \(tables) WHERE \(present)"
+    }
+
+    /// The key of a row as one value. `column` makes SQL of an attribute's name.
+    func keyExpression(column: (String) -> String) -> String {
+        ColumnExpression.key(
+            keyAttributes.map { ColumnExpression.keyPart(of: $0, column: column($0.name), isComposite: keyAttributes.count > 1) })
+    }
+
+    func sourceColumn(_ attribute: String) -> String { "source." + SQLText.quoted(binding.column(of: attribute)) }
+
+    /// The attribute's column in the binding's table; nil where it comes from the load alone.
+    func tableColumn(_ attribute: String) -> BackEndTable.Column? { table.column(named: binding.column(of: attribute)) }
+
+    /// A text that can stand in parentheses.
+    private static func withoutEnd(_ sql: String) -> String {
+        var text = sql[...]
+        while let last = text.last, last.isWhitespace || last == ";" { text = text.dropLast() }
+        return text + "\n"  // ends a comment in the last line
+    }
+}
+
+/// A relationship whose rows hold the reference, with the pairs of attributes in the order of the target's primary key.
+struct ReferencePlan: Sendable {
+    let name: String
+    /// Name of the object that is referred to.
+    let target: String
+    /// Per part of the target's key: the attribute here that holds it, and the key's attribute there.
+    let pairs: [(source: AttributeModel, key: AttributeModel)]
+
+    /// The column with the surrogate key of the other end.
+    var column: String { "_ref_" + name }
+
+    /// Nil for a relationship that does not lead to the whole primary key of its target; the model's validation reports those.
+    init?(_ relationship: RelationshipModel, of object: ObjectModel, in package: PackageModel) {
+        guard let target = package.object(named: relationship.target) else { return nil }
+        name = relationship.name
+        self.target = target.name
+        var mapping = relationship.mapping
+        if mapping.isEmpty, let inverse = relationship.inverse.flatMap({ target.relationship(named: $0) }) {
+            mapping = inverse.mapping.map { .init(source: $0.target, target: $0.source) }
+        }
+        pairs = target.primaryKey.compactMap { key in
+            guard let source = mapping.first(where: { $0.target == key })?.source, let here = object.attribute(named: source),
+                let there = target.attribute(named: key)
+            else { return nil }
+            return (here, there)
+        }
+        guard pairs.count == target.primaryKey.count, !pairs.isEmpty else { return nil }
+    }
+
+    /// The key of the row that is referred to, as SQL; NULL where a part of it is NULL.
+    func key(column: (String) -> String) -> String {
+        let key = ColumnExpression.key(
+            pairs.map { ColumnExpression.keyPart(of: $0.key, column: column($0.source.name), isComposite: pairs.count > 1) })
+        guard pairs.count > 1 else { return key }
+        let missing = pairs.map { column($0.source.name) + " IS NULL" }.joined(separator: " OR ")
+        return "CASE WHEN \(missing) THEN NULL ELSE \(key) END"
+    }
+}

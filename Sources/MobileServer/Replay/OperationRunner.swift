@@ -1,0 +1,229 @@
+internal import MobileModel
+internal import MobileProtocol
+internal import MobileStore
+
+/// Does operations on a back end, inside of the transaction of their batch: by the statements of the model, or by statements made
+/// from the binding.
+struct OperationRunner {
+    let package: DeployedPackage
+    /// The back end, in the batch's transaction.
+    let connection: Connection
+    /// Keys of rows that the server knows from earlier synchronizations.
+    let knownKey: (_ surrogateKey: Int64, _ object: ObjectPlan) throws -> RowKey?
+    /// Keys that operations of this upload have made, by surrogate key.
+    var newKeys: [Int64: RowKey]
+
+    init(
+        package: DeployedPackage, connection: Connection, newKeys: [Int64: RowKey],
+        knownKey: @escaping (_ surrogateKey: Int64, _ object: ObjectPlan) throws -> RowKey?
+    ) {
+        self.package = package
+        self.connection = connection
+        self.newKeys = newKeys
+        self.knownKey = knownKey
+    }
+
+    /// Does one operation.
+    /// - Returns: the row's key as one value, where the operation made or changed it.
+    /// - Throws: ``Rejection``, and what the back end throws.
+    mutating func run(_ operation: UploadReader.Operation) throws -> Value? {
+        let frame = operation.frame
+        guard let object = package.object(named: frame.object), let modelled = object.operation(frame) else {
+            throw Rejection(ResultCode.notFound, "the object \"\(frame.object)\" has no such operation")
+        }
+        var row = RowValues(object: object, key: try key(of: frame, object))
+        try row.take(operation)
+        try fillReferences(of: frame, into: &row)
+        if !modelled.statements.isEmpty { return try runStatements(modelled, frame, row) }
+        switch frame.change {
+        case .create: return try insert(frame, row)
+        case .update: return try update(frame, row)
+        case .delete:
+            try delete(row)
+            return nil
+        case .other: throw Rejection(ResultCode.notFound, "the operation \"\(modelled.name)\" has no statements")
+        }
+    }
+
+    /// The key of the row that is changed. The server's own knowledge comes first: the device may not yet know the key that the back end
+    /// gave to a row that it created.
+    private func key(of frame: OperationFrame, _ object: ObjectPlan) throws -> RowKey? {
+        guard frame.change != .create else { return nil }
+        return try newKeys[frame.key] ?? knownKey(frame.key, object) ?? RowKey(wire: frame.primaryKey, of: object)
+    }
+
+    // MARK: References
+
+    /// Fills the attributes that refer to a parent with the parent's key: of a new parent the back end has just made it (PND-16).
+    /// An update gets them only where the reference was changed, or leads to a row of this upload.
+    private func fillReferences(of frame: OperationFrame, into row: inout RowValues) throws {
+        for reference in row.object.references {
+            guard let surrogateKey = frame.refs[reference.name]?.integer, let target = package.object(named: reference.target) else { continue }
+            let isNew = newKeys[surrogateKey] != nil
+            let isMeant = frame.change == .create || isNew || reference.pairs.contains { frame.attributes[$0.source.name] != nil }
+            guard isMeant, let key = try newKeys[surrogateKey] ?? knownKey(surrogateKey, target) else { continue }
+            for (index, pair) in reference.pairs.enumerated() {
+                let affinity = row.object.tableColumn(pair.source.name)?.affinity ?? .blob
+                row.values[pair.source.name] = WireConversion.value(cached: key.parts[index], of: pair.key, affinity: affinity)
+            }
+        }
+    }
+
+    // MARK: Statements made from the binding
+
+    private mutating func insert(_ frame: OperationFrame, _ row: RowValues) throws -> Value? {
+        let object = row.object
+        let written = row.writable { !$0.isGenerated }
+        let columns = written.map { SQLText.quoted($0.column) }.joined(separator: ", ")
+        let places = written.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let values = written.isEmpty ? "DEFAULT VALUES" : "(\(columns)) VALUES (\(places))"
+        let key = object.keyExpression { SQLText.quoted(object.binding.column(of: $0)) }
+        let sql = "INSERT INTO \(SQLText.quoted(object.table.name)) \(values) RETURNING \(key)"
+        return try remember(connection.first(sql, written.map(\.value))?[0], of: frame, object)
+    }
+
+    private mutating func update(_ frame: OperationFrame, _ row: RowValues) throws -> Value? {
+        let object = row.object
+        let key = try row.requiredKey()
+        let condition = key.condition(on: object, first: 1)
+        let written = row.writable { attribute in
+            !attribute.isGenerated && key.value(of: attribute, in: object, affinity: .blob) != row.values[attribute.name]
+        }
+        let table = SQLText.quoted(object.table.name)
+        guard !written.isEmpty else {
+            guard try connection.first("SELECT 1 FROM \(table) WHERE \(condition.sql)", condition.values) != nil else { throw row.missing }
+            return nil
+        }
+        let first = condition.values.count + 1
+        let assignments = written.enumerated().map { "\(SQLText.quoted($0.element.column)) = ?\(first + $0.offset)" }.joined(separator: ", ")
+        let returned = object.keyExpression { SQLText.quoted(object.binding.column(of: $0)) }
+        let sql = "UPDATE \(table) SET \(assignments) WHERE \(condition.sql) RETURNING \(returned)"
+        guard let new = try connection.first(sql, condition.values + written.map(\.value))?[0] else { throw row.missing }
+        let changesKey = written.contains { object.model.primaryKey.contains($0.attribute) }
+        return changesKey ? try remember(new, of: frame, object) : nil
+    }
+
+    /// A row that is gone already is what was asked for.
+    private func delete(_ row: RowValues) throws {
+        let condition = try row.requiredKey().condition(on: row.object, first: 1)
+        _ = try connection.execute("DELETE FROM \(SQLText.quoted(row.object.table.name)) WHERE \(condition.sql)", condition.values)
+    }
+
+    /// Keeps the key of a row for those that refer to it.
+    private mutating func remember(_ key: Value?, of frame: OperationFrame, _ object: ObjectPlan) throws -> Value? {
+        guard let key, key != .null, let parts = RowKey(key, of: object) else {
+            throw Rejection(ResultCode.failure, "the back end did not say which key the new row of \"\(object.name)\" has")
+        }
+        newKeys[frame.key] = parts
+        return key
+    }
+
+    // MARK: Statements of the model
+
+    private mutating func runStatements(_ modelled: OperationModel, _ frame: OperationFrame, _ row: RowValues) throws -> Value? {
+        let object = row.object
+        let current = try currentRow(row, for: modelled)
+        var changed = 0
+        var insertedKey: Int64?
+        for sql in modelled.statements {
+            let statement = ParameterizedSQL(sql)
+            let values = try statement.names.map { try value(named: $0, modelled, frame, row, current) }
+            let before = connection.lastInsertedKey
+            changed += try connection.execute(statement.text, values)
+            if insertedKey == nil, connection.lastInsertedKey != before || frame.change == .create { insertedKey = connection.lastInsertedKey }
+        }
+        switch frame.change {
+        case .create: return try remember(createdKey(object, row, insertedKey), of: frame, object)
+        case .update where changed == 0: throw row.missing
+        default: return nil
+        }
+    }
+
+    /// The key of a row that statements of the model have made: what the device gave, else the row that was inserted first.
+    private func createdKey(_ object: ObjectPlan, _ row: RowValues, _ inserted: Int64?) throws -> Value? {
+        let key = object.keyExpression { SQLText.quoted(object.binding.column(of: $0)) }
+        let table = SQLText.quoted(object.table.name)
+        let given = object.keyAttributes.compactMap { $0.isGenerated ? nil : row.values[$0.name] }
+        if given.count == object.keyAttributes.count {
+            let condition = object.keyAttributes.enumerated().map { "\(SQLText.quoted(object.binding.column(of: $0.element.name))) = ?\($0.offset + 1)" }
+            return try connection.first("SELECT \(key) FROM \(table) WHERE \(condition.joined(separator: " AND "))", given)?[0]
+        }
+        guard let inserted else { return nil }
+        return try connection.first("SELECT \(key) FROM \(table) WHERE rowid = ?1", [.integer(inserted)])?[0]
+    }
+
+    /// The row as it is in the back end before the operation, by attribute; empty where no statement asks for it.
+    private func currentRow(_ row: RowValues, for modelled: OperationModel) throws -> [String: Value] {
+        guard modelled.kind != .create, let key = row.key else { return [:] }
+        let attributes = row.object.model.attributes.filter { row.object.tableColumn($0.name) != nil }
+        let columns = attributes.map { SQLText.quoted(row.object.binding.column(of: $0.name)) }.joined(separator: ", ")
+        let condition = key.condition(on: row.object, first: 1)
+        let table = SQLText.quoted(row.object.table.name)
+        guard let values = try connection.first("SELECT \(columns) FROM \(table) WHERE \(condition.sql)", condition.values) else {
+            if modelled.kind == .update { throw row.missing }
+            return [:]
+        }
+        return Dictionary(uniqueKeysWithValues: zip(attributes.map(\.name), values))
+    }
+
+    /// `:name` is a parameter of the operation, else what the device sent for the attribute, else the row's current value;
+    /// `:old.name` is always the current value.
+    private func value(
+        named name: String, _ modelled: OperationModel, _ frame: OperationFrame, _ row: RowValues, _ current: [String: Value]
+    ) throws -> Value {
+        if name.hasPrefix("old.") { return current[String(name.dropFirst(4))] ?? .null }
+        if let parameter = modelled.parameters.first(where: { $0.name == name }) {
+            guard let json = frame.parameters[name] ?? frame.attributes[name] ?? parameter.modelDefault else { return .null }
+            return try WireConversion.value(json, of: AttributeModel(parameter), affinity: .numeric)
+        }
+        return row.values[name] ?? current[name] ?? .null
+    }
+}
+
+/// What one operation writes, as its back end keeps it.
+private struct RowValues {
+    let object: ObjectPlan
+    /// The row's key before the operation; nil for a new row.
+    let key: RowKey?
+    /// By attribute.
+    var values: [String: Value] = [:]
+
+    init(object: ObjectPlan, key: RowKey?) {
+        self.object = object
+        self.key = key
+    }
+
+    var missing: Rejection {
+        Rejection(ResultCode.notFound, "the row of \"\(object.name)\" is not in the back end any more")
+    }
+
+    func requiredKey() throws(Rejection) -> RowKey {
+        guard let key else { throw Rejection(ResultCode.notFound, "the row of \"\(object.name)\" is not known to the server") }
+        return key
+    }
+
+    mutating func take(_ operation: UploadReader.Operation) throws {
+        for member in operation.frame.attributes {
+            guard let attribute = object.model.attribute(named: member.key) else { continue }
+            let affinity = object.tableColumn(member.key)?.affinity ?? .blob
+            do {
+                values[member.key] = try WireConversion.value(member.value, of: attribute, affinity: affinity)
+            } catch {
+                throw Rejection(ResultCode.badRequest, "\"\(object.name)\", \"\(member.key)\": \(error.message)")
+            }
+        }
+        for (name, content) in operation.largeValues {
+            let isText = object.model.attribute(named: name)?.type == .bigString
+            values[name] = content.map { isText ? .text(String(decoding: $0, as: UTF8.self)) : .blob($0) } ?? .null
+        }
+    }
+
+    /// The values that have a column of their own in the table, in the order of the model. What a load computes is not written.
+    func writable(_ isWritten: (AttributeModel) -> Bool) -> [(attribute: String, column: String, value: Value)] {
+        object.model.attributes.compactMap { attribute in
+            guard let value = values[attribute.name], isWritten(attribute), let column = object.tableColumn(attribute.name), !column.isGenerated
+            else { return nil }
+            return (attribute.name, column.name, value)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import MobileProtocol
+internal import MobileStore
+
+/// Why the back end, or the server before it, does not do an operation.
+struct Rejection: Error, Sendable {
+    /// A ``ResultCode``.
+    let code: Int64
+    /// The back end's own code; empty for none.
+    let backEndCode: String
+    let message: String
+
+    init(_ code: Int64, _ message: String, backEndCode: String = "") {
+        self.code = code
+        self.message = message
+        self.backEndCode = backEndCode
+    }
+
+    /// Whether trying again may help: such a rejection is answered and not recorded, since nothing was decided.
+    var isTransient: Bool { ResultCode.isRecoverable(code) }
+
+    /// Maps a failure of the back end to a code, by the table of checklist area ERR: 412 constraint, 409 busy, 404 no such table,
+    /// 503 down, 500 all others.
+    init(_ error: any Error) {
+        switch error {
+        case let rejection as Rejection:
+            self = rejection
+        case let error as StoreError:
+            let backEndCode = error.sqliteCode.map(String.init) ?? ""
+            self.init(Self.code(of: error), error.message, backEndCode: backEndCode)
+        default:
+            self.init(ResultCode.failure, "\(error)")
+        }
+    }
+
+    private static func code(of error: StoreError) -> Int64 {
+        switch error.code {
+        case .constraint: return ResultCode.constraint
+        case .timeout: return ResultCode.conflict
+        case .full, .io, .closed: return ResultCode.unavailable
+        default: break
+        }
+        switch (error.sqliteCode ?? 0) & 0xFF {
+        case 5, 6: return ResultCode.conflict  // SQLITE_BUSY, SQLITE_LOCKED
+        case 10, 13, 14: return ResultCode.unavailable  // SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN
+        case 19: return ResultCode.constraint  // SQLITE_CONSTRAINT
+        case 1 where error.message.contains("no such table"): return ResultCode.notFound
+        default: return ResultCode.failure
+        }
+    }
+}

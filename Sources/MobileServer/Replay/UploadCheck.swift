@@ -1,0 +1,78 @@
+internal import MobileModel
+internal import MobileProtocol
+internal import MobileStore
+
+/// Holds an upload against the model before any of it is done. A client whose model is another one is refused as a whole, and nothing has
+/// changed; what only the back end can judge is left to the back end.
+struct UploadCheck {
+    let package: DeployedPackage
+
+    /// - Throws: ``RequestFailure`` 404 for an unknown object, 400 for everything else, each naming the operation and what is wrong.
+    func check(_ operation: UploadReader.Operation) throws(RequestFailure) {
+        let frame = operation.frame
+        guard let object = package.object(named: frame.object) else {
+            throw RequestFailure(.notFound, "operation \(frame.id): package \"\(package.identifier)\" has no synchronized object \"\(frame.object.prefix(80))\"")
+        }
+        let modelled = try self.operation(frame, of: object)
+        for (name, value) in frame.attributes.map({ ($0.key, $0.value) }) + frame.primaryKey.map({ ($0.key, $0.value) }) {
+            guard let attribute = object.model.attribute(named: name), !attribute.isLarge else {
+                throw unknown(frame, "attribute", name)
+            }
+            try check(value, of: attribute, frame)
+        }
+        for member in frame.primaryKey where !object.model.primaryKey.contains(member.key) {
+            throw unknown(frame, "part of the primary key", member.key)
+        }
+        for ref in frame.refs where !object.references.contains(where: { $0.name == ref.key }) {
+            throw unknown(frame, "relationship with a reference", ref.key)
+        }
+        for member in frame.parameters {
+            guard let parameter = modelled.parameters.first(where: { $0.name == member.key }) else {
+                throw unknown(frame, "parameter of \"\(modelled.name)\"", member.key)
+            }
+            try check(member.value, of: AttributeModel(parameter), frame)
+        }
+        for name in operation.largeValues.keys where !object.largeAttributes.contains(where: { $0.name == name }) {
+            throw unknown(frame, "large attribute", name)
+        }
+    }
+
+    /// The operation of the model that a client means: the one it names, else the object's first one of the kind.
+    private func operation(_ frame: OperationFrame, of object: ObjectPlan) throws(RequestFailure) -> OperationModel {
+        guard let operation = object.operation(frame) else {
+            throw RequestFailure(
+                .notFound, "operation \(frame.id): the object \"\(frame.object)\" has no operation \"\((frame.operation ?? frame.change.kind.rawValue).prefix(80))\"")
+        }
+        return operation
+    }
+
+    private func check(_ value: JSONValue, of attribute: AttributeModel, _ frame: OperationFrame) throws(RequestFailure) {
+        do {
+            _ = try WireConversion.value(value, of: attribute, affinity: .blob)
+        } catch {
+            throw RequestFailure(.badRequest, "operation \(frame.id), \"\(frame.object)\", \"\(attribute.name)\": \(error.message)")
+        }
+    }
+
+    private func unknown(_ frame: OperationFrame, _ kind: String, _ name: String) -> RequestFailure {
+        RequestFailure(.badRequest, "operation \(frame.id): the object \"\(frame.object)\" has no \(kind) \"\(name.prefix(80))\"")
+    }
+}
+
+extension ObjectPlan {
+    /// The operation of the model that a frame means; nil where there is none of its name and kind.
+    func operation(_ frame: OperationFrame) -> OperationModel? {
+        model.operations.first { $0.kind == frame.change.kind && (frame.operation == nil || frame.operation == $0.name) }
+    }
+}
+
+extension OperationFrame.Change {
+    var kind: OperationModel.Kind {
+        switch self {
+        case .create: .create
+        case .update: .update
+        case .delete: .delete
+        case .other: .other
+        }
+    }
+}

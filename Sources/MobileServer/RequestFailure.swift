@@ -1,0 +1,25 @@
+internal import MobileProtocol
+
+/// Why a request is refused: answered with its code and text, and nothing has changed.
+struct RequestFailure: Error, Sendable {
+    let code: Int64
+    let message: String
+
+    enum Kind: Int64 {
+        case badRequest = 400, unauthorized = 401, forbidden = 403, notFound = 404, methodNotAllowed = 405, conflict = 409
+        case tooLarge = 413, failure = 500, unavailable = 503
+        /// The device is not registered (checklist ERR-15).
+        case unknownRegistration = 580
+    }
+
+    init(_ kind: Kind, _ message: String) {
+        code = kind.rawValue
+        self.message = message
+    }
+
+    /// What stands in an answer.
+    var wire: ProtocolFailure { ProtocolFailure(code: code, message: message) }
+
+    /// The HTTP status of an answer that is nothing but this failure.
+    var status: Int { code == Kind.unknownRegistration.rawValue ? 401 : Int(code) }
+}

@@ -1,0 +1,49 @@
+public import MobileModel
+
+/// What a server is made of. Start from ``init(cachePath:packages:users:)`` and set what differs from the defaults.
+public struct ServerConfiguration: Sendable {
+    /// The file of the cache database: accounts, sessions, key ranges and what the back ends had when they were last read. It is
+    /// made when it does not exist. If it is lost, devices register again and load all data again; nothing else is lost.
+    public var cachePath: String
+    /// The packages to deploy.
+    public var packages: [PackageDeployment]
+    /// Users and their passwords. They are made, or their passwords set, when the server opens; users of earlier runs stay.
+    public var users: [String: String]
+    /// Activation codes by user, for devices that register without password. SMP 2.3: manual registration.
+    public var activationCodes: [String: String] = [:]
+    /// Settings that every device gets when it registers or logs in, by name.
+    public var applicationSettings: [String: String] = [:]
+    /// Surrogate keys in one grant, 1 to 1,000,000; default 10,000. A client gets a grant when it has less than half of that left.
+    public var keyRangeSize: Int64 = 10_000
+    /// Milliseconds since 1970, UTC; default the system's clock.
+    public var clock: @Sendable () -> Int64 = SystemEnvironment.milliseconds
+    /// So many random bytes; default the system's cryptographic source.
+    public var random: @Sendable (Int) -> [UInt8] = SystemEnvironment.randomBytes
+    /// Called with one line per event worth keeping: rejected operations, refused requests, internal failures. Default nothing.
+    public var log: @Sendable (String) -> Void = { _ in }
+
+    public init(cachePath: String, packages: [PackageDeployment] = [], users: [String: String] = [:]) {
+        self.cachePath = cachePath
+        self.packages = packages
+        self.users = users
+    }
+}
+
+/// One package as it is deployed: its model, and where its back ends are.
+public struct PackageDeployment: Sendable {
+    /// The model.
+    public var model: PackageModel
+    /// Paths of the back ends' SQLite files by their names in the model; they win over the paths in the model.
+    public var backEnds: [String: String]
+    /// The folder that relative paths of the model start from; default the current one.
+    public var directory: String
+
+    public init(_ model: PackageModel, backEnds: [String: String] = [:], directory: String = "") {
+        self.model = model
+        self.backEnds = backEnds
+        self.directory = directory
+    }
+
+    /// Name and version, as clients call the package: `CRM:1.0`.
+    var identifier: String { "\(model.name):\(model.version)" }
+}

@@ -1,0 +1,124 @@
+internal import MobileProtocol
+internal import MobileStore
+
+/// Works out what a client does not have, from one snapshot of the cache, and writes its rows into a spool.
+///
+/// Rows are written while the snapshot is open, which takes as long as the database and the disk do; the client then reads as slowly as it
+/// likes. Large values are not written but named: the download fetches each from the back end when its turn comes.
+struct DownloadComposer {
+    let package: DeployedPackage
+    let cache: PackageCache
+    let request: SynchronizationRequest
+    let partitions: [Partition]
+    let connection: Connection
+
+    func compose(
+        answer: SynchronizeAnswer, groups: [SynchronizationRequest.Group], keys: KeyRange?, outcomes: [OperationOutcome]
+    ) throws -> Download {
+        let rows = Spool()
+        let version = try cache.version(in: connection)
+        var steps: [Download.Step] = [.frame(.answer(answer))]
+        if let keys { steps.append(.frame(.keyRange(keys))) }
+        for group in groups { try compose(group, version, rows, &steps) }
+        let records = outcomes.compactMap(\.logRecord)
+        if !records.isEmpty { steps.append(.frame(.logRecords(records))) }
+        if !outcomes.isEmpty { steps.append(.frame(.replayResults(outcomes.map(\.result)))) }
+        steps.append(.frame(.streamEnd))
+        rows.rewind()
+        return Download(steps: steps, rows: rows)
+    }
+
+    private func compose(_ group: SynchronizationRequest.Group, _ version: Int64, _ rows: Spool, _ steps: inout [Download.Step]) throws {
+        let delivered = group.token.flatMap { DeliveredState($0, epoch: cache.epoch) }
+        var next = DeliveredState(epoch: cache.epoch)
+        for object in group.objects {
+            let current = partitions.filter { $0.object == object.name }.map(\.id)
+            let delta = ObjectDelta(
+                object: object, objectID: cache.objectIDs[object.name] ?? 0, current: current, delivered: delivered?.objects[object.name],
+                connection: connection)
+            try delta.compose(backEnd: package.backEnd(of: object), rows, &steps)
+            next.objects[object.name] = Dictionary(uniqueKeysWithValues: Set(current).map { ($0, version) })
+        }
+        steps.append(.frame(.groupEnd(GroupEnd(group: group.name, token: next.token))))
+    }
+}
+
+/// What a client does not have of one object.
+struct ObjectDelta {
+    let object: ObjectPlan
+    let objectID: Int64
+    /// The partitions that the client asks for now.
+    let current: [Int64]
+    /// The partitions that it has, each with the version up to which it was sent; nil for a client of which nothing is known.
+    let delivered: [Int64: Int64]?
+    let connection: Connection
+
+    func compose(backEnd: BackEnd, _ rows: Spool, _ steps: inout [Download.Step]) throws {
+        if let delivered {
+            try addRemovals(delivered, rows, &steps)
+        } else {
+            steps.append(.frame(.table(TablePart(object: object.name, columns: ["_sk"], mode: .reset, compression: .none))))
+            steps.append(.frame(.partEnd(.rows(0))))
+        }
+        for partition in Set(current).sorted() {
+            let since = delivered?[partition]
+            try addRows(of: partition, since: since, rows, &steps)
+            if !object.largeAttributes.isEmpty { try addLargeValues(of: partition, since: since, backEnd, &steps) }
+        }
+    }
+
+    // MARK: Rows
+
+    private func addRows(of partition: Int64, since: Int64?, _ rows: Spool, _ steps: inout [Download.Step]) throws {
+        let columns = ["_sk"] + object.rowColumns
+        let changed = since == nil ? "" : " AND _version > ?2"
+        let sql =
+            "SELECT \(columns.map(SQLText.quoted).joined(separator: ", ")) FROM \(object.rowTable) WHERE _partition = ?1 AND _deleted = 0\(changed)"
+        let part = TablePart(object: object.name, columns: columns, mode: .upsert)
+        try add(part, sql, [.integer(partition)] + (since.map { [.integer($0)] } ?? []), rows, &steps)
+    }
+
+    /// Rows that were in a partition the client has and are in none that it asks for: deleted in the back end, moved to another
+    /// partition, or in a partition that the client has left.
+    private func addRemovals(_ delivered: [Int64: Int64], _ rows: Spool, _ steps: inout [Download.Step]) throws {
+        let table = object.rowTable
+        let gone = delivered.sorted { $0.key < $1.key }.map { partition, version in
+            let isCurrent = current.contains(partition)
+            return "SELECT _sk FROM \(table) WHERE _partition = \(partition)" + (isCurrent ? " AND _deleted = 1 AND _version > \(version)" : "")
+        }
+        guard !gone.isEmpty else { return }
+        let kept = "SELECT 1 FROM \(table) AS r WHERE r._partition IN (\(current.map(String.init).joined(separator: ", "))) AND r._sk = g._sk AND r._deleted = 0"
+        let sql = "SELECT _sk FROM (\(gone.joined(separator: " UNION "))) AS g WHERE NOT EXISTS (\(kept))"
+        try add(TablePart(object: object.name, columns: ["_sk"], mode: .delete), sql, [], rows, &steps)
+    }
+
+    private func add(_ part: TablePart, _ sql: String, _ values: [Value], _ rows: Spool, _ steps: inout [Download.Step]) throws {
+        let start = rows.length
+        guard let count = try RowExport(object: object, connection: connection).write(part, sql, values, to: rows) else { return }
+        steps.append(.frame(.table(part)))
+        steps.append(.rows(bytes: rows.length - start))
+        steps.append(.frame(.partEnd(.rows(count))))
+    }
+
+    // MARK: Large values
+
+    /// Values that are new, changed, or of rows that are new to the client. A value that was never there is not sent to a client that
+    /// has nothing yet.
+    private func addLargeValues(of partition: Int64, since: Int64?, _ backEnd: BackEnd, _ steps: inout [Download.Step]) throws {
+        let isNew = since == nil ? "l.digest IS NOT NULL" : "(l.version > ?3 OR r._since > ?3)"
+        let found = try connection.rows(
+            """
+            SELECT l._sk, l.attribute, m.k, l.digest IS NULL FROM \(object.rowTable) AS r
+            CROSS JOIN _large AS l ON l.object = ?1 AND l._sk = r._sk CROSS JOIN \(object.keyTable) AS m ON m._sk = r._sk
+            WHERE r._partition = ?2 AND r._deleted = 0 AND \(isNew)
+            """, [.integer(objectID), .integer(partition)] + (since.map { [.integer($0)] } ?? []))
+        for row in found {
+            guard let surrogateKey = row[0].integer, let key = RowKey(row[2], of: object) else { continue }
+            let attribute = object.largeAttributes[Int(row[1].integer ?? 0)]
+            steps.append(
+                .largeValue(
+                    LargeValueSource(object: object, attribute: attribute, key: key, backEnd: backEnd, isNull: row[3].integer == 1),
+                    surrogateKey: surrogateKey))
+        }
+    }
+}

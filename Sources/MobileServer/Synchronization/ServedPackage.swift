@@ -1,0 +1,91 @@
+internal import MobileModel
+internal import MobileProtocol
+internal import MobileStore
+
+/// One deployed package with everything that a synchronization needs.
+struct ServedPackage: Sendable {
+    let deployed: DeployedPackage
+    let cache: PackageCache
+    let clients: ClientDirectory
+    private let database: Database
+    private let refresher: CacheRefresher
+    private let configuration: ServerConfiguration
+
+    init(_ package: DeployedPackage, database: Database, configuration: ServerConfiguration) throws {
+        deployed = package
+        cache = try PackageCache.open(package, in: database, configuration: configuration)
+        clients = ClientDirectory(database: database, cache: cache, configuration: configuration)
+        self.database = database
+        refresher = CacheRefresher(package: package, cache: cache, database: database)
+        self.configuration = configuration
+    }
+
+    func close() throws {
+        for backEnd in deployed.backEnds.values { try backEnd.close() }
+    }
+
+    /// One synchronization: checks the whole upload, replays it, brings the cache up to date, and answers with what the client
+    /// does not have. The upload is checked to its end before anything is done: a truncated one changes nothing.
+    func synchronize(_ body: Spool, user: String) throws -> Download {
+        let upload = UploadReader(body)
+        let header = try upload.header()
+        let request = try SynchronizationRequest(header, user: user, package: deployed)
+        let check = UploadCheck(package: deployed)
+        var operations = 0
+        try upload.forEachOperation(keepsContents: false) { operation in
+            try check.check(operation)
+            operations += 1
+        }
+        if try clients.state(of: header.client, user: user) == nil {
+            // The server may have lost its cache: the client's word is enough to go on, the password has been checked.
+            try clients.setState(.subscribed, of: header.client, user: user)
+        }
+        let isSuspended = try clients.state(of: header.client, user: user) == .suspended
+        let replayer = OperationReplayer(
+            package: deployed, cache: cache, database: database, client: header.client, settledBelow: header.settledBelow,
+            configuration: configuration)
+        let outcomes = operations > 0 ? try replayer.replay(upload) : []
+        let keys = header.keysLeft < configuration.keyRangeSize / 2 ? try clients.grantKeys(to: header.client) : nil
+        let groups = isSuspended ? [] : request.groups
+        let partitions = try refresher.refresh(groups.flatMap(\.partitions))
+        let answer = SynchronizeAnswer(package: header.package, groups: groups.map(\.name), operations: Int64(outcomes.count))
+        return try database.read { connection in
+            let composer = DownloadComposer(package: deployed, cache: cache, request: request, partitions: partitions, connection: connection)
+            return try composer.compose(answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes)
+        }
+    }
+}
+
+/// What one client asks for, worked out from its header: per group the partitions of its objects, and what the client has of them.
+struct SynchronizationRequest {
+    struct Group {
+        let name: String
+        let objects: [ObjectPlan]
+        let partitions: [PartitionParameters]
+        let token: Token?
+    }
+
+    let groups: [Group]
+
+    /// - Throws: ``RequestFailure`` for an unknown group, object or parameter.
+    init(_ header: SynchronizeHeader, user: String, package: DeployedPackage) throws(RequestFailure) {
+        for object in header.subscriptions.keys where package.object(named: object) == nil {
+            throw RequestFailure(.notFound, "package \"\(package.identifier)\" has no synchronized object \"\(object.prefix(80))\"")
+        }
+        let personalization = header.personalization.with(user: user)
+        var groups: [Group] = []
+        for name in header.groups where !groups.contains(where: { $0.name == name }) {
+            guard package.groups.contains(name) else {
+                throw RequestFailure(.notFound, "package \"\(package.identifier)\" has no synchronization group \"\(name.prefix(80))\"")
+            }
+            let objects = package.objects.filter { $0.model.synchronizationGroup == name }
+            var partitions: [PartitionParameters] = []
+            for object in objects {
+                partitions += try PartitionParameters.sets(
+                    of: object, subscriptions: header.subscriptions[object.name], personalization: personalization)
+            }
+            groups.append(Group(name: name, objects: objects, partitions: partitions, token: header.tokens[name]))
+        }
+        self.groups = groups
+    }
+}

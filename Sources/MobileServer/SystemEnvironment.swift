@@ -1,0 +1,27 @@
+internal import Foundation
+
+/// The clock and the random source of the machine, as defaults of what can be passed in.
+enum SystemEnvironment {
+    static let milliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) }
+
+    static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+}
+
+/// Points in time as the protocol writes them.
+enum Timestamp {
+    /// `YYYY-MM-DDTHH:MM:SS.sssZ`
+    static func text(milliseconds: Int64) -> String {
+        Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+            .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}
+
+extension Sequence<UInt8> {
+    /// The bytes in hexadecimal, two lower-case digits each.
+    var hexadecimal: String {
+        String(decoding: flatMap { byte in [byte >> 4, byte & 15].map { $0 + ($0 < 10 ? 0x30 : 0x57) } }, as: UTF8.self)
+    }
+}
