@@ -1,0 +1,96 @@
+import Foundation
+import MobileModel
+import MobileProtocol
+import MobileServer
+import MobileStore
+import Synchronization
+
+/// A server over a back end of its own, opened again as often as a test likes.
+final class TestServer {
+    let folder: TemporaryFolder
+    let model: PackageModel
+    let backEndPath: String
+    private(set) var server: MobileServer
+    private var adjust: (inout ServerConfiguration) -> Void = { _ in }
+
+    /// - Parameters:
+    ///   - model: a package with one back end.
+    ///   - tables: SQL that makes the back end; nil where `prepare` has made the file.
+    init(
+        model: PackageModel, tables: String? = nil, folder: TemporaryFolder? = nil, adjust: @escaping (inout ServerConfiguration) -> Void = { _ in }
+    ) throws {
+        self.folder = try folder ?? TemporaryFolder()
+        self.model = model
+        self.adjust = adjust
+        backEndPath = self.folder.file("enterprise.db")
+        if let tables {
+            let database = try Database(ConnectionProfile(path: backEndPath, journal: .unchanged))
+            try database.write { _ = try $0.execute(tables) }
+            try database.close()
+        }
+        server = try MobileServer(Self.configuration(model, self.folder, backEndPath, adjust))
+    }
+
+    var configuration: ServerConfiguration { Self.configuration(model, folder, backEndPath, adjust) }
+
+    private static func configuration(
+        _ model: PackageModel, _ folder: TemporaryFolder, _ backEnd: String, _ adjust: (inout ServerConfiguration) -> Void
+    ) -> ServerConfiguration {
+        let deployment = PackageDeployment(model, backEnds: Dictionary(uniqueKeysWithValues: model.backEnds.map { ($0.name, backEnd) }))
+        var configuration = ServerConfiguration(cachePath: folder.file("cache.db"), packages: [deployment], users: ["ada": "secret", "bob": "other"])
+        configuration.keyRangeSize = 1000
+        adjust(&configuration)
+        return configuration
+    }
+
+    var package: String { "\(model.name):\(model.version)" }
+
+    /// Closes the server and opens it again on the same files.
+    func restart() throws {
+        try server.close()
+        server = try MobileServer(configuration)
+    }
+
+    /// Closes the server, loses its cache, and opens it again.
+    func loseCache() throws {
+        try server.close()
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.file("cache.db") + suffix) }
+        server = try MobileServer(configuration)
+    }
+
+    /// Works on the back end as somebody else than the server.
+    @discardableResult
+    func backEnd<R>(_ body: (Connection) throws -> R) throws -> R {
+        var profile = ConnectionProfile(path: backEndPath, journal: .unchanged)
+        profile.createsFile = false
+        profile.foreignKeys = true
+        let database = try Database(profile)
+        let result = try database.write { try body($0) }
+        try database.close()
+        return result
+    }
+
+    /// The first column of the first row of a query on the back end.
+    func backEndValue(_ sql: String) throws -> Value? { try backEnd { try $0.first(sql)?[0] } }
+
+    /// Sends messages and returns the answers.
+    func send(_ messages: [Message], token: String? = nil) throws -> [Message] {
+        let response = server.respond(
+            to: ServerRequest(
+                method: "POST", path: Endpoint.messages, headers: token.map { ["authorization": "Bearer \($0)"] } ?? [:],
+                body: Spool(Message.bytes(messages))))
+        return try Message.messages(parsing: Self.bytes(of: response))
+    }
+
+    /// All bytes of a response's body.
+    static func bytes(of response: ServerResponse) throws -> [UInt8] {
+        switch response.body {
+        case .none: return []
+        case .bytes(let bytes): return bytes
+        case .stream(_, let next):
+            var bytes: [UInt8] = []
+            while let chunk = try next() { bytes += chunk }
+            return bytes
+        }
+    }
+}
