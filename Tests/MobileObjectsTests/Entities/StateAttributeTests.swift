@@ -1,3 +1,4 @@
+import Foundation
 import MobileObjects
 import Testing
 
