@@ -73,7 +73,8 @@ let package = Package(
         .executableTarget(name: "mobilegen", dependencies: ["MobileGenerator"], swiftSettings: swift),
         .plugin(name: "MobileGenPlugin", capability: .buildTool(), dependencies: ["mobilegen"], path: "Sources/MobileGenPlugin"),
         .target(
-            name: "SampleCRM", dependencies: ["MobileObjects", "MobileStore", "MobileModel"], exclude: ["crm.mbo.json"], swiftSettings: swift),
+            name: "SampleCRM", dependencies: ["MobileObjects", "MobileStore", "MobileModel"], swiftSettings: swift,
+            plugins: ["MobileGenPlugin"]),
         .executableTarget(
             name: "mobile",
             dependencies: [
@@ -82,8 +83,8 @@ let package = Package(
             ],
             swiftSettings: swift),
         .executableTarget(
-            name: "Benchmarks", dependencies: ["MobileStore", "MobileObjects", "MobileCore", "SampleCRM", "BenchmarkReferences"],
-            path: "Benchmarks/Benchmarks", swiftSettings: swift),
+            name: "Benchmarks", dependencies: ["MobileStore", "MobileObjects", "BenchmarkReferences"], path: "Benchmarks/Benchmarks",
+            swiftSettings: swift, plugins: ["MobileGenPlugin"]),
         .target(
             name: "BenchmarkReferences", dependencies: ["MobileSQLite", "MobileJansson"], path: "Benchmarks/References"),
 
@@ -94,9 +95,9 @@ let package = Package(
             name: "MobileToolTests", dependencies: ["mobile", "MobileObjects", "MobileModel", "MobileStore"], swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),
         .testTarget(name: "ChecklistTests", dependencies: ["checklist"], path: "Tests/Conformance/ChecklistTests", swiftSettings: swift),
-        .testTarget(name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore"], swiftSettings: swift),
+        .testTarget(name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore", "MobileZlib"], swiftSettings: swift),
         .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "MobileGenerator"], swiftSettings: swift),
-        .testTarget(name: "SampleCRMTests", dependencies: ["SampleCRM", "MobileStore", "MobileModel"], swiftSettings: swift),
+        .testTarget(name: "SampleCRMTests", dependencies: ["SampleCRM", "MobileObjects", "MobileStore", "MobileModel"], swiftSettings: swift),
         .testTarget(name: "MobileObjectsTests", dependencies: ["MobileObjects", "MobileStore", "SampleCRM"], swiftSettings: swift),
         .target(
             name: "SimulatedServer", dependencies: ["MobileTransport", "MobileServer", "MobileProtocol"], path: "Tests/SimulatedServer",

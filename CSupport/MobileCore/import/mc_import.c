@@ -218,6 +218,9 @@ static mc_status find_key(mc_import *import, const mc_import_options *options, m
     if ((unsigned)options->mode > MC_IMPORT_DELETE || options->column_count < 1)
         return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": there is no mode %d, or there are no columns", options->table,
                        (int)options->mode);
+    if (options->column_count > MC_INCOMING_COLUMNS_MAXIMUM)
+        return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": %zu columns; %d is the most", options->table, options->column_count,
+                       MC_INCOMING_COLUMNS_MAXIMUM);
     if (options->mode == MC_IMPORT_DELETE && options->column_count != 1)
         return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": deletion takes the key alone, not %zu columns", options->table,
                        options->column_count);

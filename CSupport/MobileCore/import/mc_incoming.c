@@ -184,9 +184,8 @@ int mc_incoming_register(sqlite3 *db, size_t column_count, size_t *size)
     *size = SIZE_SMALLEST;
     while (*size < column_count)
         *size *= 2;
-    // SQLite takes 2000 columns, one of which is the hidden one.
-    if (*size > 1999)
-        *size = 1999;
+    if (*size > MC_INCOMING_COLUMNS_MAXIMUM)
+        *size = MC_INCOMING_COLUMNS_MAXIMUM;
     int result = SQLITE_OK;
     if (!prepares(db, "SELECT mc_incoming_updated(NULL)"))
         result = sqlite3_create_function_v2(db, "mc_incoming_updated", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, count_updated, NULL,

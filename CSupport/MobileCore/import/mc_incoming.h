@@ -13,6 +13,9 @@
 
 #include "mc_rows.h"
 
+/// SQLite's tables have 2000 columns at most, and one of this one's is hidden.
+enum { MC_INCOMING_COLUMNS_MAXIMUM = 1999 };
+
 /// The type under which `mc_incoming` is bound by sqlite3_bind_pointer.
 #define MC_INCOMING_POINTER "mc_incoming"
 
@@ -25,7 +28,7 @@ typedef struct mc_incoming {
 } mc_incoming;
 
 /// Makes the functions known to the connection, if they are not. `size` becomes the number in the table's name: at least
-/// `column_count`. Returns SQLite's result code.
+/// `column_count`, which is MC_INCOMING_COLUMNS_MAXIMUM at most. Returns SQLite's result code.
 int mc_incoming_register(sqlite3 *db, size_t column_count, size_t *size);
 
 #endif

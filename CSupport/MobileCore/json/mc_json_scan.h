@@ -49,9 +49,6 @@ static inline const uint8_t *mc_json_stop_at(mc_json_stop *stop, const uint8_t *
     return NULL;
 }
 
-/// Skips bytes that may stand in a string as they are: ASCII other than quote, backslash and control characters.
-const uint8_t *mc_json_plain_end(const uint8_t *at, const uint8_t *end);
-
 /// Checks one UTF-8 sequence of more than one byte (Unicode 15, table 3-7); `at` is its lead byte.
 const uint8_t *mc_json_utf8_end(const uint8_t *at, const uint8_t *end, mc_json_stop *stop);
 
@@ -59,7 +56,11 @@ const uint8_t *mc_json_utf8_end(const uint8_t *at, const uint8_t *end, mc_json_s
 /// when there is a backslash in it, and left alone otherwise.
 const uint8_t *mc_json_string_end(const uint8_t *at, const uint8_t *end, bool *escaped, mc_json_stop *stop);
 
-/// Unfolds the escapes of the validated string `text` into `out`, which has room for `length` bytes. Returns its new length.
+/// How much room `mc_json_unescape` needs for a string of `length` bytes: it copies 16 bytes at a time.
+static inline size_t mc_json_unescape_room(size_t length) { return length + 16; }
+
+/// Unfolds the escapes of the validated string `text` into `out`, which has room for `mc_json_unescape_room(length)` bytes.
+/// Returns its new length.
 size_t mc_json_unescape(const uint8_t *text, size_t length, uint8_t *out);
 
 /// Reads a number from its first byte. The result is behind its last byte; where the number reaches up to `end`, the caller

@@ -1,66 +1,9 @@
 /// mc_json_string.c: strings, the words and the description of a bad byte.
-///
-/// Strings are most of the bytes, so they are looked at 16 at a time: SSE2 and NEON are part of their architectures' baselines
-/// and need no compiler flags. Other machines take 8 bytes at a time in an integer register.
+#include "json/mc_json_bytes.h"
 #include "json/mc_json_scan.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-#include <arm_neon.h>
-#endif
-
-/// Skips bytes that need no thought: ASCII other than quote, backslash and control characters. May stop early.
-static inline const uint8_t *skip_plain(const uint8_t *at, const uint8_t *end)
-{
-#if defined(__SSE2__)
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(' ');
-    while (end - at >= 16) {
-        const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-        // Signed "less than space" finds the control characters and, being negative, everything beyond ASCII.
-        const __m128i special = _mm_or_si128(
-            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)), _mm_cmplt_epi8(bytes, space));
-        const unsigned mask = (unsigned)_mm_movemask_epi8(special);
-        if (mask != 0)
-            return at + __builtin_ctz(mask);
-        at += 16;
-    }
-#elif defined(__ARM_NEON) && defined(__aarch64__)
-    const uint8x16_t quote = vdupq_n_u8('"'), backslash = vdupq_n_u8('\\');
-    const int8x16_t space = vdupq_n_s8(' ');
-    while (end - at >= 16) {
-        const uint8x16_t bytes = vld1q_u8(at);
-        const uint8x16_t special = vorrq_u8(vorrq_u8(vceqq_u8(bytes, quote), vceqq_u8(bytes, backslash)),
-                                            vcltq_s8(vreinterpretq_s8_u8(bytes), space));
-        const uint64_t mask = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(special), 4)), 0);
-        if (mask != 0)
-            return at + (__builtin_ctzll(mask) >> 2);
-        at += 16;
-    }
-#else
-    const uint64_t ones = UINT64_C(0x0101010101010101), highs = UINT64_C(0x8080808080808080);
-    while (end - at >= 8) {
-        uint64_t bytes;
-        memcpy(&bytes, at, 8);
-        const uint64_t quote = bytes ^ (ones * '"'), backslash = bytes ^ (ones * '\\');
-        const uint64_t special = ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | (bytes - ones * ' ') | bytes;
-        if ((special & highs) != 0)
-            break;
-        at += 8;
-    }
-#endif
-    while (at < end && *at >= ' ' && *at < 0x80 && *at != '"' && *at != '\\')
-        at++;
-    return at;
-}
-
-const uint8_t *mc_json_plain_end(const uint8_t *at, const uint8_t *end)
-{
-    return skip_plain(at, end);
-}
 
 const uint8_t *mc_json_utf8_end(const uint8_t *at, const uint8_t *end, mc_json_stop *stop)
 {
@@ -134,7 +77,7 @@ static const uint8_t *escape_end(const uint8_t *at, const uint8_t *end, mc_json_
 const uint8_t *mc_json_string_end(const uint8_t *at, const uint8_t *end, bool *escaped, mc_json_stop *stop)
 {
     for (;;) {
-        at = skip_plain(at, end);
+        at = mc_json_plain_end(at, end);
         if (at == end)
             return mc_json_stop_at(stop, at, end, NULL);
         if (*at == '"')
@@ -202,16 +145,16 @@ size_t mc_json_unescape(const uint8_t *text, size_t length, uint8_t *out)
 {
     const uint8_t *at = text, *const end = text + length;
     uint8_t *to = out;
-    while (at < end) {
-        const uint8_t *const backslash = memchr(at, '\\', (size_t)(end - at));
-        const size_t plain = (size_t)((backslash != NULL ? backslash : end) - at);
-        memcpy(to, at, plain);
+    for (;;) {
+        const size_t plain = mc_json_copy_plain(at, end, to);
+        at += plain;
         to += plain;
-        if (backslash == NULL)
-            break;
-        at = backslash + 2;
-        if (backslash[1] != 'u') {
-            *to++ = unescaped_letter(backslash[1]);
+        if (at == end)
+            return (size_t)(to - out);
+        const uint8_t letter = at[1];
+        at += 2;
+        if (letter != 'u') {
+            *to++ = unescaped_letter(letter);
             continue;
         }
         unsigned scalar = hex4(at);
@@ -222,7 +165,6 @@ size_t mc_json_unescape(const uint8_t *text, size_t length, uint8_t *out)
         }
         to = put_scalar(to, scalar);
     }
-    return (size_t)(to - out);
 }
 
 const uint8_t *mc_json_word_end(const uint8_t *at, const uint8_t *end, const char *word, mc_json_stop *stop)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "json/mc_json_append.h"
+#include "json/mc_json_bytes.h"
 #include "json/mc_json_scan.h"
 #include "mc_message.h"
 

@@ -81,7 +81,7 @@ static mc_status read_string(reader *reader, const uint8_t **at)
     mc_message *const message = reader->message;
     if (message->unfolded == NULL) {
         // All unfolded strings together are shorter than the rest of the text: one allocation is enough, and never moves.
-        message->unfolded = malloc((size_t)(reader->end - text) + 1);
+        message->unfolded = malloc(mc_json_unescape_room((size_t)(reader->end - text)));
         if (message->unfolded == NULL)
             return fail_memory(reader);
     }

@@ -1,6 +1,7 @@
 #include "json/mc_row_cell.h"
 
 #include "json/mc_base64.h"
+#include "json/mc_json_bytes.h"
 
 const uint8_t *mc_row_refuse(mc_row_reader *reader, mc_status status, const uint8_t *at, const char *expected, const char *found,
                              mc_row_outcome *outcome)
@@ -63,18 +64,21 @@ static const uint8_t *read_string(mc_row_reader *reader, const mc_column *rule, 
     mc_json_stop stop;
     bool escaped = false;
     const uint8_t *text = at + 1;
-    const uint8_t *const quote = mc_json_string_end(text, end, &escaped, &stop);
+    const uint8_t *quote = mc_json_plain_end(text, end);
+    if (quote == end || *quote != '"')
+        quote = mc_json_string_end(quote, end, &escaped, &stop);
     if (quote == NULL)
         return mc_row_stopped(reader, &stop, outcome);
     size_t length = (size_t)(quote - text);
     if (escaped || rule->type == MC_COLUMN_BLOB) {
-        uint8_t *const copy = mc_arena_take(&reader->arena, length + 1);
+        const size_t room = mc_json_unescape_room(length);
+        uint8_t *const copy = mc_arena_take(&reader->arena, room);
         if (copy == NULL)
             return refuse_memory(reader, at, outcome);
         size_t used = escaped ? mc_json_unescape(text, length, copy) : length;
         if (rule->type == MC_COLUMN_BLOB && !mc_base64_decode(escaped ? copy : text, used, copy, &used))
             return refuse_type(reader, rule, at, "a string that is not", outcome);
-        mc_arena_trim(&reader->arena, length + 1 - used);
+        mc_arena_trim(&reader->arena, room - used);
         text = copy;
         length = used;
     }
@@ -113,7 +117,9 @@ static const uint8_t *read_number(mc_row_reader *reader, const mc_column *rule, 
         return refuse_type(reader, rule, at, "a number", outcome);
     mc_json_number number;
     mc_json_stop stop;
-    const uint8_t *const behind = mc_json_number_end(at, end, &number, &stop);
+    const uint8_t *behind = mc_json_number_short_end(at, end, &number);
+    if (behind == NULL)
+        behind = mc_json_number_end(at, end, &number, &stop);
     if (behind == NULL)
         return mc_row_stopped(reader, &stop, outcome);
     if (behind == end) {

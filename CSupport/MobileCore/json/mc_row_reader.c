@@ -102,7 +102,9 @@ static const uint8_t *read_array(mc_row_reader *reader, const uint8_t *at, const
         at = mc_json_skip_blanks(at, end);
         if (index == 0 && at < end && *at == ']')
             return mc_row_refuse(reader, MC_ERROR_TYPE, at, "a value for each column", "the end of the row", outcome);
-        at = mc_row_cell_read(reader, &reader->columns[index].rule, at, end, &cells[index], outcome);
+        const mc_column *const rule = &reader->columns[index].rule;
+        const uint8_t *const behind = mc_row_cell_read_short(rule, at, end, &cells[index]);
+        at = behind != NULL ? behind : mc_row_cell_read(reader, rule, at, end, &cells[index], outcome);
         if (at == NULL)
             return NULL;
         at = mc_json_skip_blanks(at, end);
@@ -163,7 +165,7 @@ static const uint8_t *read_key(mc_row_reader *reader, const uint8_t *at, const u
         return mc_row_stopped(reader, &stop, outcome);
     size_t length = (size_t)(at - text);
     if (escaped) {
-        uint8_t *const copy = mc_arena_take(&reader->arena, length);
+        uint8_t *const copy = mc_arena_take(&reader->arena, mc_json_unescape_room(length));
         if (copy == NULL)
             return mc_row_refuse(reader, MC_ERROR_NO_MEMORY, key, "memory for a key", "none", outcome);
         length = mc_json_unescape(text, length, copy);

@@ -103,16 +103,3 @@ public struct ConnectionProfile: Sendable {
         case unchanged
     }
 }
-
-/// One layer of storage between the database and the operating system, made by a module that knows one.
-/// The order of the layers is that of ``ConnectionProfile/storageLayers``.
-public struct StorageLayer: Sendable, Hashable {
-    /// The name under which the layer is registered with SQLite.
-    package let vfsName: String
-
-    /// A layer that is registered with SQLite under `vfsName` and stands on what the next layers of the profile name.
-    package init(vfsName: String) { self.vfsName = vfsName }
-
-    /// The operating system's own files: what a profile without layers uses.
-    public static let operatingSystem = StorageLayer(vfsName: "")
-}

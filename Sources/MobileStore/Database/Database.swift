@@ -32,7 +32,7 @@ internal import MobileCore
             unsafe options.trace_context = Unmanaged.passUnretained(trace).toOpaque()
         }
         var pool: OpaquePointer?
-        let vfs = profile.storageLayers.first { !$0.vfsName.isEmpty }?.vfsName
+        let vfs = try StorageLayer.register(profile.storageLayers)
         try unsafe StoreError.check { error in
             unsafe withOptionalCString(vfs) { name in
                 unsafe options.vfs = name
@@ -152,7 +152,7 @@ private final class TraceSink: Sendable {
     }
 }
 
-private func withOptionalCString<R>(_ string: String?, _ body: (UnsafePointer<CChar>?) -> R) -> R {
+func withOptionalCString<R>(_ string: String?, _ body: (UnsafePointer<CChar>?) -> R) -> R {
     guard let string else { return body(nil) }
     return unsafe string.withCString { unsafe body($0) }
 }

@@ -1,0 +1,163 @@
+/// import_stream.c: fuzzes the whole import (mc_import.h): inflating, scanning, the virtual table, protection, rollback.
+///
+/// The first three bytes choose mode, chunk size, protection and whether the rest is deflated here before it is pushed (a fuzzer
+/// finds no check sums); otherwise the rest is pushed as it is, plain or whatever its first byte says. Rules: the outcome does not
+/// depend on the chunks; after a failure the database is as it was; after a success its rows and counts add up.
+#include <MobileCore.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "fuzz_check.h"
+
+static const char schema[] =
+    "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b, rc INTEGER DEFAULT 0, CHECK (a IS NOT 'forbidden'));"
+    "CREATE TABLE os(id INTEGER PRIMARY KEY, a TEXT, b, sv INTEGER);"
+    "INSERT INTO t(id, a) VALUES (1, 'one'), (2, 'two'), (7, 'seven');"
+    "INSERT INTO os(id) VALUES (2), (3), (0);";
+
+static int64_t number(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    CHECK(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW);
+    const int64_t value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+/// A digest of both tables.
+static uint64_t content(sqlite3 *db)
+{
+    uint64_t digest = UINT64_C(0xCBF29CE484222325);
+    sqlite3_stmt *statement = NULL;
+    CHECK(sqlite3_prepare_v2(db, "SELECT id, a, b, rc FROM t UNION ALL SELECT id, a, b, sv FROM os", -1, &statement, NULL) == SQLITE_OK);
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        for (int column = 0; column < 4; column++) {
+            const int type = sqlite3_column_type(statement, column);
+            const uint8_t *const bytes = sqlite3_column_blob(statement, column);
+            const int length = sqlite3_column_bytes(statement, column);
+            digest = (digest ^ (uint64_t)type) * UINT64_C(0x100000001B3);
+            for (int index = 0; index < length; index++)
+                digest = (digest ^ bytes[index]) * UINT64_C(0x100000001B3);
+        }
+    }
+    sqlite3_finalize(statement);
+    return digest;
+}
+
+typedef struct outcome {
+    mc_status status;
+    mc_error error;
+    mc_import_counts counts;
+    uint64_t content;
+} outcome;
+
+/// Imports into a new database in chunks of `chunk` bytes.
+static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t choice)
+{
+    outcome outcome = {0};
+    sqlite3 *db = NULL;
+    CHECK(sqlite3_open(":memory:", &db) == SQLITE_OK && sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK);
+    if (choice & 8)
+        CHECK(sqlite3_exec(db, "CREATE TABLE seen(id); CREATE TRIGGER tr AFTER INSERT ON t BEGIN INSERT INTO seen VALUES (new.id); END",
+                           NULL, NULL, NULL) == SQLITE_OK);
+    const uint64_t before = content(db);
+    const int64_t rows_before = number(db, "SELECT count(*) FROM t");
+
+    const mc_column columns[] = {
+        {.name = "id", .type = MC_COLUMN_INTEGER}, {.name = "a", .type = choice & 16 ? MC_COLUMN_TEXT : MC_COLUMN_ANY}, {.name = "b"},
+    };
+    const mc_import_assignment one = {.column = "sv", .value = {.value.integer = 1, .kind = MC_VALUE_INTEGER}};
+    const mc_import_assignment counter = {.column = "rc", .value = {.value.integer = 9, .kind = MC_VALUE_INTEGER}};
+    const mc_import_pending pending = {.table = "os", .key = "id", .assignments = &one, .assignment_count = 1};
+    const bool deletes = choice % 3 == MC_IMPORT_DELETE;
+    const mc_import_options options = {
+        .table = "t", .columns = columns, .column_count = deletes ? 1 : 3, .mode = (mc_import_mode)(choice % 3),
+        .on_insert = &counter, .on_insert_count = deletes ? 0 : 1, .pending = choice & 32 ? &pending : NULL, .depth = 8,
+        .row_bytes = 8192, .inflated_bytes = 4 << 20, .inflate_ratio = 200,
+    };
+    mc_import *import = NULL;
+    CHECK(mc_import_open(db, &options, &import, NULL) == MC_OK);
+    for (size_t at = 0; at < length && outcome.status == MC_OK; at += chunk) {
+        const size_t size = length - at < chunk ? length - at : chunk;
+        uint8_t *const piece = malloc(size);
+        memcpy(piece, bytes + at, size);
+        outcome.status = mc_import_push(import, piece, size, &outcome.error);
+        free(piece);
+    }
+    if (outcome.status == MC_OK && !(choice & 64))
+        outcome.status = mc_import_finish(import, &outcome.counts, &outcome.error);
+    else if (outcome.status == MC_OK)
+        outcome.status = MC_ERROR_INTERRUPTED;  // dropped without finish
+    mc_import_close(import);
+
+    CHECK(sqlite3_get_autocommit(db) == 1);
+    outcome.content = content(db);
+    if (outcome.status != MC_OK) {
+        CHECK(outcome.content == before);
+    } else {
+        const mc_import_counts *const counts = &outcome.counts;
+        CHECK(number(db, "SELECT count(*) FROM t") == rows_before + counts->inserted - counts->deleted);
+        if (!deletes)
+            CHECK(counts->rows == counts->inserted + counts->updated + counts->diverted);
+    }
+    CHECK(sqlite3_close(db) == SQLITE_OK);
+    return outcome;
+}
+
+static void compare(const outcome *left, const outcome *right, bool same_bytes)
+{
+    CHECK(left->status == right->status && left->content == right->content);
+    CHECK(left->counts.rows == right->counts.rows && left->counts.inserted == right->counts.inserted);
+    CHECK(left->counts.updated == right->counts.updated && left->counts.diverted == right->counts.diverted);
+    CHECK(left->counts.deleted == right->counts.deleted);
+    if (left->status == MC_OK || left->status == MC_ERROR_INTERRUPTED)
+        return;
+    CHECK(left->error.code == left->status);
+    if (same_bytes)
+        CHECK(left->error.byte_offset == right->error.byte_offset && strcmp(left->error.message, right->error.message) == 0);
+}
+
+/// Deflates the bytes; the caller frees them.
+static uint8_t *deflated(const uint8_t *bytes, size_t length, bool gzip, size_t *out_length)
+{
+    z_stream stream = {0};
+    CHECK(deflateInit2(&stream, 6, Z_DEFLATED, gzip ? 31 : 15, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+    const uLong bound = deflateBound(&stream, (uLong)length);
+    uint8_t *const out = malloc(bound);
+    stream.next_in = (Bytef *)(uintptr_t)bytes;
+    stream.avail_in = (uInt)length;
+    stream.next_out = out;
+    stream.avail_out = (uInt)bound;
+    CHECK(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+    *out_length = bound - stream.avail_out;
+    deflateEnd(&stream);
+    return out;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    if (length < 3)
+        return 0;
+    const uint8_t choice = bytes[0], how = bytes[2];
+    const size_t chunk = (size_t)bytes[1] * bytes[1] + 1;
+    bytes += 3;
+    length -= 3;
+    const outcome whole = import(bytes, length, length + 1, choice);
+    const outcome pieces = import(bytes, length, chunk, choice);
+    // Damaged deflated text may give rows before the damage, as far as a buffer reached: only then the chunks decide which error is first.
+    const bool plain = length == 0 || (bytes[0] != 0x1F && (bytes[0] & 0x0F) != 8);
+    if (plain)
+        compare(&whole, &pieces, true);
+    else
+        CHECK((whole.status == MC_OK) == (pieces.status == MC_OK) && whole.content == pieces.content);
+    if (how % 4 != 0 || !plain || length == 0)
+        return 0;
+    size_t deflated_length = 0;
+    uint8_t *const packed = deflated(bytes, length, (how & 4) != 0, &deflated_length);
+    const outcome unpacked = import(packed, deflated_length, chunk, choice);
+    compare(&whole, &unpacked, unpacked.status != MC_ERROR_LIMIT);
+    free(packed);
+    return 0;
+}

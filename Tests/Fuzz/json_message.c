@@ -1,0 +1,84 @@
+/// json_message.c: fuzzes the reader of whole messages (mc_message.h), and the scanner and writer under it.
+///
+/// Rules: the core and jansson agree on what is JSON and on every value in it; an error is at the first byte that cannot be (the text
+/// before it is the beginning of something valid); strings and doubles read back from what is written of them.
+#include "fuzz_jansson.h"
+
+static mc_status parse(const uint8_t *bytes, size_t length, mc_message **message, mc_error *error)
+{
+    *message = NULL;
+    return mc_message_parse(bytes, length, 512, message, error);
+}
+
+/// The text before an error's byte can still become JSON, with that byte it cannot any more.
+static void check_position(const uint8_t *bytes, size_t length, const mc_error *error)
+{
+    mc_message *message = NULL;
+    mc_error again;
+    if (error->code == MC_ERROR_TRUNCATED) {
+        CHECK((size_t)error->byte_offset == length);
+        return;
+    }
+    CHECK(error->byte_offset >= 0 && (size_t)error->byte_offset < length);
+    const size_t offset = (size_t)error->byte_offset;
+    // A key that comes twice is known behind its object, but stands before.
+    if (error->code == MC_ERROR_LIMIT || strstr(error->message, "occurs twice") != NULL)
+        return;
+    const mc_status before = parse(bytes, offset, &message, &again);
+    mc_message_free(message);
+    CHECK(before == MC_OK || before == MC_ERROR_TRUNCATED || strstr(again.message, "occurs twice") != NULL);
+    CHECK(parse(bytes, offset + 1, &message, &again) != MC_OK);
+    CHECK(again.byte_offset == error->byte_offset || strstr(again.message, "occurs twice") != NULL);
+}
+
+/// What is written of a string or a double reads back as the same value.
+static void check_written(const mc_json_node *node)
+{
+    if (node->kind == MC_JSON_STRING) {
+        size_t bad = 0, count = 0;
+        char *const text = malloc(mc_json_escape_bound(node->length));
+        const size_t length = mc_json_escape(node->text, node->length, text, &bad);
+        CHECK(length >= 2);
+        mc_message *message = NULL;
+        CHECK(mc_message_parse(text, length, 1, &message, NULL) == MC_OK);
+        const mc_json_node *const back = mc_message_nodes(message, &count);
+        CHECK(count == 1 && back->length == node->length && memcmp(back->text, node->text, node->length) == 0);
+        mc_message_free(message);
+        free(text);
+    } else if (node->kind == MC_JSON_NUMBER) {
+        double value = 0, back = 0;
+        char text[MC_JSON_DOUBLE_SIZE];
+        if (!mc_json_text_to_double(node->text, node->length, &value))
+            return;
+        const size_t length = mc_json_double_to_text(value, text);
+        CHECK(length > 0 && length <= sizeof text);
+        CHECK(mc_json_text_to_double(text, length, &back) && same_double(value, back));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    mc_message *message = NULL;
+    mc_error error;
+    json_error_t theirs;
+    const mc_status status = parse(bytes, length, &message, &error);
+    json_t *const tree = json_loadb((const char *)bytes, length, JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &theirs);
+    CHECK((status == MC_OK) == (message != NULL));
+    if (status == MC_OK) {
+        size_t count = 0;
+        const mc_json_node *const nodes = mc_message_nodes(message, &count);
+        CHECK(count > 0 && nodes[0].end == count);
+        CHECK(tree != NULL || is_listed_difference(&theirs));
+        if (tree != NULL)
+            compare_node(nodes, 0, tree);
+        for (size_t index = 0; index < count; index++)
+            check_written(&nodes[index]);
+    } else {
+        CHECK(error.code == status && error.message[0] != '\0');
+        CHECK(tree == NULL || status == MC_ERROR_LIMIT || may_lose_bytes(bytes, length));
+        check_position(bytes, length, &error);
+    }
+    mc_message_free(message);
+    json_decref(tree);
+    return 0;
+}
