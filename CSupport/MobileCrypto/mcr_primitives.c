@@ -1,35 +1,36 @@
-#include "mcr_primitives.h"
-
 #include <limits.h>
 #include <openssl/crypto.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
-/// Above what `n`, `r` and `p` of the callers need, so that a damaged verifier cannot take all memory.
-static const uint64_t SCRYPT_MEMORY_MAXIMUM = 256U << 20;
+#include "CMobileCrypto.h"
 
-int mcr_sha256(const void *bytes, size_t length, uint8_t digest[MCR_SHA256_LENGTH])
+mcr_status mcr_random(uint8_t *bytes, size_t length)
 {
-    static const uint8_t nothing = 0;
-    return EVP_Digest(bytes ? bytes : &nothing, length, digest, NULL, EVP_sha256(), NULL) == 1;
+    while (length > 0) {
+        const int piece = length > INT_MAX ? INT_MAX : (int)length;
+        if (RAND_bytes(bytes, piece) != 1) {
+            ERR_clear_error();
+            return MCR_ERROR_LIBRARY;
+        }
+        bytes += piece;
+        length -= (size_t)piece;
+    }
+    return MCR_OK;
 }
 
-int mcr_scrypt(const void *password, size_t password_length, const void *salt, size_t salt_length, uint64_t n, uint64_t r, uint64_t p,
-               uint8_t *key, size_t key_length)
+mcr_status mcr_scrypt(const uint8_t *password, size_t password_length, const uint8_t *salt, size_t salt_length, uint64_t n, uint64_t r,
+                      uint64_t p, uint64_t memory_limit, uint8_t *key, size_t length)
 {
-    static const uint8_t nothing = 0;
-    return EVP_PBE_scrypt(password ? password : (const void *)&nothing, password_length, salt ? salt : &nothing, salt_length, n, r, p,
-                          SCRYPT_MEMORY_MAXIMUM, key, key_length) == 1;
+    // libcrypto takes a NULL password as a question about the parameters only; an empty one is a password all the same.
+    const char *text = password == NULL ? "" : (const char *)password;
+    const int done = EVP_PBE_scrypt(text, password_length, salt, salt_length, n, r, p, memory_limit, key, length);
+    ERR_clear_error();
+    return done == 1 ? MCR_OK : MCR_ERROR_PARAMETER;
 }
 
-int mcr_random(uint8_t *bytes, size_t length)
+bool mcr_equal(const uint8_t *left, const uint8_t *right, size_t length)
 {
-    if (length > INT_MAX)
-        return 0;
-    return RAND_bytes(bytes, (int)length) == 1;
-}
-
-int mcr_equal(const void *left, const void *right, size_t length)
-{
-    return CRYPTO_memcmp(left, right, length) == 0;
+    return length == 0 || CRYPTO_memcmp(left, right, length) == 0;
 }

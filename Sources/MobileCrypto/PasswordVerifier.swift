@@ -1,75 +1,81 @@
 internal import CMobileCrypto
 
-/// What is kept instead of a password: enough to check it, too costly to guess it from. Derived by scrypt (RFC 7914).
+/// What a server keeps instead of a password: enough to check one, too little to learn it. scrypt (RFC 7914) over libcrypto.
 ///
-/// As text: `scrypt$<n>$<r>$<p>$<salt>$<key>` in hexadecimal, so that a verifier says itself how it was made, and its costs can
-/// rise with the years while older ones stay valid.
+///     let stored = try PasswordVerifier(password: password).encoded
+///     let isRight = try PasswordVerifier(encoded: stored).accepts(candidate)
+///
+/// Making and checking take about 0.1 s and 32 MB with the default parameters; that is their purpose.
 public struct PasswordVerifier: Sendable, Hashable {
-    /// Cost, block size and parallelism. The default takes 16 MB and some 50 ms.
-    public struct Cost: Sendable, Hashable {
-        public var n: UInt64, r: UInt64, p: UInt64
-        public init(n: UInt64, r: UInt64 = 8, p: UInt64 = 1) { (self.n, self.r, self.p) = (n, r, p) }
-        public static let standard = Cost(n: 16_384)
-    }
+    /// How much work a check is.
+    public struct Parameters: Sendable, Hashable {
+        /// Cost in time and memory, a power of two above 1; default 32,768.
+        public var n: UInt64 = 1 << 15
+        /// Block size; default 8. Memory is about 128 * n * r bytes.
+        public var r: UInt64 = 8
+        /// Independent runs; default 1.
+        public var p: UInt64 = 1
 
-    private let cost: Cost
-    private let salt: [UInt8]
-    private let key: [UInt8]
-
-    /// Derives the verifier of a password.
-    /// - Parameter salt: at least 8 random bytes, new for each verifier.
-    public init(_ password: String, salt: [UInt8] = SecureRandom.bytes(16), cost: Cost = .standard) {
-        precondition(salt.count >= 8, "a salt has at least 8 bytes")
-        self.cost = cost
-        self.salt = salt
-        let derived = Self.derive(password, salt, cost)
-        precondition(derived != nil, "scrypt refused its parameters")
-        key = derived ?? []
-    }
-
-    /// Reads a verifier from its text; nil for what is none.
-    public init?(text: String) {
-        let parts = text.split(separator: "$", omittingEmptySubsequences: false)
-        guard parts.count == 6, parts[0] == "scrypt", let n = UInt64(parts[1]), let r = UInt64(parts[2]), let p = UInt64(parts[3]),
-            let salt = Self.bytes(hexadecimal: parts[4]), let key = Self.bytes(hexadecimal: parts[5]), key.count == Self.keyLength
-        else { return nil }
-        cost = Cost(n: n, r: r, p: p)
-        self.salt = salt
-        self.key = key
-    }
-
-    /// The verifier as text.
-    public var text: String {
-        "scrypt$\(cost.n)$\(cost.r)$\(cost.p)$\(Self.hexadecimal(salt))$\(Self.hexadecimal(key))"
-    }
-
-    /// Whether this is the password. Takes as long as making a verifier, whatever the answer.
-    public func accepts(_ password: String) -> Bool {
-        guard let derived = Self.derive(password, salt, cost) else { return false }
-        return ConstantTime.areEqual(derived, key)
-    }
-
-    private static let keyLength = 32
-
-    private static func derive(_ password: String, _ salt: [UInt8], _ cost: Cost) -> [UInt8]? {
-        var key = [UInt8](repeating: 0, count: keyLength)
-        let password = Array(password.utf8)
-        let isDone = mcr_scrypt(password, password.count, salt, salt.count, cost.n, cost.r, cost.p, &key, key.count)
-        return isDone == 1 ? key : nil
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        String(decoding: bytes.flatMap { byte in [byte >> 4, byte & 15].map { $0 + ($0 < 10 ? 0x30 : 0x57) } }, as: UTF8.self)
-    }
-
-    private static func bytes(hexadecimal text: Substring) -> [UInt8]? {
-        let digits = text.utf8.map { UInt8($0) }
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let byte = UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16) else { return nil }
-            bytes.append(byte)
+        public init(n: UInt64 = 1 << 15, r: UInt64 = 8, p: UInt64 = 1) {
+            self.n = n
+            self.r = r
+            self.p = p
         }
-        return bytes
+    }
+
+    /// How much work a check is.
+    public let parameters: Parameters
+    /// What makes equal passwords have different hashes, 16 random bytes.
+    public let salt: [UInt8]
+    /// The derived key, 32 bytes.
+    public let hash: [UInt8]
+
+    /// The most memory that a verifier may ask for, so that a stored text cannot exhaust the server.
+    private static let memoryLimit: UInt64 = 256 << 20
+
+    /// Makes a verifier.
+    /// - Parameter salt: 8 bytes or more that no other verifier has; nil (default) for 16 random ones.
+    /// - Throws: ``CryptoError/Code/badParameter`` for parameters that are no valid ones or need more than 256 MB, or a short salt,
+    ///   ``CryptoError/Code/library``.
+    public init(password: String, salt: [UInt8]? = nil, parameters: Parameters = Parameters()) throws(CryptoError) {
+        let salt = if let salt { salt } else { try RandomBytes.make(16) }
+        guard salt.count >= 8 else { throw CryptoError(.badParameter, "password verifier: a salt of \(salt.count) bytes; use 8 or more") }
+        self.parameters = parameters
+        self.salt = salt
+        hash = try PasswordVerifier.derive(Array(password.utf8), salt: salt, parameters, count: 32)
+    }
+
+    /// Reads `scrypt$N$r$p$salt$hash`, salt and hash in base64url.
+    /// - Throws: ``CryptoError/Code/malformed``.
+    public init(encoded: String) throws(CryptoError) {
+        let parts = encoded.split(separator: "$", omittingEmptySubsequences: false)
+        guard parts.count == 6, parts[0] == "scrypt", let n = UInt64(parts[1]), let r = UInt64(parts[2]), let p = UInt64(parts[3]),
+            let salt = [UInt8](base64URL: parts[4]), let hash = [UInt8](base64URL: parts[5]), salt.count >= 8, hash.count >= 16
+        else { throw CryptoError(.malformed, "password verifier: expected scrypt$N$r$p$salt$hash") }
+        parameters = Parameters(n: n, r: r, p: p)
+        self.salt = salt
+        self.hash = hash
+    }
+
+    /// The verifier as text: `scrypt$N$r$p$salt$hash`, salt and hash in base64url.
+    public var encoded: String {
+        "scrypt$\(parameters.n)$\(parameters.r)$\(parameters.p)$\(salt.base64URL)$\(hash.base64URL)"
+    }
+
+    /// Whether this is the password. The comparison takes the same time wherever the hashes differ.
+    /// - Throws: ``CryptoError/Code/badParameter`` for a verifier with impossible parameters.
+    public func accepts(_ password: String) throws(CryptoError) -> Bool {
+        let candidate = try PasswordVerifier.derive(Array(password.utf8), salt: salt, parameters, count: hash.count)
+        return candidate.equalsInConstantTime(hash)
+    }
+
+    /// scrypt itself.
+    /// - Throws: ``CryptoError/Code/badParameter``.
+    static func derive(_ password: [UInt8], salt: [UInt8], _ parameters: Parameters, count: Int) throws(CryptoError) -> [UInt8] {
+        var key = [UInt8](repeating: 0, count: count)
+        let status = mcr_scrypt(
+            password, password.count, salt, salt.count, parameters.n, parameters.r, parameters.p, memoryLimit, &key, count)
+        try CryptoError.check(status, "scrypt with N=\(parameters.n), r=\(parameters.r), p=\(parameters.p)")
+        return key
     }
 }

@@ -44,6 +44,8 @@ public enum ResultCode {
     public static let forbidden: Int64 = 403
     /// There is no such package, object or table.
     public static let notFound: Int64 = 404
+    /// The endpoint does not take this HTTP method.
+    public static let methodNotAllowed: Int64 = 405
     /// The back end was busy or deadlocked; worth trying again.
     public static let conflict: Int64 = 409
     /// A constraint of the back end refused the operation.
@@ -54,6 +56,9 @@ public enum ResultCode {
     public static let failure: Int64 = 500
     /// The back end is down; worth trying again.
     public static let unavailable: Int64 = 503
+    /// The device is not registered; HTTP responses carry it under status 401.
+    /// Original: `COMMUNICATION_DEVICEVAL_INVALID_ACTIVE_CODE`, SMP 2.3.
+    public static let unknownRegistration: Int64 = 580
 
     /// Whether trying again later may help. Original: table of recoverable and unrecoverable errors, SMP 2.3.
     public static func isRecoverable(_ code: Int64) -> Bool { code == conflict || code == unavailable }

@@ -18,10 +18,3 @@ enum Timestamp {
             .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 }
-
-extension Sequence<UInt8> {
-    /// The bytes in hexadecimal, two lower-case digits each.
-    var hexadecimal: String {
-        String(decoding: flatMap { byte in [byte >> 4, byte & 15].map { $0 + ($0 < 10 ? 0x30 : 0x57) } }, as: UTF8.self)
-    }
-}

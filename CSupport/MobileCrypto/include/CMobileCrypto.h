@@ -1,7 +1,65 @@
-/// CMobileCrypto.h: everything of this library.
+/// CMobileCrypto.h: the few primitives of OpenSSL's libcrypto that the platform builds on. Nothing cryptographic is made here.
+///
+/// Threads: every function may be called from any thread; a digest is used by one at a time.
+/// Errors:  MCR_OK or a reason; nothing prints, nothing aborts, and libcrypto's error queue is left empty.
 #ifndef CMOBILE_CRYPTO_H
 #define CMOBILE_CRYPTO_H
 
-#include "mcr_primitives.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#if defined(__clang__)
+#define MCR_NULLABLE _Nullable
+#define MCR_NONNULL _Nonnull
+#else
+#define MCR_NULLABLE
+#define MCR_NONNULL
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What became of a call.
+typedef enum mcr_status {
+    MCR_OK = 0,
+    MCR_ERROR_NO_MEMORY = 1,  ///< an allocation failed
+    MCR_ERROR_PARAMETER = 2,  ///< scrypt: parameters that are no valid ones, or need more memory than allowed
+    MCR_ERROR_LIBRARY = 3     ///< libcrypto refused, such as without a source of randomness
+} mcr_status;
+
+enum { MCR_SHA256_SIZE = 32 };
+
+/// Fills `bytes` with `length` random bytes from the system's generator for secrets.
+/// Fails with MCR_ERROR_LIBRARY; the content of `bytes` is then undefined and must not be used.
+mcr_status mcr_random(uint8_t *MCR_NULLABLE bytes, size_t length);
+
+/// Derives `length` bytes of key from a password (RFC 7914). `n` is a power of two above 1. About 128 * r * (n + p) bytes of memory are
+/// needed; more than `memory_limit` is refused with MCR_ERROR_PARAMETER.
+mcr_status mcr_scrypt(const uint8_t *MCR_NULLABLE password, size_t password_length, const uint8_t *MCR_NULLABLE salt,
+                      size_t salt_length, uint64_t n, uint64_t r, uint64_t p, uint64_t memory_limit, uint8_t *MCR_NONNULL key,
+                      size_t length);
+
+/// Whether two secrets of equal length are the same, in a time that does not tell where they differ.
+bool mcr_equal(const uint8_t *MCR_NULLABLE left, const uint8_t *MCR_NULLABLE right, size_t length);
+
+/// A running SHA-256.
+typedef struct mcr_sha256 mcr_sha256;
+
+/// Begins a digest. The caller gives it to `mcr_sha256_free`. NULL without memory.
+mcr_sha256 *MCR_NULLABLE mcr_sha256_create(void);
+
+/// Adds bytes.
+mcr_status mcr_sha256_update(mcr_sha256 *MCR_NONNULL digest, const void *MCR_NULLABLE bytes, size_t length);
+
+/// Writes the digest of everything added and begins anew.
+mcr_status mcr_sha256_finish(mcr_sha256 *MCR_NONNULL digest, uint8_t out[MCR_NONNULL MCR_SHA256_SIZE]);
+
+/// Frees a digest. NULL is allowed.
+void mcr_sha256_free(mcr_sha256 *MCR_NULLABLE digest);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -19,7 +19,7 @@ struct FrameOrder: Sendable {
         /// Behind the first result.
         case results
         /// In a part; `back` is where its end leads.
-        case rows
+        case rows(TablePart)
         case value(LargeValuePart, received: Int64)
         /// Behind `Z` or `X`.
         case ended
@@ -79,7 +79,7 @@ struct FrameOrder: Sendable {
         case .keyRange: break
         case .logRecords:
             if case .groups = place { place = .results }
-        case .table: place = .rows
+        case .table(let part): place = .rows(part)
         case .largeValue(let part):
             try checkOwner(part, at: offset)
             place = .value(part, received: 0)
@@ -118,6 +118,9 @@ struct FrameOrder: Sendable {
     }
 
     private mutating func receive(_ count: Int, at offset: Int64) throws(ProtocolError) {
+        if case .rows(let part) = place, part.mode == .reset {
+            throw ProtocolError(.invalidContent, "data of \"\(part.object)\": a part with mode \"reset\" has none", byteOffset: offset)
+        }
         guard case .value(let part, let received) = place else { return }
         let (total, overflow) = received.addingReportingOverflow(Int64(count))
         let limit = part.length.map { part.compression == .none ? $0 : .max } ?? 0

@@ -22,8 +22,8 @@ struct Accounts: Sendable {
     /// Makes a user, or sets the password of one. Sessions that the user has stay.
     func setUser(_ name: String, password: String) throws {
         let known = try database.read { try self.verifier(of: name, in: $0) }
-        if let known, known.accepts(password) { return }
-        let verifier = PasswordVerifier(password, salt: configuration.random(16)).text
+        if let known, try known.accepts(password) { return }
+        let verifier = try PasswordVerifier(password: password, salt: configuration.random(16)).encoded
         try database.write(label: "user \(name)") { connection in
             _ = try connection.execute(
                 "INSERT INTO _user (name, verifier) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET verifier = excluded.verifier",
@@ -40,15 +40,18 @@ struct Accounts: Sendable {
             return
         }
         let known = try database.read { try verifier(of: credentials.user, in: $0) }
-        let matches = (known ?? Self.nobody).accepts(credentials.password)
-        guard matches, known != nil else { throw RequestFailure(.unauthorized, "wrong user name or password") }
+        guard let known else {
+            // Making a verifier takes as long as checking one: so an unknown name takes as long as a wrong password.
+            _ = try PasswordVerifier(password: credentials.password, salt: configuration.random(16))
+            throw Self.wrongCredentials
+        }
+        guard try known.accepts(credentials.password) else { throw Self.wrongCredentials }
     }
 
-    /// Somebody's verifier, so that an unknown name takes as long as a wrong password.
-    private static let nobody = PasswordVerifier(SystemEnvironment.randomBytes(16).hexadecimal)
+    private static var wrongCredentials: RequestFailure { RequestFailure(.unauthorized, "wrong user name or password") }
 
     private func verifier(of user: String, in connection: Connection) throws -> PasswordVerifier? {
-        try connection.first("SELECT verifier FROM _user WHERE name = ?1", [.text(user)])?[0].text.flatMap(PasswordVerifier.init(text:))
+        try connection.first("SELECT verifier FROM _user WHERE name = ?1", [.text(user)])?[0].text.map(PasswordVerifier.init(encoded:))
     }
 
     // MARK: Devices and sessions
@@ -92,7 +95,7 @@ struct Accounts: Sendable {
 
     /// The session of a token; nil for a token that is not known.
     func session(token: String) throws -> Session? {
-        let digest = SHA256.digest(of: Array(token.utf8))
+        let digest = try SHA256.digest(of: token)
         return try database.read { connection in
             try connection.first("SELECT user, application, device FROM _session WHERE token = ?1", [.blob(digest)]).map {
                 Session(user: $0[0].text ?? "", application: $0[1].text ?? "", device: $0[2].text ?? "")
@@ -121,7 +124,7 @@ struct Accounts: Sendable {
         _ = try connection.execute(
             "INSERT INTO _session (token, user, application, device, began) VALUES (?1, ?2, ?3, ?4, ?5)",
             [
-                .blob(SHA256.digest(of: Array(token.utf8))), .text(session.user), .text(session.application), .text(session.device),
+                .blob(try SHA256.digest(of: token)), .text(session.user), .text(session.application), .text(session.device),
                 .integer(configuration.clock()),
             ])
         var settings = JSONObject()

@@ -27,7 +27,7 @@ struct LargeValueRefresh {
         while try query.step() {
             for index in object.largeAttributes.indices {
                 guard let content = query.blob(index + 1) else { continue }
-                _ = try insert.run([query.value(0), .integer(Int64(index)), .blob(SHA256.digest(of: content)), .integer(Int64(content.count))])
+                _ = try insert.run([query.value(0), .integer(Int64(index)), .blob(try SHA256.digest(of: content)), .integer(Int64(content.count))])
             }
         }
     }

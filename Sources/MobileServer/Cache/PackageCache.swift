@@ -1,3 +1,4 @@
+internal import MobileCrypto
 internal import MobileModel
 internal import MobileStore
 

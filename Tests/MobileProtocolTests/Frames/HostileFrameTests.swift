@@ -88,6 +88,7 @@ import Testing
         Case("data of NULL", .download, [("H", answer), ("V", value("null"))], Samples.frame("D", "a"), .invalidContent, at: 0),
         Case("rows end a value", .download, [("H", answer), ("V", value("0"))], Samples.frame("E", #"{"rows":0}"#), .invalidContent, at: 0),
         Case("bytes end rows", .download, [("H", answer), ("T", table)], Samples.frame("E", #"{"bytes":0}"#), .invalidContent, at: 0),
+        Case("data of a reset", .download, [("H", answer), ("T", table.replacing("upsert", with: "reset"))], Samples.frame("D", "[]"), .invalidContent, at: 0),
         Case("column twice", .download, [("H", answer)], Samples.frame("T", #"{"object":"C","columns":["a","a"],"mode":"upsert","compression":"none"}"#), .invalidContent, at: 8),
         Case("no column", .download, [("H", answer)], Samples.frame("T", #"{"object":"C","columns":[],"mode":"upsert","compression":"none"}"#), .invalidContent, at: 8),
         Case("unknown compression", .download, [("H", answer)], Samples.frame("T", #"{"object":"C","columns":["a"],"mode":"upsert","compression":"lzma"}"#), .invalidContent, at: 8),

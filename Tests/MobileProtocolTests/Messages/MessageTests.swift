@@ -42,7 +42,7 @@ import Testing
         #expect(MessageMethod(rawValue: "Result").request == nil)
     }
 
-    @Test("PSP-09: log records can be embedded in the header of any message")
+    @Test("log records can be embedded in the header of any message")
     func logInHeader() throws {
         let record = LogRecordEntry(level: .warn, code: 500, message: "m", component: "Customer", timestamp: "2026-01-01T00:00:00.000Z")
         let message = Message(MessageHeader(method: .resume.result, log: [record]))

@@ -33,6 +33,7 @@ enum Samples {
         .logRecords([LogRecordEntry(code: 200, message: "hello", component: "Customer", timestamp: "2026-01-01T00:00:00.000Z")]),
         .table(TablePart(object: "Customer", columns: ["_sk", "name"], compression: .none)),
         .data(Array("[[1,\"A\"],".utf8)), .data(Array("[2,\"B\"]]".utf8)), .partEnd(.rows(2)),
+        .table(TablePart(object: "Region", columns: ["_sk"], mode: .reset, compression: .none)), .partEnd(.rows(0)),
         .table(TablePart(object: "Customer", columns: ["_sk"], mode: .delete)), .partEnd(.rows(0)),
         .largeValue(LargeValuePart(object: "Product", attribute: "picture", owner: .row(key: 9), length: 3, compression: .none)),
         .data([9, 8, 7]), .partEnd(.bytes(3)),

@@ -1,0 +1,41 @@
+internal import CMobileCrypto
+
+/// Why a cryptographic operation has no result.
+public struct CryptoError: Error, Sendable, CustomStringConvertible {
+    /// A stable name of a kind of failure.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Memory ran out.
+        public static let noMemory = Code(rawValue: "noMemory")
+        /// Parameters out of their range.
+        public static let badParameter = Code(rawValue: "badParameter")
+        /// A text that is no encoded verifier.
+        public static let malformed = Code(rawValue: "malformed")
+        /// The cryptographic library refused, such as without a source of randomness.
+        public static let library = Code(rawValue: "library")
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What was tried and what happened; never a secret.
+    public let message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+
+    /// The gate: turns a status other than `MCR_OK` into an error.
+    static func check(_ status: mcr_status, _ action: String) throws(CryptoError) {
+        switch status {
+        case MCR_OK: return
+        case MCR_ERROR_NO_MEMORY: throw CryptoError(.noMemory, "\(action): no memory")
+        case MCR_ERROR_PARAMETER: throw CryptoError(.badParameter, "\(action): these parameters are not possible")
+        default: throw CryptoError(.library, "\(action): libcrypto refused")
+        }
+    }
+}
