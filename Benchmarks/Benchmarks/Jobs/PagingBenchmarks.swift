@@ -4,12 +4,12 @@ import MobileStore
 
 /// Rows from a table to a screen, against a C loop that looks at every column. Both run one SELECT per page, in one read transaction.
 enum PagingBenchmarks {
-    static let all = [rowPages30k]
+    static let all = [rowPages30k, TypedObjects.objects30k]
 
     static let rowPages30k = Benchmark(
         id: "page.rows.30k", shows: "30,000 rows as row pages of 100, every value read where it lies", limit: 0.75,
         prepare: { _ = try filledTable($0) },
-        reference: reference(select),
+        reference: reference(select, in: filledTable),
         subject: Side("RowPage") { workspace, watch in
             let database = try Database(ConnectionProfile(path: filledTable(workspace)))
             let (rows, sum) = try database.read { connection in
@@ -36,7 +36,7 @@ enum PagingBenchmarks {
     private static let select = #"SELECT \#(ItemTable.columnList) FROM "Item" WHERE "_sk" > ?1 ORDER BY "_sk" LIMIT ?2"#
 
     /// The database with R30 in it, made once.
-    static func filledTable(_ workspace: Workspace) throws -> String {
+    @Sendable static func filledTable(_ workspace: Workspace) throws -> String {
         try workspace.file("items.db") { path in
             var message = CMessage()
             guard let insert = br_insert_open(path, 4096, 10_000_000, ItemTable.schema, ItemTable.insert, &message.characters, CMessage.size) else {
@@ -49,11 +49,11 @@ enum PagingBenchmarks {
         }
     }
 
-    /// The C loop over the same table.
-    static func reference(_ select: String) -> Side {
+    /// The C loop over a table that `table` makes.
+    static func reference(_ select: String, in table: @escaping @Sendable (Workspace) throws -> String) -> Side {
         Side("select.c.keyset: keyset SELECT loop in C reading every column") { workspace, watch in
             var message = CMessage()
-            guard let keyset = br_keyset_open(try filledTable(workspace), 10_000_000, select, &message.characters, CMessage.size) else {
+            guard let keyset = br_keyset_open(try table(workspace), 10_000_000, select, &message.characters, CMessage.size) else {
                 throw WrongResult("select.c.keyset: \(message.text)")
             }
             defer { br_keyset_close(keyset) }

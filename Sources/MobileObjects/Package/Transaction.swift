@@ -11,6 +11,8 @@ package final class Transaction {
     var releasedLargeValues: Set<ReleasedLargeValue> = []
     /// Rows with large values left in a way that names no single value: a pass over all of them is due at the end.
     var sweepsLargeValues = false
+    /// Rows that own others were imported: see ``markAllOwners()``.
+    var importsParents = false
     /// New large values, kept from clean-ups until the commit.
     private var heldLargeValues: [LargeValue] = []
     /// Undoes changes of objects in memory when the transaction is rolled back; the last one first.

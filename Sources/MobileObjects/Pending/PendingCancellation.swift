@@ -3,9 +3,14 @@ import MobileStore
 /// Cancelling: the server's version of a row comes back. The same whether the change was submitted or not: an operation that is in the
 /// outbox stays there and is sent, and its answer finds nothing pending.
 extension Transaction {
-    /// Cancels what is pending of a row and of its composite children.
+    /// Cancels what is pending of a row and of its composite children. A row that was deleted with its parent comes back with it: alone it
+    /// would belong to nobody.
     func cancelTree(of entity: EntityMetadata, _ key: Int64) throws {
         let owners = try owners(of: entity, key)
+        for owner in owners {
+            let parent = metadata.entities[owner.entity]
+            if try originalState(of: parent, owner.key)?.replay.change == .delete { return try cancelTree(of: parent, owner.key) }
+        }
         try cancel(RowID(entity: entity.index, key: key))
         try unmark(owners)
         // Its parent in the server's version may be another one.

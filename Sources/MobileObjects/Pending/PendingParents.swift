@@ -32,6 +32,25 @@ extension Transaction {
         }
     }
 
+    /// Marks the parents of all pending rows, at any height: among rows that an import brought may be parents that were gone for a while.
+    func markAllOwners() throws {
+        for entity in metadata.entities where !entity.owners.isEmpty {
+            for key in try pendingKeys(of: entity) { try markEveryOwner(of: entity, key) }
+        }
+    }
+
+    private func markEveryOwner(of entity: EntityMetadata, _ key: Int64) throws {
+        for owner in try owners(of: entity, key) {
+            let parent = metadata.entities[owner.entity]
+            guard var replay = try replayState(of: parent, owner.key) else { continue }
+            if replay.change == .none {
+                replay.markAsParent()
+                try setReplayState(replay, of: parent, owner.key)
+            }
+            try markEveryOwner(of: parent, owner.key)
+        }
+    }
+
     /// A row of these parents stopped being pending, or went: takes the mark from those that have no other pending child.
     func unmark(_ owners: [RowID]) throws {
         for owner in owners {

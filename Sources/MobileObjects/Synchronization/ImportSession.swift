@@ -25,6 +25,7 @@ package struct ImportSession {
         for column in columns where !known.contains(column) {
             throw ObjectError(.noSuchAttribute, "import of \(entity.name): the object has no column \"\(column)\"")
         }
+        if !entity.composites.isEmpty { transaction.importsParents = true }
         var options = options(.present, progress)
         options.onInsert = [("_rc", .integer(transaction.clockSeconds))]
         for column in columns { options.columnRules[column] = rule(column) }

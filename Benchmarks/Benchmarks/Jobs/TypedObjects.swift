@@ -1,0 +1,101 @@
+import Foundation
+import MobileObjects
+import MobileStore
+
+/// Objects of a generated class from a table to a screen; the class is made from `benchmark.mbo.json`.
+enum TypedObjects {
+    static let objects30k = Benchmark(
+        id: "page.objects.30k", shows: "30,000 typed objects, 100 at a time, every attribute read", limit: 2.0,
+        note: "each object also has its key and four state attributes, which the C loop reads as well",
+        prepare: { _ = try filledTable($0) },
+        reference: PagingBenchmarks.reference(select, in: filledTable),
+        subject: Side("Item.page(after:size:in:)") { workspace, watch in
+            let package = try Bench.open(ConnectionProfile(path: filledTable(workspace)))
+            var rows: Int64 = 0, sum: UInt64 = 0
+            try watch.measure {
+                try forEachPage(package) { items in
+                    for item in items { sum &+= item.sumOfPlainAttributes &+ item.sumOfConvertedAttributes }
+                    rows += Int64(items.count)
+                }
+            }
+            let verified = try verifiedSum(package, measured: sum)
+            try package.closeConnection()
+            return Outcome(rows: rows, checksum: verified)
+        })
+
+    private static func forEachPage(_ package: Bench, _ body: (EntityList<Item>) throws -> Void) throws {
+        var after: Int64 = 0
+        while true {
+            let items = try Item.page(after: after, size: PagingBenchmarks.pageRows, in: package)
+            try body(items)
+            guard items.count == PagingBenchmarks.pageRows, let last = items.last else { return }
+            after = last.surrogateKey
+        }
+    }
+
+    /// What a page of objects needs: key, state, attributes. The key stands first for the C loop.
+    private static let select = """
+        SELECT "_sk", "_pc", "_rc", "_rp", "_rf", \(attributes) FROM "Item" WHERE "_sk" > ?1 ORDER BY "_sk" LIMIT ?2
+        """
+    private static let attributes = Item.metadata.attributes.map { "\"\($0.name)\"" }.joined(separator: ", ")
+
+    /// The package's database with R30 in it, made once.
+    @Sendable private static func filledTable(_ workspace: Workspace) throws -> String {
+        try workspace.file("objects.db") { path in
+            let package = try Bench.open(ConnectionProfile(path: path))
+            try package.closeConnection()
+            let source = try Database(ConnectionProfile(path: PagingBenchmarks.filledTable(workspace)))
+            let target = try Database(ConnectionProfile(path: path))
+            try target.write { connection in
+                let insert = try connection.statement(
+                    #"INSERT INTO "Item" ("_sk", \#(attributes)) VALUES (?1, ?1, ?2, ?3, ?4, ?5, ?6 || '.000Z', ?7, ?8, ?9, ?10, ?11, ?12)"#)
+                var pages = try source.pages(ItemTable.select, size: 1000)
+                while let page = try pages.next() {
+                    for row in page { _ = try insert.run(row.values) }
+                }
+            }
+            try source.close()
+            try target.close()
+        }
+    }
+
+    /// The sum that the C loop has over the stored values, from objects that are read once more, outside of the measured time.
+    /// - Throws: ``WrongResult`` when the measured pass did not see the same objects.
+    private static func verifiedSum(_ package: Bench, measured: UInt64) throws -> UInt64 {
+        var stored: UInt64 = 0, seen: UInt64 = 0
+        try forEachPage(package) { items in
+            for item in items {
+                stored &+= item.sumOfPlainAttributes &+ item.sumOfStoredForms
+                seen &+= item.sumOfPlainAttributes &+ item.sumOfConvertedAttributes
+            }
+        }
+        guard seen == measured else { throw WrongResult("page.objects.30k: the pages have other objects than the table") }
+        return stored
+    }
+}
+
+extension Item {
+    /// Of numbers the value, of strings the length and the first byte, as the C loop has it; with key and state.
+    fileprivate var sumOfPlainAttributes: UInt64 {
+        var sum = UInt64(bitPattern: surrogateKey &+ replayCounter &+ replayPending &+ replayFailure &+ Int64(pendingChange.rawValue))
+        sum &+= UInt64(bitPattern: id_ &+ number &+ Int64(small)) &+ (flag ? 1 : 0)
+        sum &+= words3.sumOfBytes &+ words8.sumOfBytes &+ quoted.sumOfBytes
+        return sum &+ place.sumOfBytes &+ digest.sumOfBytes
+    }
+
+    /// Of what is stored in another form than it is read: something that needs the value.
+    fileprivate var sumOfConvertedAttributes: UInt64 {
+        moment.timeIntervalSinceReferenceDate.bitPattern &+ (price.isNaN ? 1 : 0) &+ (rate.isSignMinus ? 1 : 0)
+    }
+
+    /// Of the same attributes what the table holds: scaled integers and text.
+    fileprivate var sumOfStoredForms: UInt64 {
+        let scaled = NSDecimalNumber(decimal: price * 100).int64Value &+ NSDecimalNumber(decimal: rate * 1_000_000).int64Value
+        let text = moment.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        return UInt64(bitPattern: scaled) &+ text.sumOfBytes
+    }
+}
+
+extension String {
+    fileprivate var sumOfBytes: UInt64 { UInt64(utf8.count) &+ UInt64(utf8.first ?? 0) }
+}
