@@ -127,9 +127,14 @@ struct Accounts: Sendable {
                 .blob(try SHA256.digest(of: token)), .text(session.user), .text(session.application), .text(session.device),
                 .integer(configuration.clock()),
             ])
+        return SessionGrant(token: token, settings: settings(of: session))
+    }
+
+    /// What a device is told about itself and the application.
+    func settings(of session: Session) -> JSONObject {
         var settings = JSONObject()
         for (name, value) in configuration.applicationSettings.sorted(by: { $0.key < $1.key }) { settings[name] = .string(value) }
         settings["connectionId"] = .string("\(session.device)__\(session.application)")
-        return SessionGrant(token: token, settings: settings)
+        return settings
     }
 }

@@ -26,6 +26,7 @@ struct MessageHandler {
         switch header.method {
         case .register: return message.result(try accounts.register(header, message.content()).json.object ?? [:])
         case .login: return message.result(try accounts.login(header, message.content()).json.object ?? [:])
+        case .connect: return message.result(ConnectionGrant(settings: accounts.settings(of: try authenticated())).json.object ?? [:])
         case .unregister: try accounts.unregister(try authenticated())
         case .subscribe: try subscribe(message)
         case .unsubscribe: try setState(.unsubscribed, header)
