@@ -109,7 +109,10 @@ let package = Package(
         .testTarget(name: "MobileServerTests", dependencies: ["MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "SampleCRM"], swiftSettings: swift),
         .testTarget(
             name: "MobileSyncTests",
-            dependencies: ["MobileSync", "MobileServer", "MobileTransport", "SimulatedServer", "MobileObjects", "MobileStore", "SampleCRM"],
+            dependencies: [
+                "MobileSync", "MobileServer", "MobileTransport", "SimulatedServer", "MobileObjects", "MobileModel", "MobileProtocol", "MobileStore",
+                "SampleCRM",
+            ],
             swiftSettings: swift),
     ],
     cLanguageStandard: .c17

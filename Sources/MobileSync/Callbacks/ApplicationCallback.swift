@@ -12,7 +12,8 @@ public protocol ApplicationCallback: AnyObject, Sendable {
     func onRegistrationStatusChanged(_ status: RegistrationStatus, code: Int, message: String)
     /// A condition of the device that the application reported by ``Application/report(_:)``.
     func onDeviceConditionChanged(_ condition: DeviceCondition)
-    /// An HTTP server on the way, or the server itself, rejected a request: 401, 403, 63; with the response's headers.
+    /// An HTTP server on the way, or the server itself, rejected a request: 401 authentication, 403 authorization, 63 communication of the
+    /// synchronization; with the response's headers where there were any.
     func onHttpCommunicationError(code: Int, message: String, headers: [String: String])
 }
 

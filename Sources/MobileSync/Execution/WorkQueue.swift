@@ -18,6 +18,9 @@ final class WorkQueue: Sendable {
 
     func run(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 
+    /// Waits until everything that was queued before is done; never on the queue itself.
+    func sync(_ work: () -> Void) { queue.sync(execute: work) }
+
     /// Runs `work` on the queue after `delay`, unless the timer is cancelled before.
     func run(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> Timer {
         let timer = Timer()

@@ -106,7 +106,7 @@ struct Server {
         guard answer.header.method.isFailure else { return answer }
         let refusal: ProtocolFailure
         do throws(ProtocolError) { refusal = try answer.content() } catch { throw failure(error, action) }
-        throw SyncError(.synchronize, .init(rawValue: Int(refusal.code)), refusal.message)
+        throw reported(SyncError(.synchronize, .init(rawValue: Int(refusal.code)), refusal.message))
     }
 
     // MARK: The synchronization channel
@@ -146,7 +146,7 @@ struct Server {
         case let error as ProtocolError where error.code == .spool:
             return SyncError(.persistence, .localDatabase, "\(action): \(error.message)", cause: error)
         case let error as ProtocolError:
-            return SyncError(.synchronize, .synchronizationCommunication, "\(action): \(error)", cause: error)
+            return reported(SyncError(.synchronize, .synchronizationCommunication, "\(action): \(error)", cause: error))
         default: return SyncError(.synchronize, .unknown, "\(action): \(error)", cause: error)
         }
     }
@@ -159,17 +159,24 @@ struct Server {
             let refusal = try? ProtocolFailure(parsing: error.body)
             let code = refusal.map { Int($0.code) } ?? status
             let message = refusal?.message ?? "\(action): HTTP status \(status)"
-            if status == 401 || status == 403 {
-                let headers = Dictionary(error.headers.map { ($0.name, $0.value) }) { $0 + ", " + $1 }
-                application.reportHTTP(code: status, message: message, headers: headers)
-            }
-            return SyncError(.synchronize, .init(rawValue: code), message, cause: error)
+            let headers = Dictionary(error.headers.map { ($0.name, $0.value) }) { $0 + ", " + $1 }
+            return reported(SyncError(.synchronize, .init(rawValue: code), message, cause: error), headers)
         case .cancelled: return SyncError(.synchronize, .cancelled, "\(action): cancelled", cause: error)
         case .cannotConnect, .timeout, .interrupted:
             return SyncError(.synchronize, .serverNotReached, "\(action): \(error.message)", cause: error)
         case .tls: return SyncError(.connectionProperty, .serverNotReached, "\(action): \(error.message)", cause: error)
-        default: return SyncError(.synchronize, .synchronizationCommunication, "\(action): \(error.message)", cause: error)
+        default: return reported(SyncError(.synchronize, .synchronizationCommunication, "\(action): \(error.message)", cause: error))
         }
+    }
+
+    /// Tells the application's callback about the errors that are its business: authentication, authorization, communication.
+    private func reported(_ error: SyncError, _ headers: [String: String] = [:]) -> SyncError {
+        switch error.code {
+        case .authenticationFailed, .notAuthorized, .synchronizationCommunication:
+            application.reportHTTP(code: error.code.rawValue, message: error.message, headers: headers)
+        default: break
+        }
+        return error
     }
 }
 

@@ -1,0 +1,104 @@
+import Foundation
+import MobileModel
+import MobileObjects
+import MobileServer
+import MobileStore
+import MobileSync
+import MobileTransport
+import SampleCRM
+import SimulatedServer
+
+/// A sample back end, a server over it and a network in memory, all in a directory of their own; any number of devices can be added.
+final class TestBench: Sendable {
+    let directory: TemporaryDirectory
+    let contents: SampleBackEnd.Contents
+    let server: MobileServer
+    let network: SimulatedTransport
+    /// The back end, read beside the server.
+    let backEnd: Database
+
+    static let user = "smith", password = "s3cret"
+
+    /// 15 customers in region NORTH of 20, 30 orders, 25 products of which 3 have a picture.
+    init(seed: UInt64 = 1, configure: (inout ServerConfiguration) -> Void = { _ in }) throws {
+        directory = try TemporaryDirectory()
+        let path = directory.file("enterprise.db")
+        contents = try SampleBackEnd.create(at: path, scale: 0.0001)
+        var configuration = ServerConfiguration(
+            cachePath: directory.file("cache.db"),
+            packages: [PackageDeployment(CRM.metadata.model, backEnds: ["enterprise": path])], users: [Self.user: Self.password])
+        configure(&configuration)
+        let server = try MobileServer(configuration)
+        self.server = server
+        network = SimulatedTransport(server: { server.respond(to: $0) }, seed: seed)
+        var profile = ConnectionProfile(path: path)
+        profile.journal = .unchanged
+        profile.createsFile = false
+        backEnd = try Database(profile)
+    }
+
+    /// A device that has done nothing yet.
+    func newDevice(_ name: String = "device", transport: (any Transport)? = nil) throws -> Device {
+        try Device(directory: directory.file(name), transport: transport ?? network)
+    }
+
+    /// A device that is registered and subscribed.
+    func subscribedDevice(_ name: String = "device", transport: (any Transport)? = nil) throws -> Device {
+        let device = try newDevice(name, transport: transport)
+        try device.application.register(timeout: .seconds(60))
+        try device.crm.subscribe()
+        return device
+    }
+
+    /// A device that has its data.
+    func synchronizedDevice(_ name: String = "device", groups: String? = nil) throws -> Device {
+        let device = try subscribedDevice(name)
+        try device.crm.synchronize(groups)
+        return device
+    }
+
+    /// The server loses its devices and sessions, as after a restored backup.
+    func forgetDevices() throws {
+        let cache = try Database(ConnectionProfile(path: directory.file("cache.db")))
+        try cache.write { connection in
+            for table in ["_session", "_device"] { _ = try connection.execute("DELETE FROM \(table)", []) }
+        }
+        try cache.close()
+    }
+
+    /// Rows of the back end.
+    func rows(_ sql: String, _ values: [Value] = []) throws -> [[Value]] { try backEnd.read { try $0.rows(sql, values) } }
+
+    /// The first value of the first row.
+    func value(_ sql: String, _ values: [Value] = []) throws -> Value? { try rows(sql, values).first?.first }
+
+    /// Changes the back end behind the server's back.
+    func change(_ sql: String, _ values: [Value] = []) throws {
+        _ = try backEnd.write { try $0.execute(sql, values) }
+    }
+}
+
+/// One device with its application and its package.
+final class Device: Sendable {
+    let application: Application
+    let crm: CRM
+    let events = RecordedApplicationEvents()
+    let handler = RecordedCallbacks()
+
+    init(directory: String, transport: any Transport, retryPolicy: RetryPolicy = RetryPolicy(initialDelay: .seconds(3600), maximumDelay: .seconds(3600))) throws {
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        application = try Application(
+            identifier: "CRM", profile: ConnectionProfile(path: directory + "/application.db"), transport: transport, retryPolicy: retryPolicy)
+        application.connectionProperties = ConnectionProperties(
+            serverName: "mobile.example", loginCredentials: LoginCredentials(user: TestBench.user, password: TestBench.password))
+        application.callback = events
+        crm = try CRM.open(ConnectionProfile(path: directory + "/crm.db"))
+        crm.application = application
+        crm.registerCallbackHandler(handler)
+    }
+
+    /// Names and credit limits of all customers, by surrogate key: what the user sees.
+    func customers() throws -> [String] {
+        try Customer.findAll(in: crm).map { "\($0.surrogateKey) \($0.name) \($0.creditLimit)" }.sorted()
+    }
+}
