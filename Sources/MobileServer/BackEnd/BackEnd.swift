@@ -27,7 +27,8 @@ final class BackEnd: Sendable {
             profile.maxConnections = 2
             contents = try Database(profile)
         } catch {
-            throw ServerError(.missingBackEnd, "back end \"\(name)\": \(error.message)", cause: error)
+            let reason = error.code == .notFound ? "there is no file \(path)" : error.message
+            throw ServerError(.missingBackEnd, "back end \"\(name)\": \(reason)", cause: error)
         }
     }
 

@@ -1,0 +1,69 @@
+import Foundation
+import MobileModel
+import MobileServer
+
+/// What stands behind `mobile serve`.
+struct ServeArguments {
+    var models: [String] = []
+    /// Paths by back-end name.
+    var backEnds: [String: String] = [:]
+    var cache = ""
+    var port: UInt16 = 0
+    var address = "127.0.0.1"
+    var users: [String: String] = [:]
+
+    static let usage = """
+        usage: mobile serve --model FILE ... --cache FILE [--backend NAME=FILE ...] [--port N] [--address A] [--user NAME:PASSWORD ...]
+
+          --model FILE           a package model (*.mbo.json); several serve several packages
+          --backend NAME=FILE    the SQLite file of a back end of the models, over the path in the model
+          --cache FILE           the server's own database; it is made when it does not exist
+          --port N               the port to listen on, 0 (default) for any free one
+          --address A            the address to listen on, default 127.0.0.1
+          --user NAME:PASSWORD   makes a user, or sets a user's password; users stay in the cache
+
+        Prints one line with the address when it listens, and stops on SIGTERM or SIGINT.
+        """
+
+    init(_ arguments: [String]) throws(UsageError) {
+        var rest = arguments[...]
+        while let option = rest.popFirst() {
+            guard option.hasPrefix("--") else { throw UsageError(message: "serve: \"\(option)\" is no option") }
+            guard let value = rest.popFirst() else { throw UsageError(message: "serve: \(option) needs a value") }
+            try take(option, value)
+        }
+        if models.isEmpty { throw UsageError(message: "serve: name a package model with --model") }
+        if cache.isEmpty { throw UsageError(message: "serve: name the server's database with --cache") }
+    }
+
+    private mutating func take(_ option: String, _ value: String) throws(UsageError) {
+        switch option {
+        case "--model": models.append(value)
+        case "--cache": cache = value
+        case "--address": address = value
+        case "--port":
+            guard let number = UInt16(value) else { throw UsageError(message: "serve: port \"\(value)\": use 0 to 65535") }
+            port = number
+        case "--backend":
+            let parts = value.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2 else { throw UsageError(message: "serve: --backend \"\(value)\": write NAME=FILE") }
+            backEnds[String(parts[0])] = String(parts[1])
+        case "--user":
+            let parts = value.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2 else { throw UsageError(message: "serve: --user: write NAME:PASSWORD") }
+            users[String(parts[0])] = String(parts[1])
+        default: throw UsageError(message: "serve: there is no option \(option)")
+        }
+    }
+
+    /// The server's configuration; reads the models.
+    /// - Throws: `ModelError` with everything that is wrong in a model.
+    func configuration() throws -> ServerConfiguration {
+        let packages = try models.map { path in
+            let url = URL(fileURLWithPath: path)
+            return PackageDeployment(
+                try PackageModel(contentsOf: url), backEnds: backEnds, directory: url.deletingLastPathComponent().path)
+        }
+        return ServerConfiguration(cachePath: cache, packages: packages, users: users)
+    }
+}

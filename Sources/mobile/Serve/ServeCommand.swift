@@ -1,0 +1,52 @@
+import Foundation
+import MobileServer
+
+/// `mobile serve`: the server alone.
+enum ServeCommand {
+    static let summary = "serves packages over HTTP"
+
+    /// - Parameter arguments: what stands behind `serve`.
+    /// - Returns: the exit status: 0 stopped by a signal, 1 it could not start, 64 the arguments are wrong.
+    @Sendable static func run(_ arguments: [String]) -> Int32 {
+        if arguments.contains("--help") || arguments.contains("-h") {
+            print(ServeArguments.usage)
+            return 0
+        }
+        do {
+            return try serve(ServeArguments(arguments))
+        } catch let error as UsageError {
+            complain("\(error.message)\n\n\(ServeArguments.usage)")
+            return Command.usageStatus
+        } catch {
+            complain("mobile serve: \(error)")
+            return 1
+        }
+    }
+
+    private static func serve(_ arguments: ServeArguments) throws -> Int32 {
+        // Blocked before there is another thread, so that only the wait below gets them.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGTERM)
+        sigaddset(&signals, SIGINT)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+
+        var configuration = try arguments.configuration()
+        configuration.log = { complain($0) }
+        let server = try MobileServer(configuration)
+        let http = try HTTPServer(port: arguments.port, address: arguments.address) { server.respond(to: $0) }
+        let host = arguments.address.contains(":") ? "[\(arguments.address)]" : arguments.address
+        print("serving \(server.packageNames.joined(separator: ", ")) at http://\(host):\(http.port)")
+        fflush(nil)
+
+        var received: Int32 = 0
+        sigwait(&signals, &received)
+        http.stop()
+        try server.close()
+        return 0
+    }
+
+    private static func complain(_ text: String) {
+        FileHandle.standardError.write(Data((text + "\n").utf8))
+    }
+}
