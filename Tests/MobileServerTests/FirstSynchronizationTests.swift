@@ -45,7 +45,7 @@ import Testing
         #expect(device.largeValues["Customer"]?.count == 1)
     }
 
-    @Test("KEY-02: a range of keys is granted once to one client, also after a restart")
+    @Test("a range of keys is granted once to one client, also after a restart")
     func keyRanges() throws {
         let server = try FieldSales.server()
         let first = try TestDevice.inRegion("NORTH", of: server)

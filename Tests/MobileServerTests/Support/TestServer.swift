@@ -58,6 +58,21 @@ final class TestServer {
         server = try MobileServer(configuration)
     }
 
+    /// Restarts the server, and copies its cache while it is closed.
+    func saveCache(to path: String) throws {
+        try server.close()
+        try FileManager.default.copyItem(atPath: folder.file("cache.db"), toPath: path)
+        server = try MobileServer(configuration)
+    }
+
+    /// Opens the server again on a cache that was saved before.
+    func reopen(withCache path: String) throws {
+        try server.close()
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.file("cache.db") + suffix) }
+        try FileManager.default.copyItem(atPath: path, toPath: folder.file("cache.db"))
+        server = try MobileServer(configuration)
+    }
+
     /// Works on the back end as somebody else than the server.
     @discardableResult
     func backEnd<R>(_ body: (Connection) throws -> R) throws -> R {
