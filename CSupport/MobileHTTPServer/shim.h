@@ -13,22 +13,32 @@ struct mhs_options {
     unsigned int maximum_connections;  ///< more wait in the system's queue
     unsigned int idle_seconds;         ///< a connection on which nothing moves for so long is closed
     size_t connection_memory;          ///< bytes of buffers per connection
+    const char *certificate;           ///< PEM, the server's own first; NULL: no TLS
+    const char *private_key;           ///< PEM; used with `certificate` only
     MHD_AccessHandlerCallback handler;
     void *context;  ///< first argument of both callbacks
     MHD_RequestCompletedCallback completed;
 };
 
-/// Starts the daemon with one thread per connection. NULL if that is not possible.
+/// Starts the daemon with one thread per connection. NULL if that is not possible, such as with a damaged certificate.
 static inline struct MHD_Daemon *mhs_start(const struct mhs_options *options)
 {
-    return MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC, 0, NULL, NULL,
-                            options->handler, options->context,
+    const unsigned int flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC;
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)options->certificate},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)options->private_key},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
+    const int has_tls = options->certificate != NULL;
+    return MHD_start_daemon(has_tls ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, options->handler, options->context,
                             MHD_OPTION_LISTEN_SOCKET, options->listener,
                             MHD_OPTION_CONNECTION_LIMIT, options->maximum_connections,
                             MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
                             MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)16384,
-                            MHD_OPTION_NOTIFY_COMPLETED, options->completed, options->context, MHD_OPTION_END);
+                            MHD_OPTION_NOTIFY_COMPLETED, options->completed, options->context,
+                            MHD_OPTION_ARRAY, has_tls ? tls : plain, MHD_OPTION_END);
 }
 
 /// The address of the other end; NULL if it has none. Lives as long as the connection.

@@ -37,6 +37,10 @@ public final class HTTPServer: Sendable {
         public var maximumConnections = 512
         /// A connection on which nothing moves for so long is closed, in whole seconds; default 120.
         public var idleTimeout: Duration = .seconds(120)
+        /// The server's certificate, followed by those that vouch for it, as PEM text; nil (default) for plain HTTP.
+        public var certificate: String?
+        /// The private key of ``certificate``, as PEM text.
+        public var privateKey: String?
 
         public init() {}
     }
@@ -72,10 +76,11 @@ public final class HTTPServer: Sendable {
         options.handler = HTTPService.access
         options.completed = HTTPService.completed
         options.context = Unmanaged.passUnretained(service).toOpaque()
-        guard let daemon = mhs_start(&options) else {
-            let text = strerror(errno).map { String(cString: $0) } ?? ""
+        guard let daemon = HTTPServer.start(options, configuration) else {
             _ = close(socket.descriptor)
-            throw HTTPServerError(.cannotStart, "cannot serve on port \(socket.port): \(text)")
+            let isSecure = configuration.certificate != nil
+            throw HTTPServerError(
+                .cannotStart, "cannot serve on port \(socket.port): \(isSecure ? "certificate and key do not fit, or " : "")no thread could be started")
         }
         self.configuration = configuration
         self.service = service
@@ -96,6 +101,18 @@ public final class HTTPServer: Sendable {
         configuration.port = port
         configuration.address = address
         try self.init(configuration, handler: handler)
+    }
+
+    private static func start(_ options: mhs_options, _ configuration: Configuration) -> OpaquePointer? {
+        var options = options
+        guard let certificate = configuration.certificate else { return mhs_start(&options) }
+        return certificate.withCString { certificate in
+            (configuration.privateKey ?? "").withCString { privateKey in
+                options.certificate = certificate
+                options.private_key = privateKey
+                return mhs_start(&options)
+            }
+        }
     }
 
     deinit { stop(timeout: .zero) }

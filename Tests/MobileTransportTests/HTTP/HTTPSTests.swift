@@ -1,0 +1,72 @@
+import MobileServer
+import MobileTransport
+import Testing
+
+/// HTTP over TLS: whom a client trusts.
+@Suite struct HTTPSTests {
+    func server() throws -> HTTPServer {
+        var configuration = HTTPServer.Configuration()
+        configuration.certificate = LoopbackCertificate.certificate
+        configuration.privateKey = LoopbackCertificate.privateKey
+        return try HTTPServer(configuration, handler: echo)
+    }
+
+    func transport(trusting certificates: String?) -> HTTPTransport {
+        var configuration = HTTPTransport.Configuration()
+        configuration.trustedCertificates = certificates
+        return HTTPTransport(configuration)
+    }
+
+    @Test("a server whose certificate is trusted is talked to, over one kept connection", arguments: ["localhost", "127.0.0.1"])
+    func trusted(host: String) throws {
+        let server = try server()
+        defer { server.stop() }
+        let transport = transport(trusting: LoopbackCertificate.certificate)
+        let content = patternBytes(300_000)
+        for isKept in [false, true] {
+            let request = TransportRequest(method: "POST", url: "https://\(host):\(server.port)/", body: .bytes(content))
+            let (response, body) = try transport.send(request)
+            #expect(body == content)
+            #expect(response.reusedConnection == isKept)
+        }
+    }
+
+    @Test("a server that nobody vouches for is refused before anything is sent", arguments: [nil, LoopbackCertificate.stranger])
+    func untrusted(certificates: String?) throws {
+        let server = try server()
+        defer { server.stop() }
+        let error = #expect(throws: TransportError.self) {
+            _ = try transport(trusting: certificates).send(TransportRequest(url: "https://localhost:\(server.port)/"))
+        }
+        #expect(error?.code == .tls)
+    }
+
+    @Test("a server that speaks no TLS is a TLS error, not a connection error")
+    func plainServer() throws {
+        let server = try HTTPServer(handler: echo)
+        defer { server.stop() }
+        let error = #expect(throws: TransportError.self) {
+            _ = try transport(trusting: nil).send(TransportRequest(url: "https://localhost:\(server.port)/"))
+        }
+        #expect(error?.code == .tls)
+    }
+
+    @Test("certificates to trust that are none are an error, not trust in everybody")
+    func damagedTrust() throws {
+        let server = try server()
+        defer { server.stop() }
+        let error = #expect(throws: TransportError.self) {
+            _ = try transport(trusting: "no certificate").send(TransportRequest(url: "https://localhost:\(server.port)/"))
+        }
+        #expect(error?.code == .tls)
+    }
+
+    @Test("a server whose certificate and key do not fit does not start")
+    func damagedIdentity() {
+        var configuration = HTTPServer.Configuration()
+        configuration.certificate = LoopbackCertificate.stranger
+        configuration.privateKey = LoopbackCertificate.privateKey
+        let error = #expect(throws: HTTPServerError.self) { _ = try HTTPServer(configuration, handler: echo) }
+        #expect(error?.code == .cannotStart)
+    }
+}
