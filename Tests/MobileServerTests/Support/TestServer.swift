@@ -51,6 +51,9 @@ final class TestServer {
         server = try MobileServer(configuration)
     }
 
+    /// Opens the server again after its caller has closed it.
+    func restartClosed() throws { server = try MobileServer(configuration) }
+
     /// Closes the server, loses its cache, and opens it again.
     func loseCache() throws {
         try server.close()
