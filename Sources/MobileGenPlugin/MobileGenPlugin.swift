@@ -35,7 +35,8 @@ struct ModelNames {
         let prefix = document["namePrefix"] as? String ?? ""
         let database = prefix + Self.swiftName(document["name"] as? String ?? "Package")
         let types = Self.names(document["structures"]) + Self.names(document["objects"])
-        files = ([database, database + "+Model"] + types.map { prefix + $0 }).map { $0 + ".swift" }
+        let personalization = Self.names(document["personalizationKeys"]).isEmpty ? [] : [database + "+Personalization"]
+        files = ([database, database + "+Model"] + personalization + types.map { prefix + $0 }).map { $0 + ".swift" }
     }
 
     private static func names(_ list: Any?) -> [String] {

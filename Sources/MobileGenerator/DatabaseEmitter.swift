@@ -38,6 +38,13 @@ struct DatabaseEmitter: Emitter {
                 text.line("try database.openConnection()")
                 text.line("return database")
             }
+            text.line()
+            text.documentation("The same, in asynchronous code.")
+            text.block("public static func open(_ profile: ConnectionProfile, environment: Environment = Environment()) async throws -> \(name)") { text in
+                text.line("let database = \(name)(metadata: metadata, profile: profile, environment: environment)")
+                text.line("try await database.openConnection()")
+                text.line("return database")
+            }
         }
         text.line()
         text.documentation("The database class under the name that the original generator gave it: the package's name and `DB`.")

@@ -16,7 +16,8 @@ struct EntityEmitter: Emitter {
     }
 
     var imports: [String] {
-        let types = object.attributes.map(type) + object.queries.flatMap(\.parameters).map(type)
+        let parameters = object.queries.flatMap(\.parameters) + object.synchronizationParameters
+        let types = object.attributes.map(type) + parameters.map(type)
         return types.contains(where: \.needsFoundation) ? ["Foundation", "MobileObjects"] : ["MobileObjects"]
     }
 
@@ -47,6 +48,7 @@ struct EntityEmitter: Emitter {
             emitColumns(to: &text)
         }
         emitFinders(to: &text)
+        emitSubscription(to: &text)
     }
 
     // MARK: Attributes

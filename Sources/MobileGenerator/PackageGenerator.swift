@@ -9,8 +9,9 @@ public struct GeneratedFile: Sendable, Equatable {
 
 /// Makes the typed Swift classes of a package: a thin face over the runtime's metadata. The same model gives the same bytes.
 ///
-/// One file per object and per structure, named after its type; `CRM.swift` with the database class and `CRM+Model.swift` with the
-/// model. The build plugin counts on these names: it declares them before the generator runs.
+/// One file per object and per structure, named after its type; `CRM.swift` with the database class, `CRM+Model.swift` with the model,
+/// and `CRM+Personalization.swift` where the package has personalization keys. The build plugin counts on these names: it declares
+/// them before the generator runs.
 public struct PackageGenerator: Sendable {
     let model: PackageModel
     /// Name of the model's file, for the comment at the top of each generated file.
@@ -27,6 +28,9 @@ public struct PackageGenerator: Sendable {
             file(DatabaseEmitter(model), named: databaseClass),
             file(ModelEmitter(model), named: databaseClass + "+Model"),
         ]
+        if !model.personalizationKeys.isEmpty {
+            files.append(file(PersonalizationEmitter(model), named: databaseClass + "+Personalization"))
+        }
         files += model.structures.map { file(StructureEmitter($0, in: model), named: SwiftNames.type($0.name, prefix: model.namePrefix)) }
         files += model.objects.indices.map {
             file(EntityEmitter(objectAt: $0, in: model), named: SwiftNames.type(model.objects[$0].name, prefix: model.namePrefix))

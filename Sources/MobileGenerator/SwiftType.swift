@@ -46,6 +46,9 @@ struct SwiftType {
         }
     }
 
+    /// The type as the name of an initializer: `String`, `Optional<String>`.
+    var conversion: String { isNullable ? "Optional<\(wrappedName)>" : wrappedName }
+
     /// Whether the type comes from Foundation.
     var needsFoundation: Bool {
         switch type {

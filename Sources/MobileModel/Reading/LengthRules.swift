@@ -3,8 +3,8 @@
 /// 1. What an attribute says under `large` wins.
 /// 2. A string longer than 8191 characters and a binary longer than 32767 bytes become large.
 /// 3. While the lengths of an object's attributes sum up to more than the model's page size, the largest string or binary becomes
-///    large; of equal ones the first. Keys, attributes of mappings and attributes that a query names stay, because a large value
-///    cannot be compared.
+///    large; of equal ones the first. Keys, attributes of mappings, attributes that a query names and attributes with a default
+///    value stay, because a large value cannot be compared and has no default.
 ///
 /// Lengths are the modelled ones; a character counts as 1, and a string or binary without a length as ``unstatedLength``.
 enum LengthRules {
@@ -68,7 +68,7 @@ enum LengthRules {
         let compared = comparedAttributes(of: object, in: model, queryWords)
         let candidates = object.attributes.indices.filter {
             let attribute = object.attributes[$0]
-            return !attribute.isLarge && attribute.type.large != nil && marks[path["attributes"][$0]] == nil
+            return !attribute.isLarge && attribute.type.large != nil && attribute.defaultValue == nil && marks[path["attributes"][$0]] == nil
                 && !compared.contains(attribute.name.lowercased())
         }.sorted { (-object.attributes[$0].rowLength, $0) < (-object.attributes[$1].rowLength, $1) }
         for candidate in candidates where sum > model.pageSize {

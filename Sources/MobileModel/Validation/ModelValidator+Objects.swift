@@ -39,7 +39,7 @@ extension ModelValidator {
             let place = path[index]
             checkName(attribute.name, of: "an attribute", place["name"])
             if !inStructure, ReservedNames.queryAttributes.contains(attribute.name) {
-                report(.name, place["name"], "every object has an attribute \"\(attribute.name)\" in queries", suggestion: "choose another name")
+                report(.name, place["name"], "every object has an attribute \"\(attribute.name)\" of its own", suggestion: "choose another name")
             }
             checkType(attribute.type, place["type"], largeAllowed: !inStructure)
             checkLength(attribute, place)

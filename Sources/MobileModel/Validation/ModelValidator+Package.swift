@@ -66,7 +66,7 @@ extension ModelValidator {
             if ReservedNames.personalizationKeys.contains(key.name) {
                 report(.name, place["name"], "every package has the session key \"\(key.name)\"", suggestion: "remove it; it can be used without")
             }
-            if ["save", "init", "self", "metadata"].contains(SwiftNames.converted(key.name)) {
+            if ["save", "saved", "init", "self"].contains(SwiftNames.converted(key.name)) {
                 report(.name, place["name"], "\"\(key.name)\" is a method of the generated class")
             }
             checkType(key.type, place["type"], largeAllowed: false)
@@ -118,6 +118,10 @@ extension ModelValidator {
         }
         let prefix = model.namePrefix
         if !model.name.isEmpty { add(SwiftNames.type(model.name, prefix: prefix), "the package", root["name"], &self) }
+        if !model.personalizationKeys.isEmpty, !model.name.isEmpty {
+            let name = SwiftNames.type(model.name, prefix: prefix) + "PersonalizationParameters"
+            add(name, "the personalization keys", root["personalizationKeys"], &self)
+        }
         for (index, object) in model.objects.enumerated() where !object.name.isEmpty {
             let name = SwiftNames.type(object.name, prefix: prefix)
             let path = root["objects"][index]

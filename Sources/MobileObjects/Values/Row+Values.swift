@@ -38,4 +38,10 @@ extension AttributeValue {
             throw ObjectError(.invalidValue, "a value of type \(type(of: value)) cannot be encoded as JSON", cause: error)
         }
     }
+
+    /// The structure or list that the value is; nil where it is null, of another kind, or JSON of another type.
+    public func decoded<T: Decodable>(as type: T.Type = T.self) -> T? {
+        guard case .json(let text) = self else { return nil }
+        return try? StructureJSON.value(text, as: type)
+    }
 }

@@ -106,7 +106,7 @@ import Testing
 
     static let attributes = [
         BadModel("{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"text\", \"type\": \"string\"}, {\"name\": \"Text\", \"type\": \"string\"}", "objects[2].attributes[1].name", "there is already an attribute \"text\"; upper and lower case do not tell names apart"),
-        BadModel("{\"name\": \"text\", \"type\"", "{\"name\": \"isPending\", \"type\"", "objects[2].attributes[0].name", "every object has an attribute \"isPending\" in queries; choose another name"),
+        BadModel("{\"name\": \"text\", \"type\"", "{\"name\": \"isPending\", \"type\"", "objects[2].attributes[0].name", "every object has an attribute \"isPending\" of its own; choose another name"),
         BadModel("{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"a b\", \"type\": \"int\"}, {\"name\": \"ab\", \"type\": \"int\"}", "objects[2].attributes[1].name", "the attribute \"ab\" and the attribute \"a b\" have the same Swift name \"ab\""),
         BadModel("{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"id\", \"type\": \"int\"}, {\"name\": \"id_\", \"type\": \"int\"}", "objects[2].attributes[1].name", "the attribute \"id_\" and the attribute \"id\" have the same Swift name \"id_\""),
         BadModel("{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"text\"}", "objects[2].attributes[0]", "the key \"type\" is missing"),

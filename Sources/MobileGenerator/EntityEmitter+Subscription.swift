@@ -1,0 +1,50 @@
+import MobileModel
+
+/// The set of synchronization parameters of an object.
+extension EntityEmitter {
+    func emitSubscription(to text: inout SwiftText) {
+        guard !object.synchronizationParameters.isEmpty else { return }
+        let set = name + "Subscription"
+        text.line()
+        text.block("extension \(name): SubscribableEntity") { $0.line("public typealias Parameters = \(set)") }
+        text.line()
+        text.documentation(
+            "Synchronization parameters of \(object.name): they choose the rows that this device gets. Add a set with ``\(name)/addSubscription(_:in:)``.")
+        text.block("public struct \(set): SubscriptionParameters") { text in
+            for parameter in object.synchronizationParameters {
+                text.documentation(documentation(of: parameter))
+                text.line("public var \(member(parameter)): \(type(parameter).name)")
+            }
+            text.line()
+            let list = object.synchronizationParameters.map { parameter in
+                let value = parameter.defaultValue.map { type(parameter).literal(json: $0) } ?? (parameter.isNullable ? "nil" : nil)
+                return "\(member(parameter)): \(type(parameter).name)" + (value.map { " = \($0)" } ?? "")
+            }
+            text.documentation("A set with these values; what is left out has the model's default.")
+            text.block("public init(\(list.joined(separator: ", ")))") { text in
+                for parameter in object.synchronizationParameters { text.line("self.\(member(parameter)) = \(member(parameter))") }
+            }
+            text.line()
+            text.block("public init(parameters: [String: AttributeValue])") { text in
+                for parameter in object.synchronizationParameters {
+                    let type = type(parameter)
+                    let value = parameter.defaultValue.map { type.literal(json: $0) } ?? type.emptyValue
+                    text.line(
+                        "\(member(parameter)) = parameters[\(SwiftText.literal(parameter.name))].flatMap { \(type.conversion)(attributeValue: $0) } ?? \(value)")
+                }
+            }
+            text.line()
+            text.block("public var parameters: [String: AttributeValue]") { text in
+                let values = object.synchronizationParameters.map { "\(SwiftText.literal($0.name)): \(member($0)).attributeValue" }
+                text.line("[\(values.joined(separator: ", "))]")
+            }
+        }
+    }
+
+    private func member(_ parameter: ParameterModel) -> String { SwiftNames.inCode(parameter.name) }
+
+    private func documentation(of parameter: ParameterModel) -> String {
+        let key = parameter.personalizationKey.map { " The value of the personalization key `\($0)` is taken over it, once saved." }
+        return "The parameter `\(parameter.name)`." + (key ?? "")
+    }
+}

@@ -1,0 +1,53 @@
+/// Names that generated code, the runtime or the local database use themselves.
+enum ReservedNames {
+    /// Words of the language that can be a member's name only in backticks.
+    static let keywords: Set<String> = [
+        "actor", "Any", "any", "as", "associatedtype", "async", "await", "borrowing", "break", "case", "catch", "class", "consuming",
+        "continue", "convenience", "default", "defer", "deinit", "do", "dynamic", "else", "enum", "extension", "fallthrough", "false",
+        "fileprivate", "for", "func", "guard", "if", "import", "in", "inout", "internal", "is", "let", "nil", "operator", "package",
+        "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return", "Self", "some", "static", "struct",
+        "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "unowned", "var", "weak", "where", "while",
+    ]
+
+    /// Members of the runtime's entities, and words that cannot be a member's name even in backticks.
+    static let members: Set<String> = [
+        "addSubscription", "attributeChanged", "badValue", "bigBinary", "bigString", "cancelPending", "cancelPendingOperations",
+        "children", "Columns", "columns", "context", "convert", "copyAll", "countWithQuery", "create", "debugDescription", "decode",
+        "delete", "description", "downloadState", "encoded", "entity", "entityMetadata", "find", "findAll", "findByPrimaryKey",
+        "findWithQuery", "getInstance", "hash", "hashValue", "id", "init", "isLoading", "isSavedForLargeValues", "json", "keyToString",
+        "largeValue", "largeValueDatabase", "lastOperation", "load", "logRecords", "metaData", "metadata", "newLogRecord", "object",
+        "observe", "originalState", "package", "page", "parent", "parentObject", "Protocol", "query", "refresh", "removeSubscription",
+        "save", "Self", "self", "setAttribute", "setChildren", "setLargeValue", "setParent", "setValue", "state", "submitPending",
+        "submitPendingOperations", "subscriptions", "Type", "update", "value",
+    ]
+
+    /// Attributes of the runtime that queries made at run time know; a modelled attribute cannot have such a name.
+    static let queryAttributes: Set<String> = [
+        "surrogateKey", "pending", "isPending", "isNew", "isDirty", "isCreated", "isUpdated", "isDeleted", "pendingChange", "replayCounter",
+        "replayPending", "replayFailure", "disableSubmit", "hasLogRecords",
+    ]
+
+    /// Columns that every table of the local database has; object SQL may name them.
+    static let stateColumns: Set<String> = ["_sk", "_pc", "_rc", "_rp", "_rf"]
+
+    /// Types that generated code refers to; a class of that name would hide them.
+    static let types: Set<String> = [
+        "Any", "AnyObject", "Array", "AsyncSequence", "AttributeMetadata", "AttributeValue", "BigBinary", "BigString", "Bool",
+        "ByteCount", "CallbackHandler", "Character", "Children", "Codable", "Column", "Columns", "ConnectionProfile", "Data", "Database",
+        "Date", "Decimal", "Dictionary", "Double", "Entity", "EntityList", "EntityMetadata", "EntityState", "Environment", "Error",
+        "Float", "GenericEntity", "Hashable", "Int", "Int16", "Int32", "Int64", "Int8", "KeyGenerator", "LargeValue", "LocalDate",
+        "LocalTime", "LogRecord", "MobileModel", "MobileObjects", "MobileStore", "MobileSync", "ModelledEntity", "Never", "ObjectError",
+        "Operation", "Optional", "OutboxRecord", "PackageDatabase", "PackageMetadata", "PackageModel", "PendingChange",
+        "PersonalizationParameters", "Protocol", "Query", "Result", "Row", "RowPage", "Self", "Sendable", "Sequence", "Set", "String",
+        "Structure", "SubscribableEntity", "Subscription", "SubscriptionParameters", "Swift", "Type", "UInt8", "UUID", "Value", "Void",
+    ]
+
+    /// Names of generated parameters of finders; a query's parameter of that name would be there twice.
+    static let finderParameters: Set<String> = ["in", "package", "self", "skip", "take"]
+
+    /// Personalization keys that every package has: the session's user.
+    static let personalizationKeys: Set<String> = ["username", "password"]
+
+    /// Properties that the original's parameter classes have beside the modelled ones.
+    static let parameterProperties: Set<String> = ["size", "user"]
+}

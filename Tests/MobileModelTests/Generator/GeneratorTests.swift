@@ -1,0 +1,110 @@
+import Foundation
+import MobileGenerator
+import MobileModel
+import Testing
+
+@Suite struct GeneratorTests {
+    private func files(_ json: String) throws -> [String: String] {
+        let files = PackageGenerator(try PackageModel(json: json), source: "shop.mbo.json").files
+        return Dictionary(files.map { ($0.name, $0.text) }) { first, _ in first }
+    }
+
+    /// The generated Note.swift of the shop's model with another attribute in place of `text`.
+    private func note(_ attribute: String) throws -> String {
+        let json = try ShopModel.json(replacing: "{\"name\": \"text\", \"type\": \"string\"}", with: attribute)
+        return try #require(try files(json)["Note.swift"])
+    }
+
+    /// A change of the generator shows here as a difference that somebody reads before it reaches every application.
+    @Test(
+        "GEN-17 GEN-19: generated files are, to the byte, those that were looked at last",
+        arguments: ["Customer.swift", "CRM.swift", "CRM+Personalization.swift"])
+    func golden(name: String) throws {
+        let model = try PackageModel(contentsOf: SampleModelTests.repository.appending(path: "Sources/SampleCRM/crm.mbo.json"))
+        let file = try #require(PackageGenerator(model, source: "crm.mbo.json").files.first { $0.name == name })
+        let golden = SampleModelTests.repository.appending(path: "Tests/Fixtures/generated/\(name)")
+        #expect(file.text == (try String(contentsOf: golden, encoding: .utf8)))
+    }
+
+    @Test("GEN-17: the same model gives the same bytes, however it is written")
+    func stable() throws {
+        let model = try PackageModel(json: ShopModel.json)
+        let first = PackageGenerator(model, source: "shop.mbo.json").files
+        #expect(PackageGenerator(model, source: "shop.mbo.json").files == first)
+        #expect(PackageGenerator(try PackageModel(json: model.json), source: "shop.mbo.json").files == first)
+    }
+
+    @Test("GEN-11: one file per object and structure, named after the class; the database class and the model have theirs")
+    func names() throws {
+        #expect(
+            try Set(files(ShopModel.json).keys) == [
+                "Shop.swift", "Shop+Model.swift", "Shop+Personalization.swift", "Address.swift", "Customer.swift", "Order.swift", "Note.swift",
+            ])
+    }
+
+    @Test("GEN-12 GEN-13: every class takes the prefix; the database class is also known by the package's name and DB")
+    func prefix() throws {
+        let files = try files(ShopModel.json(replacing: "\"version\": \"2.1\"", with: "\"namePrefix\": \"ACME\""))
+        #expect(files["ACMEShop.swift"]?.contains("public final class ACMEShop: PackageDatabase") == true)
+        #expect(files["ACMEShop.swift"]?.contains("public typealias ACMEShopDB = ACMEShop\n") == true)
+        #expect(files["ACMECustomer.swift"]?.contains("public var orders: Children<ACMEOrder> {") == true)
+        #expect(files["ACMECustomer.swift"]?.contains("public var address: ACMEAddress? = nil") == true)
+    }
+
+    @Test("GEN-14 GEN-15: names with spaces, keywords and names of the runtime become names that compile")
+    func awkwardNames() throws {
+        let note = try note(
+            """
+            {"name": "unit price", "type": "int"}, {"name": "default", "type": "int"}, {"name": "state", "type": "string"},
+            {"name": "id", "type": "int"}, {"name": "a.b", "type": "string"}
+            """)
+        #expect(note.contains("public var unitprice: Int32 = 0 { didSet { attributeChanged(0) } }"))
+        #expect(note.contains("public let unitprice = Column<Note, Int32>(0, \"unit price\")"))
+        #expect(note.contains("public var `default`: Int32 = 0"))
+        #expect(note.contains("case 1: `default` = try convert(value, ofAttribute: 1)"))
+        #expect(note.contains("public var state_: String") && note.contains("public var id_: Int32") && note.contains("public var a_b: String"))
+    }
+
+    @Test(
+        "every type of the model has its Swift type, its empty value and its way out of a row",
+        arguments: [
+            ("string", "String", "\"\"", "row.string(column) ?? \"\""), ("char", "String", "\"\"", "row.string(column) ?? \"\""),
+            ("boolean", "Bool", "false", "row.boolean(column)"), ("binary", "[UInt8]", "[]", "row.blob(column) ?? []"),
+            ("byte", "Int8", "0", "Int8(truncatingIfNeeded: row.integer(column))"),
+            ("short", "Int16", "0", "Int16(truncatingIfNeeded: row.integer(column))"),
+            ("int", "Int32", "0", "Int32(truncatingIfNeeded: row.integer(column))"), ("long", "Int64", "0", "row.integer(column)"),
+            ("integer", "Int64", "0", "row.integer(column)"), ("decimal", "Decimal", "0", "row.decimal(column, scale: 2)"),
+            ("float", "Float", "0", "Float(row.real(column))"), ("double", "Double", "0", "row.real(column)"),
+            ("date", "LocalDate", ".epoch", "row.date(column) ?? .epoch"), ("time", "LocalTime", ".midnight", "row.time(column) ?? .midnight"),
+            ("dateTime", "Date", "Date(timeIntervalSince1970: 0)", "row.dateTime(column) ?? Date(timeIntervalSince1970: 0)"),
+            ("Address", "Address", "Address()", "row.decoded(column) ?? Address()"), ("int[]", "[Int32]", "[]", "row.decoded(column) ?? []"),
+        ])
+    func types(type: String, swift: String, empty: String, read: String) throws {
+        let plain = try note("{\"name\": \"text\", \"type\": \"\(type)\"}")
+        #expect(plain.contains("public var text: \(swift) = \(empty) { didSet"))
+        #expect(plain.contains("        text = \(read)\n"))
+        #expect(try note("{\"name\": \"text\", \"type\": \"\(type)\", \"nullable\": true}").contains("public var text: \(swift)? = nil { didSet"))
+    }
+
+    @Test(
+        "default values become expressions of their type",
+        arguments: [
+            ("string", "\"a\\\"\\n\\u0007\"", "\"a\\\"\\n\\u{7}\""),
+            ("decimal", "12.50", "Decimal(sign: .plus, exponent: -2, significand: 1250)"), ("decimal", "-3", "-3"),
+            ("decimal", "-0.05", "Decimal(sign: .minus, exponent: -2, significand: 5)"),
+            ("date", "\"2025-12-31\"", "LocalDate(\"2025-12-31\") ?? .epoch"),
+            ("dateTime", "\"1970-01-02T00:00:00.250Z\"", "Date(timeIntervalSince1970: 86400.25)"), ("binary", "\"AP8=\"", "[0, 255]"),
+            ("int[]", "[1, 2]", "[1, 2]"), ("boolean", "true", "true"),
+        ])
+    func defaults(type: String, json: String, swift: String) throws {
+        #expect(try note("{\"name\": \"text\", \"type\": \"\(type)\", \"default\": \(json)}").contains(" = \(swift) { didSet"))
+    }
+
+    @Test func `the embedded model is the model, whatever its texts hold`() throws {
+        let json = try ShopModel.json(replacing: "\"version\": \"2.1\"", with: "\"documentation\": \"a \\\"\\\"\\\"# and \\\\#(x)\"")
+        let text = try #require(try files(json)["Shop+Model.swift"])
+        let start = try #require(text.range(of: "##\"\"\"\n")), end = try #require(text.range(of: "    \"\"\"##"))
+        let embedded = text[start.upperBound..<end.lowerBound].split(separator: "\n").map { $0.dropFirst(8) }.joined(separator: "\n")
+        #expect(try PackageModel(json: embedded) == PackageModel(json: json))
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@testable import MobileModel
+
+@Suite struct SwiftNamesTests {
+    @Test(
+        "GEN-14: points become underscores, white space is removed, nothing else is converted",
+        arguments: [("cust_id", "cust_id"), ("Unit Price", "UnitPrice"), ("ns.Customer", "ns_Customer"), ("a\tb c.d", "abc_d"), ("name", "name")])
+    func conversion(modelled: String, swift: String) {
+        #expect(SwiftNames.converted(modelled) == swift)
+    }
+
+    @Test("GEN-15: id and description, and what else the runtime's classes have, get an underscore", arguments: [
+        ("id", "id_"), ("description", "description_"), ("state", "state_"), ("save", "save_"), ("i d", "id_"), ("identity", "identity"),
+    ])
+    func reserved(modelled: String, swift: String) {
+        #expect(SwiftNames.member(modelled) == swift)
+    }
+
+    @Test("words of the language stand in backticks", arguments: [("default", "`default`"), ("in", "`in`"), ("inn", "inn"), ("self", "self_"), ("Type", "Type_")])
+    func keywords(modelled: String, swift: String) {
+        #expect(SwiftNames.memberInCode(modelled) == swift)
+    }
+
+    /// A member of the runtime that is not reserved would make a model fail in the compiler, with an error that nobody understands.
+    @Test func `every public member of the runtime's classes is reserved`() throws {
+        let sources = SampleModelTests.repository.appending(path: "Sources/MobileObjects")
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        var members: Set<String> = []
+        for case let file as URL in files where file.pathExtension == "swift" {
+            members.formUnion(Self.publicMembers(of: ["Entity", "ModelledEntity", "SubscribableEntity"], in: try String(contentsOf: file, encoding: .utf8)))
+        }
+        #expect(members.isSuperset(of: ["save", "surrogateKey", "findAll", "subscriptions"]), "the search itself does not work any more")
+        #expect(members.subtracting(ReservedNames.members).subtracting(ReservedNames.queryAttributes).sorted() == [])
+    }
+
+    /// The names of public functions and properties that stand one level deep in declarations of `types`.
+    private static func publicMembers(of types: [String], in source: String) -> Set<String> {
+        var names: Set<String> = []
+        var isWanted = false
+        for line in source.split(separator: "\n") {
+            if let match = line.firstMatch(of: /^(?:public |open |final |package )*(?:class|extension|protocol|struct|enum|actor) (\w+)/) {
+                isWanted = types.contains(String(match.1))
+            }
+            if isWanted, let match = line.firstMatch(of: /^ {4}(?:@\w+ )*(?:public|open) (?:[\w()]+ )*?(?:func|var|let) (\w+)/) {
+                names.insert(String(match.1))
+            }
+        }
+        return names
+    }
+}
