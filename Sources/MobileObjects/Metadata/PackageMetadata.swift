@@ -22,11 +22,6 @@ public final class PackageMetadata: Sendable {
         indexes = Dictionary(entities.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// From the model's text that generated code carries, which the generator has checked: a text that is no valid model stops the program.
-    public convenience init(embedded json: String) {
-        do { try self.init(PackageModel(json: json)) } catch { preconditionFailure("the embedded model is damaged; generate again: \(error)") }
-    }
-
     /// The object with this modelled name.
     /// - Throws: ``ObjectError/Code/noSuchClass``.
     public func entity(named name: String) throws -> EntityMetadata {

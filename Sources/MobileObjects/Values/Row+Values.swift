@@ -16,13 +16,18 @@ extension Row {
     }
 
     /// A `date` attribute; nil where the column is NULL or no date.
-    public func date(_ column: Int) -> LocalDate? { string(column).flatMap { LocalDate($0) } }
+    public func date(_ column: Int) -> LocalDate? { withText(column) { ISO8601Text.date($0, 0, isWhole: true) } }
 
     /// A `time` attribute; nil where the column is NULL or no time.
-    public func time(_ column: Int) -> LocalTime? { string(column).flatMap { LocalTime($0) } }
+    public func time(_ column: Int) -> LocalTime? { withText(column) { ISO8601Text.time($0, 0, isWhole: true) } }
 
     /// A `dateTime` attribute; nil where the column is NULL or no such text.
-    public func dateTime(_ column: Int) -> Date? { string(column).flatMap { ISO8601Text.dateTime($0) } }
+    public func dateTime(_ column: Int) -> Date? { withText(column) { ISO8601Text.dateTime($0) } }
+
+    /// Reads a text where it lies.
+    private func withText<R>(_ column: Int, _ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
+        withBytes(column) { bytes in bytes.withUnsafeBytes { $0.withMemoryRebound(to: UInt8.self, body) } }
+    }
 
     /// A structure or list, kept as JSON; nil where the column is NULL or not of that type.
     public func decoded<T: Decodable>(_ column: Int, as type: T.Type = T.self) -> T? {

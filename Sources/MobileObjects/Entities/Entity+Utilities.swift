@@ -1,0 +1,28 @@
+public import MobileStore
+
+extension Entity: CustomStringConvertible {
+    /// The full row for people: key, state and attributes. SMP 2.3: `description`.
+    public final var description: String {
+        let state = "\(pendingChange.letter)\(isDirty ? ", changed" : "")"
+        let values = metadata.attributes.map { "\($0.name): \($0.isLarge ? "(large)" : value(ofAttribute: $0.index).description)" }
+        return "\(metadata.name) \(isNew ? "new" : keyToString()) [\(state)] \(values.joined(separator: ", "))"
+    }
+
+    /// The attributes as a JSON object, in the order of the model; large ones are left out. SMP 2.3: `json:`.
+    /// - Throws: ``ObjectError/Code/invalidValue`` when an attribute has a value that it cannot have.
+    public final func json() throws -> JSONObject {
+        JSONObject(
+            uniqueKeys: try metadata.attributes.filter { !$0.isLarge }.map { ($0.name, $0.storage.json(try storedValue($0.index))) })
+    }
+
+    /// Takes over all attributes of another object of the class but large ones; key, state and relatives stay. SMP 2.3: `copyAll:`.
+    /// - Throws: ``ObjectError/Code/misuse`` when the other one is of another class, ``ObjectError/Code/invalidValue``.
+    public final func copyAll(_ other: Entity) throws {
+        guard other.metadata.name == metadata.name else {
+            throw ObjectError(.misuse, "copyAll: a \(other.metadata.name) cannot be copied into a \(metadata.name)")
+        }
+        for attribute in metadata.attributes where !attribute.isLarge {
+            try setValue(other.value(ofAttribute: attribute.index), ofAttribute: attribute.index)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import MobileObjects
+import MobileStore
+import Testing
+
+/// The log table of a package.
+@Suite struct LogRecordTests {
+    let shop: Shop
+    init() throws {
+        shop = try Shop()
+        try shop.importCustomer(1, id: "c1", name: "Harbour Foods")
+        try shop.importCustomer(2, id: "c2", name: "Castle Inn")
+    }
+
+    private func serverRecord(_ message: String, key: String, code: Int = 412) throws {
+        try shop.database.write("log") { transaction in
+            _ = try transaction.store(
+                transaction.database.makeLogRecord(
+                    level: .error, code: code, eisCode: "275", message: message, component: "Customer", entityKey: key, operation: "update",
+                    requestID: "33", timestamp: Date(timeIntervalSince1970: 1_000_000)))
+        }
+    }
+
+    @Test("LRC-09 LRC-03 PSP-08 PSP-11: an object finds the records of its row, with all of their fields")
+    func ofObject() throws {
+        try serverRecord("credit limit below 0", key: "1")
+        try serverRecord("another row", key: "2")
+        let record = try #require(try shop.objects("Customer").load(1).logRecords().first)
+        #expect(try shop.objects("Customer").load(1).logRecords().count == 1)
+        #expect(record.component == "Customer" && record.entityKey == "1" && record.code == 412 && record.eisCode == "275")
+        #expect(record.message == "credit limit below 0" && record.operation == "update" && record.requestID == "33")
+        #expect(record.level == .error && record.messageID > 0 && record.timestamp == Date(timeIntervalSince1970: 1_000_000))
+        #expect(!record.isFromClient)
+    }
+
+    @Test("LRC-01 LRC-08: the package's table has the server's records and the client's, the newest first")
+    func ofPackage() throws {
+        try serverRecord("first", key: "1")
+        var record = shop.database.newLogRecord(level: .info, message: "second")
+        try record.save()
+        #expect(try shop.database.logRecords().map(\.message) == ["second", "first"])
+        #expect(try shop.database.logRecords().map(\.isFromClient) == [true, false])
+    }
+
+    @Test("LRC-05 LRC-06: a new record of an object carries its component and key; save writes it")
+    func newRecord() throws {
+        let customer = try shop.objects("Customer").load(1)
+        var record = customer.newLogRecord(level: .warn, message: "asked to be called")
+        #expect(try customer.logRecords().isEmpty)
+        try record.save()
+        #expect(try customer.logRecords().map(\.message) == ["asked to be called"])
+        #expect(record.code == 9998 && record.messageID > 0)
+        record.message = "was called"
+        try record.save()
+        #expect(try customer.logRecords().map(\.message) == ["was called"])
+    }
+
+    @Test("LRC-14: a record that was handled is deleted")
+    func delete() throws {
+        try serverRecord("handled", key: "1")
+        var own = shop.database.newLogRecord(level: .info, message: "own")
+        try own.save()
+        for record in try shop.database.logRecords() { try record.delete() }
+        #expect(try shop.database.logRecords().isEmpty)
+        // The server's record keeps a mark until the server knows; the client's own is gone.
+        #expect(try shop.count("_log_record") == 1)
+    }
+
+    @Test("LRC-10: the levels have the documented numbers")
+    func levels() {
+        #expect(LogLevel.allCases.map(\.rawValue) == [1, 2, 3, 4, 5, 6, 7])
+        #expect(LogLevel.allCases.map(\.name) == ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL", "OFF"])
+    }
+
+    @Test("LRC-12 LRC-02: the line has the documented fields in the documented order")
+    func line() throws {
+        try serverRecord("credit limit below 0", key: "1")
+        #expect(
+            try shop.database.logRecords().first?.line
+                == "ERROR, 412, 275, credit limit below 0, Customer, 1, update, 33, 1970-01-12T13:46:40.000Z")
+    }
+
+    @Test("LRC-07: submitLogRecords prepares the client's records for upload")
+    func submit() throws {
+        try serverRecord("the server's", key: "1")
+        var own = shop.database.newLogRecord(level: .info, message: "own")
+        try own.save()
+        try shop.database.submitLogRecords()
+        #expect(try shop.value("SELECT group_concat(message) FROM \"_log_record\" WHERE \"state\" = 1")?.text == "own")
+    }
+}
