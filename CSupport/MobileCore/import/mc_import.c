@@ -66,8 +66,8 @@ static mc_status fail_row(const mc_import *import, int result, const mc_row_batc
 {
     const int64_t number = batch->first_row + (int64_t)row, offset = batch->offsets[row];
     const int extended = sqlite3_extended_errcode(import->db);
-    const mc_status status = mc_fail_sqlite(error, import->db, extended != SQLITE_OK ? extended : result, "import of \"%.80s\", row %" PRId64 ", byte %" PRId64,
-                                            import->table, number, offset);
+    const mc_status status = mc_fail_sqlite(error, import->db, extended != SQLITE_OK ? extended : result,
+                                            "import of \"%.80s\", row %" PRId64 ", byte %" PRId64, import->table, number, offset);
     if (error != NULL) {
         error->row = number;
         error->byte_offset = offset;
@@ -201,7 +201,8 @@ static mc_status load_pending(mc_import *import, const mc_import_pending *pendin
     int step;
     while (status == MC_OK && (step = sqlite3_step(keys)) != SQLITE_DONE) {
         if (step != SQLITE_ROW)
-            status = mc_fail_sqlite(error, import->db, step, "import of \"%.80s\", pending keys of \"%.80s\"", import->table, pending->table);
+            status = mc_fail_sqlite(error, import->db, step, "import of \"%.80s\", pending keys of \"%.80s\"", import->table,
+                                    pending->table);
         else if (sqlite3_column_type(keys, 0) != SQLITE_INTEGER)
             status = mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\", pending keys of \"%.80s\": expected integers", import->table,
                              pending->table);

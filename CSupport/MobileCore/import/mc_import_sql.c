@@ -83,7 +83,8 @@ mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_options *options,
 {
     sqlite3_str *const sql = sqlite3_str_new(db);
     if (options->mode == MC_IMPORT_DELETE) {
-        sqlite3_str_appendf(sql, "DELETE FROM \"%w\" WHERE \"%w\".\"%w\"=?1", options->table, options->table, options->columns[key_column].name);
+        sqlite3_str_appendf(sql, "DELETE FROM \"%w\" WHERE \"%w\".\"%w\"=?1", options->table, options->table,
+                            options->columns[key_column].name);
         return prepare(db, sql, options->table, out, error);
     }
     append_insert(sql, options, size);

@@ -18,8 +18,9 @@ static mc_status begin(mc_inflater *inflater, uint8_t first, mc_error *error)
     inflater->kind = first == 0x1F ? MC_INFLATER_GZIP : (first & 0x0F) == 8 ? MC_INFLATER_ZLIB : MC_INFLATER_PLAIN;
     if (inflater->kind == MC_INFLATER_PLAIN)
         return MC_OK;
+    const int window_bits = inflater->kind == MC_INFLATER_GZIP ? 16 + MAX_WBITS : MAX_WBITS;
     inflater->buffer = malloc(BUFFER_BYTES);
-    if (inflater->buffer == NULL || inflateInit2(&inflater->stream, inflater->kind == MC_INFLATER_GZIP ? 16 + MAX_WBITS : MAX_WBITS) != Z_OK)
+    if (inflater->buffer == NULL || inflateInit2(&inflater->stream, window_bits) != Z_OK)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "inflating: no memory");
     inflater->ready = true;
     return MC_OK;

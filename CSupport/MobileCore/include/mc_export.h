@@ -19,6 +19,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+MC_NONNULL_BEGIN
 
 struct sqlite3_stmt;
 
@@ -50,21 +51,22 @@ typedef struct mc_export mc_export;
 /// `mc_export_close`; on failure it is NULL.
 /// Fails with MC_ERROR_MISUSE (a statement without columns, another number of rules, two columns of one name in objects, a level
 /// out of its range), MC_ERROR_NO_MEMORY.
-mc_status mc_export_open(struct sqlite3_stmt *MC_NONNULL statement, const mc_export_options *MC_NONNULL options,
+mc_status mc_export_open(struct sqlite3_stmt *statement, const mc_export_options *options,
                          mc_export *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// Writes the next bytes to `buffer`; `*length` is their number: `capacity` until the last piece, and 0 behind it.
 /// Fails with MC_ERROR_CORRUPT (a text that is not UTF-8; `row` is set), MC_ERROR_TYPE (a value that its column's type cannot
 /// write, an infinity), MC_ERROR_NO_MEMORY and as SQLite does. After a failure every read fails with MC_ERROR_MISUSE.
-mc_status mc_export_read(mc_export *MC_NONNULL rows, void *MC_NONNULL buffer, size_t capacity, size_t *MC_NONNULL length,
+mc_status mc_export_read(mc_export *rows, void *buffer, size_t capacity, size_t *length,
                          mc_error *MC_NULLABLE error);
 
 /// Rows written so far.
-int64_t mc_export_rows(const mc_export *MC_NONNULL rows);
+int64_t mc_export_rows(const mc_export *rows);
 
 /// Lets go of an export; NULL is allowed.
 void mc_export_close(mc_export *MC_NULLABLE rows);
 
+MC_NONNULL_END
 #ifdef __cplusplus
 }
 #endif

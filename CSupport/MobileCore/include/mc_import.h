@@ -29,6 +29,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+MC_NONNULL_BEGIN
 
 typedef enum mc_import_mode {
     MC_IMPORT_INSERT = 0,  ///< a row that exists is an error
@@ -38,14 +39,14 @@ typedef enum mc_import_mode {
 
 /// A column and the value that all rows get there.
 typedef struct mc_import_assignment {
-    const char *MC_NONNULL column;
+    const char *column;
     mc_value value;
 } mc_import_assignment;
 
 /// Where the versions of rows with pending changes go.
 typedef struct mc_import_pending {
-    const char *MC_NONNULL table;     ///< has the columns of the import
-    const char *MC_NONNULL key;       ///< its integer key
+    const char *table;     ///< has the columns of the import
+    const char *key;       ///< its integer key
     const mc_import_assignment *MC_NULLABLE assignments;  ///< what is set there beside the columns
     size_t assignment_count;
 } mc_import_pending;
@@ -63,12 +64,12 @@ typedef struct mc_import_counts {
 
 /// Called after each batch of rows; anything but 0 cancels the import, which then fails with MC_ERROR_INTERRUPTED.
 /// It must not use the import, but may use its connection.
-typedef int (*mc_import_progress)(void *MC_NULLABLE context, const mc_import_counts *MC_NONNULL counts);
+typedef int (*mc_import_progress)(void *MC_NULLABLE context, const mc_import_counts *counts);
 
 /// Names are copied at open. `columns` in the order of the values in row arrays; of the same names as in the table.
 typedef struct mc_import_options {
-    const char *MC_NONNULL table;
-    const mc_column *MC_NONNULL columns;
+    const char *table;
+    const mc_column *columns;
     size_t column_count;
     mc_import_mode mode;
     const char *MC_NULLABLE key;      ///< one of the columns, unique in the table; NULL: the first one. It is required
@@ -88,24 +89,25 @@ typedef struct mc_import mc_import;
 /// Opens an import on a connection, which is borrowed and must outlive it. On success `*out` is owned by the caller, who gives
 /// it to `mc_import_close`; on failure it is NULL and the database is as it was.
 /// Fails with MC_ERROR_MISUSE (options out of range), MC_ERROR_SQLITE (no such table, column or unique key) and as SQLite does.
-mc_status mc_import_open(struct sqlite3 *MC_NONNULL db, const mc_import_options *MC_NONNULL options,
+mc_status mc_import_open(struct sqlite3 *db, const mc_import_options *options,
                          mc_import *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// Takes the next bytes, which must stay in place during the call only. After a failure the import is rolled back.
 /// Fails as `mc_rows_push` does, with MC_ERROR_CONSTRAINT and other failures of SQLite (`row` is the row it refused),
 /// MC_ERROR_COMPRESSION (damaged; `byte_offset` counts deflated bytes), MC_ERROR_LIMIT (inflated too much),
 /// MC_ERROR_INTERRUPTED (cancelled by `progress` or sqlite3_interrupt).
-mc_status mc_import_push(mc_import *MC_NONNULL import, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
+mc_status mc_import_push(mc_import *import, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
 
 /// Completes the import: the input ends here. Fails as push does, and with MC_ERROR_TRUNCATED.
-mc_status mc_import_finish(mc_import *MC_NONNULL import, mc_import_counts *MC_NULLABLE counts, mc_error *MC_NULLABLE error);
+mc_status mc_import_finish(mc_import *import, mc_import_counts *MC_NULLABLE counts, mc_error *MC_NULLABLE error);
 
 /// How far the import has come.
-mc_import_counts mc_import_progress_counts(const mc_import *MC_NONNULL import);
+mc_import_counts mc_import_progress_counts(const mc_import *import);
 
 /// Lets go of an import, and rolls it back if it is not finished; NULL is allowed.
 void mc_import_close(mc_import *MC_NULLABLE import);
 
+MC_NONNULL_END
 #ifdef __cplusplus
 }
 #endif

@@ -25,6 +25,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+MC_NONNULL_BEGIN
 
 typedef enum mc_json_kind {
     MC_JSON_NULL = 0,
@@ -56,36 +57,37 @@ typedef struct mc_message mc_message;
 /// On success `*out` is a message that the caller gives to `mc_message_free`; on failure it is NULL.
 /// Fails with MC_ERROR_JSON (`byte_offset`: the first byte that cannot be), MC_ERROR_TRUNCATED (the text ended in the middle),
 /// MC_ERROR_LIMIT (too deep, too long), MC_ERROR_NO_MEMORY.
-mc_status mc_message_parse(const void *MC_NONNULL bytes, size_t length, unsigned depth, mc_message *MC_NULLABLE *MC_NONNULL out,
+mc_status mc_message_parse(const void *bytes, size_t length, unsigned depth, mc_message *MC_NULLABLE *MC_NONNULL out,
                            mc_error *MC_NULLABLE error);
 
 /// The nodes; the first one is the root. They belong to the message.
-const mc_json_node *MC_NONNULL mc_message_nodes(const mc_message *MC_NONNULL message, size_t *MC_NONNULL count);
+const mc_json_node *mc_message_nodes(const mc_message *message, size_t *count);
 
 /// Frees a message; NULL is allowed.
 void mc_message_free(mc_message *MC_NULLABLE message);
 
 /// Whether the text is one JSON number and nothing else.
-bool mc_json_is_number(const char *MC_NONNULL text, size_t length);
+bool mc_json_is_number(const char *text, size_t length);
 
 /// The double that is nearest to the number `text`, whatever the process's locale; false where `text` is no JSON number or
 /// is beyond the largest double.
-bool mc_json_text_to_double(const char *MC_NONNULL text, size_t length, double *MC_NONNULL value);
+bool mc_json_text_to_double(const char *text, size_t length, double *value);
 
 /// The most bytes that `mc_json_double_to_text` writes.
 enum { MC_JSON_DOUBLE_SIZE = 32 };
 
 /// Writes the shortest JSON number that reads back as the same double ("0.1", "1e300", "-0.0"), not NUL-terminated.
 /// Returns its length; 0 for infinities and what is not a number, which JSON does not have.
-size_t mc_json_double_to_text(double value, char *MC_NONNULL out);
+size_t mc_json_double_to_text(double value, char *out);
 
 /// The most bytes that `mc_json_escape` makes of `length` bytes, quotes included.
 size_t mc_json_escape_bound(size_t length);
 
 /// Writes UTF-8 text as a JSON string with its quotes into `out`, which has room for `mc_json_escape_bound(length)` bytes.
 /// Returns the length, or 0 where the text is not valid UTF-8: then `*bad` is the offset of the first wrong byte.
-size_t mc_json_escape(const char *MC_NULLABLE text, size_t length, char *MC_NONNULL out, size_t *MC_NONNULL bad);
+size_t mc_json_escape(const char *MC_NULLABLE text, size_t length, char *out, size_t *bad);
 
+MC_NONNULL_END
 #ifdef __cplusplus
 }
 #endif

@@ -25,6 +25,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+MC_NONNULL_BEGIN
 
 /// What a column takes, and what becomes of it.
 typedef enum mc_column_type {
@@ -45,14 +46,20 @@ typedef enum mc_column_type {
 enum { MC_DECIMAL_SCALED_PRECISION = 18, MC_DECIMAL_PRECISION_MAXIMUM = 1000 };
 
 typedef struct mc_column {
-    const char *MC_NONNULL name;  ///< UTF-8, NUL-terminated; the key in row objects
+    const char *name;  ///< UTF-8, NUL-terminated; the key in row objects
     mc_column_type type;
     uint16_t precision;           ///< decimals: digits in all, 1...1000
     uint16_t scale;               ///< decimals: digits behind the point, 0...precision
     bool required;                ///< null, or a member left out, is an error
 } mc_column;
 
-typedef enum mc_value_kind { MC_VALUE_NULL = 0, MC_VALUE_INTEGER = 1, MC_VALUE_REAL = 2, MC_VALUE_TEXT = 3, MC_VALUE_BLOB = 4 } mc_value_kind;
+typedef enum mc_value_kind {
+    MC_VALUE_NULL = 0,
+    MC_VALUE_INTEGER = 1,
+    MC_VALUE_REAL = 2,
+    MC_VALUE_TEXT = 3,
+    MC_VALUE_BLOB = 4
+} mc_value_kind;
 
 /// One value, as SQLite will store it.
 typedef struct mc_value {
@@ -67,8 +74,8 @@ typedef struct mc_value {
 
 /// Complete rows, in the order of the input. Everything in it is valid during the call of the sink.
 typedef struct mc_row_batch {
-    const mc_value *MC_NONNULL cells;       ///< row by row, `column_count` cells each
-    const int64_t *MC_NONNULL offsets;     ///< per row: bytes from the start of the input to its first byte
+    const mc_value *cells;       ///< row by row, `column_count` cells each
+    const int64_t *offsets;     ///< per row: bytes from the start of the input to its first byte
     size_t row_count;
     size_t column_count;
     int64_t first_row;                     ///< number of the first row, from 1
@@ -76,11 +83,11 @@ typedef struct mc_row_batch {
 } mc_row_batch;
 
 /// Takes a batch. What it returns other than MC_OK stops the scanner, which returns it from push or finish.
-typedef mc_status (*mc_rows_sink)(void *MC_NULLABLE context, const mc_row_batch *MC_NONNULL batch, mc_error *MC_NULLABLE error);
+typedef mc_status (*mc_rows_sink)(void *MC_NULLABLE context, const mc_row_batch *batch, mc_error *MC_NULLABLE error);
 
 typedef struct mc_rows_options {
     const char *MC_NULLABLE name;           ///< what the rows are for in error messages, such as a table; NULL: "rows"
-    const mc_column *MC_NONNULL columns;    ///< copied, names included
+    const mc_column *columns;    ///< copied, names included
     size_t column_count;                    ///< 1...2000
     unsigned depth;                         ///< levels of arrays and objects inside of a row's values; 0: 32; at most 1024
     size_t row_bytes;                       ///< the longest row; 0: 16 MB; at most 1,000,000,000
@@ -92,23 +99,24 @@ typedef struct mc_rows mc_rows;
 
 /// Makes a scanner. On success `*out` is owned by the caller, who gives it to `mc_rows_close`; on failure it is NULL.
 /// Fails with MC_ERROR_MISUSE (no columns, two of one name, a number out of its range), MC_ERROR_NO_MEMORY.
-mc_status mc_rows_open(const mc_rows_options *MC_NONNULL options, mc_rows *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+mc_status mc_rows_open(const mc_rows_options *options, mc_rows *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// Scans the next bytes of the input, which must stay in place during the call only.
 /// Fails with MC_ERROR_JSON (what is not JSON, or no array of rows; `byte_offset` is the first byte that cannot be),
 /// MC_ERROR_TYPE (a value that does not fit its column, an unknown column, too few or too many values), MC_ERROR_LIMIT (a row
 /// too long or too deep), MC_ERROR_NO_MEMORY, MC_ERROR_MISUSE (after finish or an error), and as the sink does.
-mc_status mc_rows_push(mc_rows *MC_NONNULL rows, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
+mc_status mc_rows_push(mc_rows *rows, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
 
 /// Says that the input is complete. Fails as push does, and with MC_ERROR_TRUNCATED where the input ended in the middle.
-mc_status mc_rows_finish(mc_rows *MC_NONNULL rows, mc_error *MC_NULLABLE error);
+mc_status mc_rows_finish(mc_rows *rows, mc_error *MC_NULLABLE error);
 
 /// Rows handed to the sink so far.
-int64_t mc_rows_count(const mc_rows *MC_NONNULL rows);
+int64_t mc_rows_count(const mc_rows *rows);
 
 /// Lets go of a scanner; NULL is allowed.
 void mc_rows_close(mc_rows *MC_NULLABLE rows);
 
+MC_NONNULL_END
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,8 @@
 #ifndef MC_JSON_BYTES_H
 #define MC_JSON_BYTES_H
 
+#include <float.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -150,6 +152,16 @@ static inline const uint8_t *mc_json_number_short_end(const uint8_t *at, const u
         .integral = integral,
     };
     return at;
+}
+
+/// The double that a number without sign from `mc_json_number_short_end` means; false where that takes more than one division.
+static inline bool mc_json_number_short_double(const mc_json_number *number, double *value)
+{
+    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
+    if (FLT_EVAL_METHOD != 0 || number->digits > UINT64_C(1) << 53)
+        return false;
+    *value = (double)number->digits / powers[-number->exponent];
+    return true;
 }
 
 #endif

@@ -35,6 +35,8 @@ typedef struct mc_json_number {
 /// Skips blanks: spaces, tabs, line feeds and carriage returns.
 static inline const uint8_t *mc_json_skip_blanks(const uint8_t *at, const uint8_t *end)
 {
+    if (at < end && *at > ' ')
+        return at;  // mostly there are none
     while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
         at++;
     return at;

@@ -9,7 +9,7 @@
 const uint8_t *mc_row_cell_read(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
                                 mc_row_outcome *outcome);
 
-/// Reads what most cells are, as `mc_row_cell_read` does: strings of plain ASCII for columns that take text, and short integers
+/// Reads what most cells are, as `mc_row_cell_read` does: strings of plain ASCII for columns that take text, and short numbers
 /// for columns that take them. NULL for everything else, which says nothing yet. Inline: a call costs as much as a short string.
 static inline const uint8_t *mc_row_cell_read_short(const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell)
 {
@@ -24,14 +24,22 @@ static inline const uint8_t *mc_row_cell_read_short(const mc_column *rule, const
         cell->kind = MC_VALUE_TEXT;
         return quote + 1;
     }
+    const bool takes_integers = rule->type == MC_COLUMN_ANY || rule->type == MC_COLUMN_INTEGER;
+    const bool takes_doubles = rule->type == MC_COLUMN_ANY || rule->type == MC_COLUMN_REAL;
     mc_json_number number;
-    if ((uint8_t)(*at - '0') > 9 || (rule->type != MC_COLUMN_ANY && rule->type != MC_COLUMN_INTEGER))
+    if ((uint8_t)(*at - '0') > 9 || !(takes_integers || takes_doubles))
         return NULL;
     const uint8_t *const behind = mc_json_number_short_end(at, end, &number);
-    if (behind == NULL || !number.integral)
+    if (behind == NULL)
         return NULL;
-    cell->value.integer = (int64_t)number.digits;
-    cell->kind = MC_VALUE_INTEGER;
+    if (number.integral && takes_integers) {
+        cell->value.integer = (int64_t)number.digits;
+        cell->kind = MC_VALUE_INTEGER;
+        return behind;
+    }
+    if (!takes_doubles || !mc_json_number_short_double(&number, &cell->value.real))
+        return NULL;
+    cell->kind = MC_VALUE_REAL;
     return behind;
 }
 

@@ -121,8 +121,9 @@ static mc_status fail_row(const mc_rows *rows, int64_t base, const uint8_t *star
     char found[16];
     const char *const what = reader->found != NULL ? reader->found : mc_json_describe(reader->at, end, found, sizeof found);
     if (reader->column < reader->column_count)
-        return mc_fail_at(error, reader->status, offset, row, "import of \"%.80s\", row %lld, column \"%.80s\", byte %lld: expected %s, found %s",
-                          rows->name, (long long)row, reader->columns[reader->column].rule.name, (long long)offset, reader->expected, what);
+        return mc_fail_at(error, reader->status, offset, row,
+                          "import of \"%.80s\", row %lld, column \"%.80s\", byte %lld: expected %s, found %s", rows->name,
+                          (long long)row, reader->columns[reader->column].rule.name, (long long)offset, reader->expected, what);
     return mc_fail_at(error, reader->status, offset, row, "import of \"%.80s\", row %lld, byte %lld: expected %s, found %s", rows->name,
                       (long long)row, (long long)offset, reader->expected, what);
 }

@@ -46,7 +46,7 @@ internal import MobileCore
     }
 
     deinit {
-        for unsafe piece in unsafe memory { unsafe piece.deallocate() }
+        unsafe memory.forEach { unsafe $0.deallocate() }
     }
 
     private func allocate<T>(_ type: T.Type, _ count: Int) -> UnsafeMutablePointer<T> {

@@ -18,9 +18,11 @@ import Testing
         arguments: [
             ("9223372036854775807", integer, .integer(.max)), ("-9223372036854775808", integer, .integer(.min)), ("-0", integer, .integer(0)),
             ("12.34", price, .integer(1234)), ("12", price, .integer(1200)), ("-0.5", price, .integer(-50)), ("1.2340e1", price, .integer(1234)),
-            ("12.340000000000000000000000000", price, .integer(1234)), ("9999999999.99", price, .integer(999_999_999_999)), ("0e999", price, .integer(0)),
+            ("12.340000000000000000000000000", price, .integer(1234)), ("9999999999.99", price, .integer(999_999_999_999)),
+            ("0e999", price, .integer(0)),
             ("1e9", price, .integer(100_000_000_000)), ("1200e-2", price, .integer(1200)),
-            ("12345678901234567890.0123456789", wide, .text("12345678901234567890.0123456789")), ("-0.00", wide, .text("0")), ("1e3", wide, .text("1000")),
+            ("12345678901234567890.0123456789", wide, .text("12345678901234567890.0123456789")), ("-0.00", wide, .text("0")),
+            ("1e3", wide, .text("1000")),
             ("0.50", wide, .text("0.5")), ("120.50", wide, .text("120.5")), ("1e-10", wide, .text("0.0000000001")), ("-5e-1", wide, .text("-0.5")),
             ("99999999999999999999", wide, .text("99999999999999999999")), ("12.5e1", wide, .text("125")),
             ("1", real, .real(1)), ("9007199254740993", real, .real(9007199254740992)), ("-0.0", real, .real(-0.0)), ("1e-400", real, .real(0)),
@@ -37,15 +39,20 @@ import Testing
         "a value that does not fit is refused at its first byte, with what was expected and found",
         arguments: [
             ("9223372036854775808", integer, "expected an integer, found one beyond 64 bits"),
-            ("1.0", integer, "expected an integer, found a number with a fraction or an exponent"), ("1e2", integer, "with a fraction or an exponent"),
-            (#""1""#, integer, "expected an integer, found a string"), ("true", integer, "expected an integer, found true"), ("[1]", integer, "found an array"),
+            ("1.0", integer, "expected an integer, found a number with a fraction or an exponent"),
+            ("1e2", integer, "with a fraction or an exponent"),
+            (#""1""#, integer, "expected an integer, found a string"), ("true", integer, "expected an integer, found true"),
+            ("[1]", integer, "found an array"),
             ("12.345", price, "expected a decimal within the column's precision and scale"), ("10000000000", price, "precision and scale"),
-            ("1e400", price, "precision and scale"), ("0.00000000000000000000000001", price, "precision and scale"), (#""12.34""#, price, "expected a number, found a string"),
+            ("1e400", price, "precision and scale"), ("0.00000000000000000000000001", price, "precision and scale"),
+            (#""12.34""#, price, "expected a number, found a string"),
             ("123456789012345678901", wide, "precision and scale"), ("1e-11", wide, "precision and scale"), ("1e20", wide, "precision and scale"),
             ("1e309", real, "expected a number within the range of a double"), ("{}", real, "expected a number, found an object"),
-            ("1", boolean, "expected true or false, found a number"), (#""true""#, boolean, "found a string"), ("1", string, "expected a string, found a number"),
+            ("1", boolean, "expected true or false, found a number"), (#""true""#, boolean, "found a string"),
+            ("1", string, "expected a string, found a number"),
             ("false", string, "expected a string, found false"), (#""AQI""#, blob, "expected a string in base64, found a string that is not"),
-            (#""AQ=I""#, blob, "base64"), (#""AR==""#, blob, "base64"), (#""A===""#, blob, "base64"), (#""AQ I""#, blob, "base64"), ("7", blob, "found a number"),
+            (#""AQ=I""#, blob, "base64"), (#""AR==""#, blob, "base64"), (#""A===""#, blob, "base64"), (#""AQ I""#, blob, "base64"),
+            ("7", blob, "found a number"),
         ] as [(String, ScanColumn, String)])
     func refused(value: String, column: ScanColumn, message: String) {
         let scan = scan(value, column)
@@ -65,10 +72,12 @@ import Testing
 
     @Test func `doubles are the nearest ones, ties to even`() {
         var numbers = [
-            "0.1", "1e22", "1e23", "9007199254740993", "9007199254740992.5", "1.7976931348623157e308", "1.7976931348623158e308", "4.9e-324", "2.4703282292062327e-324",
+            "0.1", "1e22", "1e23", "9007199254740993", "9007199254740992.5", "1.7976931348623157e308", "1.7976931348623158e308", "4.9e-324",
+            "2.4703282292062327e-324",
             "2.4703282292062328e-324", "2.2250738585072011e-308", "123456789012345678901234567890", "0.000000000000000000000000000000123456789",
             "1.00000000000000011102230246251565404", "1.00000000000000011102230246251565405", "6.631236846766476e-316", "3.237883913302901e-319",
-            "1" + String(repeating: "0", count: 308), "0." + String(repeating: "0", count: 400) + "1e400", String(repeating: "9", count: 900) + "e-850",
+            "1" + String(repeating: "0", count: 308), "0." + String(repeating: "0", count: 400) + "1e400",
+            String(repeating: "9", count: 900) + "e-850",
             "9007199254740993." + String(repeating: "0", count: 900) + "1", "1e-2147483648", "0e99999999999999999999",
         ]
         var random = SeededNumbers(7)
@@ -92,7 +101,9 @@ import Testing
 
     @Test func `what is written of a double reads back, and nothing shorter does`() {
         var random = SeededNumbers(11)
-        var values = [0.1, 1.0 / 3, 1e21, 1e22, 123456.789, 5e-324, 2.2250738585072014e-308, .greatestFiniteMagnitude, 0.000001, 1e-7, 100, 1e15, 1e16]
+        var values = [
+            0.1, 1.0 / 3, 1e21, 1e22, 123456.789, 5e-324, 2.2250738585072014e-308, .greatestFiniteMagnitude, 0.000001, 1e-7, 100, 1e15, 1e16,
+        ]
         for _ in 0..<3000 { values.append(Double(bitPattern: random.next())) }
         for _ in 0..<3000 { values.append(Double(Int64.random(in: -10_000_000...10_000_000, using: &random)) / 1000) }
         for value in values where value.isFinite {

@@ -49,7 +49,8 @@ import Testing
     @Test(
         "what is no array of rows is refused at its first impossible byte, whatever the chunks",
         arguments: [
-            ("{}", 0, nil, "expected '[' (an array of rows), found '{'"), ("x", 0, nil, "expected '['"), ("[1]", 1, nil, "expected a row or ']', found '1'"),
+            ("{}", 0, nil, "expected '[' (an array of rows), found '{'"), ("x", 0, nil, "expected '['"),
+            ("[1]", 1, nil, "expected a row or ']', found '1'"),
             ("[[1,2,3],]", 9, nil, "expected a row, found ']'"), ("[[1,2,3] [", 9, nil, "expected ',' or ']', found '['"),
             ("[] []", 3, nil, "expected nothing behind the rows, found '['"), ("[[1,2,3]]}", 9, nil, "expected nothing behind the rows"),
             ("[[1,,3]]", 4, 1, "column \"näme\", byte 4: expected a value, found ','"), ("[[1 2,3]]", 4, 1, "expected ',', found '2'"),
@@ -61,7 +62,8 @@ import Testing
             ("[[1,[1,2},3]]", 8, 1, "expected ',' or ']', found '}'"), ("[[1,{\"a\":1,},3]]", 11, 1, "expected a key, found '}'"),
             ("[[1,-,3]]", 5, 1, "expected a digit, found ','"), ("[[1,1.,3]]", 6, 1, "expected a digit"), ("[[1,1e+,3]]", 7, 1, "expected a digit"),
             ("[[+1,2,3]]", 2, 1, "expected a value, found '+'"), ("[[.5,2,3]]", 2, 1, "expected a value"), ("[[1,'a',3]]", 4, 1, "expected a value"),
-            ("[[1,NaN,3]]", 4, 1, "expected a value, found 'N'"), ("[[1,2,3]]\u{0}", 9, nil, "found byte 0x00"), ("\u{FEFF}[]", 0, nil, "found byte 0xEF"),
+            ("[[1,NaN,3]]", 4, 1, "expected a value, found 'N'"), ("[[1,2,3]]\u{0}", 9, nil, "found byte 0x00"),
+            ("\u{FEFF}[]", 0, nil, "found byte 0xEF"),
         ] as [(String, Int64, Int64?, String)])
     func malformed(text: String, offset: Int64, row: Int64?, message: String) {
         let whole = Scan(text, columns: Self.columns)
@@ -76,8 +78,10 @@ import Testing
         "rows that do not fit their columns are refused where it shows",
         arguments: [
             ("[[1,2]]", 5, "column \"c\", byte 5: expected a value for each column, found the end of the row"),
-            ("[[]]", 2, "column \"id\", byte 2: expected a value for each column"), ("[[1,2,3,4]]", 7, "expected the end of the row, found more values than columns"),
-            ("[{\"x\":1}]", 2, "expected the name of a column, found an unknown one"), ("[[1e400,2,3]]", 2, "expected a number within the range of a double"),
+            ("[[]]", 2, "column \"id\", byte 2: expected a value for each column"),
+            ("[[1,2,3,4]]", 7, "expected the end of the row, found more values than columns"),
+            ("[{\"x\":1}]", 2, "expected the name of a column, found an unknown one"),
+            ("[[1e400,2,3]]", 2, "expected a number within the range of a double"),
         ])
     func misfits(text: String, offset: Int64, message: String) {
         let whole = Scan(text, columns: Self.columns)

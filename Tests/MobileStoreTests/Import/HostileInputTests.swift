@@ -54,15 +54,18 @@ import Testing
     @Test(
         "an error anywhere takes everything back, and is the same for chunks of every size",
         arguments: [
-            (",", .truncated, 1, "the input ends in the middle"), (",[4", .truncated, 3, "the input ends in the middle"), ("", .truncated, 0, "ends in the middle"),
-            ("}", .json, 0, "expected ',' or ']', found '}'"), (",]", .json, 1, "expected a row, found ']'"), ("] x", .json, 2, "expected nothing behind the rows"),
+            (",", .truncated, 1, "the input ends in the middle"), (",[4", .truncated, 3, "the input ends in the middle"),
+            ("", .truncated, 0, "ends in the middle"),
+            ("}", .json, 0, "expected ',' or ']', found '}'"), (",]", .json, 1, "expected a row, found ']'"),
+            ("] x", .json, 2, "expected nothing behind the rows"),
             (",[4,\"\u{7}\",1,null]]", .json, 5, "found byte 0x07"), (#",[4,"\ud800",1,null]]"#, .json, 11, "the low surrogate of the pair"),
             (#",[4,7,1,null]]"#, .type, 4, #"column "name", byte 63: expected a string, found a number"#),
             (#",[4,"x",1.001,null]]"#, .type, 8, "within the column's precision and scale"), (#",[4,"x",1]]"#, .type, 9, "a value for each column"),
             (#",[null,"x",1,null]]"#, .type, 2, "expected an integer, found null"), (#",{"id":4,"nome":"x"}]"#, .type, 9, "an unknown one"),
             (#",{"id":4,"id":5}]"#, .json, 9, "this one twice"), (#",{"name":"x"}]"#, .type, 12, #"column "id""#),
             (#",[4,null,1,null]]"#, .constraint, 1, "NOT NULL constraint failed: item.name"),
-            (#",[4,"x",-1,null]]"#, .constraint, 1, "CHECK constraint failed"), (",[4,\"x\",1," + String(repeating: "[", count: 50), .limit, 42, "expected less nesting"),
+            (#",[4,"x",-1,null]]"#, .constraint, 1, "CHECK constraint failed"),
+            (",[4,\"x\",1," + String(repeating: "[", count: 50), .limit, 42, "expected less nesting"),
         ] as [(String, StoreError.Code, Int64, String)])
     func refused(tail: String, code: StoreError.Code, offsetInTail: Int64, message: String) throws {
         let offset = Int64(Self.good.utf8.count) + offsetInTail
@@ -88,7 +91,8 @@ import Testing
         try database.write { connection in
             try connection.execute("INSERT INTO item VALUES (8, 'eight', 1, NULL)")
             #expect(throws: StoreError.self) {
-                try connection.importer(into: "item", columns: Self.columns, options: Self.options).push(Array(Self.good.utf8) + [0x7D] + Array(repeating: 0x20, count: 20000))
+                try connection.importer(into: "item", columns: Self.columns, options: Self.options).push(
+                    Array(Self.good.utf8) + [0x7D] + Array(repeating: 0x20, count: 20000))
             }
             try connection.execute("INSERT INTO item VALUES (9, 'nine', 1, NULL)")
         }
@@ -101,7 +105,10 @@ import Testing
             for size in [1, 2, 3, 7, 1000] {
                 let result = try importing(input, size: size)
                 #expect((result.rows, result.diverted, result.bytes, result.inflatedBytes) == (3, 1, Int64(input.count), Int64(bytes.count)))
-                #expect(try database.read { try $0.rows("SELECT * FROM item") } == [[1, "first", 150, nil], [2, "two", 200, "mine"], [3, "third", 300, nil]])
+                #expect(
+                    try database.read { try $0.rows("SELECT * FROM item") } == [
+                        [1, "first", 150, nil], [2, "two", 200, "mine"], [3, "third", 300, nil],
+                    ])
                 #expect(try database.read { try $0.rows("SELECT * FROM item_os") } == [[2, "theirs", 200, "x", 1]])
             }
         }
@@ -185,7 +192,8 @@ import Testing
 
     @Test func `rows are found by a unique text key as well, and tables need no rowid`() throws {
         try database.write { connection in
-            try connection.execute("CREATE TABLE word(id INTEGER PRIMARY KEY, code TEXT UNIQUE, n); CREATE TABLE pair(code TEXT PRIMARY KEY, n) WITHOUT ROWID")
+            try connection.execute(
+                "CREATE TABLE word(id INTEGER PRIMARY KEY, code TEXT UNIQUE, n); CREATE TABLE pair(code TEXT PRIMARY KEY, n) WITHOUT ROWID")
             for table in ["word", "pair"] {
                 for text in [#"[["a",1],["b",2]]"#, #"[{"n":3,"code":"b"},{"code":"c"}]"#] {
                     let importer = try connection.importer(into: table, columns: ["code", "n"])
