@@ -1,3 +1,4 @@
+internal import MobileCrypto
 public import MobileObjects
 internal import Synchronization
 
@@ -47,11 +48,26 @@ extension PackageDatabase {
                 throw error
             }
             synchronizer.state.withLock { $0.login = credentials }
+            try OfflineVerifier(self).remember(credentials)
         } catch {
             reportLogin(false)
             throw error
         }
         reportLogin(true)
+    }
+
+    // MARK: Offline
+
+    /// Whether these are the credentials that succeeded in the last online login of this database. No contact with the server.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/localDatabase``.
+    /// SMP 1.5.3: `offlineLogin:password:`.
+    public final func offlineLogin(user: String, password: String) throws(SyncError) -> Bool {
+        try run { package throws(SyncError) in try OfflineVerifier(package).accepts(user, password) }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public final func offlineLogin(user: String, password: String) async throws(SyncError) -> Bool {
+        try await run { package throws(SyncError) in try OfflineVerifier(package).accepts(user, password) }
     }
 
     private final func reportLogin(_ succeeded: Bool) {

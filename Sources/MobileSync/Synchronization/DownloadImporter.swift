@@ -91,7 +91,7 @@ final class DownloadImporter {
     private func importRows(_ part: TablePart, _ spool: Spool, _ transaction: Transaction) throws {
         let session = try transaction.importSession(for: part.object)
         // A cancellation comes through here; the transaction is then rolled back.
-        let check: (ImportProgress) throws -> Void = { [progress] _ in try progress.enter(.receivingTable, object: part.object) }
+        let check: (ImportProgress) throws -> Void = { [progress] _ in try progress.enter(.committingDownload, object: part.object) }
         let rows: BulkImporter
         switch part.mode {
         case .upsert: rows = try session.rows(part.columns, progress: check)

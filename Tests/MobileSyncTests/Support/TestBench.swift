@@ -58,10 +58,15 @@ final class TestBench: Sendable {
     }
 
     /// The server loses its devices and sessions, as after a restored backup.
-    func forgetDevices() throws {
+    func forgetDevices() throws { try empty(["_session", "_device"]) }
+
+    /// The server loses its sessions; devices have to log in again.
+    func forgetSessions() throws { try empty(["_session"]) }
+
+    private func empty(_ tables: [String]) throws {
         let cache = try Database(ConnectionProfile(path: directory.file("cache.db")))
         try cache.write { connection in
-            for table in ["_session", "_device"] { _ = try connection.execute("DELETE FROM \(table)", []) }
+            for table in tables { _ = try connection.execute("DELETE FROM \(table)", []) }
         }
         try cache.close()
     }

@@ -1,0 +1,290 @@
+import Foundation
+import MobileObjects
+import MobileStore
+@testable import MobileSync
+import MobileTransport
+import SampleCRM
+import Synchronization
+import Testing
+
+/// What handlers hear of a synchronization, in which order, and where.
+@Suite struct CallbackTests {
+    @Test("CBK-15 CBK-16 SYN-11: a synchronization reports starting, uploading, downloading and finishing, with its groups")
+    func statuses() throws {
+        let bench = try TestBench()
+        let device = try bench.subscribedDevice()
+        _ = device.handler.take()
+        try device.crm.synchronize("default")
+        #expect(
+            device.handler.take() == [
+                "starting [default]", "uploading [default]", "downloading [default]", "importSuccess", "commit", "finishing [default]",
+            ])
+    }
+
+    @Test("CBK-07 PSP-03 X-08: replay callbacks come after the import, inside of the transaction, before its commit")
+    func replayOrder() throws {
+        let bench = try TestBench()
+        let device = try bench.synchronizedDevice(groups: "default")
+        let good = try #require(try Customer.findByPrimaryKey(1, in: device.crm)), bad = try #require(try Customer.findByPrimaryKey(2, in: device.crm))
+        good.city = "Sligo"
+        try good.update()
+        try good.submitPending()
+        bad.creditLimit = -1
+        try bad.update()
+        try bad.submitPending()
+        _ = device.handler.take()
+        try device.crm.synchronize("default")
+        #expect(
+            device.handler.take() == [
+                "starting [default]", "uploading [default]", "downloading [default]", "importSuccess", "commit",
+                "replaySuccess Customer \(good.surrogateKey)", "replayFailure Customer \(bad.surrogateKey)", "commit", "finishing [default]",
+            ])
+    }
+
+    @Test("CBK-03 CBK-04 CBK-08: a replay callback runs off the main thread, in the transaction: it sees the log record that nobody else sees yet")
+    func insideOfTheTransaction() throws {
+        let bench = try TestBench()
+        let device = try bench.synchronizedDevice(groups: "default")
+        let customer = try #require(try Customer.findByPrimaryKey(2, in: device.crm))
+        customer.creditLimit = -1
+        try customer.update()
+        try customer.submitPending()
+        let seen = Mutex<(inside: Int, outside: Int64)>((-1, -1))
+        let crm = device.crm
+        device.handler.act { name in
+            guard name.hasPrefix("replayFailure") else { return }
+            let inside = (try? crm.logRecords().count) ?? -1
+            let other = try? Database(ConnectionProfile(path: crm.databasePath))
+            let outside = try? other?.read { try $0.first("SELECT count(*) FROM \"_log_record\"")?.first?.integer }
+            seen.withLock { $0 = (inside, (outside ?? nil) ?? -1) }
+        }
+        try device.crm.synchronize("default")
+        #expect(seen.withLock { $0.inside } == 1 && seen.withLock { $0.outside } == 0)
+        #expect(!device.handler.wasOnMainThread)
+    }
+
+    @Test("CBK-18 SYN-19: a failed synchronization reports the error with its exception")
+    func failure() throws {
+        let bench = try TestBench()
+        let device = try bench.subscribedDevice()
+        _ = device.handler.take()
+        let codes = Mutex<[SyncError.Code]>([])
+        device.handler.answer { context in
+            if let error = context.error as? SyncError { codes.withLock { $0.append(error.code) } }
+            return .continue
+        }
+        bench.network.conditions.fault = { _, _ in .cutDownload(after: 100) }
+        let error = #expect(throws: SyncError.self) { try device.crm.synchronize("default") }
+        #expect(error?.code == .serverNotReached && error?.kind == .synchronize && error?.isRecoverable == true)
+        #expect(device.handler.take() == ["starting [default]", "uploading [default]", "downloading [default]", "error [default]"])
+        #expect(codes.withLock { $0 } == [.serverNotReached])
+    }
+
+    @Test("CBK-23 CBK-19: a download that the database refuses rolls its transaction back, the exception first")
+    func rollback() throws {
+        let bench = try TestBench()
+        let isBroken = Mutex(false), network = bench.network
+        // A number where the model has a text.
+        let frames = try FrameWriterBytes.download(object: "Customer", rows: "[[1,\"x\"],[2,3]]", columns: ["_sk", "name"])
+        let broken = SimulatedTransport { request in
+            while try request.nextChunk() != nil {}
+            var rest: [UInt8]? = frames
+            return SimulatedResponse(status: 200) {
+                defer { rest = nil }
+                return rest
+            }
+        }
+        let device = try bench.subscribedDevice(transport: SwitchedTransport { isBroken.withLock { $0 } ? broken : network })
+        _ = device.handler.take()
+        isBroken.withLock { $0 = true }
+        let error = #expect(throws: SyncError.self) { try device.crm.synchronize("default") }
+        #expect(error?.kind == .persistence)
+        #expect(
+            device.handler.take() == ["starting [default]", "uploading [default]", "downloading [default]", "exception", "rollback", "error [default]"])
+        #expect(try Customer.findAll(in: device.crm).isEmpty)
+        #expect(try !device.crm.isSynchronized("default"))
+    }
+
+    @Test("CBK-02: a handler of an object and one of the database both hear of it, the object's first")
+    func bothHandlers() throws {
+        let bench = try TestBench()
+        let device = try bench.synchronizedDevice(groups: "default")
+        let order = Mutex<[String]>([])
+        final class Named: CallbackHandler {
+            let name: String
+            let hear: @Sendable (String) -> Void
+            init(_ name: String, _ hear: @escaping @Sendable (String) -> Void) { (self.name, self.hear) = (name, hear) }
+            func onReplaySuccess(_ object: Entity) { hear(name) }
+        }
+        let hear: @Sendable (String) -> Void = { name in order.withLock { $0.append(name) } }
+        device.crm.registerCallbackHandler(Named("database", hear))
+        device.crm.registerCallbackHandler(Named("object", hear), for: Customer.metadata)
+        let customer = try #require(try Customer.findByPrimaryKey(1, in: device.crm))
+        customer.city = "Trim"
+        try customer.update()
+        try customer.submitPending()
+        try device.crm.synchronize("default")
+        #expect(order.withLock { $0 } == ["object", "database"])
+    }
+
+    @Test("SYN-20 CBK-15: cancel at starting sends nothing; cancel at downloading imports nothing", arguments: [SynchronizationStatus.starting, .uploading, .downloading])
+    func cancel(at status: SynchronizationStatus) throws {
+        let bench = try TestBench()
+        let device = try bench.subscribedDevice()
+        let requests = bench.network.requestCount
+        device.handler.answer { $0.status == status ? .cancel : .continue }
+        let error = #expect(throws: SyncError.self) { try device.crm.synchronize("default") }
+        #expect(error?.code == .cancelled)
+        #expect(try Customer.findAll(in: device.crm).isEmpty)
+        if status != .downloading { #expect(bench.network.requestCount == requests) }
+        device.handler.answer(nil)
+        try device.crm.synchronize("default")
+        #expect(try Customer.findAll(in: device.crm).count == bench.contents.northCustomers)
+    }
+
+    @Test("LSN-01 LSN-02 LSN-03 SYN-05: a status listener hears every state in its order, with object, bytes and rows, on the synchronization thread")
+    func listener() throws {
+        let bench = try TestBench()
+        let device = try bench.synchronizedDevice(groups: "default")
+        let customer = try #require(try Customer.findByPrimaryKey(1, in: device.crm))
+        customer.city = "Ennis"
+        try customer.update()
+        try customer.submitPending()
+        let listener = RecordingListener()
+        try device.crm.synchronize("default", listener: listener)
+        let states = listener.infos.map(\.state.rawValue)
+        #expect(states == states.sorted(), "never backwards: \(states)")
+        let expected: [SynchronizationStatusInfo.State] = [
+            .starting, .connecting, .sendingHeader, .sendingTable, .finishingUpload, .receivingUploadAcknowledgement, .receivingTable,
+            .committingDownload, .disconnecting, .done,
+        ]
+        #expect(expected.allSatisfy { state in listener.infos.contains { $0.state == state } })
+        #expect(listener.infos.first { $0.state == .sendingTable }?.object == "Customer")
+        let last = try #require(listener.infos.last)
+        #expect(last.bytesSent > 0 && last.bytesReceived > 0 && last.operationsSent == 1 && last.rowsReceived == 1)
+    }
+
+    @Test("LSN-04 X-20 SYN-20: a status listener cancels by setting the value before it returns", arguments: [SynchronizationStatusInfo.State.sendingHeader, .receivingTable, .committingDownload])
+    func listenerCancels(at state: SynchronizationStatusInfo.State) throws {
+        let bench = try TestBench()
+        let device = try bench.subscribedDevice()
+        let error = #expect(throws: SyncError.self) { try device.crm.synchronize("default", listener: RecordingListener(cancelAt: state)) }
+        #expect(error?.code == .cancelled)
+        #expect(try Customer.findAll(in: device.crm).isEmpty)
+        try device.crm.synchronize("default")
+        #expect(try Customer.findAll(in: device.crm).count == bench.contents.northCustomers)
+    }
+
+    @Test("SYN-02 SYN-06 SYN-07 SYN-09: queued requests are combined, and each hears starting before and finishing after, with its own groups and context")
+    func queue() async throws {
+        let bench = try TestBench()
+        let gate = Gate()
+        let device = try bench.subscribedDevice()
+        _ = device.handler.take()
+        let requests = bench.network.requestCount
+        // Holds the synchronization thread, so that both requests wait in the queue.
+        device.crm.synchronizer.work.run { gate.wait() }
+        try device.crm.beginSynchronize([try device.crm.synchronizationGroup(named: "default")], context: "first")
+        try device.crm.beginSynchronize([try device.crm.synchronizationGroup(named: "catalog")], context: "second")
+        gate.open()
+        device.crm.synchronizer.work.sync {}
+        let heard = device.handler.take().filter { $0 != "commit" && $0 != "importSuccess" }
+        #expect(
+            heard == [
+                "starting first [default]", "starting second [catalog]", "uploading first [default]", "uploading second [catalog]",
+                "downloading first [default]", "downloading second [catalog]", "finishing first [default]", "finishing second [catalog]",
+            ])
+        #expect(bench.network.requestCount == requests + 1)
+        #expect(try device.crm.isSynchronized("default") && device.crm.isSynchronized("catalog"))
+    }
+
+    @Test("SYN-08: an upload-only synchronization sends what was submitted and takes the answers, but brings no rows")
+    func uploadOnly() throws {
+        let bench = try TestBench()
+        let device = try bench.synchronizedDevice(groups: "default")
+        let customer = try #require(try Customer.findByPrimaryKey(1, in: device.crm))
+        customer.city = "Tuam"
+        try customer.update()
+        try customer.submitPending()
+        try bench.change("UPDATE customer SET city = 'Birr' WHERE id = 2")
+        try device.crm.beginSynchronize(isUploadOnly: true)
+        device.crm.synchronizer.work.sync {}
+        #expect(try bench.value("SELECT city FROM customer WHERE id = 1") == .text("Tuam"))
+        try customer.refresh()
+        #expect(!customer.isPending && customer.city == "Tuam")
+        #expect(try Customer.findByPrimaryKey(2, in: device.crm)?.city != "Birr")
+        try device.crm.synchronize("default")
+        #expect(try Customer.findByPrimaryKey(2, in: device.crm)?.city == "Birr")
+    }
+
+    @Test func `a callback that waits for another synchronization gets an error instead of waiting for ever`() throws {
+        let bench = try TestBench()
+        let device = try bench.subscribedDevice()
+        let codes = Mutex<[SyncError.Code]>([])
+        let crm = device.crm
+        device.handler.act { name in
+            guard name.hasPrefix("finishing") else { return }
+            do throws(SyncError) { try crm.synchronize() } catch { codes.withLock { $0.append(error.code) } }
+        }
+        try device.crm.synchronize("default")
+        #expect(codes.withLock { $0 } == [.invalidState])
+    }
+
+    @Test("LIF-05 LIF-06: while synchronization is disabled requests are refused; enabled again they run")
+    func disabled() throws {
+        let bench = try TestBench()
+        let device = try bench.subscribedDevice()
+        device.crm.disableSync()
+        let error = #expect(throws: SyncError.self) { try device.crm.synchronize() }
+        #expect(error?.code == .invalidState)
+        device.crm.enableSync()
+        try device.crm.synchronize("default")
+        #expect(try !Customer.findAll(in: device.crm).isEmpty)
+    }
+
+    @Test func `events say as values what the handlers hear`() async throws {
+        let bench = try TestBench()
+        let device = try bench.synchronizedDevice(groups: "default")
+        let customer = try #require(try await Customer.findByPrimaryKey(1, in: device.crm))
+        let key = customer.surrogateKey
+        customer.city = "Athy"
+        try await customer.update()
+        try await customer.submitPending()
+        let events = device.crm.events
+        async let collected: [String] = {
+            var heard: [String] = []
+            for await event in events {
+                switch event {
+                case .synchronization(let groups, let status, _, _): heard.append("\(status) \(groups)")
+                case .importSuccess: heard.append("importSuccess")
+                case .replaySuccess(let object, let key): heard.append("replaySuccess \(object) \(key)")
+                default: heard.append("\(event)")
+                }
+                if heard.last?.hasPrefix("finishing") == true { return heard }
+            }
+            return heard
+        }()
+        try await device.crm.synchronize("default")
+        let heard = await collected
+        #expect(
+            heard == [
+                "starting [\"default\"]", "uploading [\"default\"]", "downloading [\"default\"]", "importSuccess",
+                "replaySuccess Customer \(key)", "finishing [\"default\"]",
+            ])
+    }
+}
+
+/// Keeps what it hears, and cancels at a state.
+private final class RecordingListener: SynchronizationStatusListener {
+    private let list = Mutex<[SynchronizationStatusInfo]>([])
+    private let cancelAt: SynchronizationStatusInfo.State?
+
+    init(cancelAt: SynchronizationStatusInfo.State? = nil) { self.cancelAt = cancelAt }
+
+    var infos: [SynchronizationStatusInfo] { list.withLock { $0 } }
+
+    func onSynchronizationStatusChange(_ info: inout SynchronizationStatusInfo) {
+        list.withLock { [info] in $0.append(info) }
+        if info.state == cancelAt { info.isCancelled = true }
+    }
+}

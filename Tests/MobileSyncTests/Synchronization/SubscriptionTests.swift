@@ -1,0 +1,234 @@
+import Foundation
+import MobileModel
+import MobileObjects
+import MobileProtocol
+import MobileStore
+import MobileServer
+@testable import MobileSync
+import MobileTransport
+import SampleCRM
+import Testing
+
+/// Subscriptions of a package, synchronization parameters, personalization, login and groups.
+@Suite struct SubscriptionTests {
+    @Test("SUB-01 SUB-10 CBK-10: a subscribe that the server accepts reports success and is remembered")
+    func subscribe() throws {
+        let bench = try TestBench()
+        let device = try bench.newDevice()
+        try device.application.register(timeout: .seconds(60))
+        #expect(try !device.crm.isSubscribed())
+        try device.crm.subscribe()
+        #expect(device.handler.take() == ["subscribeSuccess", "commit"])
+        #expect(try device.crm.isSubscribed())
+        #expect(try bench.newDevice().crm.isSubscribed(), "in the next run too")
+    }
+
+    @Test("SUB-01 CBK-10 REG-25: a subscribe that fails reports failure, changes nothing and may be repeated; a lost network shows as a connection error")
+    func subscribeFails() throws {
+        let bench = try TestBench()
+        let device = try bench.newDevice()
+        try device.application.register(timeout: .seconds(60))
+        _ = device.events.take()
+        bench.network.conditions.fault = { _, _ in .refuse }
+        let error = #expect(throws: SyncError.self) { try device.crm.subscribe() }
+        #expect(error?.code == .serverNotReached)
+        #expect(device.handler.take() == ["subscribeFailure"])
+        #expect(try !device.crm.isSubscribed())
+        device.application.work.sync {}
+        #expect(device.application.connectionStatus == .connectionError && device.events.takeStatuses() == ["connectionError"])
+        bench.network.conditions.fault = { _, _ in nil }
+        try device.crm.subscribe()
+        #expect(try device.crm.isSubscribed())
+    }
+
+    @Test("SUB-02 LGN-08: subscribing needs an application that is registered; user and password of the synchronization profile are logged in first")
+    func credentials() throws {
+        let bench = try TestBench { $0.users["jones"] = "other" }
+        let device = try bench.newDevice()
+        let unregistered = #expect(throws: SyncError.self) { try device.crm.subscribe() }
+        #expect(unregistered?.code == .applicationNotRegistered)
+        try device.application.register(timeout: .seconds(60))
+        device.crm.synchronizationProfile.user = TestBench.user
+        device.crm.synchronizationProfile.password = "wrong"
+        let wrong = #expect(throws: SyncError.self) { try device.crm.subscribe() }
+        #expect(wrong?.code == .authenticationFailed)
+        #expect(try !device.crm.isSubscribed())
+        device.crm.synchronizationProfile.password = TestBench.password
+        try device.crm.subscribe()
+        #expect(try device.crm.isSubscribed())
+    }
+
+    @Test("SUB-05 SUB-06 X-05 CBK-11: unsubscribing empties the local data, pending changes included, and keeps local objects")
+    func unsubscribe() throws {
+        let bench = try TestBench()
+        let device = try bench.synchronizedDevice()
+        let visit = Visit(in: device.crm)
+        visit.id_ = "1"
+        visit.customerName = "x"
+        visit.plannedFor = .now
+        try visit.create()
+        let customer = try #require(try Customer.findByPrimaryKey(1, in: device.crm))
+        customer.city = "Naas"
+        try customer.update()
+        _ = device.handler.take()
+        try device.crm.unsubscribe()
+        #expect(device.handler.take() == ["unsubscribeSuccess", "commit"])
+        #expect(try Customer.findAll(in: device.crm).isEmpty && Product.findAll(in: device.crm).isEmpty)
+        #expect(try Visit.findAll(in: device.crm).count == 1)
+        #expect(try !device.crm.hasPendingOperations() && !device.crm.isSubscribed() && !device.crm.isSynchronized("default"))
+        let again = #expect(throws: SyncError.self) { try device.crm.unsubscribe() }
+        #expect(again?.code == .invalidState)
+        #expect(device.handler.take() == ["unsubscribeFailure"])
+    }
+
+    @Test("SUB-05 CBK-11: an unsubscribe that fails leaves everything")
+    func unsubscribeFails() throws {
+        let bench = try TestBench()
+        let device = try bench.synchronizedDevice(groups: "default")
+        bench.network.conditions.fault = { _, _ in .cutResponse }
+        _ = device.handler.take()
+        #expect(throws: SyncError.self) { try device.crm.unsubscribe() }
+        #expect(device.handler.take() == ["unsubscribeFailure"])
+        #expect(try Customer.findAll(in: device.crm).count == bench.contents.northCustomers && device.crm.isSubscribed())
+    }
+
+    @Test("SUB-09 CBK-14: recover brings all data again, and pending changes stay")
+    func recover() throws {
+        let bench = try TestBench()
+        let device = try bench.synchronizedDevice(groups: "default")
+        let customer = try #require(try Customer.findByPrimaryKey(1, in: device.crm))
+        customer.city = "Mine"
+        try customer.update()
+        try device.crm.store.write { _ = try $0.execute("DELETE FROM \"Customer\" WHERE \"id\" = 2", []) }
+        try device.crm.synchronize("default")
+        #expect(try Customer.findByPrimaryKey(2, in: device.crm) == nil, "the server knows that the device has it")
+        _ = device.handler.take()
+        try device.crm.recover()
+        #expect(device.handler.take() == ["recoverSuccess", "commit"])
+        try device.crm.synchronize("default")
+        #expect(try Customer.findAll(in: device.crm).count == bench.contents.northCustomers)
+        try customer.refresh()
+        #expect(customer.city == "Mine" && customer.isPending)
+    }
+
+    @Test("SUB-04 SYN-19: synchronizing before subscribing is an error, and nothing is sent")
+    func synchronizeBeforeSubscribe() throws {
+        let bench = try TestBench()
+        let device = try bench.newDevice()
+        try device.application.register(timeout: .seconds(60))
+        let requests = bench.network.requestCount
+        let error = #expect(throws: SyncError.self) { try device.crm.synchronize() }
+        #expect(error?.code == .invalidState && error?.message.contains("subscribe") == true)
+        #expect(device.handler.take().last == "error [default,catalog]")
+        #expect(bench.network.requestCount == requests)
+    }
+
+    // MARK: Parameters
+
+    @Test("PAR-01 PAR-03 PAR-04 PAR-05 PAR-06 PAR-07: parameter sets decide which rows come; each set brings its own, and a removed one takes them along")
+    func parameterSets() throws {
+        let bench = try TestBench()
+        let device = try bench.subscribedDevice()
+        func regions() throws -> Set<String> { Set(try Customer.findAll(in: device.crm).map(\.region)) }
+        let west = try device.crm.addSubscription(["region": .string("WEST")], to: Customer.metadata)
+        try device.crm.synchronize("default")
+        #expect(try regions() == ["WEST"])
+        try device.crm.addSubscription(["region": .string("SOUTH")], to: Customer.metadata)
+        #expect(try device.crm.subscriptions(of: Customer.metadata).count == 2)
+        #expect(try regions() == ["WEST"], "the next synchronization brings the rows")
+        try device.crm.synchronize("default")
+        #expect(try regions() == ["WEST", "SOUTH"])
+        try device.crm.removeSubscription(west)
+        try device.crm.synchronize("default")
+        #expect(try regions() == ["SOUTH"])
+    }
+
+    @Test("PER-01 PER-04 PER-06 PER-07: a saved personalization value travels with the next synchronization and decides the parameter mapped to it")
+    func personalization() throws {
+        let bench = try TestBench()
+        let device = try bench.synchronizedDevice(groups: "default")
+        #expect(try Set(Customer.findAll(in: device.crm).map(\.region)) == ["NORTH"])
+        var personalization = device.crm.personalization
+        try personalization.setValue(.string("WEST"), "region")
+        try device.crm.synchronize("default")
+        #expect(try Set(Customer.findAll(in: device.crm).map(\.region)) == ["NORTH"], "not saved yet")
+        try personalization.save()
+        try device.crm.synchronize("default")
+        #expect(try Set(Customer.findAll(in: device.crm).map(\.region)) == ["WEST"])
+    }
+
+    // MARK: Groups
+
+    @Test("SYN-04 SYN-15 SYN-16 SYN-17: groups are synchronized by their names, one or several joined by commas; objects without a group are in default")
+    func groups() throws {
+        let bench = try TestBench()
+        let device = try bench.subscribedDevice()
+        #expect(try device.crm.synchronizationGroup(named: "default").objects == ["Customer", "SalesOrder", "SalesOrderLine"])
+        #expect(device.crm.synchronizationGroup(of: Product.metadata)?.name == "catalog")
+        #expect(device.crm.synchronizationGroup(of: Visit.metadata) == nil)
+        #expect(try device.crm.synchronize("catalog").groups == ["catalog"])
+        #expect(try device.crm.isSynchronized("catalog") && !device.crm.isSynchronized("default"))
+        #expect(try Customer.findAll(in: device.crm).isEmpty && !Product.findAll(in: device.crm).isEmpty)
+        #expect(try device.crm.synchronize("catalog, default").groups == ["default", "catalog"])
+        let error = #expect(throws: SyncError.self) { try device.crm.synchronize("customers") }
+        #expect(error?.code == .notFound && error?.message.contains("default, catalog") == true)
+    }
+
+    // MARK: Login
+
+    @Test("LGN-02 LGN-03 LGN-04 CBK-09: an online login is checked by the server; offline the last one that succeeded is recognized, and nothing else")
+    func login() throws {
+        let bench = try TestBench()
+        let device = try bench.newDevice()
+        try device.application.register(timeout: .seconds(60))
+        #expect(try !device.crm.offlineLogin(user: TestBench.user, password: TestBench.password))
+        try device.crm.onlineLogin(user: TestBench.user, password: TestBench.password)
+        #expect(device.handler.take() == ["loginSuccess"])
+        let wrong = #expect(throws: SyncError.self) { try device.crm.onlineLogin(user: TestBench.user, password: "wrong") }
+        #expect(wrong?.code == .authenticationFailed)
+        #expect(device.handler.take() == ["loginFailure"])
+        bench.network.conditions.fault = { _, _ in .refuse }
+        #expect(try device.crm.offlineLogin(user: TestBench.user, password: TestBench.password))
+        #expect(try !device.crm.offlineLogin(user: TestBench.user, password: "wrong"))
+        #expect(try !device.crm.offlineLogin(user: "jones", password: TestBench.password))
+    }
+
+    @Test("LGN-06 LGN-07: a login in the background fails at once when the application is not connected")
+    func backgroundLogin() throws {
+        let bench = try TestBench()
+        let device = try bench.newDevice()
+        let error = #expect(throws: SyncError.self) { try device.crm.beginOnlineLogin() }
+        #expect(error?.code == .invalidState)
+        #expect(device.handler.take() == ["loginFailure"])
+        try device.application.register(timeout: .seconds(60))
+        try device.crm.beginOnlineLogin()
+        device.crm.synchronizer.work.sync {}
+        #expect(device.handler.take() == ["loginSuccess"])
+    }
+
+    @Test func `a session that the server forgot is renewed once with the credentials, and the synchronization goes through`() throws {
+        let bench = try TestBench()
+        let device = try bench.synchronizedDevice(groups: "default")
+        try bench.forgetSessions()
+        let result = try device.crm.synchronize("default")
+        #expect(result.groups == ["default"])
+        #expect(device.handler.take().contains("finishing [default]"))
+    }
+
+    @Test("ERR-12: without a password at hand a forgotten session is 401, and the pending changes stay")
+    func forgottenSession() throws {
+        let bench = try TestBench()
+        let device = try bench.synchronizedDevice(groups: "default")
+        let customer = try #require(try Customer.findByPrimaryKey(1, in: device.crm))
+        customer.city = "Mullingar"
+        try customer.update()
+        try customer.submitPending()
+        try bench.forgetSessions()
+        device.application.connectionProperties.loginCredentials?.password = nil
+        let error = #expect(throws: SyncError.self) { try device.crm.synchronize() }
+        #expect(error?.code == .authenticationFailed)
+        #expect(try device.crm.hasPendingOperations())
+        device.application.connectionProperties.loginCredentials?.password = TestBench.password
+        #expect(try device.crm.synchronize().operationsAccepted == 1)
+    }
+}
