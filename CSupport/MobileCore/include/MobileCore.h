@@ -13,6 +13,7 @@
 #include "mc_row_page.h"
 #include "mc_rows.h"
 #include "mc_statement.h"
+#include "mc_workers.h"
 #include "mc_storage.h"
 
 #endif

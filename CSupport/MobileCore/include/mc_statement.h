@@ -94,6 +94,10 @@ int mc_statement_parameter_count(mc_statement *statement);
 /// Goes to the next row. `*has_row` is false behind the last one; the statement is then reset and may be run again.
 mc_status mc_statement_step(mc_statement *statement, bool *has_row, mc_error *MC_NULLABLE error);
 
+/// Resets the statement and makes its next step fail with `failure`: for who has stepped ahead of what he was asked for.
+/// Returns false without memory; nothing has changed then.
+bool mc_statement_defer(mc_statement *statement, const mc_error *failure);
+
 /// Whether there is a current row: stepped, and neither at the end nor reset since.
 bool mc_statement_is_on_row(const mc_statement *statement);
 

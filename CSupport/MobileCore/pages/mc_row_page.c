@@ -130,11 +130,18 @@ static void clear(mc_row_page *page, size_t column_count)
     page->column_count = column_count;
 }
 
+/// Whether the page has all that it was asked for.
+static bool is_full(const mc_row_page *page, size_t max_rows, size_t max_bytes)
+{
+    const size_t cells = page->row_count * page->column_count * sizeof(mc_cell);
+    return page->row_count >= max_rows || (page->row_count > 0 && cells + page->arena_length >= max_bytes);
+}
+
 mc_status mc_row_page_fill(mc_row_page *page, mc_statement *statement, size_t max_rows, size_t max_bytes, bool *at_end,
                            mc_error *error)
 {
     sqlite3_stmt *handle = mc_statement_sqlite(statement);
-    const size_t row_size = (size_t)sqlite3_column_count(handle) * sizeof(mc_cell);
+    mc_error failure;
     bool has_row = true;
     mc_status status = MC_OK;
     clear(page, (size_t)sqlite3_column_count(handle));
@@ -144,20 +151,23 @@ mc_status mc_row_page_fill(mc_row_page *page, mc_statement *statement, size_t ma
 
     // A statement that has rows left stands on the first of them.
     if (!mc_statement_is_on_row(statement))
-        status = mc_statement_step(statement, &has_row, error);
-    while (status == MC_OK && has_row) {
-        if (page->row_count >= max_rows || page->row_count * row_size + page->arena_length >= max_bytes) {
-            if (page->row_count > 0)
-                break;
-        }
+        status = mc_statement_step(statement, &has_row, &failure);
+    while (status == MC_OK && has_row && !is_full(page, max_rows, max_bytes)) {
         if (!copy_row(page, handle))
-            status = mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for row %zu of a page", page->row_count + 1);
+            status = mc_fail(&failure, MC_ERROR_NO_MEMORY, "no memory for row %zu of a page", page->row_count + 1);
         else
-            status = mc_statement_step(statement, &has_row, error);
+            status = mc_statement_step(statement, &has_row, &failure);
+    }
+    // Behind a full page one row has been stepped ahead, to know the end: what failed there belongs to the next page.
+    if (status != MC_OK && is_full(page, max_rows, max_bytes) && mc_statement_defer(statement, &failure)) {
+        *at_end = false;
+        return MC_OK;
     }
     if (status != MC_OK) {
         clear(page, 0);
         mc_statement_reset(statement);
+        if (error != NULL)
+            *error = failure;
         return status;
     }
     *at_end = !has_row;

@@ -34,7 +34,8 @@ struct mc_statement {
     uint64_t hash;
     size_t length;
     char *sql;  ///< the key: as asked for, `length` bytes
-    bool stepping;  ///< between its first step and its reset
+    bool stepping;       ///< between its first step and its reset
+    mc_error *deferred;  ///< what its next step fails with; NULL: nothing
 };
 
 typedef struct mc_statement_list {

@@ -145,12 +145,34 @@ static mc_status step_failed(mc_statement *statement, int code, mc_error *error)
     return status;
 }
 
+static mc_status step_as_deferred(mc_statement *statement, mc_error *error)
+{
+    const mc_error failure = *statement->deferred;
+    mc_statement_reset(statement);
+    if (error != NULL)
+        *error = failure;
+    return failure.code;
+}
+
+bool mc_statement_defer(mc_statement *statement, const mc_error *failure)
+{
+    mc_error *deferred = sqlite3_malloc64(sizeof *deferred);
+    if (deferred == NULL)
+        return false;
+    mc_statement_reset(statement);
+    *deferred = *failure;
+    statement->deferred = deferred;
+    return true;
+}
+
 mc_status mc_statement_step(mc_statement *statement, bool *has_row, mc_error *error)
 {
     *has_row = false;
     const mc_status status = mc_connection_check(statement->connection, error);
     if (status != MC_OK)
         return status;
+    if (statement->deferred != NULL)
+        return step_as_deferred(statement, error);
     statement->stepping = true;
     const int code = sqlite3_step(statement->handle);
     if (code == SQLITE_ROW) {
@@ -172,6 +194,8 @@ void mc_statement_reset(mc_statement *statement)
 {
     (void)sqlite3_reset(statement->handle);  // repeats the failure of the last step, which was reported then
     statement->stepping = false;
+    sqlite3_free(statement->deferred);
+    statement->deferred = NULL;
 }
 
 /// Steps to the end. Rows changed: only statements that change rows set the library's counter, the others leave an old one.

@@ -138,9 +138,8 @@ void mc_statement_release(mc_statement *statement)
     if (statement == NULL)
         return;
     mc_connection *connection = statement->connection;
-    (void)sqlite3_reset(statement->handle);
+    mc_statement_reset(statement);
     (void)sqlite3_clear_bindings(statement->handle);
-    statement->stepping = false;
     list_remove(&connection->in_use, statement);
     if (connection->cache_limit == 0) {
         statement_free(statement);

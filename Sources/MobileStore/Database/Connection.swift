@@ -115,8 +115,33 @@ internal import MobileCore
         try RowPages(statement: statement(sql), values, size: size, maximumBytes: maximumBytes, lease: nil)
     }
 
+    /// One page of a query: its first rows, or those behind a row of the page before (paging by key). The query is at its end
+    /// afterwards; what is behind the page costs nothing.
+    ///
+    ///     SELECT id, name FROM customer WHERE id > ?2 AND city = ?1 ORDER BY id LIMIT 100      // page(sql, [city], after: row, keys: [0])
+    /// - Parameters:
+    ///   - row: the row to go on behind; `nil` binds nothing but `values`.
+    ///   - keys: columns of `row` whose values are bound behind `values`, in order.
+    ///   - size: rows at most, 1 or more.
+    /// - Throws: ``StoreError``, as ``pages(_:_:size:maximumBytes:)``.
+    public func page(
+        _ sql: String, _ values: [Value] = [], after row: Row? = nil, keys: [Int] = [], size: Int = 100,
+        maximumBytes: ByteCount = .megabytes(4)
+    ) throws(StoreError) -> RowPage {
+        let statement = try statement(sql)
+        try statement.bind(values)
+        if let row {
+            for (offset, column) in keys.enumerated() { try statement.bind(row.value(column), at: values.count + offset + 1) }
+        }
+        let storage = isKnownUniquelyReferenced(&sparePage) ? sparePage! : try PageStorage()
+        sparePage = storage
+        _ = try storage.fill(from: statement, rows: size, bytes: maximumBytes.bytes, columnNames: statement.columnNames)
+        return RowPage(storage)
+    }
+
     /// Runs `body` as a part of the transaction that is undone alone when it throws. Savepoints nest.
     /// - Throws: what `body` throws; ``StoreError/Code/misuse`` when SQLite has rolled the transaction back.
+    @discardableResult
     public func savepoint<R>(_ body: () throws -> R) throws -> R {
         let handle = unsafe try core()
         try unsafe StoreError.check { unsafe mc_connection_savepoint(handle, $0) }

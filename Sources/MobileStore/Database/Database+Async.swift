@@ -68,7 +68,11 @@ private final class Job: Sendable {
     /// Asks for the connection on the database's own threads, because a new reader may have to be opened.
     func start(_ purpose: Lease.Purpose, timeout: Duration?, label: String) {
         database.queue.run {
-            if let timeout { self.startTimer(timeout) }
+            do {
+                if let timeout { try self.startTimer(timeout) }
+            } catch {
+                return self.finish(.failure(error))
+            }
             unsafe label.withCString { label in
                 var checkout = unsafe mc_checkout(
                     writer: purpose == .write, loose: false, timeout_ns: timeout?.nanoseconds ?? -1, label: label,
@@ -79,9 +83,9 @@ private final class Job: Sendable {
         }
     }
 
-    private func startTimer(_ timeout: Duration) {
+    private func startTimer(_ timeout: Duration) throws(StoreError) {
         let interruption = interruption
-        let timer = database.queue.run(after: timeout) { interruption.timeOut(waited: timeout) }
+        let timer = try database.queue.run(after: timeout) { interruption.timeOut(waited: timeout) }
         self.timer.withLock { $0 = timer }
     }
 

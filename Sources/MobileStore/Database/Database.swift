@@ -15,7 +15,7 @@ internal import MobileCore
     /// The file.
     public let path: String
 
-    /// Where the blocking work of the `async` functions runs: as many threads as there are connections.
+    /// Where the blocking work of the `async` functions runs.
     let queue: WorkQueue
 
     /// What the pool's trace callback is given; it lives until the pool is freed.
@@ -26,6 +26,8 @@ internal import MobileCore
     ///   (another process keeps it locked), `.io`, `.sqlite`.
     public init(_ profile: ConnectionProfile) throws(StoreError) {
         let trace = profile.trace.map(TraceSink.init)
+        // One for each connection, and some for timers, for opening readers and for those who close.
+        queue = try WorkQueue(threads: max(1, min(64, profile.maxConnections)) + 8)
         var options = unsafe try mc_pool_options(profile)
         if let trace {
             unsafe options.trace = TraceSink.callback
@@ -42,7 +44,6 @@ internal import MobileCore
         unsafe self.pool = pool!  // MC_OK promises a pool
         self.trace = trace
         path = profile.path
-        queue = WorkQueue(label: "MobileStore \(profile.path)")
         var settings = mc_pool_settings()
         unsafe mc_pool_get_settings(self.pool, &settings)
         self.settings = Settings(settings)

@@ -1,0 +1,62 @@
+extension Database {
+    /// What one table or index takes in the file.
+    public struct TableSpace: Sendable, Hashable {
+        /// The name of the table or index.
+        public let name: String
+        /// The table that it belongs to: its own name for a table.
+        public let table: String
+        /// Whether it is an index.
+        public let isIndex: Bool
+        /// Pages of the file.
+        public let pages: Int
+        /// The same in bytes.
+        public let bytes: Int64
+        /// Bytes of the rows themselves.
+        public let payload: Int64
+        /// Bytes of its pages that hold nothing.
+        public let unused: Int64
+    }
+
+    /// What the file takes on the disk.
+    public struct FileSpace: Sendable, Hashable {
+        /// Pages of the database.
+        public let pages: Int
+        /// Pages that are free for use by any table.
+        public let freePages: Int
+        /// Bytes of a page.
+        public let pageSize: Int
+
+        /// Bytes of the database, its log not counted.
+        public var bytes: Int64 { Int64(pages) * Int64(pageSize) }
+    }
+
+    /// What each table and index takes, the largest first. Reads every page of the file once.
+    /// - Throws: ``StoreError/Code/notFound`` when the SQLite library was built without the table `dbstat`.
+    public func tableSpace() throws -> [TableSpace] {
+        try read { connection in
+            guard try connection.first("SELECT sqlite_compileoption_used('ENABLE_DBSTAT_VTAB')") == [1] else {
+                throw StoreError(.notFound, "space per table: this SQLite was built without dbstat (SQLITE_ENABLE_DBSTAT_VTAB)")
+            }
+            let rows = try connection.rows(
+                """
+                SELECT d.name, coalesce(s.tbl_name, d.name), coalesce(s.type = 'index', 0), d.pageno, d.pgsize, d.payload, d.unused
+                FROM dbstat AS d LEFT JOIN sqlite_schema AS s ON s.name = d.name
+                WHERE d.aggregate = TRUE ORDER BY d.pgsize DESC, d.name
+                """)
+            return rows.map { row in
+                TableSpace(
+                    name: row[0].text ?? "", table: row[1].text ?? "", isIndex: row[2].integer == 1,
+                    pages: Int(row[3].integer ?? 0), bytes: row[4].integer ?? 0, payload: row[5].integer ?? 0,
+                    unused: row[6].integer ?? 0)
+            }
+        }
+    }
+
+    /// What the file takes, at no cost.
+    public func fileSpace() throws -> FileSpace {
+        let (pages, freePages) = try read { connection in
+            (try connection.first("PRAGMA page_count")?[0].integer, try connection.first("PRAGMA freelist_count")?[0].integer)
+        }
+        return FileSpace(pages: Int(pages ?? 0), freePages: Int(freePages ?? 0), pageSize: settings.pageSize)
+    }
+}
