@@ -1,0 +1,198 @@
+import Foundation
+import MobileObjects
+import MobileStore
+import Testing
+
+/// Large attributes as parts of objects: which value a row has when, and which values are still there.
+@Suite struct LargeAttributeTests {
+    let shop: Shop
+    init() throws {
+        shop = try Shop()
+        try shop.importRows("Product", ["id", "name", "price"], "[[1,1,\"Tea\",2.50]]")
+        try setOnServer([1, 2, 3])
+    }
+
+    private func product() throws -> GenericEntity { try shop.objects("Product").load(1) }
+
+    /// A value comes by an import; nil is NULL.
+    private func setOnServer(_ bytes: [UInt8]?, key: Int64 = 1) throws {
+        let value = try bytes.map { bytes in
+            let writer = try LargeValueWriter(in: shop.database.store, unit: .bytes)
+            try writer.write(bytes)
+            return try writer.finish()
+        }
+        try shop.database.write("import") { transaction in
+            try transaction.importSession(for: "Product").setLargeValue(value, of: "picture", key: key)
+        }
+    }
+
+    private func picture(of product: GenericEntity) throws -> [UInt8]? {
+        let picture = product.bigBinary(4)
+        guard try picture.length != nil else { return nil }
+        try picture.openForRead()
+        defer { try? picture.close() }
+        return try picture.read(1000) ?? []
+    }
+
+    private func write(_ bytes: [UInt8], to product: GenericEntity) throws {
+        let picture = product.bigBinary(4)
+        try picture.openForWrite(Int64(bytes.count))
+        try picture.write(bytes)
+        try picture.close()
+    }
+
+    private var values: Int { get throws { try shop.count("_mc_value") } }
+
+    @Test("BIG-15 BIG-08 BIG-14: a written value is the object's at close and the row's at update; only one value remains")
+    func writeAndUpdate() throws {
+        let product = try product()
+        #expect(try picture(of: product) == [1, 2, 3])
+        try write([9, 8], to: product)
+        #expect(product.isDirty)
+        #expect(try picture(of: product) == [9, 8] && picture(of: self.product()) == [1, 2, 3])
+        try product.update()
+        #expect(try picture(of: self.product()) == [9, 8] && product.pendingChange == .update)
+        #expect(try values == 2)
+    }
+
+    @Test("BIG-15: submit without an update takes the written value along")
+    func submitOnly() throws {
+        let product = try product()
+        try write([9, 8], to: product)
+        try product.submitPending()
+        let record = try #require(try shop.database.outbox.first)
+        let id = try #require(record.largeValues.first?.id)
+        #expect(record.largeValues.map(\.attribute) == ["picture"])
+        #expect(try LargeValueReader(id, in: shop.database.store).bytes(upTo: 10) == [9, 8])
+    }
+
+    @Test("BIG-07 BIG-05: a large attribute of a new object is not open to streams")
+    func notSaved() throws {
+        let product = try shop.new("Product", ["id": 2, "name": "Coffee", "price": .decimal(3)])
+        #expect(#expect(throws: StoreError.self) { try product.bigBinary(4).openForWrite(1) }?.code == .notSaved)
+        #expect(#expect(throws: StoreError.self) { try product.bigBinary(4).openForRead() }?.code == .notSaved)
+        try product.create()
+        try write([1], to: product)
+        try product.save()
+        #expect(try picture(of: product) == [1] && product.isCreated)
+    }
+
+    @Test("an unchanged large value is not submitted with a change of other attributes")
+    func unchanged() throws {
+        let product = try product()
+        try product.set("name", "Green tea")
+        try product.update()
+        try product.submitPending()
+        #expect(try shop.database.outbox[0].largeValues.isEmpty)
+    }
+
+    @Test("cancel brings the server's value back and removes the other one")
+    func cancel() throws {
+        let product = try product()
+        try write([9, 8], to: product)
+        try product.update()
+        try product.cancelPending()
+        #expect(try picture(of: product) == [1, 2, 3] && values == 1)
+    }
+
+    @Test("cancel after submit keeps the submitted value for the record that is still sent")
+    func cancelAfterSubmit() throws {
+        let product = try product()
+        try write([9, 8], to: product)
+        try product.submitPending()
+        let record = try #require(try shop.database.outbox.first)
+        try product.cancelPending()
+        #expect(try picture(of: product) == [1, 2, 3] && values == 2)
+        try shop.reject(record.id)
+        #expect(try values == 1)
+    }
+
+    @Test("accepted: the submitted value remains, or the server's if an import brought one since", arguments: [false, true])
+    func accepted(imports: Bool) throws {
+        let product = try product()
+        try write([9, 8], to: product)
+        try product.submitPending()
+        if imports { try setOnServer([7]) }
+        #expect(try picture(of: self.product()) == [9, 8])
+        try shop.accept(product.replayPending)
+        #expect(try picture(of: self.product()) == (imports ? [7] : [9, 8]) && values == 1)
+    }
+
+    @Test("accepted create with an imported row and no imported value: the submitted value remains")
+    func acceptedCreate() throws {
+        let product = try shop.new("Product", ["id": 2, "name": "Coffee", "price": .decimal(3)])
+        try product.create()
+        try write([5, 5], to: product)
+        try product.submitPending()
+        let key = product.surrogateKey
+        try shop.importRows("Product", ["id", "name", "price"], "[[\(key),2,\"Coffee\",3.00]]")
+        try shop.accept(product.replayPending)
+        try product.refresh()
+        #expect(try picture(of: product) == [5, 5] && !product.isPending && values == 2)
+    }
+
+    @Test("an import of a value for a pending row that did not change it shows, and is not sent back")
+    func importUnchanged() throws {
+        let product = try product()
+        try product.set("name", "Green tea")
+        try product.update()
+        try setOnServer([7])
+        #expect(try picture(of: self.product()) == [7] && values == 1)
+        try product.refresh()
+        try product.submitPending()
+        #expect(try shop.database.outbox[0].largeValues.isEmpty)
+    }
+
+    @Test("NULL comes by an import; deleting rows removes their values")
+    func nullAndDelete() throws {
+        try setOnServer(nil)
+        #expect(try picture(of: product()) == nil && values == 0)
+        try setOnServer([4])
+        #expect(try values == 1)
+        try shop.importDeletions("Product", 1)
+        #expect(try values == 0)
+    }
+
+    @Test("deleting a row here keeps the server's value until the answer")
+    func deleteHere() throws {
+        let product = try product()
+        try product.delete()
+        #expect(try values == 1)
+        try product.submitPending()
+        try shop.accept(product.replayPending)
+        #expect(try values == 0)
+    }
+
+    @Test("BIG-02: lists carry no large values")
+    func lists() throws {
+        let product = try #require(try shop.objects("Product").findAll().first)
+        #expect(try product.value("picture") == .null)
+    }
+
+    @Test("a text attribute counts in Unicode scalars")
+    func text() throws {
+        let product = try product()
+        let manual = product.bigString(5)
+        try manual.openForWrite(0)
+        try manual.write("naïve café \u{1F375}")
+        try manual.close()
+        try product.save()
+        let again = try self.product(), found = again.bigString(5)
+        #expect(try found.length == 12)
+        try found.openForRead()
+        try found.seek(11)
+        #expect(try found.read(5) == "\u{1F375}")
+        #expect(try again.bigString(5) === found && !again.isDirty)
+    }
+
+    @Test("values that were written and never saved are gone when the database is opened again")
+    func reopened() throws {
+        let product = try product()
+        try write([9, 8], to: product)
+        #expect(try values == 2)
+        try shop.database.closeConnection()
+        try product.refresh()
+        try shop.database.closeConnection()
+        #expect(try values == 1 && picture(of: self.product()) == [1, 2, 3])
+    }
+}

@@ -1,0 +1,96 @@
+import MobileObjects
+import MobileStore
+import Testing
+
+/// Several changes in one local transaction.
+@Suite struct TransactionTests {
+    struct Stop: Error {}
+    let shop: Shop
+    init() throws {
+        shop = try Shop()
+        try shop.importCustomer(1, id: "c1", name: "Harbour Foods")
+    }
+
+    @Test("TXN-01 TXN-02 TXN-03: what happens inside is committed together, and submitted afterwards or inside")
+    func commit() throws {
+        let customer = try shop.objects("Customer").load(1), other = try shop.newCustomer("c2")
+        try shop.database.transaction {
+            try customer.set("city", "Cork")
+            try customer.save()
+            try other.save()
+            // Another reader sees nothing of it yet; this thread does.
+            #expect(try shop.customer(1)?.value("city") == "Cork")
+        }
+        try customer.submitPending()
+        #expect(try shop.count("Customer_os") == 2 && shop.database.outbox.count == 1)
+    }
+
+    @Test("TXN-04: what is thrown rolls everything back, in the database and in the objects")
+    func rollback() throws {
+        let updated = try shop.objects("Customer").load(1), created = try shop.newCustomer("c2")
+        let before = updated.stateRow
+        #expect(throws: Stop.self) {
+            try shop.database.transaction {
+                try updated.set("city", "Cork")
+                try updated.save()
+                try updated.submitPending()
+                try created.create()
+                throw Stop()
+            }
+        }
+        #expect(try !shop.database.hasPendingOperations() && shop.count("Customer") == 1)
+        #expect(created.isNew && created.isDirty && created.surrogateKey == 0)
+        // The change in memory is unsaved again, as it was before the save.
+        #expect(updated.isDirty && updated.stateRow == before.replacing("F F F", with: "F F T", maxReplacements: 1))
+        try updated.update()
+        #expect(try shop.customer(1)?.value("city") == "Cork")
+    }
+
+    @Test("a rolled back delete and cancel leave the object as it was")
+    func rollbackDelete() throws {
+        let customer = try shop.objects("Customer").load(1)
+        #expect(throws: Stop.self) {
+            try shop.database.transaction {
+                try customer.delete()
+                throw Stop()
+            }
+        }
+        #expect(!customer.isDeleted && !customer.isPending)
+        try customer.refresh()
+        #expect(customer.name == "Harbour Foods")
+    }
+
+    @Test("a nested transaction that fails is undone alone")
+    func nested() throws {
+        let outer = try shop.newCustomer("c2"), inner = try shop.newCustomer("c3")
+        try shop.database.transaction {
+            try outer.create()
+            #expect(throws: Stop.self) {
+                try shop.database.transaction {
+                    try inner.create()
+                    throw Stop()
+                }
+            }
+        }
+        #expect(!outer.isNew && inner.isNew)
+        #expect(try shop.count("Customer") == 2)
+    }
+
+    @Test("a task that is started inside of a transaction does not join it")
+    func task() async throws {
+        let database = shop.database
+        var task: Task<Bool, any Error>?
+        try startTask(database) { task = $0 }
+        #expect(try await task?.value == true)
+    }
+
+    private func startTask(_ database: PackageDatabase, _ started: (Task<Bool, any Error>) -> Void) throws {
+        try database.transaction {
+            started(
+                Task {
+                    // Its write waits for the writer, and begins a transaction of its own.
+                    try await database.write("task") { _ in true }
+                })
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import MobileObjects
+import MobileStore
+import Testing
+
+/// Synchronization parameters and personalization keys, as local state.
+@Suite struct ParameterTests {
+    @Test("PAR-03 PAR-04 PAR-05 PAR-06: parameter sets are added, listed and removed; several may be active")
+    func subscriptions() throws {
+        let shop = try Shop()
+        let customer = try shop.objects("Customer").metadata
+        #expect(try shop.database.subscriptions(of: customer).isEmpty)
+        let north = try shop.database.addSubscription(["region": "NORTH"], to: customer)
+        try shop.database.addSubscription(["region": "SOUTH"], to: customer)
+        #expect(try shop.database.addSubscription(["region": "NORTH"], to: customer) == north)
+        #expect(try shop.database.subscriptions(of: customer).map { $0.parameters["region"] } == ["NORTH", "SOUTH"])
+        #expect(try shop.database.subscriptionSets.flatMap(\.parameters).map(\.description) == [#"{"region":"NORTH"}"#, #"{"region":"SOUTH"}"#])
+        try shop.database.removeSubscription(north)
+        #expect(try shop.database.subscriptions(of: customer).map { $0.parameters["region"] } == ["SOUTH"])
+    }
+
+    @Test("an unknown synchronization parameter, or one of another type, is refused")
+    func badSubscription() throws {
+        let shop = try Shop()
+        let customer = try shop.objects("Customer").metadata
+        #expect(#expect(throws: ObjectError.self) { try shop.database.addSubscription(["area": "N"], to: customer) }?.code == .noSuchParameter)
+        #expect(#expect(throws: ObjectError.self) { try shop.database.addSubscription(["region": 5], to: customer) }?.code == .invalidValue)
+    }
+
+    @Test("PER-01 PER-05: a key has its default, which has no effect until save")
+    func defaults() throws {
+        let shop = try Shop()
+        var parameters = shop.database.personalization
+        #expect(try parameters.value("region") == "NORTH")
+        #expect(try shop.database.personalizationValues.isEmpty)
+        try parameters.save()
+        #expect(try shop.database.personalizationValues == ["region": "NORTH", "password": nil] || shop.database.personalizationValues == ["region": "NORTH"])
+        try parameters.setValue("WEST", "region")
+        #expect(try shop.database.personalization.value("region") == "NORTH")
+        try parameters.save()
+        #expect(try shop.database.personalization.value("region") == "WEST")
+    }
+
+    @Test("PER-02: client keys are stored, session keys are not")
+    func kinds() throws {
+        let shop = try Shop()
+        var parameters = shop.database.personalization
+        try parameters.setValue("WEST", "region")
+        try parameters.setValue("secret", "password")
+        try parameters.save()
+        #expect(try shop.database.personalization.value("password") == "secret")
+        #expect(try shop.value("SELECT group_concat(name) FROM \"_personalization\"")?.text == "region")
+        let again = try PackageDatabase(model: ShopModel.model, profile: shop.database.connectionProfile)
+        #expect(try again.personalization.value("region") == "WEST" && again.personalization.value("password") == .null)
+        try again.close()
+        #expect(#expect(throws: ObjectError.self) { try parameters.setValue("x", "colour") }?.code == .noSuchParameter)
+        #expect(#expect(throws: ObjectError.self) { try parameters.setValue(nil, "region") }?.code == .invalidValue)
+    }
+}
