@@ -35,6 +35,7 @@ struct mc_import {
     mc_import_counts counts;
     mc_import_progress progress;
     void *context;
+    mc_error sink_failure;
 };
 
 static const int64_t INFLATED_BYTES_DEFAULT = INT64_C(64) << 30;
@@ -330,6 +331,17 @@ mc_status mc_import_push(mc_import *import, const void *bytes, size_t length, mc
 {
     const mc_status status = check_open(import, error);
     return status == MC_OK ? settle(import, mc_inflater_push(&import->inflate, bytes, length, error)) : status;
+}
+
+bool mc_import_sink(void *context, const void *bytes, size_t length)
+{
+    mc_import *const import = context;
+    return import->sink_failure.code == MC_OK && mc_import_push(import, bytes, length, &import->sink_failure) == MC_OK;
+}
+
+const mc_error *mc_import_failure(const mc_import *import)
+{
+    return &import->sink_failure;
 }
 
 mc_status mc_import_finish(mc_import *import, mc_import_counts *counts, mc_error *error)

@@ -98,6 +98,13 @@ mc_status mc_import_open(struct sqlite3 *db, const mc_import_options *options,
 /// MC_ERROR_INTERRUPTED (cancelled by `progress` or sqlite3_interrupt).
 mc_status mc_import_push(mc_import *import, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
 
+/// The same as a sink for streams: `context` is the import; returns whether it took the bytes. What went wrong is kept for
+/// `mc_import_failure`.
+bool mc_import_sink(void *context, const void *MC_NULLABLE bytes, size_t length);
+
+/// What the sink failed with; `code` is MC_OK where it has not failed.
+const mc_error *mc_import_failure(const mc_import *import);
+
 /// Completes the import: the input ends here. Fails as push does, and with MC_ERROR_TRUNCATED.
 mc_status mc_import_finish(mc_import *import, mc_import_counts *MC_NULLABLE counts, mc_error *MC_NULLABLE error);
 
