@@ -111,7 +111,7 @@ let package = Package(
             name: "MobileSyncTests",
             dependencies: [
                 "MobileSync", "MobileServer", "MobileTransport", "SimulatedServer", "MobileObjects", "MobileModel", "MobileProtocol", "MobileStore",
-                "SampleCRM",
+                "SampleCRM", "mobile",
             ],
             swiftSettings: swift),
     ],

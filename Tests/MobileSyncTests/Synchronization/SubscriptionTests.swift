@@ -111,7 +111,7 @@ import Testing
         #expect(customer.city == "Mine" && customer.isPending)
     }
 
-    @Test("SUB-04 SYN-19: synchronizing before subscribing is an error, and nothing is sent")
+    @Test("SUB-04: synchronizing before subscribing is an error, and nothing is sent")
     func synchronizeBeforeSubscribe() throws {
         let bench = try TestBench()
         let device = try bench.newDevice()

@@ -1,0 +1,59 @@
+import Foundation
+import MobileObjects
+import MobileServer
+import MobileStore
+import MobileSync
+import MobileTransport
+import SampleCRM
+import Testing
+
+/// The main job over HTTP on the loopback interface.
+@Suite struct LoopbackTests {
+    @Test func `two devices and a server do the main job over HTTP`() throws {
+        let bench = try TestBench()
+        let server = bench.server
+        let http = try HTTPServer(port: 0) { server.respond(to: $0) }
+        defer { http.stop() }
+        let transport = HTTPTransport()
+        func device(_ name: String) throws -> Device {
+            let device = try bench.newDevice(name, transport: transport)
+            device.application.connectionProperties.serverName = "127.0.0.1"
+            device.application.connectionProperties.portNumber = Int(http.port)
+            try device.application.register(timeout: .seconds(60))
+            try device.crm.subscribe()
+            try device.crm.synchronize()
+            return device
+        }
+        let first = try device("first"), second = try device("second")
+        #expect(try Product.findAll(in: first.crm).count == bench.contents.products)
+        let picture = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let product = try #require(try Product.findByPrimaryKey(3, in: first.crm))
+        try write(picture, to: product.picture)
+        try product.save()
+        try product.submitPending()
+        let customer = try #require(try Customer.findByPrimaryKey(1, in: first.crm))
+        customer.creditLimit = -1
+        try customer.update()
+        try customer.submitPending()
+        let result = try first.crm.synchronize()
+        #expect(result.operationsAccepted == 1 && result.operationsRejected == 1)
+        try second.crm.synchronize()
+        let theirs = try #require(try Product.findByPrimaryKey(3, in: second.crm))
+        #expect(try bytes(of: theirs.picture) == picture)
+        #expect(try Customer.findByPrimaryKey(1, in: second.crm)?.creditLimit != -1)
+    }
+
+    @Test func `a server that is gone is not reached, and the device waits for it`() throws {
+        let bench = try TestBench()
+        let server = bench.server
+        let http = try HTTPServer(port: 0) { server.respond(to: $0) }
+        let device = try bench.newDevice(transport: HTTPTransport())
+        device.application.connectionProperties.serverName = "127.0.0.1"
+        device.application.connectionProperties.portNumber = Int(http.port)
+        try device.application.register(timeout: .seconds(60))
+        try device.crm.subscribe()
+        http.stop()
+        let error = #expect(throws: SyncError.self) { try device.crm.synchronize() }
+        #expect(error?.code == .serverNotReached && error?.isRecoverable == true)
+    }
+}

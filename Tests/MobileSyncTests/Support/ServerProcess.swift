@@ -1,0 +1,82 @@
+import Foundation
+import MobileModel
+import MobileObjects
+import MobileTransport
+import SampleCRM
+import Synchronization
+
+/// `mobile serve` as a process of its own: started, killed, and started again over the same files.
+final class ServerProcess: Sendable {
+    private struct State {
+        var process: Process?
+        var port = 0
+    }
+    private let state = Mutex(State())
+    private let directory: TemporaryDirectory
+    private let backEnd: String
+
+    /// The tool that the build has put beside the test bundle.
+    private static let tool = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent().appendingPathComponent("mobile")
+
+    init(_ directory: TemporaryDirectory, backEnd: String) throws {
+        self.directory = directory
+        self.backEnd = backEnd
+        try CRM.metadata.model.write(to: URL(fileURLWithPath: directory.file("crm.mbo.json")))
+    }
+
+    deinit { kill() }
+
+    var port: Int { state.withLock { $0.port } }
+
+    /// Starts the server on a free port and waits until it listens.
+    func start() throws {
+        let process = Process(), output = Pipe()
+        process.executableURL = Self.tool
+        process.arguments = [
+            "serve", "--model", directory.file("crm.mbo.json"), "--backend", "enterprise=\(backEnd)", "--cache", directory.file("served.db"), "--user",
+            "\(TestBench.user):\(TestBench.password)",
+        ]
+        process.standardOutput = output
+        try process.run()
+        var line: [UInt8] = []
+        while !line.contains(UInt8(ascii: "\n")) {
+            let piece = output.fileHandleForReading.availableData
+            guard !piece.isEmpty else { throw CocoaError(.executableLoad) }
+            line += piece
+        }
+        let text = String(decoding: line.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        guard let port = text.split(separator: ":").last.flatMap({ Int($0) }) else { throw CocoaError(.formatting) }
+        state.withLock { state in
+            state.process = process
+            state.port = port
+        }
+    }
+
+    /// Kills the server at whatever it does (SIGKILL), and waits until it is gone.
+    func kill() {
+        let process = state.withLock { state in
+            defer { state.process = nil }
+            return state.process
+        }
+        guard let process else { return }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+}
+
+/// HTTP to wherever the server listens at the moment: a restarted one has another port.
+final class MovingTransport: Transport {
+    private let http = HTTPTransport()
+    private let port: @Sendable () -> Int
+
+    init(port: @escaping @Sendable () -> Int) { self.port = port }
+
+    func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {
+        var request = request
+        var url = URLComponents(string: request.url)
+        url?.host = "127.0.0.1"
+        url?.port = port()
+        request.url = url?.string ?? request.url
+        return try http.send(request, receive: receive)
+    }
+}
