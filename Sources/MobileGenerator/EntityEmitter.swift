@@ -133,14 +133,14 @@ struct EntityEmitter: Emitter {
         text.line()
         text.block("public override func load(from row: Row, at column: Int)") { text in
             for (index, attribute) in stored {
-                text.line("\(SwiftNames.memberInCode(attribute.name)) = \(type(attribute).read(index))")
+                text.line("\(inHook(attribute)) = \(type(attribute).read(index))")
             }
         }
         text.line()
         text.block("public override func value(ofAttribute index: Int) -> AttributeValue") { text in
             text.line("switch index {")
             for (index, attribute) in stored {
-                let member = SwiftNames.memberInCode(attribute.name)
+                let member = inHook(attribute)
                 text.line("case \(index): \(attribute.type.isComplex ? "encoded(\(member))" : "\(member).attributeValue")")
             }
             text.line("default: super.value(ofAttribute: index)")
@@ -151,11 +151,17 @@ struct EntityEmitter: Emitter {
             text.line("switch index {")
             for (index, attribute) in stored {
                 let hook = attribute.type.isComplex ? "decode" : "convert"
-                text.line("case \(index): \(SwiftNames.memberInCode(attribute.name)) = try \(hook)(value, ofAttribute: \(index))")
+                text.line("case \(index): \(inHook(attribute)) = try \(hook)(value, ofAttribute: \(index))")
             }
             text.line("default: try super.setValue(value, ofAttribute: index)")
             text.line("}")
         }
+    }
+
+    /// The property inside of a hook, whose own parameters have such names.
+    private func inHook(_ attribute: AttributeModel) -> String {
+        let member = SwiftNames.memberInCode(attribute.name)
+        return ["row", "column", "index"].contains(member) ? "self.\(member)" : member
     }
 
     private func emitColumns(to text: inout SwiftText) {

@@ -11,7 +11,9 @@ struct StructureEmitter: Emitter {
         structure.attributes.map { ($0, SwiftType($0, prefix: model.namePrefix)) }
     }
 
-    var imports: [String] { types.contains { $0.type.needsFoundation } ? ["Foundation", "MobileObjects"] : ["MobileObjects"] }
+    var imports: [String] {
+        (types.contains { $0.type.needsFoundation } ? ["Foundation"] : []) + (types.contains { $0.type.needsRuntime } ? ["MobileObjects"] : [])
+    }
 
     func emit(to text: inout SwiftText) {
         let name = SwiftNames.type(structure.name, prefix: model.namePrefix)

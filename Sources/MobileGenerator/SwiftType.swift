@@ -58,6 +58,15 @@ struct SwiftType {
         }
     }
 
+    /// Whether the type comes from the runtime.
+    var needsRuntime: Bool {
+        switch type {
+        case .date, .time, .bigString, .bigBinary: true
+        case .list(let element): SwiftType(element, isNullable: false, prefix: prefix).needsRuntime
+        default: false
+        }
+    }
+
     /// The value that a new object begins with where the model gives none.
     var emptyValue: String {
         if isNullable { return "nil" }

@@ -6,12 +6,10 @@
 ///    large; of equal ones the first. Keys, attributes of mappings, attributes that a query names and attributes with a default
 ///    value stay, because a large value cannot be compared and has no default.
 ///
-/// Lengths are the modelled ones; a character counts as 1, and a string or binary without a length as ``unstatedLength``.
+/// Lengths are the modelled ones, a character counts as 1. What has no length does not count, and stays as it is modelled.
 enum LengthRules {
     static let longestString = 8191
     static let longestBinary = 32767
-    /// What a string, binary, structure or list counts where the model states no length.
-    static let unstatedLength = 300
 
     /// Applies the rules to every object. `marks` holds what attributes say under `large`, by the attribute's place.
     /// - Returns: a warning for each attribute that rules 2 and 3 changed, an error for each mark that cannot be followed.
@@ -68,8 +66,8 @@ enum LengthRules {
         let compared = comparedAttributes(of: object, in: model, queryWords)
         let candidates = object.attributes.indices.filter {
             let attribute = object.attributes[$0]
-            return !attribute.isLarge && attribute.type.large != nil && attribute.defaultValue == nil && marks[path["attributes"][$0]] == nil
-                && !compared.contains(attribute.name.lowercased())
+            return !attribute.isLarge && attribute.type.large != nil && attribute.length != nil && attribute.defaultValue == nil
+                && marks[path["attributes"][$0]] == nil && !compared.contains(attribute.name.lowercased())
         }.sorted { (-object.attributes[$0].rowLength, $0) < (-object.attributes[$1].rowLength, $1) }
         for candidate in candidates where sum > model.pageSize {
             let attribute = object.attributes[candidate]
@@ -125,13 +123,12 @@ extension AttributeModel {
     /// What the attribute adds to its object's sum: bytes in the row, a character counted as one.
     var rowLength: Int {
         switch type {
-        case .string, .binary: length ?? LengthRules.unstatedLength
-        case .structure, .list: LengthRules.unstatedLength
+        case .string, .binary: length ?? 0
+        case .structure, .list, .bigString, .bigBinary: 0
         case .boolean, .byte, .char: 1
         case .short: 2
         case .int, .float: 4
         case .long, .integer, .double: 8
-        case .bigString, .bigBinary: 0
         case .decimal: (precision ?? Self.defaultPrecision) <= 18 ? 8 : (precision ?? 0) + 2
         case .date: 10
         case .time: 8

@@ -76,7 +76,8 @@ struct ModelWriter {
     private func keepsInRow(_ attribute: AttributeModel, isOverPage: Bool) -> Bool? {
         guard !attribute.isLarge, attribute.type.large != nil else { return nil }
         let longest = attribute.type == .string ? LengthRules.longestString : LengthRules.longestBinary
-        return isOverPage || (attribute.length ?? 0) > longest ? false : nil
+        guard let length = attribute.length else { return nil }
+        return isOverPage || length > longest ? false : nil
     }
 
     private func attribute(_ attribute: AttributeModel, mark: Bool?) -> [Member] {

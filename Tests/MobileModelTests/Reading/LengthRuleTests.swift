@@ -52,6 +52,12 @@ import Testing
         #expect(read.types == ["a bigString", "b string"])
     }
 
+    @Test func `strings without a length stay as they are modelled`() throws {
+        let attributes = (0..<50).map { "{\"name\": \"a\($0)\", \"type\": \"string\"}" }.joined(separator: ", ")
+        let read = try read(attributes, pageSize: 1024)
+        #expect(read.types.allSatisfy { $0.hasSuffix(" string") } && read.warnings == [])
+    }
+
     @Test("what an attribute says under large wins over both rules")
     func marks() throws {
         let attributes = """
