@@ -97,6 +97,8 @@ let package = Package(
         .testTarget(name: "ChecklistTests", dependencies: ["checklist"], path: "Tests/Conformance/ChecklistTests", swiftSettings: swift),
         .testTarget(name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore", "MobileZlib"], swiftSettings: swift),
         .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "MobileGenerator"], swiftSettings: swift),
+        .testTarget(
+            name: "GeneratedCodeTests", dependencies: ["MobileObjects", "MobileModel"], swiftSettings: swift, plugins: ["MobileGenPlugin"]),
         .testTarget(name: "SampleCRMTests", dependencies: ["SampleCRM", "MobileObjects", "MobileStore", "MobileModel"], swiftSettings: swift),
         .testTarget(name: "MobileObjectsTests", dependencies: ["MobileObjects", "MobileStore", "SampleCRM"], swiftSettings: swift),
         .target(

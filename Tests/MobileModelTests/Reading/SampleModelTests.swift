@@ -5,7 +5,7 @@ import Testing
 /// The models of the repository: they are read without a warning, and writing them changes nothing.
 @Suite struct SampleModelTests {
     static let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardizedFileURL
-    static let models = ["Sources/SampleCRM/crm.mbo.json", "Tests/Fixtures/northwind.mbo.json"]
+    static let models = ["Sources/SampleCRM/crm.mbo.json", "Tests/Fixtures/northwind.mbo.json", "Tests/GeneratedCodeTests/awkward.mbo.json"]
 
     @Test("a sample model is read without errors or warnings", arguments: models)
     func sampleModelIsRead(file: String) throws {

@@ -1,0 +1,141 @@
+import Foundation
+import MobileObjects
+import Testing
+
+/// Generated classes of a model with every type and every name that needs care: that this file compiles is half of the test.
+@Suite struct GeneratedTypesTests {
+    /// Runs `body` with an open, empty database of the test's own.
+    private func withDatabase(_ body: (XAwkward_Names) throws -> Void) throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "generated-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let database = try XAwkward_Names.open(ConnectionProfile(path: directory.appending(path: "a.db").path))
+        try body(database)
+        try database.close()
+    }
+
+    private let day = LocalDate(year: 2024, month: 2, day: 29) ?? .epoch
+
+    /// An object with a value of its own in every attribute that has no default.
+    private func filled(in database: XAwkward_Names) throws -> XAllTypes {
+        let object = XAllTypes(in: database)
+        (object.partone, object.parttwo) = ("Ä", day)
+        (object.string, object.char, object.binary, object.boolean) = ("λ\u{0}\"", "😀", [0, 255], true)
+        (object.byte, object.short, object.int, object.long, object.integer) = (.min, .max, .min, .max, .min)
+        (object.decimal, object.float, object.double) = (Decimal(string: "9999999999999999.99") ?? 0, 0.1, 1e-300)
+        (object.date, object.time, object.dateTime) = (day, LocalTime("23:59:59") ?? .midnight, Date(timeIntervalSince1970: 1_700_000_000.125))
+        object.wide = Decimal(string: "1234567890123456789012345678.0123456789") ?? 0
+        // A list has to be given a value before `create`, an empty one too.
+        (object.booleanlist, object.charlist, object.bytelist, object.shortlist) = ([true, false], ["x"], [.min], [])
+        (object.intlist, object.longlist, object.floatlist, object.doublelist) = ([1], [.max], [0.1], [0.1, 1e300])
+        object.timelist = [.midnight]
+        object.stringlist = ["a", "", "ü"]
+        object.integerlist = [.min, .max]
+        object.decimallist = [Decimal(string: "0.1") ?? 0]
+        object.datelist = [day]
+        object.dateTimelist = [Date(timeIntervalSince1970: 0.125)]
+        object.binarylist = [[], [1, 2, 255]]
+        object.place = XPostalAddress(
+            street: "Kai 1", class: 2, since: Date(timeIntervalSince1970: 0.5), raw: [0, 255], rent: 1, point: XGeo_Point(x: 0.1, y: -2),
+            corners: [XGeo_Point(x: 1), XGeo_Point(near: [XPostalAddress()])])
+        object.places = [object.place, XPostalAddress()]
+        return object
+    }
+
+    @Test("DTT-05 CPX-01: every type comes back from the database as it was: extremes, empty values, lists, structures")
+    func roundTrip() throws {
+        try withDatabase { database in
+            let object = try filled(in: database)
+            try object.create()
+            let found = try #require(try XAllTypes.findByPrimaryKey(partone: "Ä", parttwo: day, in: database))
+            for attribute in XAllTypes.metadata.attributes {
+                #expect(found.value(ofAttribute: attribute.index) == object.value(ofAttribute: attribute.index), "\(attribute.name)")
+            }
+            #expect(found.string == "λ\u{0}\"" && found.char == "😀" && found.binary == [0, 255])
+            #expect(found.long == .max && found.integer == .min && found.byte == .min && found.int == .min)
+            #expect(found.decimal == Decimal(string: "9999999999999999.99") && found.wide == object.wide)
+            #expect(found.double == 1e-300 && found.float == 0.1)
+            #expect(found.place == object.place && found.places == object.places && found.otherplace == nil)
+            #expect(found.dateTimelist == object.dateTimelist && found.binarylist == object.binarylist)
+            #expect(found.string_nullable == nil && found.decimal_nullable == nil && found.dateTime_nullable == nil)
+        }
+    }
+
+    @Test func `defaults of the model are the values of new objects and new structures`() throws {
+        try withDatabase { database in
+            let object = XAllTypes(in: database)
+            #expect(object.stringwithdefault == "a\"b\\" && object.charwithdefault == "ß" && object.binarywithdefault == [0, 255])
+            #expect(object.booleanwithdefault && object.bytewithdefault == -128 && object.longwithdefault == .min)
+            #expect(object.decimalwithdefault == Decimal(string: "-1.25") && object.doublewithdefault == 0.1)
+            #expect(object.datewithdefault == day && object.timewithdefault == LocalTime("23:59:58"))
+            #expect(object.dateTimewithdefault.timeIntervalSince1970 == 1_767_225_599.125)
+            #expect(XPostalAddress().street == "Main Street" && XPostalAddress().rent == Decimal(string: "1.1"))
+            #expect(object.isNew && !object.isDirty)
+        }
+    }
+
+    @Test("FND-07: modelled queries take parameters of every simple type")
+    func queries() throws {
+        try withDatabase { database in
+            let object = try filled(in: database)
+            try object.create()
+            #expect(try XAllTypes.findbystring(default: "λ\u{0}\"", in: database).count == 1)
+            #expect(try XAllTypes.findbylong(default: .max, other: nil, in: database).count == 1)
+            #expect(try XAllTypes.findbylong(default: .max, other: 7, in: database).count == 0)
+            #expect(try XAllTypes.findbyboolean(default: true, in: database).count == 1)
+            #expect(try XAllTypes.findbydecimal(default: object.decimal, in: database).count == 1)
+            #expect(try XAllTypes.findbydouble(default: 1e-300, in: database).count == 1)
+            #expect(try XAllTypes.findbydate(default: day, in: database).count == 1)
+            #expect(try XAllTypes.findbydateTime(default: object.dateTime, in: database).count == 1)
+            #expect(try XAllTypes.findbybinary(default: [0, 255], in: database).count == 1)
+        }
+    }
+
+    @Test("GEN-15: attributes called id, description and like words of the language are used without a clash")
+    func keywords() throws {
+        try withDatabase { database in
+            let object = XKeywords(in: database)
+            (object.default, object.in, object.self_, object.id_) = ("d", "i", "s", "7")
+            (object.description_, object.state_, object.row, object.index, object.column, object.value_) = ("text", "CA", "r", "x", "c", "v")
+            try object.save()
+            let found = try #require(try XKeywords.findByPrimaryKey(default: "d", in: "i", in: database))
+            #expect(found.description_ == "text" && found.row == "r" && found.index == "x" && found.value_ == "v" && found.self_ == "s")
+            #expect(XKeywords.columns.id_.name == "id" && XKeywords.columns.where.name == "where")
+        }
+    }
+
+    @Test("PAR-03 PAR-04 PAR-05 PAR-06: an object's parameter sets are typed; they are added once, listed and removed")
+    func subscriptions() throws {
+        try withDatabase { database in
+            let north = XPartitionedSubscription(where: "NORTH", from: day)
+            let south = XPartitionedSubscription(where: "SOUTH", limit: 2)
+            #expect(north.limit == Decimal(string: "0.5") && south.from == nil)
+            try XPartitioned.addSubscription(north, in: database)
+            try XPartitioned.addSubscription(south, in: database)
+            try XPartitioned.addSubscription(north, in: database)
+            #expect(try XPartitioned.subscriptions(in: database) == [north, south])
+            try XPartitioned.removeSubscription(north, in: database)
+            #expect(try XPartitioned.subscriptions(in: database) == [south])
+        }
+    }
+
+    @Test("PER-01 PER-03: personalization keys are typed, simple ones and structures, and keep what was saved")
+    func personalization() throws {
+        try withDatabase { database in
+            var parameters = try database.personalizationParameters
+            #expect(parameters.limit == Decimal(string: "12.5") && parameters.default == "" && parameters.day == nil)
+            parameters.default = "x"
+            parameters.homeaddress = XPostalAddress(street: "Kai 1", since: Date(timeIntervalSince1970: 1))
+            parameters.day = day
+            try parameters.save()
+            let saved = try database.personalizationParameters
+            #expect(saved.default == "x" && saved.homeaddress == parameters.homeaddress && saved.day == day && saved.limit == parameters.limit)
+        }
+    }
+
+    @Test("GEN-13: the database class is also known under the package's name and DB")
+    func databaseClass() {
+        #expect(XAwkward_NamesDB.self == XAwkward_Names.self)
+        #expect(XAwkward_Names.metadata.name == "Awkward.Names")
+    }
+}
