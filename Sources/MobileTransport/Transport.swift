@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Synchronization
 
 /// Takes a request to the other end and its response back: over HTTP (``HTTPTransport``), or through a network that exists only
 /// in memory (``SimulatedTransport``).
@@ -60,10 +61,9 @@ extension Transport {
         let collected = CollectedBody()
         let name = "\(request.method) \(request.urlWithoutQuery)"
         let response = try await send(request) { chunk in
-            guard chunk.byteCount <= maximumLength - collected.bytes.count else {
+            guard collected.append(chunk, upTo: maximumLength) else {
                 throw TransportError(.responseTooLong, "\(name): the response is longer than \(maximumLength) bytes")
             }
-            chunk.withUnsafeBytes { collected.bytes.append(contentsOf: $0) }
         }
         return (response, collected.bytes)
     }
@@ -78,7 +78,19 @@ private struct BlockingSend: @unchecked Sendable {
     func run() throws -> TransportResponse { try transport.send(request, receive: receive) }
 }
 
-/// Sound because the sending thread writes it before the continuation resumes, and the task reads it after.
-private final class CollectedBody: @unchecked Sendable {
-    var bytes: [UInt8] = []
+/// A body that one thread collects for another.
+private final class CollectedBody: Sendable {
+    private let content = Mutex<[UInt8]>([])
+
+    var bytes: [UInt8] { content.withLock { $0 } }
+
+    /// Adds a chunk; false, and nothing is added, where the body would become too long.
+    func append(_ chunk: RawSpan, upTo maximumLength: Int) -> Bool {
+        let chunk = chunk.withUnsafeBytes { Array($0) }
+        return content.withLock { content in
+            guard chunk.count <= maximumLength - content.count else { return false }
+            content += chunk
+            return true
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import MobileCrypto
 import MobileProtocol
 import MobileServer
 import MobileTransport
@@ -22,16 +23,18 @@ func patternBytes(_ count: Int, from start: Int = 0) -> [UInt8] {
 }
 
 /// A check sum that depends on the order of the bytes.
-struct RollingSum: Equatable {
-    var sum: UInt64 = 1469598103934665603
-    var count = 0
+final class StreamDigest {
+    private var digest: SHA256
+    private(set) var count = 0
 
-    mutating func add(_ bytes: some Sequence<UInt8>) {
-        for byte in bytes {
-            sum = (sum ^ UInt64(byte)) &* 1099511628211
-            count += 1
-        }
+    init() throws { digest = try SHA256() }
+
+    func add(_ bytes: RawSpan) throws {
+        try digest.update(bytes)
+        count += bytes.byteCount
     }
+
+    func finish() throws -> String { try digest.finish().hexadecimal }
 }
 
 /// A response that echoes the request's body.
