@@ -30,3 +30,10 @@ extension PackageDatabase {
         state.withLock { !$0.handlers.isEmpty || $0.entityHandlers[entity.index]?.isEmpty == false }
     }
 }
+
+extension ModelledEntity {
+    /// Tells `handler` of the events of this class. SMP 2.3: `registerCallbackHandler:` of the MBO class.
+    public static func registerCallbackHandler(_ handler: any CallbackHandler, in package: Package) {
+        package.registerCallbackHandler(handler, for: metadata)
+    }
+}

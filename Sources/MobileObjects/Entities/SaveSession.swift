@@ -105,6 +105,7 @@ struct SaveSession {
                 if let value = object.metadata.attributes[index].storage.attributeValue(value) { try? object.setValue(value, ofAttribute: index) }
             }
             for (index, key) in result.references { object.references[index] = key }
+            object.tellKeyToChildren()
             object.markAttachedParents()
         }
         undoOnRollback()

@@ -34,14 +34,14 @@ extension PackageDatabase {
 
     /// Closes all connections; waits for operations that are under way. The next operation opens the database again.
     /// SMP 2.3: `closeConnection`.
-    /// - Throws: ``ObjectError/Code/store``.
+    /// - Throws: ``ObjectError/Code/store`` inside of a transaction of this thread; nothing is closed then.
     public final func closeConnection() throws {
-        // Taken out under the lock, closed outside: closing waits for operations that themselves ask for the lock.
-        let store = state.withLock { state in
-            defer { state.store = nil }
-            return state.store
+        // Closed outside of the lock: closing waits for operations that themselves ask for the lock.
+        guard let store = state.withLock({ $0.store }) else { return }
+        try ObjectError.gate { try store.close() }
+        state.withLock { state in
+            if state.store === store { state.store = nil }
         }
-        try ObjectError.gate { try store?.close() }
     }
 
     /// The same as ``closeConnection()``.

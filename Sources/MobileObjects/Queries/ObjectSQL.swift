@@ -16,7 +16,7 @@ struct ObjectSQL {
     private struct Parameter {
         let name: String
         let storage: Storage
-        /// Whether a list of values is asked for that no attribute tells the scale of.
+        /// Position among the model's parameters.
         let position: Int
     }
 

@@ -41,7 +41,26 @@ extension Entity {
             setChildren(Children(parent.map { [$0] } ?? []), index)
             return
         }
-        link(to: parent.map { .strong($0) }, key: parent?.surrogateKey ?? 0, index)
+        let isListed = parent.map { listed(by: $0, relationship) } ?? false
+        link(to: parent.map { isListed ? .weak($0) : .strong($0) }, key: parent?.surrogateKey ?? 0, index)
+    }
+
+    /// Whether `parent` holds this object in its list already.
+    private final func listed(by parent: Entity, _ relationship: RelationshipMetadata) -> Bool {
+        guard let inverse = relationship.inverseIndex else { return false }
+        return parent.attachments?.children[inverse]?.present.contains { $0 === self } ?? false
+    }
+
+    /// This object got its key: children that were added before know it from now on, even if the object goes before they are saved.
+    final func tellKeyToChildren() {
+        for (index, list) in attachments?.children ?? [:] {
+            let relationship = metadata.relationships[index]
+            guard let inverse = relationship.inverseIndex else { continue }
+            for child in list.added {
+                guard let reference = child.metadata.relationships[inverse].referenceIndex else { continue }
+                child.references[reference] = surrogateKey
+            }
+        }
     }
 
     final func link(to link: ParentLink?, key: Int64, _ index: Int) {

@@ -60,6 +60,16 @@ import Testing
         #expect(customer.name == "Harbour Foods")
     }
 
+    @Test("closing inside of a transaction is refused, and nothing is closed")
+    func close() throws {
+        let customer = try shop.newCustomer("c2")
+        try shop.database.transaction {
+            try customer.create()
+            #expect(throws: ObjectError.self) { try shop.database.closeConnection() }
+        }
+        #expect(try shop.count("Customer") == 2)
+    }
+
     @Test("a nested transaction that fails is undone alone")
     func nested() throws {
         let outer = try shop.newCustomer("c2"), inner = try shop.newCustomer("c3")

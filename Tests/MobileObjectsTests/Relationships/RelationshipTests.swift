@@ -104,6 +104,32 @@ import Testing
         #expect(try shop.objects("SalesOrder").load(order.surrogateKey).value("customerId") == "c2")
     }
 
+    @Test("a child that is saved after its parent went away still knows its parent's key")
+    func parentWentAway() throws {
+        let order: GenericEntity
+        do {
+            let customer = try shop.newCustomer("c2")
+            order = try shop.newOrder(of: customer)
+            try customer.create()
+        }
+        try order.create()
+        #expect(try shop.value("SELECT \"_ref_customer\" FROM \"SalesOrder\" WHERE \"_sk\" = \(order.surrogateKey)") == 1000)
+    }
+
+    @Test("objects that refer to each other are freed together")
+    func noCycle() throws {
+        weak var seen: GenericEntity?
+        do {
+            let customer = try shop.newCustomer("c2")
+            let order = try shop.newOrder(of: customer)
+            order.setParent(customer, 0)
+            seen = order
+            try customer.save()
+            #expect(customer.orders.count == 1)
+        }
+        #expect(seen == nil)
+    }
+
     @Test("PND-16 PND-17 KEY-07: multilevel insert: references run over surrogate keys, what the back end assigns is left to it")
     func multilevelInsert() throws {
         let customer = try customer()
