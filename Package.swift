@@ -108,7 +108,8 @@ let package = Package(
             name: "MobileTransportTests",
             dependencies: ["MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol", "SimulatedServer"], swiftSettings: swift),
         .testTarget(name: "MobileProtocolTests", dependencies: ["MobileProtocol", "MobileStore"], swiftSettings: swift),
-        .testTarget(name: "MobileServerTests", dependencies: ["MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "SampleCRM"], swiftSettings: swift),
+        .testTarget(name: "MobileServerTests",
+            dependencies: ["MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "MobileCrypto", "SampleCRM"], swiftSettings: swift),
         .testTarget(
             name: "MobileSyncTests",
             dependencies: [

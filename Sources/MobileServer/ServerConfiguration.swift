@@ -1,3 +1,4 @@
+public import MobileCrypto
 public import MobileModel
 
 /// What a server is made of. Start from ``init(cachePath:packages:users:)`` and set what differs from the defaults.
@@ -11,6 +12,8 @@ public struct ServerConfiguration: Sendable {
     public var users: [String: String]
     /// Activation codes by user, for devices that register without password. SMP 2.3: manual registration.
     public var activationCodes: [String: String] = [:]
+    /// How much work it is to check a password; default some 0.1 s. Verifiers that exist keep theirs.
+    public var passwordParameters = PasswordVerifier.Parameters()
     /// Settings that every device gets when it registers or logs in, by name.
     public var applicationSettings: [String: String] = [:]
     /// Surrogate keys in one grant, 1 to 1,000,000; default 10,000. A client gets a grant when it has less than half of that left.

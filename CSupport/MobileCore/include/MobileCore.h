@@ -5,6 +5,7 @@
 #include "mc_blob.h"
 #include "mc_blob_reader.h"
 #include "mc_blob_writer.h"
+#include "mc_column_value.h"
 #include "mc_error.h"
 #include "mc_export.h"
 #include "mc_import.h"

@@ -23,7 +23,9 @@ struct Accounts: Sendable {
     func setUser(_ name: String, password: String) throws {
         let known = try database.read { try self.verifier(of: name, in: $0) }
         if let known, try known.accepts(password) { return }
-        let verifier = try PasswordVerifier(password: password, salt: configuration.random(16)).encoded
+        let verifier = try PasswordVerifier(
+            password: password, salt: configuration.random(16), parameters: configuration.passwordParameters
+        ).encoded
         try database.write(label: "user \(name)") { connection in
             _ = try connection.execute(
                 "INSERT INTO _user (name, verifier) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET verifier = excluded.verifier",
@@ -42,7 +44,8 @@ struct Accounts: Sendable {
         let known = try database.read { try verifier(of: credentials.user, in: $0) }
         guard let known else {
             // Making a verifier takes as long as checking one: so an unknown name takes as long as a wrong password.
-            _ = try PasswordVerifier(password: credentials.password, salt: configuration.random(16))
+            _ = try PasswordVerifier(
+                password: credentials.password, salt: configuration.random(16), parameters: configuration.passwordParameters)
             throw Self.wrongCredentials
         }
         guard try known.accepts(credentials.password) else { throw Self.wrongCredentials }

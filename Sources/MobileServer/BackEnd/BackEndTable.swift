@@ -4,6 +4,8 @@ internal import MobileStore
 struct BackEndTable: Sendable {
     let name: String
     let columns: [Column]
+    /// Whether values can be read piece by piece: a table with a rowid, in a database that keeps texts in UTF-8.
+    let hasPieces: Bool
 
     struct Column: Sendable {
         let name: String
@@ -19,16 +21,19 @@ struct BackEndTable: Sendable {
 
     /// The table or view with this name, as SQLite compares names; nil where there is none.
     init?(named name: String, in connection: Connection) throws {
-        guard
-            try connection.first(
-                "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE", [.text(name)]) != nil
-        else { return nil }
+        let kind = try connection.first(
+            "SELECT type FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE", [.text(name)])?[0].text
+        guard let kind else { return nil }
         self.name = name
         columns = try connection.rows("SELECT name, type, pk, hidden FROM pragma_table_xinfo(?1)", [.text(name)]).map { row in
             Column(
                 name: row[0].text ?? "", affinity: Affinity(declaredType: row[1].text ?? ""), keyPosition: Int(row[2].integer ?? 0),
                 isGenerated: (row[3].integer ?? 0) >= 2)
         }
+        let isUTF8 = try connection.first("PRAGMA encoding")?[0].text == "UTF-8"
+        let hidesRowID = columns.contains { $0.name.caseInsensitivelyEquals("rowid") }
+        let hasRowID = (try? connection.statement("SELECT rowid FROM \(SQLText.quoted(name))")) != nil
+        hasPieces = kind == "table" && isUTF8 && hasRowID && !hidesRowID
     }
 
     /// The column with this name, as SQLite compares names.

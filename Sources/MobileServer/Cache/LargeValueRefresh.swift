@@ -1,4 +1,5 @@
 internal import MobileCrypto
+internal import MobileModel
 internal import MobileStore
 
 /// Notes which large values of a partition's rows have changed: by SHA-256 and length. The contents stay in the back end.
@@ -20,14 +21,28 @@ struct LargeValueRefresh {
         return try noteContents() + noteNulls()
     }
 
+    /// Reads every large value of the partition once, the long ones piece by piece.
     private func copyDigests(_ statement: String) throws {
         let query = try source.statement(statement)
         try query.bind(object.loadParameters(partition.parameters))
         let insert = try connection.statement("INSERT OR REPLACE INTO temp._digest VALUES (?1, ?2, ?3, ?4)")
+        var readers = [ColumnValueReader?](repeating: nil, count: object.largeAttributes.count)
         while try query.step() {
-            for index in object.largeAttributes.indices {
-                guard let content = query.blob(index + 1) else { continue }
-                _ = try insert.run([query.value(0), .integer(Int64(index)), .blob(try SHA256.digest(of: content)), .integer(Int64(content.count))])
+            for (index, attribute) in object.largeAttributes.enumerated() {
+                let column = 2 + 2 * index
+                guard query.text(column) != "null" else { continue }
+                var digest = try SHA256()
+                var length: Int64 = 0
+                if let bytes = query.blob(column + 1) {
+                    try digest.update(bytes)
+                    length = Int64(bytes.count)
+                } else {
+                    let reader = try object.valueReader(of: attribute, row: query.integer(1), in: source, reusing: readers[index])
+                    readers[index] = reader
+                    while let piece = try reader.nextChunk() { try digest.update(piece) }
+                    length = reader.byteCount
+                }
+                _ = try insert.run([query.value(0), .integer(Int64(index)), .blob(digest.finish()), .integer(length)])
             }
         }
     }
@@ -54,5 +69,18 @@ struct LargeValueRefresh {
                     SELECT 1 FROM \(object.keyTable) AS m JOIN temp._digest AS d ON d.k = m.k
                     WHERE m._sk = _large._sk AND d.attribute = _large.attribute)
             """, [.integer(objectID), .integer(version), .integer(partition.id)])
+    }
+}
+
+extension ObjectPlan {
+    /// A reader at the beginning of a large value: a new one, or `reader` moved there, which is cheaper.
+    func valueReader(
+        of attribute: AttributeModel, row: Int64, in source: Connection, reusing reader: ColumnValueReader? = nil
+    ) throws -> ColumnValueReader {
+        if let reader {
+            try reader.move(toRow: row)
+            return reader
+        }
+        return try source.valueReader(table: table.name, column: tableColumn(attribute.name)?.name ?? attribute.name, row: row)
     }
 }

@@ -65,16 +65,22 @@ struct ObjectPlan: Sendable {
         return "SELECT " + ([keyExpression { sourceColumn($0) }] + attributes + parents).joined(separator: ", ") + " FROM \(source)"
     }
 
-    /// The statement that gives, for each row with a large value, its key and its large values as bytes.
+    /// The statement that gives, for each row with a large value: its key, its rowid, and per large attribute the value's type and, where it
+    /// cannot be read piece by piece, its bytes.
     var largeValuesStatement: String? {
         guard !largeAttributes.isEmpty else { return nil }
         func content(_ attribute: String) -> String { "content." + SQLText.quoted(binding.column(of: attribute)) }
-        let values = largeAttributes.map { "CAST(\(ColumnExpression.value(of: $0, column: content($0.name))) AS BLOB)" }
+        let values = largeAttributes.map { attribute in
+            let column = content(attribute.name)
+            let bytes = "CAST(\(ColumnExpression.value(of: attribute, column: column)) AS BLOB)"
+            return "typeof(\(column)), " + (table.hasPieces ? "iif(typeof(\(column)) IN ('blob', 'text'), NULL, \(bytes))" : bytes)
+        }
         let present = largeAttributes.map { content($0.name) + " IS NOT NULL" }.joined(separator: " OR ")
         let join = model.primaryKey.map { "\(content($0)) = \(sourceColumn($0))" }.joined(separator: " AND ")
         let tables = load == nil ? "\(SQLText.quoted(table.name)) AS content" : "\(source) JOIN \(SQLText.quoted(table.name)) AS content ON \(join)"
         let key = keyExpression { load == nil ? content($0) : sourceColumn($0) }
-        return "SELECT " + ([key] + values).joined(separator: ", ") + " FROM \(tables) WHERE \(present)"
+        let row = table.hasPieces ? "content.rowid" : "NULL"
+        return "SELECT " + ([key, row] + values).joined(separator: ", ") + " FROM \(tables) WHERE \(present)"
     }
 
     /// The key of a row as one value. `column` makes SQL of an attribute's name.

@@ -15,7 +15,7 @@ final class Download {
         case largeValue(LargeValueSource, surrogateKey: Int64)
     }
 
-    private var steps: [Step]
+    private let steps: [Step]
     private var position = 0
     private let rows: Spool
     private var writer = FrameWriter(.download)
@@ -24,14 +24,30 @@ final class Download {
     /// The large value that is being sent.
     private var content: Spool?
 
-    init(steps: [Step], rows: Spool) {
+    private var isBroken = false
+    private let log: @Sendable (String) -> Void
+
+    init(steps: [Step], rows: Spool, log: @escaping @Sendable (String) -> Void) {
         self.steps = steps
         self.rows = rows
+        self.log = log
     }
 
-    /// The next bytes of the stream, about 64 KB; nil at its end.
+    /// The next bytes of the stream, about 64 KB; nil at its end. What fails on the way, such as a back end that is gone, breaks the stream
+    /// off with an error that the client can read.
     func nextChunk() throws -> [UInt8]? {
-        while writer.bufferedCount < ProtocolLimit.dataFrame, try advance() {}
+        guard !isBroken else { return nil }
+        do {
+            while writer.bufferedCount < ProtocolLimit.dataFrame, try advance() {}
+        } catch {
+            isBroken = true
+            log("download broken off: \(error)")
+            let isDown = (error as? StoreError).map { Rejection($0).isTransient } ?? false
+            try writer.write(
+                .failure(
+                    ProtocolFailure(
+                        code: isDown ? ResultCode.unavailable : ResultCode.failure, message: "the server could not read a value from its back end")))
+        }
         let chunk = writer.take()
         return chunk.isEmpty ? nil : chunk
     }

@@ -11,6 +11,7 @@ struct DownloadComposer {
     let request: SynchronizationRequest
     let partitions: [Partition]
     let connection: Connection
+    let log: @Sendable (String) -> Void
 
     func compose(
         answer: SynchronizeAnswer, groups: [SynchronizationRequest.Group], keys: KeyRange?, outcomes: [OperationOutcome]
@@ -25,7 +26,7 @@ struct DownloadComposer {
         if !outcomes.isEmpty { steps.append(.frame(.replayResults(outcomes.map(\.result)))) }
         steps.append(.frame(.streamEnd))
         rows.rewind()
-        return Download(steps: steps, rows: rows)
+        return Download(steps: steps, rows: rows, log: log)
     }
 
     private func compose(_ group: SynchronizationRequest.Group, _ version: Int64, _ rows: Spool, _ steps: inout [Download.Step]) throws {

@@ -15,16 +15,27 @@ struct LargeValueSource: Sendable {
     /// - Returns: nil when the row is gone; its deletion comes with the next synchronization. The content is nil for NULL.
     func read() throws -> Content? {
         if isNull { return Content(spool: nil) }
-        let column = ColumnExpression.value(of: attribute, column: SQLText.quoted(object.binding.column(of: attribute.name)))
+        let column = SQLText.quoted(object.binding.column(of: attribute.name))
         let condition = key.condition(on: object, first: 1)
+        let bytes = "CAST(\(ColumnExpression.value(of: attribute, column: column)) AS BLOB)"
+        let isInPieces = object.table.hasPieces ? "typeof(\(column)) IN ('blob', 'text')" : "0"
+        let row = object.table.hasPieces ? "rowid" : "NULL"
         return try backEnd.contents.read { connection in
             let query = try connection.statement(
-                "SELECT CAST(\(column) AS BLOB) FROM \(SQLText.quoted(object.table.name)) WHERE \(condition.sql)")
+                """
+                SELECT typeof(\(column)), \(row), \(isInPieces), iif(\(isInPieces), NULL, \(bytes))
+                FROM \(SQLText.quoted(object.table.name)) WHERE \(condition.sql)
+                """)
             try query.bind(condition.values)
             guard try query.step() else { return nil }
-            guard let bytes = query.blob(0) else { return Content(spool: nil) }
+            guard query.text(0) != "null" else { return Content(spool: nil) }
             let spool = Spool()
-            try spool.append(bytes)
+            if query.integer(2) == 1 {
+                let reader = try object.valueReader(of: attribute, row: query.integer(1), in: connection)
+                while let piece = try reader.nextChunk() { try spool.append(piece) }
+            } else {
+                try spool.append(query.blob(3) ?? [])
+            }
             return Content(spool: spool)
         }
     }

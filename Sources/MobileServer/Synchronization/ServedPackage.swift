@@ -50,8 +50,10 @@ struct ServedPackage: Sendable {
         let partitions = try refresher.refresh(groups.flatMap(\.partitions))
         let answer = SynchronizeAnswer(package: header.package, groups: groups.map(\.name), operations: Int64(outcomes.count))
         return try database.read { connection in
-            let composer = DownloadComposer(package: deployed, cache: cache, request: request, partitions: partitions, connection: connection)
-            return try composer.compose(answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes)
+            let composer = DownloadComposer(
+                package: deployed, cache: cache, request: request, partitions: partitions, connection: connection, log: configuration.log)
+            return try composer.compose(
+                answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import MobileCrypto
 import MobileModel
 import MobileProtocol
 import MobileServer
@@ -39,6 +40,7 @@ final class TestServer {
         let deployment = PackageDeployment(model, backEnds: Dictionary(uniqueKeysWithValues: model.backEnds.map { ($0.name, backEnd) }))
         var configuration = ServerConfiguration(cachePath: folder.file("cache.db"), packages: [deployment], users: ["ada": "secret", "bob": "other"])
         configuration.keyRangeSize = 1000
+        configuration.passwordParameters = .init(n: 16)
         adjust(&configuration)
         return configuration
     }

@@ -1,0 +1,48 @@
+/// mc_column_value.h: reads one value of an ordinary table piece by piece, without loading it as a whole.
+///
+/// For values that others keep in their rows (the tables of a back end); the platform's own large values lie in chunks, see
+/// mc_blob_reader.h. Works on BLOB and TEXT values of tables with a rowid; a text is given as the database stores it.
+///
+/// Order of calls: open; any number of reads and moves; close, before the connection goes back.
+/// Threads:        that of the connection.
+/// Memory:         a cursor; SQLite reads the pages that a piece lies on.
+#ifndef MC_COLUMN_VALUE_H
+#define MC_COLUMN_VALUE_H
+
+#include "mc_error.h"
+
+struct sqlite3;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+MC_NONNULL_BEGIN
+
+typedef struct mc_column_value mc_column_value;
+
+/// Opens the value of `column` in the row `rowid` of `table` (names as they are, not quoted; the main database).
+/// On success `*out` goes to `mc_column_value_close`; on failure it is NULL. `db` is borrowed and must outlive it.
+/// Fails with MC_ERROR_NOT_FOUND (no such row), MC_ERROR_SQLITE (no such table or column, a view, a table without rowid, a value that is
+/// neither BLOB nor TEXT), MC_ERROR_NO_MEMORY.
+mc_status mc_column_value_open(struct sqlite3 *db, const char *table, const char *column, int64_t rowid,
+                               mc_column_value *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+
+/// Goes to the value of the same column in another row, which is much cheaper than opening it.
+/// Fails as open does; the value can then only be moved again or closed.
+mc_status mc_column_value_move(mc_column_value *value, int64_t rowid, mc_error *MC_NULLABLE error);
+
+/// Bytes of the value.
+int64_t mc_column_value_length(const mc_column_value *value);
+
+/// Copies `length` bytes from `offset`; both together lie within the value.
+/// Fails with MC_ERROR_MISUSE (beyond the value), MC_ERROR_SQLITE (the row was changed meanwhile).
+mc_status mc_column_value_read(mc_column_value *value, int64_t offset, void *buffer, size_t length, mc_error *MC_NULLABLE error);
+
+/// Closes the value. NULL is allowed.
+void mc_column_value_close(mc_column_value *MC_NULLABLE value);
+
+MC_NONNULL_END
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,83 @@
+internal import MobileCore
+
+/// Reads one value of an ordinary table piece by piece, without loading it as a whole: for databases that belong to others, whose values lie
+/// in their rows. Valid inside of the closure of its connection.
+///
+/// BLOB and TEXT values of tables with a rowid; a text as the database stores it.
+@safe public final class ColumnValueReader {
+    private let connection: Connection
+    private var handle: OpaquePointer?
+    /// Where the next piece begins, in bytes.
+    public private(set) var position: Int64 = 0
+
+    init(table: String, column: String, row: Int64, on connection: Connection) throws(StoreError) {
+        self.connection = connection
+        let sqlite = unsafe mc_connection_sqlite(try connection.core())
+        var handle: OpaquePointer?
+        try unsafe StoreError.check { unsafe mc_column_value_open(sqlite, table, column, row, &handle, $0) }
+        unsafe self.handle = handle
+        connection.lend(to: self)
+    }
+
+    deinit { close() }
+
+    /// The value's length in bytes; 0 outside of the connection's closure.
+    public var byteCount: Int64 { unsafe handle.map { unsafe mc_column_value_length($0) } ?? 0 }
+
+    /// Goes to the beginning of the same column's value in another row, which is much cheaper than opening it.
+    /// - Throws: ``StoreError/Code/notFound`` (no such row), ``StoreError/Code/sqlite`` (a value that is neither BLOB nor TEXT).
+    public func move(toRow row: Int64) throws(StoreError) {
+        let handle = unsafe try open()
+        position = 0
+        try unsafe StoreError.check { unsafe mc_column_value_move(handle, row, $0) }
+    }
+
+    /// The next bytes, at most `maximum` of them; nil at the end.
+    /// - Throws: ``StoreError/Code/sqlite``.
+    public func nextChunk(maximum: Int = 65_536) throws(StoreError) -> [UInt8]? {
+        let handle = unsafe try open()
+        let count = Int(min(Int64(maximum), byteCount - position))
+        guard count > 0 else { return nil }
+        var failure: StoreError?
+        let chunk = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            guard let start = buffer.baseAddress else { return }
+            do throws(StoreError) {
+                try unsafe StoreError.check { unsafe mc_column_value_read(handle, position, start, count, $0) }
+                filled = count
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        position += Int64(count)
+        return chunk
+    }
+
+    private func open() throws(StoreError) -> OpaquePointer {
+        guard let handle = unsafe handle else {
+            throw StoreError(.misuse, "a value was read after the closure that its connection was given to")
+        }
+        return unsafe handle
+    }
+
+    private func close() {
+        unsafe mc_column_value_close(handle)
+        unsafe handle = nil
+    }
+}
+
+extension ColumnValueReader: ConnectionBorrower {
+    func connectionEnds() { close() }
+}
+
+extension Connection {
+    /// Opens the value of one column in one row for reading piece by piece.
+    /// - Parameters:
+    ///   - table: a table with a rowid, by its name, not quoted.
+    ///   - column: the column's name, not quoted.
+    ///   - row: the rowid.
+    /// - Throws: ``StoreError``: `.notFound` (no such row), `.sqlite` (no such table or column, no rowid, a value that is neither BLOB nor TEXT).
+    public func valueReader(table: String, column: String, row: Int64) throws(StoreError) -> ColumnValueReader {
+        try ColumnValueReader(table: table, column: column, row: row, on: self)
+    }
+}

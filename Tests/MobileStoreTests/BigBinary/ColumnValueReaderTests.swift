@@ -1,0 +1,63 @@
+import Foundation
+import MobileStore
+import Testing
+
+/// Values in the rows of ordinary tables, read piece by piece.
+@Suite struct ColumnValueReaderTests {
+    private func withTable<R>(_ body: (Connection) throws -> R) throws -> R {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("column-value-\(UUID().uuidString)").path
+        defer { for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) } }
+        let database = try Database(ConnectionProfile(path: path))
+        defer { try? database.close() }
+        return try database.write { connection in
+            try connection.execute("CREATE TABLE \"the values\" (id INTEGER PRIMARY KEY, \"a value\")")
+            let bytes: [UInt8] = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+            for (id, value) in [(1, Value.blob(bytes)), (2, .text("Grüße")), (3, .null), (4, .integer(5)), (5, .blob([]))] {
+                try connection.execute("INSERT INTO \"the values\" VALUES (?1, ?2)", [.integer(Int64(id)), value])
+            }
+            return try body(connection)
+        }
+    }
+
+    @Test(arguments: [1, 4096, 65_536, 1 << 20]) func `pieces of any size add up to the value`(size: Int) throws {
+        try withTable { connection in
+            let reader = try connection.valueReader(table: "the values", column: "a value", row: 1)
+            #expect(reader.byteCount == 200_000)
+            var read: [UInt8] = []
+            if size == 1 {
+                read = try reader.nextChunk(maximum: 1) ?? []
+                #expect(read == [0] && reader.position == 1)
+                return
+            }
+            while let piece = try reader.nextChunk(maximum: size) { read += piece }
+            #expect(try connection.first("SELECT \"a value\" FROM \"the values\" WHERE id = 1") == [.blob(read)])
+        }
+    }
+
+    @Test func `a reader moves from row to row, texts come as UTF-8`() throws {
+        try withTable { connection in
+            let reader = try connection.valueReader(table: "the values", column: "a value", row: 1)
+            _ = try reader.nextChunk()
+            try reader.move(toRow: 2)
+            #expect(try reader.nextChunk() == Array("Grüße".utf8))
+            try reader.move(toRow: 5)
+            #expect(try reader.nextChunk() == nil)
+        }
+    }
+
+    @Test func `what cannot be opened is an error with its reason`() throws {
+        try withTable { connection in
+            func code(_ row: Int64, table: String = "the values", column: String = "a value") -> StoreError.Code? {
+                do throws(StoreError) {
+                    _ = try connection.valueReader(table: table, column: column, row: row)
+                    return nil
+                } catch {
+                    return error.code
+                }
+            }
+            #expect(code(9) == .notFound)
+            #expect(code(3) == .sqlite && code(4) == .sqlite)
+            #expect(code(1, table: "nothing") == .sqlite && code(1, column: "nothing") == .sqlite)
+        }
+    }
+}
