@@ -3,6 +3,7 @@ import MobileModel
 
 /// `mobile generate`: writes the classes of a model. Without a terminal of its own, so that tests can run it.
 public struct GenerateCommand {
+    /// What the command can do, for people.
     public static let usage = """
         usage: mobile generate MODEL.mbo.json [--output DIRECTORY] [--page-size BYTES] [--clean]
                mobile generate --schema

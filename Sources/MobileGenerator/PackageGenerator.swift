@@ -4,6 +4,7 @@ public import MobileModel
 public struct GeneratedFile: Sendable, Equatable {
     /// The file's name, such as `Customer.swift`.
     public let name: String
+    /// The source, with a line feed at its end.
     public let text: String
 }
 

@@ -9,6 +9,7 @@ public struct ModelPath: Sendable, Hashable, CustomStringConvertible {
     /// The document's root.
     public static let root = ModelPath(steps: [])
 
+    /// The place that `steps` lead to from the root.
     public init(steps: [Step]) { self.steps = steps }
 
     public subscript(key: String) -> ModelPath { ModelPath(steps: steps + [.key(key)]) }
@@ -38,7 +39,9 @@ public struct ModelProblem: Sendable, Hashable, CustomStringConvertible {
 
     /// What kind of problem it is; stable, for programs. A struct, so that a new code breaks no switch.
     public struct Code: RawRepresentable, Sendable, Hashable {
+        /// The code as text.
         public let rawValue: String
+        /// A code of this text.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The file cannot be read.
         public static let file = Code(rawValue: "file")
@@ -64,13 +67,17 @@ public struct ModelProblem: Sendable, Hashable, CustomStringConvertible {
         public static let length = Code(rawValue: "length")
     }
 
+    /// Whether the problem refuses the model.
     public var severity: Severity
+    /// What kind of problem it is, for programs.
     public var code: Code
     /// The model's file as it was given; `model` where the text came without one.
     public var file: String
+    /// The place in the document.
     public var path: ModelPath
     /// Where the path's value begins in the file, both from 1; nil where the model did not come from text. The column counts bytes.
     public var line: Int?
+    /// See ``line``.
     public var column: Int?
     /// What is wrong, with which value.
     public var cause: String
@@ -114,9 +121,11 @@ public struct ModelError: Error, CustomStringConvertible {
 
     /// The model's file as it was given.
     public var file: String { problems[0].file }
-    /// The first problem's place, code and text.
+    /// The first problem's place.
     public var path: ModelPath { problems[0].path }
+    /// The first problem's kind, for programs.
     public var code: ModelProblem.Code { problems[0].code }
+    /// The first problem's text, for people.
     public var message: String { problems[0].message }
 
     /// One line for each problem.

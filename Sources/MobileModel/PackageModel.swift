@@ -16,16 +16,21 @@ public struct PackageModel: Sendable, Equatable {
     public var synchronization: Synchronization
     /// Page size in bytes that the length rules work with; a power of two from 1024 to 65536, default 4096.
     public var pageSize: Int
+    /// Values of several parts, used as attributes and parameters, in the order of the model.
     public var structures: [StructureModel]
+    /// Values that belong to the user, in the order of the model.
     public var personalizationKeys: [PersonalizationKeyModel]
     /// The groups of the model, in its order. Objects that name none are in the implicit group `default`.
     public var synchronizationGroups: [SynchronizationGroupModel]
+    /// The enterprise's databases that objects are bound to.
     public var backEnds: [BackEndModel]
     /// The business objects, in the order of the model. A synchronization and a schema follow this order.
     public var objects: [ObjectModel]
 
+    /// How data travels: by requests that replicate whole groups, or by single messages.
     public enum Synchronization: String, Sendable, Equatable, CaseIterable { case replication, messaging }
 
+    /// Made in code; ``PackageModel/validate()`` tells whether the whole model fits together.
     public init(
         name: String, version: String = "1.0", documentation: String? = nil, namePrefix: String = "",
         synchronization: Synchronization = .replication, pageSize: Int = 4096, structures: [StructureModel] = [],
@@ -53,16 +58,21 @@ public struct PackageModel: Sendable, Equatable {
 public struct ObjectModel: Sendable, Equatable {
     /// The modelled name, also the name of the local table and (with the package's prefix) of the generated class.
     public var name: String
+    /// What it is, for people; becomes the comment of the generated code. Nil where the model says nothing.
     public var documentation: String?
     /// True: client-only, never synchronized, no pending state. Default false.
     public var isLocal: Bool
+    /// In the order of the model, which is that of the columns.
     public var attributes: [AttributeModel]
     /// Names of the attributes of the modelled primary key, in order; never empty, except in local objects.
     public var primaryKey: [String]
+    /// In the order of the model.
     public var relationships: [RelationshipModel]
     /// Values that choose the rows loaded for a client; they stand as `:name` in ``BackEndBinding/load``.
     public var synchronizationParameters: [ParameterModel]
+    /// The object queries; each becomes a finder.
     public var queries: [QueryModel]
+    /// What the device may do to rows that are replayed; none where the model says nothing. A local object has none and can be changed freely.
     public var operations: [OperationModel]
     /// Name of the synchronization group; `default` where the model says nothing.
     public var synchronizationGroup: String
@@ -71,6 +81,7 @@ public struct ObjectModel: Sendable, Equatable {
     /// Where the rows come from on the server; nil in a local object.
     public var binding: BackEndBinding?
 
+    /// With these values; what is left out has the default of the format.
     public init(
         name: String, documentation: String? = nil, isLocal: Bool = false, attributes: [AttributeModel] = [], primaryKey: [String] = [],
         relationships: [RelationshipModel] = [], synchronizationParameters: [ParameterModel] = [], queries: [QueryModel] = [],
@@ -91,7 +102,9 @@ public struct ObjectModel: Sendable, Equatable {
         self.binding = binding
     }
 
+    /// The attribute with this modelled name; nil where there is none.
     public func attribute(named name: String) -> AttributeModel? { attributes.first { $0.name == name } }
+    /// The relationship with this modelled name; nil where there is none.
     public func relationship(named name: String) -> RelationshipModel? { relationships.first { $0.name == name } }
 }
 
@@ -106,8 +119,11 @@ public indirect enum AttributeType: Sendable, Equatable, Hashable {
     case list(AttributeType)
 }
 
+/// One attribute of an object or structure.
 public struct AttributeModel: Sendable, Equatable {
+    /// The modelled name.
     public var name: String
+    /// What it is, for people; becomes the comment of the generated code. Nil where the model says nothing.
     public var documentation: String?
     /// The type after the length rules: a string or binary that they made large is ``AttributeType/bigString`` or ``AttributeType/bigBinary`` here.
     public var type: AttributeType
@@ -117,6 +133,7 @@ public struct AttributeModel: Sendable, Equatable {
     public var length: Int?
     /// Digits of a decimal altogether, 1 to 38, and behind the point, 0 to precision. Defaults 18 and 2. Nil for other types.
     public var precision: Int?
+    /// Digits of a decimal behind the point; nil for other types.
     public var scale: Int?
     /// The back end assigns the value when the row is created there. Default false.
     public var isGenerated: Bool
@@ -125,6 +142,7 @@ public struct AttributeModel: Sendable, Equatable {
     /// The name of the attribute in the model before this one, for upgrades; nil where it has not changed.
     public var was: String?
 
+    /// With these values; what is left out has the default of the format.
     public init(
         name: String, documentation: String? = nil, type: AttributeType, isNullable: Bool = false, length: Int? = nil,
         precision: Int? = nil, scale: Int? = nil, isGenerated: Bool = false, defaultValue: String? = nil, was: String? = nil
@@ -145,11 +163,15 @@ public struct AttributeModel: Sendable, Equatable {
     public var isLarge: Bool { type == .bigString || type == .bigBinary }
 }
 
+/// A relationship, seen from the object that has it.
 public struct RelationshipModel: Sendable, Equatable {
+    /// The modelled name.
     public var name: String
+    /// What it is, for people; becomes the comment of the generated code. Nil where the model says nothing.
     public var documentation: String?
     /// Name of the object at the other end.
     public var target: String
+    /// How many objects there may be at either end.
     public var cardinality: Cardinality
     /// A composite parent owns its children: save, submit and cancel cascade. Default false; only on the parent's side.
     public var isComposite: Bool
@@ -158,15 +180,19 @@ public struct RelationshipModel: Sendable, Equatable {
     /// Attributes of this object and of the target whose values are equal, in the order of the model.
     public var mapping: [Mapping]
 
+    /// Of this end, then of the other: a customer has oneToMany orders.
     public enum Cardinality: String, Sendable, Equatable, CaseIterable { case oneToOne, oneToMany, manyToOne }
+    /// A pair of attributes whose values are equal.
     public struct Mapping: Sendable, Hashable {
         /// Name of an attribute of the object that has the relationship.
         public var source: String
         /// Name of an attribute of the target.
         public var target: String
+        /// With these values; what is left out has the default of the format.
         public init(source: String, target: String) { (self.source, self.target) = (source, target) }
     }
 
+    /// With these values; what is left out has the default of the format.
     public init(
         name: String, documentation: String? = nil, target: String, cardinality: Cardinality, isComposite: Bool = false,
         inverse: String? = nil, mapping: [Mapping] = []
@@ -181,14 +207,19 @@ public struct RelationshipModel: Sendable, Equatable {
     }
 }
 
+/// A parameter of a query, an operation or a synchronization.
 public struct ParameterModel: Sendable, Equatable {
+    /// The modelled name.
     public var name: String
+    /// The type of its values.
     public var type: AttributeType
+    /// Whether there may be no value. Default false.
     public var isNullable: Bool
     /// JSON text; nil where there is none.
     public var defaultValue: String?
     /// The personalization key whose value is taken over the parameter's own; nil where there is none.
     public var personalizationKey: String?
+    /// With these values; what is left out has the default of the format.
     public init(name: String, type: AttributeType, isNullable: Bool = false, defaultValue: String? = nil, personalizationKey: String? = nil) {
         self.name = name
         self.type = type
@@ -200,13 +231,17 @@ public struct ParameterModel: Sendable, Equatable {
 
 /// An object query of the model.
 public struct QueryModel: Sendable, Equatable {
+    /// The modelled name.
     public var name: String
+    /// What it is, for people; becomes the comment of the generated code. Nil where the model says nothing.
     public var documentation: String?
+    /// In the order of the generated method.
     public var parameters: [ParameterModel]
     /// True: one object or none. False (default): a list, which also gets a form with skip and take.
     public var isSingle: Bool
     /// Object SQL: `SELECT x.* FROM Object x ...`; names of objects and attributes are the modelled ones, parameters stand as `:name`.
     public var sql: String
+    /// With these values; what is left out has the default of the format.
     public init(name: String, documentation: String? = nil, parameters: [ParameterModel] = [], isSingle: Bool = false, sql: String) {
         self.name = name
         self.documentation = documentation
@@ -216,15 +251,22 @@ public struct QueryModel: Sendable, Equatable {
     }
 }
 
+/// An operation that the server replays on the back end.
 public struct OperationModel: Sendable, Equatable {
+    /// The modelled name.
     public var name: String
+    /// What it is, for people; becomes the comment of the generated code. Nil where the model says nothing.
     public var documentation: String?
+    /// What the operation does to a row.
     public var kind: Kind
+    /// Values beside the attributes, in the order of the generated method.
     public var parameters: [ParameterModel]
     /// SQL statements for the back end, run in order in one transaction; `:name` is an attribute (or parameter), `:old.name` the
     /// value before the change. Empty for create, update and delete: made from the binding's table and columns.
     public var statements: [String]
+    /// Other: anything that is not a create, update or delete of an object.
     public enum Kind: String, Sendable, Equatable, CaseIterable { case create, update, delete, other }
+    /// With these values; what is left out has the default of the format.
     public init(name: String, documentation: String? = nil, kind: Kind, parameters: [ParameterModel] = [], statements: [String] = []) {
         self.name = name
         self.documentation = documentation
@@ -234,23 +276,35 @@ public struct OperationModel: Sendable, Equatable {
     }
 }
 
+/// A value of several parts; kept as JSON text in its object's row.
 public struct StructureModel: Sendable, Equatable {
+    /// The modelled name.
     public var name: String
+    /// What it is, for people; becomes the comment of the generated code. Nil where the model says nothing.
     public var documentation: String?
+    /// The parts, in the order of the model; never large.
     public var attributes: [AttributeModel]
+    /// With these values; what is left out has the default of the format.
     public init(name: String, documentation: String? = nil, attributes: [AttributeModel] = []) {
         (self.name, self.documentation, self.attributes) = (name, documentation, attributes)
     }
 }
 
+/// A value that belongs to the user, such as a sales region.
 public struct PersonalizationKeyModel: Sendable, Equatable {
+    /// The modelled name.
     public var name: String
+    /// The type of its values.
     public var type: AttributeType
+    /// Whether there may be no value. Default false.
     public var isNullable: Bool
+    /// JSON text; nil where there is none.
     public var defaultValue: String?
+    /// Where the value is kept.
     public var storage: Storage
     /// Client: in the local database. Server: kept on the server too. Session: lost when the application ends.
     public enum Storage: String, Sendable, Equatable, CaseIterable { case client, server, session }
+    /// With these values; what is left out has the default of the format.
     public init(name: String, type: AttributeType, isNullable: Bool = false, defaultValue: String? = nil, storage: Storage = .client) {
         self.name = name
         self.type = type
@@ -260,22 +314,29 @@ public struct PersonalizationKeyModel: Sendable, Equatable {
     }
 }
 
+/// Objects that are synchronized together.
 public struct SynchronizationGroupModel: Sendable, Equatable {
+    /// The modelled name.
     public var name: String
     /// Minutes between checks for changes that are pushed; 0 (default): none.
     public var interval: Int
+    /// With these values; what is left out has the default of the format.
     public init(name: String, interval: Int = 0) { (self.name, self.interval) = (name, interval) }
 }
 
 /// A database of the enterprise. Its location may be overridden where the package is deployed.
 public struct BackEndModel: Sendable, Equatable {
+    /// The modelled name.
     public var name: String
+    /// What sort of database it is.
     public var kind: Kind
     /// Path of the SQLite file, relative to the model's file; nil where the deployment says it.
     public var path: String?
     /// Operations may be repeated without harm, so no table of processed operations is kept there. Default false.
     public var isIdempotent: Bool
+    /// SQLite is the embedded default.
     public enum Kind: String, Sendable, Equatable, CaseIterable { case sqlite }
+    /// With these values; what is left out has the default of the format.
     public init(name: String, kind: Kind = .sqlite, path: String? = nil, isIdempotent: Bool = false) {
         self.name = name
         self.kind = kind
@@ -294,9 +355,11 @@ public struct BackEndBinding: Sendable, Equatable {
     public var columns: [String: String]
     /// A SELECT whose result columns carry the attributes' columns by name; `:name` is a synchronization parameter. Nil: all of the table.
     public var load: String?
+    /// How the server finds rows that changed. Default digest.
     public var changeDetection: ChangeDetection
     /// Digest: rows are compared by digest. Version column: it grows with each change of a row.
     public enum ChangeDetection: Sendable, Equatable { case digest, versionColumn(String) }
+    /// With these values; what is left out has the default of the format.
     public init(
         backEnd: String, table: String, columns: [String: String] = [:], load: String? = nil, changeDetection: ChangeDetection = .digest
     ) {
@@ -307,5 +370,6 @@ public struct BackEndBinding: Sendable, Equatable {
         self.changeDetection = changeDetection
     }
 
+    /// The column of an attribute: its own name where ``columns`` has no other.
     public func column(of attribute: String) -> String { columns[attribute] ?? attribute }
 }

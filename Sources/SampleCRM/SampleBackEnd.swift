@@ -12,6 +12,7 @@ public enum SampleBackEnd {
         public let notes: Int
         /// Orders, with one to three lines each.
         public let orders: Int
+        /// Products of the catalog.
         public let products: Int
         /// Products with a picture, 20 KB to 2 MB.
         public let pictures: Int
