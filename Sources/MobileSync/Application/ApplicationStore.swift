@@ -59,7 +59,7 @@ struct ApplicationStore: Sendable {
             serverName: values["serverName"] ?? "", portNumber: values["portNumber"].flatMap { Int($0) } ?? 0,
             networkProtocol: values["networkProtocol"].flatMap { NetworkProtocol(rawValue: $0) } ?? .http,
             loginCredentials: values["user"].map { LoginCredentials(user: $0, password: nil) },
-            securityConfiguration: values["securityConfiguration"], urlSuffix: values["urlSuffix"] ?? "", httpHeaders: headers)
+            urlSuffix: values["urlSuffix"] ?? "", httpHeaders: headers)
         return (
             Registration(identifier: identifier, properties: properties, token: token),
             settings.isEmpty ? nil : ApplicationSettings(values: settings)
@@ -75,7 +75,6 @@ struct ApplicationStore: Sendable {
             "urlSuffix": properties.urlSuffix,
         ]
         values["user"] = properties.loginCredentials?.user
-        values["securityConfiguration"] = properties.securityConfiguration
         for (name, value) in properties.httpHeaders { values["header." + name] = value }
         for (name, value) in settings?.values ?? [:] { values["setting." + name] = value }
         try replace(with: values)

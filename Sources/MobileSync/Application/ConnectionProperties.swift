@@ -12,8 +12,6 @@ public struct ConnectionProperties: Sendable, Equatable {
     public var loginCredentials: LoginCredentials?
     /// Turns the registration into a manual one: the code that the administrator gave out. Nil (default): automatic.
     public var activationCode: String?
-    /// Name of the server's security configuration; nil (default): the server chooses by the application's identifier.
-    public var securityConfiguration: String?
     /// Put before the path of every request; for proxies. Empty by default.
     public var urlSuffix: String
     /// Sent with every request, for proxies. Empty by default.
@@ -21,15 +19,13 @@ public struct ConnectionProperties: Sendable, Equatable {
 
     public init(
         serverName: String = "", portNumber: Int = 5001, networkProtocol: NetworkProtocol = .http,
-        loginCredentials: LoginCredentials? = nil, activationCode: String? = nil, securityConfiguration: String? = nil,
-        urlSuffix: String = "", httpHeaders: [String: String] = [:]
+        loginCredentials: LoginCredentials? = nil, activationCode: String? = nil, urlSuffix: String = "", httpHeaders: [String: String] = [:]
     ) {
         self.serverName = serverName
         self.portNumber = portNumber
         self.networkProtocol = networkProtocol
         self.loginCredentials = loginCredentials
         self.activationCode = activationCode
-        self.securityConfiguration = securityConfiguration
         self.urlSuffix = urlSuffix
         self.httpHeaders = httpHeaders
     }

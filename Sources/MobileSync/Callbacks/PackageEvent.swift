@@ -16,8 +16,10 @@ public enum PackageEvent: Sendable {
     case subscribe(succeeded: Bool)
     /// Result of an unsubscribe.
     case unsubscribe(succeeded: Bool)
+    /// Result of a suspend.
+    case suspend(succeeded: Bool)
+    /// Result of a resume.
+    case resume(succeeded: Bool)
     /// Result of a recover.
     case recover(succeeded: Bool)
-    /// The subscription ended because the server ended it.
-    case subscriptionEnd
 }

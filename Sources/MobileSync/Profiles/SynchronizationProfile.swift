@@ -1,7 +1,9 @@
+internal import Foundation
+
 /// How one package is synchronized. What is nil is inherited from the application: from the settings that the server sent at
 /// registration, or else from the connection properties. SMP 2.3: `SUPConnectionProfile` of `getSynchronizationProfile`.
 public struct SynchronizationProfile: Sendable, Equatable {
-    /// Domain of the package on the server; default `default`.
+    /// Domain of the package on the server; default `default`, the only one that the server of this release has.
     public var domainName = "default"
     /// Host to synchronize with; nil (default) inherits.
     public var serverName: String?
@@ -15,7 +17,8 @@ public struct SynchronizationProfile: Sendable, Equatable {
     public var password: String?
     /// More about the stream; see ``StreamParameters``. SMP 2.3: `networkStreamParams`.
     public var streamParameters = StreamParameters()
-    /// Whether a synchronization returns without waiting until the back end has replayed what was uploaded; default true.
+    /// Whether a synchronization may return before the back end has replayed what was uploaded; default true. The server of this release
+    /// replays before it answers, so both values behave alike.
     public var asyncReplay = true
     /// Longest time without a single byte in either direction before a synchronization fails; default 60 s.
     public var idleTimeout: Duration = .seconds(60)
@@ -31,6 +34,9 @@ public struct SynchronizationProfile: Sendable, Equatable {
     /// - Throws: ``SyncError`` of kind ``SyncError/Kind/connectionProperty`` that names the setting.
     func validate() throws(SyncError) {
         guard !domainName.isEmpty else { throw .property("domainName of the synchronization profile is empty: the usual one is \"default\"") }
+        guard streamParameters.endToEndPublicKey == nil else {
+            throw .property("stream parameter e2ee_public_key: end-to-end encryption is not supported by this release; use https")
+        }
         if let portNumber, !(1...65535).contains(portNumber) {
             throw .property("portNumber \(portNumber) of the synchronization profile: use 1 to 65535")
         }
@@ -40,15 +46,15 @@ public struct SynchronizationProfile: Sendable, Equatable {
 
 /// The semicolon-separated `name=value` list of a synchronization profile, as a value. SMP 2.3: `networkStreamParams`.
 public struct StreamParameters: Sendable, Equatable {
-    /// Whether uploads and downloads are deflated; default ``Compression/zlib``.
+    /// Default ``Compression/zlib``. The server of this release deflates rows in any case, and pictures and other large values never.
     public var compression = Compression.zlib
-    /// File with the certificates to trust, PEM or DER; nil (default): the system's.
+    /// File with the certificates to trust instead of the system's, PEM; nil (default): those of the application's transport.
     public var trustedCertificates: String?
     /// Put before the path of the requests, for a proxy or relay server; nil inherits.
     public var urlSuffix: String?
-    /// File with the server's certificate for end-to-end encryption, PEM; nil: none.
+    /// File with the server's certificate for end-to-end encryption, PEM; nil: none. Refused as not supported when it is used.
     public var endToEndPublicKey: String?
-    /// File with the client's certificate and key; nil: none.
+    /// File with the client's certificate and private key, PEM; nil: those of the application's transport.
     public var identity: String?
     /// Password of ``identity``.
     public var identityPassword: String?
@@ -71,6 +77,13 @@ public struct StreamParameters: Sendable, Equatable {
             let value = Self.trim(part[part.index(after: equals)...])
             guard seen.insert(name).inserted else { throw .property("stream parameter \"\(name.prefix(80))\" is given twice") }
             try set(name, value)
+        }
+    }
+
+    /// The text of a certificate file.
+    static func pem(_ path: String) throws(SyncError) -> String {
+        do { return try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8) } catch {
+            throw SyncError(.connectionProperty, .connectionPropertyMissing, "cannot read certificate file \"\(path.prefix(80))\": \(error.localizedDescription)", cause: error)
         }
     }
 

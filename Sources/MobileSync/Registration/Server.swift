@@ -5,12 +5,17 @@ internal import MobileTransport
 /// The server as one application sees it: requests out, typed answers or a ``SyncError`` back. Blocks; one thread at a time per value.
 struct Server {
     private let application: Application
+    private let transport: any Transport
     private let base: String
     private let headers: [(name: String, value: String)]
     private let stallTimeout: Duration
 
-    init(_ application: Application, _ properties: ConnectionProperties, stallTimeout: Duration = .seconds(60)) {
+    /// - Parameter transport: nil for the application's.
+    init(
+        _ application: Application, _ properties: ConnectionProperties, transport: (any Transport)? = nil, stallTimeout: Duration = .seconds(60)
+    ) {
         self.application = application
+        self.transport = transport ?? application.transport
         let host = properties.serverName.contains(":") ? "[\(properties.serverName)]" : properties.serverName
         var path = properties.urlSuffix
         while path.hasSuffix("/") { path.removeLast() }
@@ -30,7 +35,7 @@ struct Server {
             var request = TransportRequest(url: base + Endpoint.status, headers: headers)
             request.connectTimeout = .seconds(10)
             request.stallTimeout = stallTimeout
-            status = try ServerStatus(parsing: application.transport.send(request, maximumLength: ProtocolLimit.messages).body)
+            status = try ServerStatus(parsing: transport.send(request, maximumLength: ProtocolLimit.messages).body)
         } catch {
             throw failure(error, "look for the server at \(base)")
         }
@@ -96,7 +101,7 @@ struct Server {
             var request = TransportRequest(
                 method: "POST", url: base + Endpoint.messages, headers: fields(token, Endpoint.messageContentType), body: .bytes(Message.bytes([message])))
             request.stallTimeout = stallTimeout
-            answers = try Message.messages(parsing: application.transport.send(request, maximumLength: ProtocolLimit.messages).body)
+            answers = try Message.messages(parsing: transport.send(request, maximumLength: ProtocolLimit.messages).body)
         } catch {
             throw failure(error, action)
         }
@@ -123,7 +128,7 @@ struct Server {
         request.stallTimeout = stallTimeout
         request.cancellation = cancellation
         do {
-            _ = try application.transport.send(request, receive: receive)
+            _ = try transport.send(request, receive: receive)
         } catch {
             throw failure(error, "synchronize with \(base)")
         }

@@ -45,6 +45,36 @@ extension PackageDatabase {
             }, failed: { $0.onUnsubscribeFailure() }, event: PackageEvent.unsubscribe(succeeded:))
     }
 
+    // MARK: Suspend and resume
+
+    /// The server stops delivering changes; operations still go up and are answered.
+    /// - Throws: ``SyncError``, after `onSuspendSubscriptionFailure`, as ``unsubscribe()-(_)``.
+    /// SMP 2.3: `suspendSubscription`.
+    public final func suspendSubscription() throws(SyncError) { try run { package throws(SyncError) in try package.performSuspend() } }
+
+    /// The same without blocking a cooperative thread.
+    public final func suspendSubscription() async throws(SyncError) { try await run { package throws(SyncError) in try package.performSuspend() } }
+
+    private final func performSuspend() throws(SyncError) {
+        try exchange(
+            .suspend, needsSubscription: true, succeeded: { $0.database.notify { $0.onSuspendSubscriptionSuccess() } },
+            failed: { $0.onSuspendSubscriptionFailure() }, event: PackageEvent.suspend(succeeded:))
+    }
+
+    /// The server delivers again: the next synchronization brings what has changed since the suspension.
+    /// - Throws: ``SyncError``, after `onResumeSubscriptionFailure`, as ``unsubscribe()-(_)``.
+    /// SMP 2.3: `resumeSubscription`.
+    public final func resumeSubscription() throws(SyncError) { try run { package throws(SyncError) in try package.performResume() } }
+
+    /// The same without blocking a cooperative thread.
+    public final func resumeSubscription() async throws(SyncError) { try await run { package throws(SyncError) in try package.performResume() } }
+
+    private final func performResume() throws(SyncError) {
+        try exchange(
+            .resume, needsSubscription: true, succeeded: { $0.database.notify { $0.onResumeSubscriptionSuccess() } },
+            failed: { $0.onResumeSubscriptionFailure() }, event: PackageEvent.resume(succeeded:))
+    }
+
     // MARK: Recover
 
     /// Asks the server for all data of the package again; the next synchronization brings it. Pending changes stay.
@@ -92,7 +122,7 @@ extension PackageDatabase {
         let (application, profile) = try synchronizer.connected(self)
         try logInWithProfile(application, profile)
         let session = try application.session()
-        let server = Server(application, profile.applied(to: session.properties), stallTimeout: profile.idleTimeout)
+        let server = try synchronizer.server(application, profile, session.properties)
         let client = try SyncError.local("read the client id") { try clientID }
         let message = Message(server.header(method, package: wireName, client: client), content: content)
         do throws(SyncError) {

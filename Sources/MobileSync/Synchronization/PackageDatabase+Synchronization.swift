@@ -25,9 +25,19 @@ extension PackageDatabase {
     /// Lets synchronizations through again. SMP 2.3: `enableSync`.
     public final func enableSync() { synchronizer.state.withLock { $0.isEnabled = true } }
 
-    /// Refuses new synchronizations and cancels those that run or wait: before the application goes to the background, or while it
+    /// Refuses new synchronizations, cancels those that run or wait, and returns when none runs any more (at once when a callback of a
+    /// synchronization calls it): before the application goes to the background, before the database is closed or deleted, or while it
     /// recovers. SMP 2.3: `disableSync`.
-    public final func disableSync() { synchronizer.disable() }
+    public final func disableSync() {
+        synchronizer.disable()
+        if !synchronizer.work.isCurrent { synchronizer.work.sync {} }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public final func disableSync() async {
+        synchronizer.disable()
+        await withCheckedContinuation { continuation in synchronizer.work.run { continuation.resume() } }
+    }
 
     // MARK: Blocking and asynchronous
 

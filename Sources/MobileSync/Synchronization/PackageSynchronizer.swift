@@ -1,3 +1,4 @@
+internal import MobileModel
 internal import MobileObjects
 internal import MobileTransport
 internal import Synchronization
@@ -13,6 +14,8 @@ final class PackageSynchronizer: Sendable {
         var running: [SynchronizationRequest] = []
         /// False between `disableSync` and `enableSync`.
         var isEnabled = true
+        /// The transport for the certificates of the profile, kept for its open connections.
+        var transport: (parameters: StreamParameters, transport: HTTPTransport)?
         /// User and password of the last login, for this run of the application only.
         var login: LoginCredentials?
     }
@@ -85,11 +88,37 @@ final class PackageSynchronizer: Sendable {
         ).run()
     }
 
+    /// The server as this package reaches it.
+    /// - Throws: ``SyncError/Code/connectionPropertyMissing`` for a certificate file that cannot be read.
+    func server(_ application: Application, _ profile: SynchronizationProfile, _ properties: ConnectionProperties) throws(SyncError) -> Server {
+        Server(
+            application, profile.applied(to: properties), transport: try transport(profile.streamParameters) ?? application.transport,
+            stallTimeout: profile.idleTimeout)
+    }
+
+    /// Nil when the profile names no certificates: then the application's own transport does.
+    private func transport(_ parameters: StreamParameters) throws(SyncError) -> HTTPTransport? {
+        guard parameters.trustedCertificates != nil || parameters.identity != nil else { return nil }
+        if let known = state.withLock({ $0.transport }), known.parameters == parameters { return known.transport }
+        var configuration = HTTPTransport.Configuration()
+        configuration.trustedCertificates = try parameters.trustedCertificates.map(StreamParameters.pem)
+        configuration.identity = try parameters.identity.map(StreamParameters.pem)
+        configuration.identityPassword = parameters.identityPassword
+        let transport = HTTPTransport(configuration)
+        state.withLock { $0.transport = (parameters, transport) }
+        return transport
+    }
+
     /// What every request to the server needs.
     func connected(_ package: PackageDatabase) throws(SyncError) -> (Application, SynchronizationProfile) {
         let (application, profile) = state.withLock { ($0.application, $0.profile) }
         guard let application else {
             throw SyncError(.synchronize, .invalidState, "package \(package.metadata.name) has no application: set it before you synchronize")
+        }
+        guard package.metadata.model.synchronization == .replication else {
+            throw SyncError(
+                .synchronize, .invalidState,
+                "package \(package.metadata.name) has messaging synchronization, which this release does not support; use replication in its model")
         }
         try profile.validate()
         return (application, profile)

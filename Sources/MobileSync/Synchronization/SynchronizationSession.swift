@@ -54,7 +54,7 @@ struct SynchronizationSession {
         let upload = try upload()
         let spool = Spool(directory: package.databaseDirectory)
         let receiver = DownloadReceiver(spool, progress) { () throws(SyncError) in try progress.report(.downloading) }
-        let server = Server(application, profile.applied(to: properties), stallTimeout: profile.idleTimeout)
+        let server = try package.synchronizer.server(application, profile, properties)
         try server.synchronize(token: token, cancellation: cancellation, body: { try upload.next() }, receive: { try receiver.receive($0) })
         try receiver.finish()
         return receiver

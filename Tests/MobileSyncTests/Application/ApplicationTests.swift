@@ -270,6 +270,14 @@ import Testing
         let names = device.events.take().compactMap { if case .settingsChanged(let names) = $0 { names } else { nil } }
         #expect(names == [["PWDPOLICY_ENABLED", "PWDPOLICY_MIN_LENGTH", "connectionId", "custom1"]])
         #expect(try bench.newDevice().application.settings == settings)
+
+        // The administrator changes one: a server with the same cache and another configuration.
+        let other = try bench.server { $0.applicationSettings = ["custom1": "green", "PWDPOLICY_MIN_LENGTH": "8", "PWDPOLICY_ENABLED": "true"] }
+        let again = try bench.newDevice(transport: SimulatedTransport(server: { other.respond(to: $0) }))
+        try again.application.startConnection(timeout: .seconds(60))
+        again.application.work.sync {}
+        #expect(again.events.take().compactMap { if case .settingsChanged(let names) = $0 { names } else { nil } } == [["custom1"]])
+        #expect(again.application.settings?.string("custom1") == "green")
     }
 
     @Test("RCV-01 ERR-15: a server that lost the registration answers a start with 580, and registering again heals it")

@@ -18,3 +18,21 @@ final class Gate: Sendable {
         condition.unlock()
     }
 }
+
+/// A value that another thread sets.
+final class Recorded<Value: Sendable>: Sendable {
+    private let condition = NSCondition()
+    private nonisolated(unsafe) var stored: Value?  // only touched while the condition is locked
+
+    var value: Value? {
+        condition.lock()
+        defer { condition.unlock() }
+        return stored
+    }
+
+    func set(_ value: Value) {
+        condition.lock()
+        stored = value
+        condition.unlock()
+    }
+}

@@ -84,6 +84,10 @@ final class RecordedCallbacks: CallbackHandler {
     func onSubscribeFailure() { record("subscribeFailure") }
     func onUnsubscribeSuccess() { record("unsubscribeSuccess") }
     func onUnsubscribeFailure() { record("unsubscribeFailure") }
+    func onSuspendSubscriptionSuccess() { record("suspendSuccess") }
+    func onSuspendSubscriptionFailure() { record("suspendFailure") }
+    func onResumeSubscriptionSuccess() { record("resumeSuccess") }
+    func onResumeSubscriptionFailure() { record("resumeFailure") }
     func onRecoverSuccess() { record("recoverSuccess") }
     func onRecoverFailure() { record("recoverFailure") }
     func onTransactionCommit() { record("commit") }

@@ -24,17 +24,25 @@ final class TestBench: Sendable {
         directory = try TemporaryDirectory()
         let path = directory.file("enterprise.db")
         contents = try SampleBackEnd.create(at: path, scale: 0.0001)
-        var configuration = ServerConfiguration(
-            cachePath: directory.file("cache.db"),
-            packages: [PackageDeployment(CRM.metadata.model, backEnds: ["enterprise": path])], users: [Self.user: Self.password])
-        configure(&configuration)
-        let server = try MobileServer(configuration)
+        let server = try Self.server(directory, configure)
         self.server = server
         network = SimulatedTransport(server: { server.respond(to: $0) }, seed: seed)
         var profile = ConnectionProfile(path: path)
         profile.journal = .unchanged
         profile.createsFile = false
         backEnd = try Database(profile)
+    }
+
+    /// Another server over the same files.
+    func server(_ configure: (inout ServerConfiguration) -> Void) throws -> MobileServer { try Self.server(directory, configure) }
+
+    private static func server(_ directory: TemporaryDirectory, _ configure: (inout ServerConfiguration) -> Void) throws -> MobileServer {
+        var configuration = ServerConfiguration(
+            cachePath: directory.file("cache.db"),
+            packages: [PackageDeployment(CRM.metadata.model, backEnds: ["enterprise": directory.file("enterprise.db")])],
+            users: [user: password])
+        configure(&configuration)
+        return try MobileServer(configuration)
     }
 
     /// A device that has done nothing yet.

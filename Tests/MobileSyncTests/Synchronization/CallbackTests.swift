@@ -230,18 +230,6 @@ import Testing
         #expect(codes.withLock { $0 } == [.invalidState])
     }
 
-    @Test("LIF-05 LIF-06: while synchronization is disabled requests are refused; enabled again they run")
-    func disabled() throws {
-        let bench = try TestBench()
-        let device = try bench.subscribedDevice()
-        device.crm.disableSync()
-        let error = #expect(throws: SyncError.self) { try device.crm.synchronize() }
-        #expect(error?.code == .invalidState)
-        device.crm.enableSync()
-        try device.crm.synchronize("default")
-        #expect(try !Customer.findAll(in: device.crm).isEmpty)
-    }
-
     @Test func `events say as values what the handlers hear`() async throws {
         let bench = try TestBench()
         let device = try bench.synchronizedDevice(groups: "default")

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("PND-01 PSP-01 PSP-02 PSP-04 PSP-05 SYN-10: a tree made offline gets the back end's keys, and another device sees it")
+    @Test("PND-01 PSP-01 PSP-02 PSP-04 PSP-05 SYN-10 SYN-21: a tree made offline gets the back end's keys, and another device sees it")
     func createTreeOffline() throws {
         let bench = try TestBench()
         let first = try bench.synchronizedDevice("first"), second = try bench.synchronizedDevice("second")
@@ -56,6 +56,7 @@ import Testing
         try customer.save()
         #expect(customer.isPending && customer.pendingChange == .create)
         try customer.submitPending()
+        #expect(try first.crm.hasPendingOperations())
         let result = try first.crm.synchronize()
         #expect(result.operationsSent == 5 && result.operationsAccepted == 5 && result.operationsRejected == 0)
         #expect(try !first.crm.hasPendingOperations())

@@ -92,6 +92,33 @@ import Testing
         #expect(try Customer.findAll(in: device.crm).count == bench.contents.northCustomers && device.crm.isSubscribed())
     }
 
+    @Test("SUB-07 SUB-08 CBK-12 CBK-13: a suspended subscription brings no changes but takes operations; resumed it brings what has changed since")
+    func suspendAndResume() throws {
+        let bench = try TestBench()
+        let device = try bench.synchronizedDevice(groups: "default")
+        _ = device.handler.take()
+        try device.crm.suspendSubscription()
+        #expect(device.handler.take() == ["suspendSuccess", "commit"])
+        try bench.change("UPDATE customer SET city = 'Kells' WHERE id = 2")
+        let customer = try #require(try Customer.findByPrimaryKey(1, in: device.crm))
+        customer.city = "Navan"
+        try customer.update()
+        try customer.submitPending()
+        let result = try device.crm.synchronize("default")
+        #expect(result.operationsAccepted == 1 && result.rowsImported == 0)
+        #expect(try Customer.findByPrimaryKey(2, in: device.crm)?.city != "Kells")
+        _ = device.handler.take()
+        try device.crm.resumeSubscription()
+        #expect(device.handler.take() == ["resumeSuccess", "commit"])
+        try device.crm.synchronize("default")
+        #expect(try Customer.findByPrimaryKey(2, in: device.crm)?.city == "Kells")
+        bench.network.conditions.fault = { _, _ in .refuse }
+        _ = device.handler.take()
+        #expect(throws: SyncError.self) { try device.crm.suspendSubscription() }
+        #expect(throws: SyncError.self) { try device.crm.resumeSubscription() }
+        #expect(device.handler.take() == ["suspendFailure", "resumeFailure"])
+    }
+
     @Test("SUB-09 CBK-14: recover brings all data again, and pending changes stay")
     func recover() throws {
         let bench = try TestBench()
