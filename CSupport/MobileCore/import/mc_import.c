@@ -9,6 +9,7 @@
 #include "import/mc_incoming.h"
 #include "import/mc_inflater.h"
 #include "import/mc_key_set.h"
+#include "import/mc_set_aside.h"
 
 /// open ---push---> open ---finish---> finished; an error in any of them: failed, and rolled back. Only `open` takes bytes.
 typedef enum import_state { STATE_OPEN, STATE_FINISHED, STATE_FAILED } import_state;
@@ -29,6 +30,7 @@ struct mc_import {
     sqlite3_stmt *write;      // insert or upsert of a batch; delete of one key
     sqlite3_stmt *divert;     // one row to the table of original states; NULL without protection
     mc_key_set pending;
+    mc_set_aside aside;       // pending rows that wait for the end of the import
     bool *diverted;           // per row of a batch
     size_t diverted_capacity;
 
@@ -272,7 +274,11 @@ static mc_status prepare(mc_import *import, const mc_import_options *options, mc
         status = mc_import_prepare_write(import->db, options, import->key_column, size, &import->incoming, &import->write, error);
     if (status == MC_OK && options->pending != NULL)
         status = mc_import_prepare_divert(import->db, options, import->key_column, &import->divert, error);
-    return status == MC_OK && options->pending != NULL ? load_pending(import, options->pending, error) : status;
+    if (status == MC_OK && options->pending != NULL)
+        status = load_pending(import, options->pending, error);
+    if (status == MC_OK && import->mode != MC_IMPORT_DELETE && !import->row_by_row)
+        status = mc_set_aside_take(&import->aside, import->db, import->table, options->columns[import->key_column].name, &import->pending, error);
+    return status;
 }
 
 mc_status mc_import_open(sqlite3 *db, const mc_import_options *options, mc_import **out, mc_error *error)
@@ -352,6 +358,8 @@ mc_status mc_import_finish(mc_import *import, mc_import_counts *counts, mc_error
     status = mc_inflater_finish(&import->inflate, error);
     if (status == MC_OK)
         status = mc_rows_finish(import->rows, error);
+    if (status == MC_OK)
+        status = mc_set_aside_put_back(&import->aside, import->db, import->table, error);
     if (status == MC_OK) {
         const int result = run_savepoint(import, "RELEASE");
         if (result != SQLITE_OK)
@@ -381,6 +389,7 @@ void mc_import_close(mc_import *import)
         return;
     sqlite3_finalize(import->write);
     sqlite3_finalize(import->divert);
+    mc_set_aside_free(&import->aside);
     roll_back(import);
     mc_inflater_destroy(&import->inflate);
     mc_rows_close(import->rows);

@@ -1,0 +1,102 @@
+import MobileStore
+import Testing
+
+/// A client that loads everything anew has a table with its pending rows and nothing else. Those rows are out of the table while
+/// the import fills it; nobody must be able to tell.
+@Suite struct PendingOnlyTableTests {
+    let directory: TemporaryDirectory
+    let database: Database
+    /// Every kind of value, so that each comes back as it was.
+    let pending: [[Value]] = [
+        [3, "mine", nil, .blob([0, 255]), 2], [7, "", 1.5, .text("a\u{0}b"), 2], [5_000_000_000, nil, -4, .blob([]), 1],
+    ]
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        database = try Database(directory.profile())
+        try database.write { connection in
+            try connection.execute(
+                """
+                CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT, amount, note, pc INTEGER NOT NULL DEFAULT 0);
+                CREATE TABLE item_os(id INTEGER PRIMARY KEY, name TEXT)
+                """)
+            let row = try connection.statement("INSERT INTO item VALUES (?, ?, ?, ?, ?)")
+            for values in pending { _ = try row.run(values) }
+            try connection.execute("INSERT INTO item_os(id) SELECT id FROM item")
+        }
+    }
+
+    func table() throws -> [[Value]] { try database.read { try $0.rows("SELECT * FROM item ORDER BY id") } }
+
+    @discardableResult
+    func importing(_ json: String, _ mode: ImportMode = .upsert) throws -> ImportResult {
+        try database.write { connection in
+            var options = ImportOptions()
+            options.pending = PendingProtection(originalTable: "item_os", keyColumn: "id", assignments: [])
+            let importer = try connection.importer(into: "item", columns: ["id", "name"], mode: mode, options: options)
+            try importer.push(Array(json.utf8))
+            return try importer.finish()
+        }
+    }
+
+    @Test(arguments: [ImportMode.insert, .upsert])
+    func `pending rows are as they were among the imported ones`(mode: ImportMode) throws {
+        let result = try importing(#"[[1,"one"],[3,"theirs"],[4,"four"],[9,"nine"],[5000000000,"theirs"]]"#, mode)
+        #expect((result.rows, result.inserted, result.updated, result.diverted) == (5, 3, 0, 2))
+        let others: [[Value]] = [[1, "one", nil, nil, 0], [4, "four", nil, nil, 0], [9, "nine", nil, nil, 0]]
+        #expect(try table() == (pending + others).sorted { $0[0].integer ?? 0 < $1[0].integer ?? 0 })
+    }
+
+    @Test(arguments: [#"[[1,"one"],[2,}"#, #"[[1,"one"]"#])
+    func `an import that fails brings them back`(json: String) throws {
+        #expect(throws: StoreError.self) { try importing(json) }
+        #expect(try table() == pending)
+    }
+
+    @Test func `an import that is not finished brings them back`() throws {
+        try database.write { connection in
+            var options = ImportOptions()
+            options.pending = PendingProtection(originalTable: "item_os", keyColumn: "id", assignments: [])
+            let importer = try connection.importer(into: "item", columns: ["id", "name"], options: options)
+            try importer.push(Array(#"[[1,"one"],"#.utf8))
+        }
+        #expect(try table() == pending)
+    }
+
+    @Test func `a table with other rows, generated columns or foreign keys is filled as well`() throws {
+        try database.write { connection in
+            _ = try connection.execute("ALTER TABLE item ADD COLUMN shout TEXT AS (upper(name)) VIRTUAL; INSERT INTO item(id) VALUES (100)")
+        }
+        let result = try importing(#"[[3,"theirs"],[100,"hundred"],[101,"more"]]"#)
+        #expect((result.inserted, result.updated, result.diverted) == (1, 1, 1))
+        #expect(try database.read { try $0.rows("SELECT shout FROM item WHERE id >= 100 ORDER BY id") }.first?.first == "HUNDRED")
+        #expect(try table().prefix(2).map { Array($0.prefix(5)) } == Array(pending.prefix(2)))
+    }
+
+    @Test func `a table of nothing but pending rows and generated columns is filled as well`() throws {
+        try database.write { _ = try $0.execute("ALTER TABLE item ADD COLUMN shout TEXT AS (upper(name)) VIRTUAL") }
+        #expect(try importing(#"[[1,"one"],[3,"theirs"]]"#).inserted == 1)
+        #expect(try table().dropFirst().map { Array($0.prefix(5)) } == pending)
+    }
+
+    @Test func `children of a pending row are not cascaded away`() throws {
+        let path = directory.file("children.db")
+        let enforced = try Database(ConnectionProfile(path: path, foreignKeys: true))
+        try enforced.write { connection in
+            _ = try connection.execute(
+                """
+                CREATE TABLE parent(id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE parent_os(id INTEGER PRIMARY KEY, name TEXT);
+                CREATE TABLE child(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parent ON DELETE CASCADE);
+                INSERT INTO parent VALUES (2, 'mine'); INSERT INTO parent_os(id) VALUES (2); INSERT INTO child VALUES (1, 2);
+                """)
+            var options = ImportOptions()
+            options.pending = PendingProtection(originalTable: "parent_os", keyColumn: "id", assignments: [])
+            let importer = try connection.importer(into: "parent", columns: ["id", "name"], options: options)
+            try importer.push(Array(#"[[1,"one"],[2,"theirs"]]"#.utf8))
+            _ = try importer.finish()
+        }
+        #expect(try enforced.read { try $0.rows("SELECT parent FROM child") } == [[2]])
+        #expect(try enforced.read { try $0.rows("SELECT name FROM parent ORDER BY id") } == [["one"], ["mine"]])
+        try enforced.close()
+    }
+}
