@@ -2,8 +2,8 @@ import Foundation
 
 /// The commands, in the order of the help.
 let commands: [Command] = [
+    Command("demo", Demo.summary, Demo.run), Command("serve", ServeCommand.summary, ServeCommand.run),
     Command("generate", Generate.summary, Generate.run), Command("inspect", Inspect.summary, Inspect.run),
-    Command("serve", ServeCommand.summary, ServeCommand.run),
 ]
 
 exit(Command.run(commands, Array(CommandLine.arguments.dropFirst())))

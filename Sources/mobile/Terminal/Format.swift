@@ -28,6 +28,13 @@ enum Format {
         }
     }
 
+    /// `9,400.10`.
+    static func money(_ amount: Decimal) -> String {
+        let cents = NSDecimalNumber(decimal: amount * 100).int64Value
+        let digits = String(format: "%02lld", cents.magnitude % 100)
+        return (cents < 0 ? "-" : "") + count(cents.magnitude / 100) + "." + digits
+    }
+
     /// `0.8 ms`, `1.24 s`.
     static func time(_ duration: Duration) -> String {
         let seconds = duration / .seconds(1)

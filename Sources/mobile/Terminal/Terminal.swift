@@ -30,7 +30,8 @@ enum Terminal {
         guard let columns = rows.first?.count else { return [] }
         let widths = (0..<columns).map { column in rows.map { $0[column].count }.max() ?? 0 }
         let isNumber = (0..<columns).map { column in
-            rows.count > 1 && rows.dropFirst().allSatisfy { $0[column].isEmpty || $0[column].first?.isNumber == true || $0[column] == "-" }
+            rows.dropFirst().contains { $0[column].first?.isNumber == true }
+                && rows.dropFirst().allSatisfy { $0[column].isEmpty || $0[column].first?.isNumber == true || $0[column] == "-" }
         }
         return rows.map { row in
             let cells = zip(row, zip(widths, isNumber)).map { text, layout in

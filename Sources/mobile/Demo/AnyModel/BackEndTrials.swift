@@ -1,0 +1,133 @@
+import Foundation
+import MobileModel
+import MobileObjects
+import MobileStore
+
+/// Tries changes on the copy of a back end in transactions that are rolled back: what it refuses is a constraint that was found, not guessed.
+struct BackEndTrials {
+    private let database: Database
+
+    init(path: String) throws {
+        var profile = ConnectionProfile(path: path, foreignKeys: true, createsFile: false)
+        profile.journal = .unchanged
+        database = try Database(profile)
+    }
+
+    func close() throws { try database.close() }
+
+    /// A change of one attribute that the back end refuses.
+    struct Refusal {
+        let attribute: AttributeMetadata
+        let value: AttributeValue
+        /// SQLite's words.
+        let reason: String
+    }
+
+    /// Looks for a value that the back end refuses in `object`, among those that tend to be wrong: negative numbers, unknown references,
+    /// an unknown code, nothing at all.
+    func refusedUpdate(of object: GenericEntity) throws -> Refusal? {
+        for attribute in object.metadata.attributes where !attribute.isKey && !attribute.isLarge && !attribute.isGenerated {
+            for value in Self.suspects(for: attribute) {
+                if let reason = try refusal(of: update(object, attribute, value)) {
+                    return Refusal(attribute: attribute, value: value, reason: reason)
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func suspects(for attribute: AttributeMetadata) -> [AttributeValue] {
+        let nothing: [AttributeValue] = attribute.isNullable ? [.null] : []
+        switch attribute.type {
+        case .byte: return [.integer(-1)] + nothing
+        case .short, .int, .long, .integer: return [.integer(-1), .integer(9_999)] + nothing
+        case .decimal: return [.decimal(-1)] + nothing
+        case .float, .double: return [.real(-1)] + nothing
+        case .string: return [.string("?"), .string("")] + nothing
+        case .char: return [.string("?")] + nothing
+        default: return nothing
+        }
+    }
+
+    /// Whether the back end takes `value` for an attribute.
+    func accepts(_ object: GenericEntity, _ attribute: AttributeMetadata, _ value: AttributeValue) throws -> Bool {
+        try refusal(of: update(object, attribute, value)) == nil
+    }
+
+    /// Whether the back end lets the row go: nothing refers to it.
+    func acceptsDelete(of object: GenericEntity) throws -> Bool {
+        let (test, values) = key(of: object)
+        return try refusal(of: ("DELETE FROM \(Self.table(object.metadata)) WHERE \(test)", values)) == nil
+    }
+
+    /// Whether the back end takes a new row with the object's values.
+    func acceptsCreate(of object: GenericEntity) throws -> Bool {
+        let attributes = object.metadata.attributes.filter { !$0.isGenerated && !$0.isLarge }
+        let columns = attributes.map { Self.column($0, of: object.metadata) }.joined(separator: ", ")
+        let places = attributes.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let values = attributes.map { Self.value(object.value(ofAttribute: $0.index)) }
+        return try refusal(of: ("INSERT INTO \(Self.table(object.metadata)) (\(columns)) VALUES (\(places))", values)) == nil
+    }
+
+    /// The number of rows in an object's table.
+    func count(_ entity: EntityMetadata) throws -> Int {
+        try database.read { Int(try $0.first("SELECT count(*) FROM \(Self.table(entity))")?.first?.integer ?? 0) }
+    }
+
+    /// One more than the greatest number in an attribute's column.
+    func nextNumber(_ attribute: AttributeMetadata, of entity: EntityMetadata) throws -> Int64 {
+        let sql = "SELECT max(\(Self.column(attribute, of: entity))) FROM \(Self.table(entity))"
+        return (try database.read { try $0.first(sql)?.first?.integer } ?? 0) + 1
+    }
+
+    // MARK: SQL
+
+    private struct RolledBack: Error {}
+
+    /// Runs one statement and takes it back. Nil: the back end accepted it.
+    private func refusal(of statement: (sql: String, values: [Value])) throws -> String? {
+        do {
+            try database.write { connection in
+                _ = try connection.execute(statement.sql, statement.values)
+                throw RolledBack()
+            }
+        } catch is RolledBack {
+            return nil
+        } catch let error as StoreError where error.code == .constraint {
+            return error.message
+        }
+        return nil
+    }
+
+    private func update(_ object: GenericEntity, _ attribute: AttributeMetadata, _ value: AttributeValue) -> (String, [Value]) {
+        let (test, values) = key(of: object)
+        let column = Self.column(attribute, of: object.metadata)
+        return ("UPDATE \(Self.table(object.metadata)) SET \(column) = ?\(values.count + 1) WHERE \(test)", values + [Self.value(value)])
+    }
+
+    private func key(of object: GenericEntity) -> (test: String, values: [Value]) {
+        let attributes = object.metadata.primaryKey.map { object.metadata.attributes[$0] }
+        let test = attributes.enumerated().map { "\(Self.column($0.element, of: object.metadata)) = ?\($0.offset + 1)" }
+        return (test.joined(separator: " AND "), attributes.map { Self.value(object.value(ofAttribute: $0.index)) })
+    }
+
+    private static func table(_ entity: EntityMetadata) -> String { quoted(entity.model.binding?.table ?? entity.name) }
+
+    private static func column(_ attribute: AttributeMetadata, of entity: EntityMetadata) -> String {
+        quoted(entity.model.binding?.column(of: attribute.name) ?? attribute.name)
+    }
+
+    private static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+
+    /// As a back end's column takes it; its own affinity does the rest.
+    private static func value(_ value: AttributeValue) -> Value {
+        switch value {
+        case .null, .large: .null
+        case .integer(let number): .integer(number)
+        case .real(let number): .real(number)
+        case .boolean(let flag): .integer(flag ? 1 : 0)
+        case .binary(let bytes): .blob(bytes)
+        default: .text(value.description)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import MobileModel
+import MobileObjects
+
+/// What is changed offline, as far as model and data allow it.
+struct ModelEdits {
+    var created: GenericEntity?
+    var children = 0
+    var updated: GenericEntity?
+    var deleted: (entity: EntityMetadata, key: Int64)?
+    /// Changed against a constraint that was found.
+    var refused: (object: GenericEntity, refusal: BackEndTrials.Refusal, before: AttributeValue)?
+}
+
+/// Finds objects to change.
+struct ModelEditor {
+    let package: PackageDatabase
+    let trials: BackEndTrials
+
+    private var entities: [EntityMetadata] { package.metadata.entities.filter { !$0.isLocal } }
+
+    private func entities(with kind: OperationModel.Kind) -> [EntityMetadata] {
+        entities.filter { entity in entity.model.operations.contains { $0.kind == kind } }
+    }
+
+    /// An object with a text that may be changed, and the changed text.
+    func acceptedUpdate(except other: GenericEntity?) throws -> (GenericEntity, AttributeMetadata, AttributeValue)? {
+        for entity in entities(with: .update) {
+            for object in try package.entity(entity.name).page(size: 20) where object.surrogateKey != other?.surrogateKey {
+                for attribute in entity.attributes where attribute.type == .string && !attribute.isKey {
+                    let value = AttributeValue.string("changed on the device".prefixString(attribute.length))
+                    if object.value(ofAttribute: attribute.index) != value, try trials.accepts(object, attribute, value) {
+                        return (object, attribute, value)
+                    }
+                }
+            }
+        }
+        return nil
+    }
+
+    /// An object with a change that the back end refuses.
+    func refusedUpdate() throws -> (GenericEntity, BackEndTrials.Refusal)? {
+        for entity in entities(with: .update) {
+            guard let object = try package.entity(entity.name).page(size: 1).first else { continue }
+            if let refusal = try trials.refusedUpdate(of: object) { return (object, refusal) }
+        }
+        return nil
+    }
+
+    /// An object that nothing refers to.
+    func deletable(except others: [GenericEntity]) throws -> GenericEntity? {
+        for entity in entities(with: .delete) {
+            for object in try package.entity(entity.name).page(size: 50)
+            where !others.contains(where: { $0.metadata.name == entity.name && $0.surrogateKey == object.surrogateKey }) {
+                if try trials.acceptsDelete(of: object) { return object }
+            }
+        }
+        return nil
+    }
+
+    /// A new object like one that is there, under a key of its own; with up to two children where the model owns them.
+    /// - Parameter withChildren: prefer an object that has them.
+    func newObject(withChildren: Bool) throws -> (object: GenericEntity, children: [GenericEntity], relationship: Int?)? {
+        let candidates = entities(with: .create)
+        for entity in candidates where withChildren {
+            guard let object = try copy(of: entity, at: 0) else { continue }
+            for relationship in entity.relationships where relationship.isMany && relationship.isComposite {
+                let target = package.metadata.entities[relationship.targetIndex]
+                guard candidates.contains(where: { $0.name == target.name }) else { continue }
+                return (object, try (0..<2).compactMap { try copy(of: target, at: $0, isChild: true) }, relationship.index)
+            }
+        }
+        for entity in candidates {
+            if let object = try copy(of: entity, at: 0) { return (object, [], nil) }
+        }
+        return nil
+    }
+
+    /// A new object with the attributes of the row at a position. Nil where there is none, or the back end would not take it.
+    private func copy(of entity: EntityMetadata, at position: Int, isChild: Bool = false) throws -> GenericEntity? {
+        let objects = try package.entity(entity.name)
+        guard let template = try objects.findAll(skip: position, take: 1).first else { return nil }
+        let object = objects.newObject()
+        for attribute in entity.attributes where !attribute.isLarge && !attribute.isGenerated {
+            var value = template.value(ofAttribute: attribute.index)
+            if attribute.isKey, !isChild {
+                switch value {
+                case .integer: value = .integer(try trials.nextNumber(attribute, of: entity))
+                case .string: value = .string("ZZ\(position)\(UInt32.random(in: 100...999))".prefixString(attribute.length))
+                default: break
+                }
+            }
+            try object.setValue(value, attribute.name)
+        }
+        return try isChild || trials.acceptsCreate(of: object) ? object : nil
+    }
+}
+
+extension String {
+    fileprivate func prefixString(_ length: Int?) -> String { length.map { String(prefix($0)) } ?? self }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import MobileObjects
+
+/// `mobile demo`: a whole offline-first application at work, from an empty folder to two devices that agree.
+enum Demo {
+    static let summary = "shows an offline-first application at work, step by step"
+    static let usage = """
+        usage: mobile demo [--keep DIRECTORY]
+               mobile demo --backend FILE.db --model FILE.mbo.json [--keep DIRECTORY]
+
+        Without arguments: a sample back end, a server in a process of its own, two devices. With a back end and its model the same on
+        a copy of that file, through metadata. Needs no network but loopback and leaves nothing behind, unless told to.
+          --keep DIRECTORY  leaves the databases there, for mobile inspect; the directory is made and must be empty
+        """
+
+    static let run: @Sendable ([String]) -> Int32 = { arguments in
+        if arguments.contains("--help") {
+            print(usage)
+            return 0
+        }
+        do {
+            let options = try Options(arguments)
+            let folder = try DemoFolder(keptAt: options.keep)
+            defer { folder.remove() }
+            if let backEnd = options.backEnd, let model = options.model {
+                try ModelDemo(folder: folder, backEnd: backEnd, model: model).run()
+            } else {
+                try SampleDemo(folder: folder).run()
+            }
+            return 0
+        } catch let error as UsageError {
+            Terminal.complain(error.message + "\n\n" + usage)
+            return Command.usageStatus
+        } catch {
+            Terminal.complain("mobile demo: \(error)")
+            return 1
+        }
+    }
+
+    /// The day that new rows of the demonstration carry: always the same, so that two runs can be compared.
+    static let today = LocalDate(year: 2026, month: 5, day: 18) ?? .epoch
+
+    struct Options: Equatable {
+        var backEnd: String?
+        var model: String?
+        var keep: String?
+
+        init(_ arguments: [String]) throws {
+            var rest = arguments[...]
+            while let option = rest.popFirst() {
+                guard ["--backend", "--model", "--keep"].contains(option) else { throw UsageError(message: "\(option): there is no such option") }
+                guard let value = rest.popFirst() else { throw UsageError(message: "\(option): a value is missing") }
+                switch option {
+                case "--backend": backEnd = value
+                case "--model": model = value
+                default: keep = value
+                }
+            }
+            guard (backEnd == nil) == (model == nil) else { throw UsageError(message: "--backend and --model belong together") }
+        }
+    }
+}
+
+/// What the demonstration promised and did not happen; it ends there.
+struct DemoFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// The folder with the databases of one run.
+struct DemoFolder {
+    let url: URL
+    let isKept: Bool
+
+    /// - Throws: ``UsageError`` when the folder to keep is not empty.
+    init(keptAt path: String?) throws {
+        isKept = path != nil
+        url = path.map { URL(fileURLWithPath: $0, isDirectory: true) }
+            ?? FileManager.default.temporaryDirectory.appendingPathComponent("mobile-demo-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        guard try FileManager.default.contentsOfDirectory(atPath: url.path).isEmpty else {
+            throw UsageError(message: "--keep \(url.path): the directory is not empty")
+        }
+    }
+
+    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+
+    func remove() {
+        if !isKept { try? FileManager.default.removeItem(at: url) }
+    }
+}

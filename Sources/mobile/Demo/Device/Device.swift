@@ -1,0 +1,60 @@
+import Foundation
+import MobileObjects
+import MobileStore
+import MobileSync
+import Synchronization
+
+/// One device: an application with its registration, and the local database of a package. Two of them live in this process without
+/// knowing of each other.
+final class Device<Package: PackageDatabase> {
+    let name: String
+    let application: Application
+    let package: Package
+    let databasePath: String
+
+    /// - Parameter open: opens the package's database at a path.
+    init(_ name: String, in folder: DemoFolder, user: String, server: ServerProcess, open: (ConnectionProfile) throws -> Package) throws {
+        self.name = name
+        databasePath = folder.path("\(name).db")
+        application = try Application(identifier: "mobile-demo", profile: ConnectionProfile(path: folder.path("\(name)-application.db")))
+        var properties = ConnectionProperties()
+        properties.serverName = "127.0.0.1"
+        properties.portNumber = server.port
+        properties.loginCredentials = LoginCredentials(user: user, password: ServerProcess.password)
+        application.connectionProperties = properties
+        package = try open(ConnectionProfile(path: databasePath))
+        package.application = application
+    }
+
+    /// Synchronizes with a moving bar.
+    func synchronize(expectedRows: Int? = nil) throws -> SynchronizationResult {
+        let progress = SynchronizationBar(name, expectedRows: expectedRows)
+        defer { progress.finish() }
+        return try package.synchronize(listener: progress)
+    }
+
+    func close() throws {
+        try application.stopConnection(timeout: .seconds(10))
+        try application.close()
+        try package.closeConnection()
+    }
+}
+
+/// Shows rows and bytes while they come.
+final class SynchronizationBar: SynchronizationStatusListener {
+    private let expectedRows: Int?
+    private let bar: Mutex<ProgressBar>
+
+    init(_ name: String, expectedRows: Int?) {
+        self.expectedRows = expectedRows
+        bar = Mutex(ProgressBar(name))
+    }
+
+    func onSynchronizationStatusChange(_ info: inout SynchronizationStatusInfo) {
+        let (rows, bytes) = (info.rowsReceived, info.bytesReceived), doing = "\(info.state)"
+        let words = doing.reduce(into: "") { $0 += $1.isUppercase ? " " + $1.lowercased() : String($1) }
+        bar.withLock { $0.show(rows, of: expectedRows, "\(Format.count(rows, "row")), \(Format.bytes(bytes)), \(words)") }
+    }
+
+    func finish() { bar.withLock { _ = $0.finish() } }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// `mobile serve` in a process of its own, which can be killed and started again on the same port.
+final class ServerProcess {
+    static let password = "offline-first"
+
+    private let executable: URL
+    private let arguments: [String]
+    private let log: String
+    private var process: Process?
+    private(set) var port = 0
+
+    /// - Parameters:
+    ///   - arguments: what stands behind `serve`, without the port.
+    ///   - log: the file that gets what the server says on its error stream.
+    init(arguments: [String], log: String, executable: URL? = Bundle.main.executableURL) throws {
+        guard let executable else { throw DemoFailure("where this program lies is unknown, so it cannot start itself as server") }
+        (self.arguments, self.log, self.executable) = (arguments, log, executable)
+        FileManager.default.createFile(atPath: log, contents: nil)
+    }
+
+    deinit { kill() }
+
+    var processID: Int32? { process?.processIdentifier }
+
+    /// Starts it and waits until it listens: on any free port at first, on the same one later.
+    /// - Throws: ``DemoFailure`` with what it said, when it ends instead.
+    func start() throws {
+        let child = Process()
+        child.executableURL = executable
+        child.arguments = ["serve"] + arguments + ["--port", String(port)]
+        let output = Pipe()
+        child.standardOutput = output
+        child.standardInput = FileHandle.nullDevice
+        let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
+        try errors.seekToEnd()
+        child.standardError = errors
+        try child.run()
+        process = child
+        var text = ""
+        // `read(upToCount:)` would wait for all of the bytes.
+        while case let piece = output.fileHandleForReading.availableData, !piece.isEmpty {
+            text += String(decoding: piece, as: UTF8.self)
+            if let found = Self.port(in: text) {
+                port = found
+                // What it says later is thrown away, so that it never waits for a reader.
+                output.fileHandleForReading.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
+                return
+            }
+        }
+        child.waitUntilExit()
+        let reason = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+        throw DemoFailure("the server ended with status \(child.terminationStatus): \(reason)")
+    }
+
+    /// SIGKILL: it gets no chance to finish anything.
+    func kill() {
+        guard let child = process else { return }
+        process = nil
+        #if canImport(Glibc) || canImport(Darwin) || canImport(Musl)
+            Foundation.kill(child.processIdentifier, SIGKILL)
+        #endif
+        child.waitUntilExit()
+    }
+
+    /// The number behind the last colon of `listening on http://127.0.0.1:8090`, once the line is complete.
+    static func port(in text: String) -> Int? {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() where line.contains("http://") {
+            let digits = line.split(separator: ":").last?.prefix { $0.isNumber }
+            if let port = digits.flatMap({ Int($0) }) { return port }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import MobileModel
+import MobileObjects
+import MobileStore
+import MobileSync
+import SampleCRM
+
+/// The demonstration on the sample: typed classes generated from `crm.mbo.json`, a back end with 40,000 customers. Each step is a method in
+/// a file of its own kind; what the steps share is here.
+final class SampleDemo {
+    let folder: DemoFolder
+    let backEndPath: String
+    var narrator = Narrator()
+    /// From step 1 on.
+    var contents = SampleBackEnd.Contents()
+    var server: ServerProcess!
+    /// From step 2 on.
+    var device: Device<CRM>!
+    var state = StateTable()
+
+    init(folder: DemoFolder) {
+        self.folder = folder
+        backEndPath = folder.path("enterprise.db")
+    }
+
+    /// - Throws: ``DemoFailure`` when something is not as promised, and the errors of the modules.
+    func run() throws {
+        Terminal.say("MobileObjects: an offline-first application from the first synchronization to a replayed change.")
+        try makeBackEndAndStartServer()
+        try firstSynchronization()
+        try readOffline()
+        let edits = try editOffline()
+        try replay(edits)
+        try killServerAndCompareDevices(edits)
+        try summarize()
+    }
+
+    /// A device of the sample's package, registered and subscribed with region = NORTH.
+    func makeDevice(_ name: String) throws -> Device<CRM> {
+        let device = try Device(name, in: folder, user: "sales", server: server) { try CRM.open($0) }
+        try device.application.register(timeout: .seconds(30))
+        // The parameter stands for the rows that this device wants: one region of four.
+        for entity in device.package.metadata.entities where entity.model.synchronizationParameters.contains(where: { $0.name == "region" }) {
+            try device.package.addSubscription(["region": "NORTH"], to: entity)
+        }
+        try device.package.subscribe()
+        return device
+    }
+
+    /// The back end itself, behind the server's back: for reading.
+    func openBackEnd() throws -> Database {
+        var profile = ConnectionProfile(path: backEndPath, isReadOnly: true, createsFile: false)
+        profile.journal = .unchanged
+        return try Database(profile)
+    }
+}
+
+extension Database {
+    /// The number that a SELECT gives.
+    func count(_ sql: String) throws -> Int { try read { Int(try $0.first(sql)?.first?.integer ?? 0) } }
+}
+
+/// What step 4 changed, for the steps after it.
+struct OfflineEdits {
+    /// Created with two orders.
+    let created: Customer
+    /// Updated in a way that the back end accepts.
+    let updated: Customer
+    let updatedID: Int64
+    let newStreet: String
+    /// Updated against a rule of the back end.
+    let refused: Customer
+    let refusedID: Int64
+    let creditLimitBefore: Decimal
+    let deletedID: Int64
+    /// Its picture was streamed in.
+    let productID: Int64
+    let pictureFingerprint: UInt64
+}
