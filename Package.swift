@@ -92,7 +92,8 @@ let package = Package(
         .target(name: "FaultStorage", dependencies: ["MobileSQLite"], path: "Tests/FaultStorage"),
         .testTarget(name: "MobileCoreTests", dependencies: ["MobileCore", "FaultStorage", "MobileSQLite"], swiftSettings: swift),
         .testTarget(
-            name: "MobileToolTests", dependencies: ["mobile", "MobileObjects", "MobileModel", "MobileStore"], swiftSettings: swift),
+            name: "MobileToolTests", dependencies: ["mobile", "MobileSync", "MobileObjects", "MobileModel", "MobileStore", "SampleCRM"],
+            swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),
         .testTarget(name: "ChecklistTests", dependencies: ["checklist"], path: "Tests/Conformance/ChecklistTests", swiftSettings: swift),
         .testTarget(name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore", "MobileZlib"], swiftSettings: swift),

@@ -9,7 +9,7 @@ enum ImportBenchmarks {
     static let plainUpsert4096 = Benchmark(
         id: "import.plain.upsert.4096",
         shows: "an import of 30,000 rows of JSON with all of the pending protection, page size 4096", limit: 1.20,
-        note: "100 pending updates, 10 deletes and 10 creates are among the incoming keys; their versions go to the original-state table",
+        note: "coalesced log writes; 100 pending updates, 10 deletes, 10 creates are among the incoming keys, their versions go to the original state",
         reference: reference("insert.c.4096", cache: .megabytes(10), rounds: 1) { $0.r30 },
         subject: Side("BulkImporter, plain JSON in chunks of 64 KB") { workspace, watch in
             let path = workspace.newFile("import.db")
@@ -27,7 +27,7 @@ enum ImportBenchmarks {
     /// 31 times R30 in one transaction: 200 MB of JSON, 930,000 rows.
     static let memory200MB = Benchmark(
         id: "import.200m", shows: "an import of 200 MB takes no memory in proportion", limit: 1.20, memoryLimit: 16 << 20, pairs: 3,
-        note: "cache 1 MB, memory map off, one transaction",
+        note: "cache 1 MB, memory map off, one transaction, coalesced log writes",
         prepare: { _ = try $0.repeatable.get() },
         reference: reference("insert.c.200m", cache: .megabytes(1), rounds: rounds) { try $0.repeatable.get() },
         subject: Side("BulkImporter, plain JSON in chunks of 64 KB, 200 MB") { workspace, watch in
@@ -66,6 +66,7 @@ enum ImportBenchmarks {
     private static func profile(_ path: String, cache: ByteCount) -> ConnectionProfile {
         var profile = ConnectionProfile(path: path, pageSize: 4096, cacheSize: cache)
         profile.memoryMapSize = .bytes(0)
+        profile.storageLayers = [.coalescedLogWrites]
         return profile
     }
 

@@ -11,8 +11,8 @@ extension ClientDatabaseReport {
         let cache = settings.cacheSize.bytes, map = settings.memoryMapSize.bytes
         return [
             "\(path): package \(package), client \(clientID), \(isSubscribed ? "subscribed" : "not subscribed")",
-            "  \(Format.bytes(pages.all * settings.pageSize)): \(Format.count(pages.all, "page")) of \(Format.count(settings.pageSize)) bytes, "
-                + "\(Format.count(pages.free)) of them free",
+            "  \(Format.bytes(fileSpace.bytes)): \(Format.count(fileSpace.pages, "page")) of \(Format.count(fileSpace.pageSize)) bytes, "
+                + "\(Format.count(fileSpace.freePages)) of them free",
             "  settings here: cache \(Format.bytes(cache)) per connection, memory map \(map == 0 ? "off" : Format.bytes(map)), "
                 + "journal \(settings.journalMode), synchronous \(settings.synchronous), checkpoint at \(Format.count(settings.checkpointPages)) pages",
         ]
@@ -50,16 +50,15 @@ extension ClientDatabaseReport {
     }
 
     private var spaceLines: [String] {
-        guard !space.isEmpty else { return ["space per table: this SQLite has no dbstat table"] }
-        let total = space.reduce(0) { $0 + Int($1[2].integer ?? 0) }
-        let rows = space.prefix(Self.listedLines).map { row in
-            let bytes = Int(row[2].integer ?? 0), payload = Int(row[3].integer ?? 0)
-            return [
-                text(row[0]), Format.count(Int(row[1].integer ?? 0)), Format.bytes(bytes), "\(100 * bytes / max(total, 1)) %",
-                "\(100 * payload / max(bytes, 1)) %",
+        guard !tableSpace.isEmpty else { return ["space per table: this SQLite has no dbstat table"] }
+        let total = max(1, tableSpace.reduce(0) { $0 + $1.bytes })
+        let rows = tableSpace.prefix(Self.listedLines).map { space in
+            [
+                space.name, Format.count(space.pages), Format.bytes(space.bytes), "\(100 * space.bytes / total) %",
+                "\(100 * space.payload / max(space.bytes, 1)) %",
             ]
         }
-        return ["space per table and index:"] + Terminal.table([["table", "pages", "space", "of all", "filled"]] + rows) + cut(space.count)
+        return ["space per table and index:"] + Terminal.table([["table", "pages", "space", "of all", "filled"]] + rows) + cut(tableSpace.count)
     }
 
     private func cut(_ count: Int) -> [String] {

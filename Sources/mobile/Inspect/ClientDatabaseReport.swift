@@ -27,9 +27,9 @@ struct ClientDatabaseReport {
     let logRecordCount: Int
     let groups: [[Value]]
     let subscriptions: [[Value]]
-    /// Name of table or index, pages, bytes used; the largest first. Empty where SQLite was built without `dbstat`.
-    let space: [[Value]]
-    let pages: (all: Int, free: Int)
+    let fileSpace: Database.FileSpace
+    /// The largest first. Empty where SQLite was built without `dbstat`.
+    let tableSpace: [Database.TableSpace]
 
     /// Lists are cut at this many lines.
     static let listedLines = 20
@@ -49,7 +49,13 @@ struct ClientDatabaseReport {
         (package, clientID, isSubscribed) = (facts.package, facts.clientID, facts.isSubscribed)
         (entities, outbox, outboxCount) = (facts.entities, facts.outbox, facts.outboxCount)
         (logRecords, logRecordCount) = (facts.logRecords, facts.logRecordCount)
-        (groups, subscriptions, space, pages) = (facts.groups, facts.subscriptions, facts.space, facts.pages)
+        (groups, subscriptions) = (facts.groups, facts.subscriptions)
+        fileSpace = try database.fileSpace()
+        do {
+            tableSpace = try database.tableSpace()
+        } catch let error as StoreError where error.code == .notFound {
+            tableSpace = []
+        }
     }
 }
 
@@ -65,9 +71,8 @@ private struct Facts {
     let clientID: String
     let isSubscribed: Bool
     let entities: [ClientDatabaseReport.Entity]
-    let outbox, logRecords, groups, subscriptions, space: [[Value]]
+    let outbox, logRecords, groups, subscriptions: [[Value]]
     let outboxCount, logRecordCount: Int
-    let pages: (all: Int, free: Int)
 
     init(_ connection: Connection, path: String) throws {
         let tables = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid").compactMap { $0[0].text }
@@ -91,10 +96,6 @@ private struct Facts {
             #"SELECT "timestamp", "code", "component", "entity_key", "message" FROM "_log_record" ORDER BY "message_id" DESC LIMIT ?1"#, [limit])
         groups = try connection.rows(#"SELECT "name", "synchronized" FROM "_group" ORDER BY "name""#)
         subscriptions = try connection.rows(#"SELECT "entity", "parameters" FROM "_subscription" ORDER BY "id" LIMIT ?1"#, [limit])
-        space = (try? connection.rows("SELECT name, sum(pageno > 0), sum(pgsize), sum(payload) FROM dbstat GROUP BY name ORDER BY 3 DESC")) ?? []
-        pages = (
-            try Self.count("PRAGMA page_count", connection), try Self.count("PRAGMA freelist_count", connection)
-        )
     }
 
     private static func entity(_ name: String, isLocal: Bool, _ connection: Connection) throws -> ClientDatabaseReport.Entity {

@@ -26,7 +26,10 @@ struct BackEndTrials {
     /// Looks for a value that the back end refuses in `object`, among those that tend to be wrong: negative numbers, unknown references,
     /// an unknown code, nothing at all.
     func refusedUpdate(of object: GenericEntity) throws -> Refusal? {
-        for attribute in object.metadata.attributes where !attribute.isKey && !attribute.isLarge && !attribute.isGenerated {
+        // What a relationship fills follows the object at its other end, whatever the attribute says.
+        let filled = Set(object.metadata.relationships.filter { !$0.isMany }.flatMap { $0.mapping.map(\.source) })
+        for attribute in object.metadata.attributes
+        where !attribute.isKey && !attribute.isLarge && !attribute.isGenerated && !filled.contains(attribute.index) {
             for value in Self.suspects(for: attribute) {
                 if let reason = try refusal(of: update(object, attribute, value)) {
                     return Refusal(attribute: attribute, value: value, reason: reason)

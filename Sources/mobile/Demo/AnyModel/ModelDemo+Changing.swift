@@ -19,12 +19,12 @@ extension ModelDemo {
             state.add("changed in memory", object)
             try object.update()
             state.add("updated", object)
-            narrator.say("updated: \(object.metadata.name) \(object.keyToString()), \(attribute.name) is \"\(value)\" now")
+            narrator.say("updated: \(object.title), \(attribute.name) is \"\(value)\" now")
             edits.updated = object
         }
         if let object = try editor.deletable(except: [edits.refused?.object, edits.updated].compactMap { $0 }) {
             edits.deleted = (object.metadata, object.surrogateKey)
-            narrator.say("deleted: \(object.metadata.name) \(object.keyToString())")
+            narrator.say("deleted: \(object.title)")
             try object.delete()
             state.add("deleted", object)
         } else {
@@ -76,7 +76,7 @@ extension ModelDemo {
             try Data(bytes).write(to: URL(fileURLWithPath: file))
             try object.bigBinary(attribute.index).copyFromFile(file)
             try object.update()
-            narrator.say("\(Format.bytes(bytes.count)) went from a file into \(entity.name) \(object.keyToString()), \(attribute.name)")
+            narrator.say("\(Format.bytes(bytes.count)) went from a file into \(object.title), \(attribute.name)")
             return
         }
     }

@@ -126,7 +126,7 @@ final class ModelDemo {
                     let children: Children<GenericEntity> = parent.children(relationship.index)
                     let list = try children.all()
                     guard !list.isEmpty else { continue }
-                    narrator.say("\(entity.name) \(parent.keyToString()) has \(Format.count(list.count)) in \(relationship.name), the first of them:")
+                    narrator.say("\(parent.title) has \(Format.count(list.count)) in \(relationship.name), the first of them:")
                     narrator.say("  \(Self.line(list[0]))")
                     return
                 }

@@ -25,7 +25,7 @@ struct ModelEditor {
     /// An object with a text that may be changed, and the changed text.
     func acceptedUpdate(except other: GenericEntity?) throws -> (GenericEntity, AttributeMetadata, AttributeValue)? {
         for entity in entities(with: .update) {
-            for object in try package.entity(entity.name).page(size: 20) where object.surrogateKey != other?.surrogateKey {
+            for object in try package.entity(entity.name).page(size: 20) where !object.isPending && object.surrogateKey != other?.surrogateKey {
                 for attribute in entity.attributes where attribute.type == .string && !attribute.isKey {
                     let value = AttributeValue.string("changed on the device".prefixString(attribute.length))
                     if object.value(ofAttribute: attribute.index) != value, try trials.accepts(object, attribute, value) {
@@ -40,7 +40,7 @@ struct ModelEditor {
     /// An object with a change that the back end refuses.
     func refusedUpdate() throws -> (GenericEntity, BackEndTrials.Refusal)? {
         for entity in entities(with: .update) {
-            guard let object = try package.entity(entity.name).page(size: 1).first else { continue }
+            guard let object = try package.entity(entity.name).page(size: 20).first(where: { !$0.isPending }) else { continue }
             if let refusal = try trials.refusedUpdate(of: object) { return (object, refusal) }
         }
         return nil
@@ -50,7 +50,7 @@ struct ModelEditor {
     func deletable(except others: [GenericEntity]) throws -> GenericEntity? {
         for entity in entities(with: .delete) {
             for object in try package.entity(entity.name).page(size: 50)
-            where !others.contains(where: { $0.metadata.name == entity.name && $0.surrogateKey == object.surrogateKey }) {
+            where !object.isPending && !others.contains(where: { $0.metadata.name == entity.name && $0.surrogateKey == object.surrogateKey }) {
                 if try trials.acceptsDelete(of: object) { return object }
             }
         }
@@ -92,6 +92,14 @@ struct ModelEditor {
             try object.setValue(value, attribute.name)
         }
         return try isChild || trials.acceptsCreate(of: object) ? object : nil
+    }
+}
+
+extension GenericEntity {
+    /// The object for people: its class and the values of its modelled key.
+    var title: String {
+        let values = metadata.primaryKey.map { value(ofAttribute: $0).description }
+        return "\(metadata.name) \(values.joined(separator: ", "))"
     }
 }
 

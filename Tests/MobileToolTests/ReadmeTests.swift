@@ -1,0 +1,84 @@
+import Foundation
+import MobileModel
+import MobileObjects
+import MobileStore
+import MobileSync
+import SampleCRM
+import Testing
+
+@testable import mobile
+
+/// The code in README.md is the code below, and it runs.
+@Suite struct ReadmeTests {
+    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    @Test func `the sample of the README runs against a server`() async throws {
+        let folder = try DemoFolder(keptAt: nil)
+        defer { folder.remove() }
+        let server = try startServer(folder)
+        defer { server.kill() }
+        let application = try Application(identifier: "readme", profile: ConnectionProfile(path: folder.path("application.db")))
+        var properties = ConnectionProperties()
+        (properties.serverName, properties.portNumber) = ("127.0.0.1", server.port)
+        properties.loginCredentials = LoginCredentials(user: "sales", password: ServerProcess.password)
+        application.connectionProperties = properties
+        try await application.register(timeout: .seconds(60))
+        let path = folder.path("crm.db")
+        try await prepare(path, application)
+
+        try await sample(path, application)
+
+        let crm = try await CRM.open(ConnectionProfile(path: path))
+        let customer = try #require(try await Customer.findByName(name: "Harbour Foods", in: crm))
+        #expect(customer.id_ > 0)
+        #expect(!customer.isPending)
+        try await crm.closeConnection()
+        try application.close()
+    }
+
+    /// What the README leaves to the reader: the subscription, and a first synchronization that grants keys.
+    private func prepare(_ path: String, _ application: Application) async throws {
+        let crm = try await CRM.open(ConnectionProfile(path: path))
+        crm.application = application
+        try await crm.subscribe()
+        try await crm.synchronize()
+        try await crm.closeConnection()
+    }
+
+    private func sample(_ path: String, _ application: Application) async throws {
+        // README begin
+        let crm = try await CRM.open(ConnectionProfile(path: path))
+        crm.application = application  // registered and subscribed, see the documentation of MobileSync
+        let customer = Customer(in: crm)
+        customer.name = "Harbour Foods"
+        customer.since = LocalDate(.now)
+        try await customer.save()  // row, original state and pending mark in one transaction; works offline
+        try await customer.submitPending()
+        try await crm.synchronize()  // replayed through the back end's own rules
+        try await customer.refresh()
+        if customer.state == .failed { print(try await customer.logRecords()) }  // a rejection is a result, not an exception
+        // README end
+        try await crm.closeConnection()
+    }
+
+    @Test func `the README shows the code that runs here`() throws {
+        let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
+        let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
+        let begin = try #require(lines.firstIndex { $0.hasSuffix("// README begin") }), end = try #require(lines.firstIndex { $0.hasSuffix("// README end") })
+        let code = lines[(begin + 1)..<end].map { $0.dropFirst(8) }.joined(separator: "\n")
+        #expect(try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8).contains("```swift\n\(code)\n```"))
+    }
+
+    private func startServer(_ folder: DemoFolder) throws -> ServerProcess {
+        let backEnd = folder.path("enterprise.db"), model = folder.path("crm.mbo.json")
+        try SampleBackEnd.create(at: backEnd, scale: 0.01)
+        try CRM.metadata.model.json.write(toFile: model, atomically: true, encoding: .utf8)
+        let server = try ServerProcess(
+            arguments: [
+                "--model", model, "--cache", folder.path("cache.db"), "--backend", "enterprise=\(backEnd)", "--user",
+                "sales:\(ServerProcess.password)",
+            ], log: folder.path("server.log"), executable: Tool.executable)
+        try server.start()
+        return server
+    }
+}
