@@ -93,8 +93,9 @@ struct Server {
     }
 
     /// Sends one message and waits for its answer.
+    /// - Parameter log: takes the log records in the answer's header, whether it says yes or no.
     /// - Throws: the server's refusal under its own code, ``SyncError/Code/serverNotReached``, ``SyncError/Code/synchronizationCommunication``.
-    func send(_ message: Message, token: String?) throws(SyncError) -> Message {
+    func send(_ message: Message, token: String?, log: ([LogRecordEntry]) -> Void = { _ in }) throws(SyncError) -> Message {
         let action = "send \(message.header.method.rawValue) to \(base)"
         let answers: [Message]
         do {
@@ -108,6 +109,7 @@ struct Server {
         guard let answer = answers.first(where: { $0.header.id == message.header.id && $0.header.method.request == message.header.method }) else {
             throw SyncError(.synchronize, .synchronizationCommunication, "\(action): the answer is missing")
         }
+        if !answer.header.log.isEmpty { log(answer.header.log) }
         guard answer.header.method.isFailure else { return answer }
         let refusal: ProtocolFailure
         do throws(ProtocolError) { refusal = try answer.content() } catch { throw failure(error, action) }
@@ -120,8 +122,10 @@ struct Server {
     /// - Parameters:
     ///   - body: gives the upload in pieces, nil at its end.
     ///   - receive: takes the download in pieces.
+    ///   - finish: called behind the last one; throws where the download is not complete.
     func synchronize(
-        token: String, cancellation: TransportCancellation, body: @escaping () throws -> [UInt8]?, receive: (RawSpan) throws -> Void
+        token: String, cancellation: TransportCancellation, body: @escaping () throws -> [UInt8]?, receive: (RawSpan) throws -> Void,
+        finish: () throws -> Void
     ) throws(SyncError) {
         var request = TransportRequest(
             method: "POST", url: base + Endpoint.synchronize, headers: fields(token, Endpoint.frameContentType), body: .stream(next: body))
@@ -129,6 +133,7 @@ struct Server {
         request.cancellation = cancellation
         do {
             _ = try transport.send(request, receive: receive)
+            try finish()
         } catch {
             throw failure(error, "synchronize with \(base)")
         }

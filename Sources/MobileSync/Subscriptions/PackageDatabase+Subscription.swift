@@ -125,11 +125,17 @@ extension PackageDatabase {
         let server = try synchronizer.server(application, profile, session.properties)
         let client = try SyncError.local("read the client id") { try clientID }
         let message = Message(server.header(method, package: wireName, client: client), content: content)
-        do throws(SyncError) {
-            do throws(SyncError) { _ = try server.send(message, token: session.token) } catch where error.code == .authenticationFailed {
-                _ = try server.send(message, token: application.renewSession(insteadOf: session.token, credentials: profile.credentials))
+        var records: [LogRecordEntry] = []
+        let result = Result { () throws(SyncError) in
+            do throws(SyncError) { _ = try server.send(message, token: session.token) { records += $0 } } catch where error.code == .authenticationFailed {
+                let token = try application.renewSession(insteadOf: session.token, credentials: profile.credentials)
+                _ = try server.send(message, token: token) { records += $0 }
             }
-        } catch {
+        }
+        if !records.isEmpty {
+            try SyncError.local("store log records") { try write("log") { for record in records { try $0.store(logRecord(record)) } } }
+        }
+        do throws(SyncError) { try result.get() } catch {
             application.connectionWasLost(error)
             throw error
         }

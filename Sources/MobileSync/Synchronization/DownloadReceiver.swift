@@ -30,12 +30,8 @@ final class DownloadReceiver {
     }
 
     /// The server has said all.
-    /// - Throws: ``SyncError/Code/synchronizationCommunication`` when the download is not complete.
-    func finish() throws(SyncError) {
-        do throws(ProtocolError) { try reader.finish() } catch {
-            throw SyncError(.synchronize, .synchronizationCommunication, "download after \(spool.length) bytes: \(error.message)", cause: error)
-        }
-    }
+    /// - Throws: `ProtocolError` when the download is not complete.
+    func finish() throws { try reader.finish() }
 
     private func check(_ content: FrameContent) throws {
         switch content {

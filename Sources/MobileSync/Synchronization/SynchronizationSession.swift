@@ -55,8 +55,8 @@ struct SynchronizationSession {
         let spool = Spool(directory: package.databaseDirectory)
         let receiver = DownloadReceiver(spool, progress) { () throws(SyncError) in try progress.report(.downloading) }
         let server = try package.synchronizer.server(application, profile, properties)
-        try server.synchronize(token: token, cancellation: cancellation, body: { try upload.next() }, receive: { try receiver.receive($0) })
-        try receiver.finish()
+        try server.synchronize(
+            token: token, cancellation: cancellation, body: { try upload.next() }, receive: { try receiver.receive($0) }, finish: { try receiver.finish() })
         return receiver
     }
 

@@ -1,8 +1,10 @@
 import MobileModel
+import MobileObjects
 import MobileServer
 import MobileStore
 @testable import MobileSync
 import MobileTransport
+import SampleCRM
 import SimulatedServer
 import Testing
 
@@ -27,7 +29,7 @@ import Testing
         #expect(device.application.registrationStatus == .registered && device.application.connectionStatus == .connected)
     }
 
-    @Test("REG-07 REG-16: registering without a network reports registering, then a registration error, and nothing goes on")
+    @Test("REG-07 REG-16 EXC-13: registering without a network reports registering, then a registration error, and nothing goes on")
     func registerWithoutNetwork() throws {
         let bench = try TestBench()
         let device = try bench.newDevice()
@@ -293,6 +295,24 @@ import Testing
         #expect(device.events.take().contains { if case .connectionStatusChanged(.connectionError, 580, _) = $0 { true } else { false } })
         try device.application.register(timeout: .seconds(60))
         #expect(device.application.connectionStatus == .connected)
+    }
+
+    @Test("REG-01 REG-04 REG-05 REG-30 CBK-01: applications live side by side, each with its own package and properties; callbacks are optional")
+    func sideBySide() throws {
+        let bench = try TestBench { $0.users["jones"] = "other" }
+        let devices = try [bench.newDevice("first"), bench.newDevice("second")]
+        devices[1].application.connectionProperties.loginCredentials = LoginCredentials(user: "jones", password: "other")
+        for device in devices {
+            device.application.callback = nil
+            try device.application.register(timeout: .seconds(60))
+        }
+        #expect(devices[0].application.deviceID != devices[1].application.deviceID)
+        let silent = try CRM.open(ConnectionProfile(path: bench.directory.file("silent.db")))
+        silent.application = devices[1].application
+        try silent.subscribe()
+        try silent.synchronize("default")
+        #expect(try Customer.findAll(in: silent).count == bench.contents.northCustomers)
+        #expect(try !devices[0].crm.isSubscribed() && !devices[1].crm.isSubscribed())
     }
 
     @Test("ACB-04: a condition of the device that the application reports reaches the callback")

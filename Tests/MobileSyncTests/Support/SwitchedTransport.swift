@@ -1,3 +1,4 @@
+import Foundation
 import MobileTransport
 
 /// Asks for each request where it goes.
@@ -8,5 +9,21 @@ final class SwitchedTransport: Transport {
 
     func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {
         try current().send(request, receive: receive)
+    }
+}
+
+/// Tells where each request goes.
+final class ObservedTransport: Transport {
+    private let transport: any Transport
+    private let observe: @Sendable (String) -> Void
+
+    init(_ transport: any Transport, _ observe: @escaping @Sendable (String) -> Void) { (self.transport, self.observe) = (transport, observe) }
+
+    func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {
+        observe(request.url)
+        // The server answers under its own paths; a relay server would take its suffix away.
+        var request = request
+        if let start = request.url.range(of: "/mobile/v1") { request.url = "http://mobile.example" + request.url[start.lowerBound...] }
+        return try transport.send(request, receive: receive)
     }
 }

@@ -63,7 +63,7 @@ import Testing
         #expect(!device.handler.wasOnMainThread)
     }
 
-    @Test("CBK-18 SYN-19: a failed synchronization reports the error with its exception")
+    @Test("CBK-18 SYN-19 EXC-03: a failed synchronization reports the error with its exception")
     func failure() throws {
         let bench = try TestBench()
         let device = try bench.subscribedDevice()

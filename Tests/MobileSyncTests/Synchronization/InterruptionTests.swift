@@ -1,7 +1,7 @@
 import Foundation
 import MobileObjects
 import MobileStore
-import MobileSync
+@testable import MobileSync
 import MobileTransport
 import SampleCRM
 import Synchronization
@@ -148,15 +148,17 @@ import Testing
         #expect(result.rowsImported == bench.contents.products, "the first group has nothing new")
     }
 
-    @Test(arguments: ["", "H", "not frames at all", "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}"])
-    func `what is no stream is an error of the communication, and nothing changes`(body: String) throws {
+    @Test("ERR-16 ACB-05: what is no stream is an error of the communication, number 63, and nothing changes", arguments: ["", "H", "not frames at all", "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}"])
+    func noStream(body: String) throws {
         let bench = try TestBench()
         let isHostile = Mutex(false), network = bench.network
         let transport = SwitchedTransport { isHostile.withLock { $0 } ? hostile(body) : network }
         let device = try bench.subscribedDevice(transport: transport)
         isHostile.withLock { $0 = true }
         let error = #expect(throws: SyncError.self) { try device.crm.synchronize("default") }
-        #expect(error?.code == .synchronizationCommunication)
+        #expect(error?.code == .synchronizationCommunication && error?.code.rawValue == 63)
+        device.application.work.sync {}
+        #expect(device.events.take().contains { if case .httpCommunicationError(63, _, _) = $0 { true } else { false } })
         #expect(try Customer.findAll(in: device.crm).isEmpty)
         isHostile.withLock { $0 = false }
         try device.crm.synchronize("default")

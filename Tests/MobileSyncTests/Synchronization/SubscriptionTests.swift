@@ -41,7 +41,7 @@ import Testing
         #expect(try device.crm.isSubscribed())
     }
 
-    @Test("SUB-02 LGN-08: subscribing needs an application that is registered; user and password of the synchronization profile are logged in first")
+    @Test("SUB-02 LGN-08 SYP-05: subscribing needs an application that is registered; user and password of the synchronization profile are logged in first")
     func credentials() throws {
         let bench = try TestBench { $0.users["jones"] = "other" }
         let device = try bench.newDevice()
@@ -182,6 +182,59 @@ import Testing
         try personalization.save()
         try device.crm.synchronize("default")
         #expect(try Set(Customer.findAll(in: device.crm).map(\.region)) == ["WEST"])
+    }
+
+    // MARK: Profile
+
+    @Test("SYP-01 SYP-03 SYP-04: requests go where the registration says, unless the synchronization profile says otherwise")
+    func address() throws {
+        let bench = try TestBench()
+        let last = Recorded<String>(), network = bench.network
+        let transport = ObservedTransport(network) { last.set($0) }
+        let device = try bench.subscribedDevice(transport: transport)
+        try device.crm.synchronize("default")
+        #expect(last.value == "http://mobile.example:5001/mobile/v1/synchronize")
+        device.crm.synchronizationProfile.serverName = "sync.example"
+        device.crm.synchronizationProfile.portNumber = 2480
+        device.crm.synchronizationProfile.networkProtocol = .https
+        device.crm.synchronizationProfile.streamParameters = try StreamParameters("url_suffix=/relay/farm")
+        try device.crm.synchronize("default")
+        #expect(last.value == "https://sync.example:2480/relay/farm/mobile/v1/synchronize")
+    }
+
+    @Test("SYP-06: certificates are named by files; one that is missing is an error with its name")
+    func certificates() throws {
+        let bench = try TestBench()
+        let device = try bench.subscribedDevice()
+        device.crm.synchronizationProfile.streamParameters = try StreamParameters("trusted_certificates=/nowhere/rsaroot.crt")
+        let error = #expect(throws: SyncError.self) { try device.crm.synchronize("default") }
+        #expect(error?.kind == .connectionProperty && error?.message.contains("/nowhere/rsaroot.crt") == true)
+    }
+
+    @Test("PSP-09 LGN-10: log records in the header of an answer are stored, also when the answer is no")
+    func logInTheHeader() throws {
+        let bench = try TestBench()
+        let device = try bench.newDevice()
+        try device.application.register(timeout: .seconds(60))
+        let refusing = SimulatedTransport { request in
+            var bytes: [UInt8] = []
+            while let chunk = try request.nextChunk() { bytes += chunk }
+            var answer = try Message.messages(parsing: bytes)[0].failed(ProtocolFailure(code: 403, message: "not this user"))
+            answer.header.log = [LogRecordEntry(level: .warn, code: 403, message: "no role", component: "CRM", timestamp: "2026-01-31T10:00:00.000Z")]
+            var rest: [UInt8]? = Message.bytes([answer])
+            return SimulatedResponse(status: 200) {
+                defer { rest = nil }
+                return rest
+            }
+        }
+        let properties = try device.application.session()
+        let other = try Application(identifier: "CRM", profile: ConnectionProfile(path: bench.directory.file("other.db")), transport: refusing)
+        try other.store.save(.init(identifier: "CRM", properties: properties.properties, token: properties.token), settings: nil)
+        device.crm.application = try Application(profile: ConnectionProfile(path: bench.directory.file("other.db")), transport: refusing)
+        let error = #expect(throws: SyncError.self) { try device.crm.subscribe() }
+        #expect(error?.code == .notAuthorized)
+        let record = try #require(try device.crm.logRecords().first)
+        #expect(record.code == 403 && record.level == .warn && record.message == "no role" && record.component == "CRM")
     }
 
     // MARK: Groups
