@@ -91,7 +91,7 @@ extension Application {
             reportSettings(changed: changed)
             finish(\.registering, .success(()))
             finish(\.starting, .success(()))
-        } catch where error.code == .serverNotReached {
+        } catch let error where error.code == .serverNotReached {
             apply { $0.lost(code: error.code.rawValue, message: error.message) }
             retryLater()
         } catch {
@@ -125,10 +125,10 @@ extension Application {
         let settings: ApplicationSettings
         do throws(SyncError) {
             settings = try server.connect(registration.token)
-        } catch where error.code == .authenticationFailed {
+        } catch let error where error.code == .authenticationFailed {
             do throws(SyncError) {
                 settings = try server.connect(renewSession(insteadOf: registration.token))
-            } catch where error.code == .authenticationFailed || error.code == .notFound {
+            } catch let error where error.code == .authenticationFailed || error.code == .notFound {
                 throw SyncError(
                     .applicationRuntime, .registrationUnknown,
                     "authentication failed: the server does not know the registration of \"\(identifier)\"; register again", cause: error)
@@ -219,7 +219,8 @@ extension Application {
         guard let registration else { return nil }
         guard synchronizations == 0 else {
             throw SyncError(
-                .applicationRuntime, .invalidState, "application \"\(identifier)\" cannot unregister while it synchronizes: wait for it to end, or cancel it")
+                .applicationRuntime, .invalidState,
+                "application \"\(identifier)\" cannot unregister while it synchronizes: wait for it to end, or cancel it")
         }
         let outcome = Outcome<Void>()
         state.withLock { state in

@@ -115,7 +115,8 @@ public final class Application: Sendable {
         guard connectionID.count <= Self.connectionLimit else {
             throw SyncError(
                 .persistence, .identifierMissing,
-                "application connection id \"\(connectionID.prefix(80))\": \(connectionID.count) characters, at most \(Self.connectionLimit) are allowed")
+                "application connection id \"\(connectionID.prefix(80))\": \(connectionID.count) characters, at most \(Self.connectionLimit) are allowed"
+            )
         }
     }
 

@@ -17,6 +17,7 @@ public struct ConnectionProperties: Sendable, Equatable {
     /// Sent with every request, for proxies. Empty by default.
     public var httpHeaders: [String: String]
 
+    /// Properties with these values; what is missing is said by ``Application/register(timeout:)-(Duration)``.
     public init(
         serverName: String = "", portNumber: Int = 5001, networkProtocol: NetworkProtocol = .http,
         loginCredentials: LoginCredentials? = nil, activationCode: String? = nil, urlSuffix: String = "", httpHeaders: [String: String] = [:]
@@ -57,9 +58,11 @@ public struct ConnectionProperties: Sendable, Equatable {
 
 /// User and password. SMP 2.3: `SUPLoginCredentials`.
 public struct LoginCredentials: Sendable, Equatable {
+    /// The name that the server knows the user by.
     public var user: String
     /// Nil only for a manual registration. Never stored on the device.
     public var password: String?
+    /// Credentials of one user.
     public init(user: String, password: String?) { (self.user, self.password) = (user, password) }
 }
 

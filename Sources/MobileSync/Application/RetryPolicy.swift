@@ -5,6 +5,7 @@ public struct RetryPolicy: Sendable, Equatable {
     /// Default 60 s.
     public var maximumDelay: Duration
 
+    /// The default: from one second to one minute.
     public init(initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(60)) {
         self.initialDelay = initialDelay
         self.maximumDelay = maximumDelay

@@ -18,10 +18,15 @@ public protocol ApplicationCallback: AnyObject, Sendable {
 }
 
 extension ApplicationCallback {
+    /// Does nothing.
     public func onApplicationSettingsChanged(names: [String]) {}
+    /// Does nothing.
     public func onConnectionStatusChanged(_ status: ConnectionStatus, code: Int, message: String) {}
+    /// Does nothing.
     public func onRegistrationStatusChanged(_ status: RegistrationStatus, code: Int, message: String) {}
+    /// Does nothing.
     public func onDeviceConditionChanged(_ condition: DeviceCondition) {}
+    /// Does nothing.
     public func onHttpCommunicationError(code: Int, message: String, headers: [String: String]) {}
 }
 

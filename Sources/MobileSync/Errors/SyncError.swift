@@ -27,6 +27,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
         case persistence
     }
 
+    /// Makes an error of this module.
     public init(_ kind: Kind, _ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.kind = kind
         self.code = code
@@ -34,6 +35,7 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
+    /// Message and number in one line.
     public var description: String { "\(message) (\(code.rawValue))" }
 
     /// Whether the same call can succeed later without anybody changing anything: the documented recoverable codes of the back end
@@ -44,7 +46,9 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
 extension SyncError {
     /// The documented numbers of errors. A struct and not an enumeration: a new code breaks no switch.
     public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The documented number.
         public let rawValue: Int
+        /// A code of this number, named or not.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// Authentication failed, or the back end's credentials are wrong.

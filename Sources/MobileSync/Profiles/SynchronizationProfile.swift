@@ -23,6 +23,7 @@ public struct SynchronizationProfile: Sendable, Equatable {
     /// Longest time without a single byte in either direction before a synchronization fails; default 60 s.
     public var idleTimeout: Duration = .seconds(60)
 
+    /// A profile that inherits everything.
     public init() {}
 
     /// User and password, where both are set.
@@ -62,6 +63,7 @@ public struct StreamParameters: Sendable, Equatable {
     /// How rows travel.
     public enum Compression: String, Sendable, CaseIterable { case none, zlib }
 
+    /// The defaults.
     public init() {}
 
     /// Reads the documented form, such as `trusted_certificates=rsa.crt;compression=zlib;url_suffix=/ias_relay`. Spaces around names and values are ignored.
@@ -83,7 +85,9 @@ public struct StreamParameters: Sendable, Equatable {
     /// The text of a certificate file.
     static func pem(_ path: String) throws(SyncError) -> String {
         do { return try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8) } catch {
-            throw SyncError(.connectionProperty, .connectionPropertyMissing, "cannot read certificate file \"\(path.prefix(80))\": \(error.localizedDescription)", cause: error)
+            throw SyncError(
+                .connectionProperty, .connectionPropertyMissing, "cannot read certificate file \"\(path.prefix(80))\": \(error.localizedDescription)",
+                cause: error)
         }
     }
 

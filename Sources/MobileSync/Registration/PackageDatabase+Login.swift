@@ -29,7 +29,8 @@ extension PackageDatabase {
         let (application, _) = try synchronizer.connected(self)
         guard application.connectionStatus == .connected else {
             let error = SyncError(
-                .synchronize, .invalidState, "login to \(metadata.name): application \"\(application.identifier)\" is not connected; start its connection")
+                .synchronize, .invalidState,
+                "login to \(metadata.name): application \"\(application.identifier)\" is not connected; start its connection")
             reportLogin(false)
             throw error
         }
@@ -40,7 +41,8 @@ extension PackageDatabase {
         do throws(SyncError) {
             let (application, profile) = try synchronizer.connected(self)
             let given = user.map { LoginCredentials(user: $0, password: password) }
-            guard let credentials = given ?? profile.credentials ?? application.connectionProperties.loginCredentials, credentials.password != nil else {
+            guard let credentials = given ?? profile.credentials ?? application.connectionProperties.loginCredentials, credentials.password != nil
+            else {
                 throw .property("login to \(metadata.name): there is no user with a password; set them in the synchronization profile")
             }
             do throws(SyncError) { try application.beginSession(credentials) } catch {

@@ -42,7 +42,8 @@ struct Server {
         guard status.versions.contains(ProtocolVersion.current) else {
             throw SyncError(
                 .applicationRuntime, .serverFailure,
-                "the server at \(base) speaks versions \(status.versions.map(String.init).joined(separator: ", ")) of the protocol, this client \(ProtocolVersion.current)")
+                "the server at \(base) speaks versions \(status.versions.map(String.init).joined(separator: ", ")) of the protocol, this client \(ProtocolVersion.current)"
+            )
         }
     }
 
@@ -100,7 +101,8 @@ struct Server {
         let answers: [Message]
         do {
             var request = TransportRequest(
-                method: "POST", url: base + Endpoint.messages, headers: fields(token, Endpoint.messageContentType), body: .bytes(Message.bytes([message])))
+                method: "POST", url: base + Endpoint.messages, headers: fields(token, Endpoint.messageContentType),
+                body: .bytes(Message.bytes([message])))
             request.stallTimeout = stallTimeout
             answers = try Message.messages(parsing: transport.send(request, maximumLength: ProtocolLimit.messages).body)
         } catch {

@@ -19,7 +19,9 @@ extension PackageDatabase {
     private final func performSubscribe() throws(SyncError) {
         try exchange(
             .subscribe,
-            content: { try SubscribeContent(subscriptions: self.wireSubscriptions(), personalization: self.personalizationValues).json.object ?? [:] },
+            content: {
+                try SubscribeContent(subscriptions: self.wireSubscriptions(), personalization: self.personalizationValues).json.object ?? [:]
+            },
             succeeded: { transaction in
                 try transaction.setSubscribed(true)
                 transaction.database.notify { $0.onSubscribeSuccess() }
@@ -127,7 +129,9 @@ extension PackageDatabase {
         let message = Message(server.header(method, package: wireName, client: client), content: content)
         var records: [LogRecordEntry] = []
         let result = Result { () throws(SyncError) in
-            do throws(SyncError) { _ = try server.send(message, token: session.token) { records += $0 } } catch where error.code == .authenticationFailed {
+            do throws(SyncError) { _ = try server.send(message, token: session.token) { records += $0 } } catch
+                where error.code == .authenticationFailed
+            {
                 let token = try application.renewSession(insteadOf: session.token, credentials: profile.credentials)
                 _ = try server.send(message, token: token) { records += $0 }
             }

@@ -77,7 +77,11 @@ extension PackageDatabase {
         let request = try request(groups, listener)
         try synchronizer.add(request, of: self)
         do {
-            return try await withTaskCancellationHandler { try await request.outcome.value } onCancel: { synchronizer.cancel(request) }
+            return try await withTaskCancellationHandler {
+                try await request.outcome.value
+            } onCancel: {
+                synchronizer.cancel(request)
+            }
         } catch { throw SyncError.from(error) }
     }
 

@@ -48,6 +48,7 @@ extension PackageDatabase {
     private final func noGroup(_ name: String) -> SyncError {
         SyncError(
             .synchronize, .notFound,
-            "package \(metadata.name) has no synchronization group \"\(name.prefix(80))\"; there are \(metadata.synchronizationGroups.joined(separator: ", "))")
+            "package \(metadata.name) has no synchronization group \"\(name.prefix(80))\"; there are \(metadata.synchronizationGroups.joined(separator: ", "))"
+        )
     }
 }

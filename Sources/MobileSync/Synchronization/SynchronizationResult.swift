@@ -14,8 +14,9 @@ public struct SynchronizationResult: Sendable, Equatable {
     public internal(set) var rowsDeleted = 0
     /// Large values that came.
     public internal(set) var largeValuesImported = 0
-    /// Bytes over the wire, headers of HTTP not counted.
+    /// Bytes of the upload as they went over the wire, headers of HTTP not counted.
     public internal(set) var bytesSent: Int64 = 0
+    /// Bytes of the download as they came over the wire, headers of HTTP not counted.
     public internal(set) var bytesReceived: Int64 = 0
     /// From the first byte sent to the last byte received.
     public internal(set) var networkDuration: Duration = .zero
@@ -24,6 +25,7 @@ public struct SynchronizationResult: Sendable, Equatable {
     /// Altogether.
     public internal(set) var duration: Duration = .zero
 
+    /// A synchronization that did nothing.
     public init() {}
 
     /// Rows per second of import, inserted, updated or deleted; 0 when nothing was imported.

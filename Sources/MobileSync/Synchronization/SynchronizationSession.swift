@@ -43,7 +43,7 @@ struct SynchronizationSession {
     private func exchange(_ session: Application.Session) throws(SyncError) -> DownloadReceiver {
         do {
             return try exchange(session.properties, token: session.token)
-        } catch where error.code == .authenticationFailed {
+        } catch let error where error.code == .authenticationFailed {
             progress.restart()
             let token = try application.renewSession(insteadOf: session.token, credentials: profile.credentials)
             return try exchange(session.properties, token: token)
@@ -56,7 +56,8 @@ struct SynchronizationSession {
         let receiver = DownloadReceiver(spool, progress) { () throws(SyncError) in try progress.report(.downloading) }
         let server = try package.synchronizer.server(application, profile, properties)
         try server.synchronize(
-            token: token, cancellation: cancellation, body: { try upload.next() }, receive: { try receiver.receive($0) }, finish: { try receiver.finish() })
+            token: token, cancellation: cancellation, body: { try upload.next() }, receive: { try receiver.receive($0) },
+            finish: { try receiver.finish() })
         return receiver
     }
 

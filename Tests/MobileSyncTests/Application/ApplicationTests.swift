@@ -2,11 +2,12 @@ import MobileModel
 import MobileObjects
 import MobileServer
 import MobileStore
-@testable import MobileSync
 import MobileTransport
 import SampleCRM
 import SimulatedServer
 import Testing
+
+@testable import MobileSync
 
 /// Registration and connection against a server, over a network in memory that comes and goes.
 @Suite struct ApplicationTests {
@@ -52,7 +53,9 @@ import Testing
         #expect(device.application.registrationStatus == .registered)
     }
 
-    @Test("REG-09 REG-12 REG-17 REG-19 EXC-14: a network lost before the connection is a connection error; the call times out, the work goes on and ends when the network is back")
+    @Test(
+        "REG-09 REG-12 REG-17 REG-19 EXC-14: a network lost before the connection is a connection error; the call times out, the work goes on and ends when the network is back"
+    )
     func networkLostWhileRegistering() async throws {
         let bench = try TestBench()
         let device = try bench.newDevice()
@@ -62,7 +65,10 @@ import Testing
         await #expect(throws: SyncError.self) { try await device.application.register(timeout: .milliseconds(500)) }
         _ = await lost
         let rows = device.events.take()
-        #expect(rows.prefix(2) == [.registrationStatusChanged(.registering, code: 0, message: ""), .connectionStatusChanged(.connecting, code: 0, message: "")])
+        #expect(
+            rows.prefix(2) == [
+                .registrationStatusChanged(.registering, code: 0, message: ""), .connectionStatusChanged(.connecting, code: 0, message: ""),
+            ])
         #expect(rows.count == 3 && device.application.registrationStatus == .registering)
         bench.network.conditions.fault = { _, _ in nil }
         device.application.networkBecameAvailable()
@@ -109,7 +115,8 @@ import Testing
     @Test("REG-13 EXC-15: without an identifier registering is a persistence error, without properties a connection property error")
     func preconditions() throws {
         let directory = try TemporaryDirectory()
-        let application = try Application(profile: ConnectionProfile(path: directory.file("a.db")), transport: SimulatedTransport { _ in .init(status: 500) })
+        let application = try Application(
+            profile: ConnectionProfile(path: directory.file("a.db")), transport: SimulatedTransport { _ in .init(status: 500) })
         #expect(throws: SyncError.self) { try application.register(timeout: .zero) }
         func kind(_ body: () throws -> Void) -> SyncError.Kind? {
             do { try body() } catch { return (error as? SyncError)?.kind }
@@ -267,7 +274,8 @@ import Testing
         #expect(device.application.settings == nil)
         try device.application.register(timeout: .seconds(60))
         let settings = try #require(device.application.settings)
-        #expect(settings.string("custom1") == "blue" && settings.integer("PWDPOLICY_MIN_LENGTH") == 8 && settings.boolean("PWDPOLICY_ENABLED") == true)
+        #expect(
+            settings.string("custom1") == "blue" && settings.integer("PWDPOLICY_MIN_LENGTH") == 8 && settings.boolean("PWDPOLICY_ENABLED") == true)
         #expect(settings.string("connectionId") == device.application.connectionID)
         let names = device.events.take().compactMap { if case .settingsChanged(let names) = $0 { names } else { nil } }
         #expect(names == [["PWDPOLICY_ENABLED", "PWDPOLICY_MIN_LENGTH", "connectionId", "custom1"]])

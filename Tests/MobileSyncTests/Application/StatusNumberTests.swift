@@ -32,7 +32,9 @@ import Testing
     @Test("ERR-01 ERR-02 ERR-03 ERR-04 ERR-05 ERR-06 ERR-08 ERR-09: 409 and 503 are recoverable, any other code of the back end is not")
     func recoverableCodes() {
         for code in [409, 503] { #expect(SyncError(.synchronize, .init(rawValue: code), "").isRecoverable) }
-        for code in [400, 401, 403, 404, 405, 412, 418, 500, 501, 580, 999] { #expect(!SyncError(.synchronize, .init(rawValue: code), "").isRecoverable) }
+        for code in [400, 401, 403, 404, 405, 412, 418, 500, 501, 580, 999] {
+            #expect(!SyncError(.synchronize, .init(rawValue: code), "").isRecoverable)
+        }
     }
 
     @Test("ERR-15 ERR-16 ERR-17 EXC-21: the documented numbers have names")

@@ -1,11 +1,13 @@
-@testable import MobileSync
 import Testing
+
+@testable import MobileSync
 
 @Suite struct ProfileTests {
     @Test("SYP-06: stream parameters are a semicolon-separated list of names and values")
     func streamParameters() throws {
         let parameters = try StreamParameters(
-            "trusted_certificates=rsaroot.crt; compression=none;url_suffix=/ias_relay_server/client/rs.dll/farm1;e2ee_public_key=e2ee.pem;identity=me.p12;identity_password=a=b;")
+            "trusted_certificates=rsaroot.crt; compression=none;url_suffix=/ias_relay_server/client/rs.dll/farm1;e2ee_public_key=e2ee.pem;identity=me.p12;identity_password=a=b;"
+        )
         #expect(parameters.trustedCertificates == "rsaroot.crt")
         #expect(parameters.compression == .none)
         #expect(parameters.urlSuffix == "/ias_relay_server/client/rs.dll/farm1")
@@ -48,7 +50,10 @@ import Testing
         (ConnectionProperties(serverName: "here", portNumber: 65536, loginCredentials: .init(user: "u", password: "p")), "portNumber 65536"),
         (ConnectionProperties(serverName: "here"), "loginCredentials are missing"),
         (ConnectionProperties(serverName: "here", loginCredentials: .init(user: "u", password: nil)), "have no password"),
-        (ConnectionProperties(serverName: "here", loginCredentials: .init(user: "u", password: "p"), httpHeaders: ["a": "b\r\nc: d"]), "control character"),
+        (
+            ConnectionProperties(serverName: "here", loginCredentials: .init(user: "u", password: "p"), httpHeaders: ["a": "b\r\nc: d"]),
+            "control character"
+        ),
     ])
     func `a wrong connection property is named`(properties: ConnectionProperties, expected: String) {
         let error = #expect(throws: SyncError.self) { try properties.validateRegistration() }

@@ -16,7 +16,8 @@ final class ServerProcess: Sendable {
     private let backEnd: String
 
     /// The tool that the build has put beside the test bundle.
-    private static let tool = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent().appendingPathComponent("mobile")
+    private static let tool = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+        .appendingPathComponent("mobile")
 
     init(_ directory: TemporaryDirectory, backEnd: String) throws {
         self.directory = directory
@@ -33,7 +34,8 @@ final class ServerProcess: Sendable {
         let process = Process(), output = Pipe()
         process.executableURL = Self.tool
         process.arguments = [
-            "serve", "--model", directory.file("crm.mbo.json"), "--backend", "enterprise=\(backEnd)", "--cache", directory.file("served.db"), "--user",
+            "serve", "--model", directory.file("crm.mbo.json"), "--backend", "enterprise=\(backEnd)", "--cache", directory.file("served.db"),
+            "--user",
             "\(TestBench.user):\(TestBench.password)",
         ]
         process.standardOutput = output

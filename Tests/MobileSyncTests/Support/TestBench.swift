@@ -98,7 +98,10 @@ final class Device: Sendable {
     let events = RecordedApplicationEvents()
     let handler = RecordedCallbacks()
 
-    init(directory: String, transport: any Transport, retryPolicy: RetryPolicy = RetryPolicy(initialDelay: .seconds(3600), maximumDelay: .seconds(3600))) throws {
+    init(
+        directory: String, transport: any Transport,
+        retryPolicy: RetryPolicy = RetryPolicy(initialDelay: .seconds(3600), maximumDelay: .seconds(3600))
+    ) throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         application = try Application(
             identifier: "CRM", profile: ConnectionProfile(path: directory + "/application.db"), transport: transport, retryPolicy: retryPolicy)

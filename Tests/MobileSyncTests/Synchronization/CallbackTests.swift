@@ -1,11 +1,12 @@
 import Foundation
 import MobileObjects
 import MobileStore
-@testable import MobileSync
 import MobileTransport
 import SampleCRM
 import Synchronization
 import Testing
+
+@testable import MobileSync
 
 /// What handlers hear of a synchronization, in which order, and where.
 @Suite struct CallbackTests {
@@ -25,7 +26,8 @@ import Testing
     func replayOrder() throws {
         let bench = try TestBench()
         let device = try bench.synchronizedDevice(groups: "default")
-        let good = try #require(try Customer.findByPrimaryKey(1, in: device.crm)), bad = try #require(try Customer.findByPrimaryKey(2, in: device.crm))
+        let good = try #require(try Customer.findByPrimaryKey(1, in: device.crm)),
+            bad = try #require(try Customer.findByPrimaryKey(2, in: device.crm))
         good.city = "Sligo"
         try good.update()
         try good.submitPending()
@@ -100,7 +102,9 @@ import Testing
         let error = #expect(throws: SyncError.self) { try device.crm.synchronize("default") }
         #expect(error?.kind == .persistence)
         #expect(
-            device.handler.take() == ["starting [default]", "uploading [default]", "downloading [default]", "exception", "rollback", "error [default]"])
+            device.handler.take() == [
+                "starting [default]", "uploading [default]", "downloading [default]", "exception", "rollback", "error [default]",
+            ])
         #expect(try Customer.findAll(in: device.crm).isEmpty)
         #expect(try !device.crm.isSynchronized("default"))
     }
@@ -127,7 +131,9 @@ import Testing
         #expect(order.withLock { $0 } == ["object", "database"])
     }
 
-    @Test("SYN-20 CBK-15: cancel at starting sends nothing; cancel at downloading imports nothing", arguments: [SynchronizationStatus.starting, .uploading, .downloading])
+    @Test(
+        "SYN-20 CBK-15: cancel at starting sends nothing; cancel at downloading imports nothing",
+        arguments: [SynchronizationStatus.starting, .uploading, .downloading])
     func cancel(at status: SynchronizationStatus) throws {
         let bench = try TestBench()
         let device = try bench.subscribedDevice()
@@ -164,7 +170,9 @@ import Testing
         #expect(last.bytesSent > 0 && last.bytesReceived > 0 && last.operationsSent == 1 && last.rowsReceived == 1)
     }
 
-    @Test("LSN-04 X-20 SYN-20: a status listener cancels by setting the value before it returns", arguments: [SynchronizationStatusInfo.State.sendingHeader, .receivingTable, .committingDownload])
+    @Test(
+        "LSN-04 X-20 SYN-20: a status listener cancels by setting the value before it returns",
+        arguments: [SynchronizationStatusInfo.State.sendingHeader, .receivingTable, .committingDownload])
     func listenerCancels(at state: SynchronizationStatusInfo.State) throws {
         let bench = try TestBench()
         let device = try bench.subscribedDevice()
@@ -175,7 +183,9 @@ import Testing
         #expect(try Customer.findAll(in: device.crm).count == bench.contents.northCustomers)
     }
 
-    @Test("SYN-02 SYN-06 SYN-07 SYN-09: queued requests are combined, and each hears starting before and finishing after, with its own groups and context")
+    @Test(
+        "SYN-02 SYN-06 SYN-07 SYN-09: queued requests are combined, and each hears starting before and finishing after, with its own groups and context"
+    )
     func queue() async throws {
         let bench = try TestBench()
         let gate = Gate()

@@ -1,11 +1,12 @@
 import Foundation
 import MobileObjects
 import MobileStore
-@testable import MobileSync
 import MobileTransport
 import SampleCRM
 import Synchronization
 import Testing
+
+@testable import MobileSync
 
 /// A synchronization that breaks at any byte is simply done again: nothing is lost, nothing is done twice.
 @Suite struct InterruptionTests {
@@ -34,7 +35,8 @@ import Testing
     private func count(_ bench: TestBench, _ number: Int) throws -> [Int64?] {
         try [
             bench.value("SELECT count(*) FROM customer WHERE name = ?", [.text("Customer \(number)")])?.integer,
-            bench.value("SELECT count(*) FROM sales_order o JOIN customer c ON c.id = o.customer_id WHERE c.name = ?", [.text("Customer \(number)")])?.integer,
+            bench.value("SELECT count(*) FROM sales_order o JOIN customer c ON c.id = o.customer_id WHERE c.name = ?", [.text("Customer \(number)")])?
+                .integer,
         ]
     }
 
@@ -59,7 +61,8 @@ import Testing
         #expect(!customer.isPending)
     }
 
-    @Test func `a download that breaks at any byte leaves the device as it was; the operations were done once, and their answers come again`() throws {
+    @Test func `a download that breaks at any byte leaves the device as it was; the operations were done once, and their answers come again`() throws
+    {
         let bench = try TestBench()
         let device = try bench.synchronizedDevice(groups: "default")
         var length: Int?, position = 0, number = 0
@@ -125,7 +128,9 @@ import Testing
         }
         for number in 0..<expected { #expect(try count(bench, 10_001 + number) == [1, 1]) }
         for device in devices { try device.crm.synchronize("default") }
-        let north = try bench.rows("SELECT name, city FROM customer WHERE region = 'NORTH' ORDER BY id").map { "\($0[0].text ?? "") \($0[1].text ?? "")" }
+        let north = try bench.rows("SELECT name, city FROM customer WHERE region = 'NORTH' ORDER BY id").map {
+            "\($0[0].text ?? "") \($0[1].text ?? "")"
+        }
         for device in devices {
             #expect(try Customer.findAll(in: device.crm).sorted { $0.id_ < $1.id_ }.map { "\($0.name) \($0.city)" } == north)
         }
@@ -148,7 +153,9 @@ import Testing
         #expect(result.rowsImported == bench.contents.products, "the first group has nothing new")
     }
 
-    @Test("ERR-16 ACB-05: what is no stream is an error of the communication, number 63, and nothing changes", arguments: ["", "H", "not frames at all", "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}"])
+    @Test(
+        "ERR-16 ACB-05: what is no stream is an error of the communication, number 63, and nothing changes",
+        arguments: ["", "H", "not frames at all", "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}"])
     func noStream(body: String) throws {
         let bench = try TestBench()
         let isHostile = Mutex(false), network = bench.network

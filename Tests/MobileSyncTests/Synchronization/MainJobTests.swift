@@ -62,7 +62,9 @@ import Testing
         #expect(try !first.crm.hasPendingOperations())
 
         let id = try #require(try bench.value("SELECT id FROM customer WHERE name = 'Harbour Foods'")?.integer)
-        #expect(try bench.value("SELECT count(*) FROM sales_order_line l JOIN sales_order o ON o.id = l.order_id WHERE o.customer_id = ?", [.integer(id)]) == .integer(2))
+        #expect(
+            try bench.value("SELECT count(*) FROM sales_order_line l JOIN sales_order o ON o.id = l.order_id WHERE o.customer_id = ?", [.integer(id)])
+                == .integer(2))
         let mine = try #require(try Customer.findByPrimaryKey(id, in: first.crm))
         #expect(mine.surrogateKey == customer.surrogateKey && !mine.isPending && mine.orders.count == 2)
 
@@ -73,7 +75,9 @@ import Testing
         #expect(try first.customers() == second.customers())
     }
 
-    @Test("PND-18 PSP-07 PSP-08 PSP-11 PSP-13 ERR-07: a change that the back end's constraint refuses stays pending, with its log record; it can be repaired and sent again")
+    @Test(
+        "PND-18 PSP-07 PSP-08 PSP-11 PSP-13 ERR-07: a change that the back end's constraint refuses stays pending, with its log record; it can be repaired and sent again"
+    )
     func rejectedChange() throws {
         let bench = try TestBench()
         let device = try bench.synchronizedDevice()

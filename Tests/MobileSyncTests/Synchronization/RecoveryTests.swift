@@ -2,10 +2,11 @@ import Foundation
 import MobileObjects
 import MobileServer
 import MobileStore
-@testable import MobileSync
 import MobileTransport
 import SampleCRM
 import Testing
+
+@testable import MobileSync
 
 /// Shutting down, starting over, and healing what a server or a device lost.
 @Suite struct RecoveryTests {

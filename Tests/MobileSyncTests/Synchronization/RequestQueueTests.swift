@@ -1,5 +1,6 @@
-@testable import MobileSync
 import Testing
+
+@testable import MobileSync
 
 @Suite struct RequestQueueTests {
     @Test func `neighbours of one kind are served together, in their order`() {

@@ -2,12 +2,13 @@ import Foundation
 import MobileModel
 import MobileObjects
 import MobileProtocol
-import MobileStore
 import MobileServer
-@testable import MobileSync
+import MobileStore
 import MobileTransport
 import SampleCRM
 import Testing
+
+@testable import MobileSync
 
 /// Subscriptions of a package, synchronization parameters, personalization, login and groups.
 @Suite struct SubscriptionTests {
@@ -23,7 +24,9 @@ import Testing
         #expect(try bench.newDevice().crm.isSubscribed(), "in the next run too")
     }
 
-    @Test("SUB-01 CBK-10 REG-25: a subscribe that fails reports failure, changes nothing and may be repeated; a lost network shows as a connection error")
+    @Test(
+        "SUB-01 CBK-10 REG-25: a subscribe that fails reports failure, changes nothing and may be repeated; a lost network shows as a connection error"
+    )
     func subscribeFails() throws {
         let bench = try TestBench()
         let device = try bench.newDevice()
@@ -41,7 +44,9 @@ import Testing
         #expect(try device.crm.isSubscribed())
     }
 
-    @Test("SUB-02 LGN-08 SYP-05: subscribing needs an application that is registered; user and password of the synchronization profile are logged in first")
+    @Test(
+        "SUB-02 LGN-08 SYP-05: subscribing needs an application that is registered; user and password of the synchronization profile are logged in first"
+    )
     func credentials() throws {
         let bench = try TestBench { $0.users["jones"] = "other" }
         let device = try bench.newDevice()
@@ -152,7 +157,9 @@ import Testing
 
     // MARK: Parameters
 
-    @Test("PAR-01 PAR-03 PAR-04 PAR-05 PAR-06 PAR-07: parameter sets decide which rows come; each set brings its own, and a removed one takes them along")
+    @Test(
+        "PAR-01 PAR-03 PAR-04 PAR-05 PAR-06 PAR-07: parameter sets decide which rows come; each set brings its own, and a removed one takes them along"
+    )
     func parameterSets() throws {
         let bench = try TestBench()
         let device = try bench.subscribedDevice()
@@ -239,7 +246,9 @@ import Testing
 
     // MARK: Groups
 
-    @Test("SYN-04 SYN-15 SYN-16 SYN-17: groups are synchronized by their names, one or several joined by commas; objects without a group are in default")
+    @Test(
+        "SYN-04 SYN-15 SYN-16 SYN-17: groups are synchronized by their names, one or several joined by commas; objects without a group are in default"
+    )
     func groups() throws {
         let bench = try TestBench()
         let device = try bench.subscribedDevice()
@@ -256,7 +265,8 @@ import Testing
 
     // MARK: Login
 
-    @Test("LGN-02 LGN-03 LGN-04 CBK-09: an online login is checked by the server; offline the last one that succeeded is recognized, and nothing else")
+    @Test(
+        "LGN-02 LGN-03 LGN-04 CBK-09: an online login is checked by the server; offline the last one that succeeded is recognized, and nothing else")
     func login() throws {
         let bench = try TestBench()
         let device = try bench.newDevice()
