@@ -33,7 +33,10 @@ extension Transaction {
         let next = try nextCounter(after: replay.counter)
         if entity.isLocal { replay = ReplayState(serverCounter: next) } else { replay.update(counter: next) }
         let values = [.integer(key)] + replay.columns
-        if !entity.isLocal { try connection.execute(isFirst ? entity.sql.keepOriginal : entity.sql.setOriginalState, values) }
+        if !entity.isLocal {
+            try connection.execute(isFirst ? entity.sql.keepOriginal : entity.sql.setOriginalState, values)
+            try noteChanged(changes.map(\.index), of: entity, key, isFirst: isFirst)
+        }
         let assignments = changes.enumerated().map { "\(entity.sql.content[$0.element.index]) = ?\($0.offset + 6)" }
         try connection.execute(
             """

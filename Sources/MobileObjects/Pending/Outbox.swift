@@ -12,7 +12,8 @@ package struct OutboxRecord: Sendable, Equatable {
     package var operation: String
     /// The id of the first operation of the tree that was submitted together: the server replays it in one transaction.
     package var batch: Int64
-    /// Attribute values as they were at the submit, large ones left out; empty for a delete.
+    /// Attribute values as they were at the submit, large ones left out: of an update those that it changed, of a create all; empty
+    /// for a delete.
     package var attributes: JSONObject
     /// The modelled key as the server knew it; empty for a create.
     package var primaryKey: JSONObject
@@ -77,6 +78,8 @@ struct Submission {
     let content: [Value]?
     /// The same as the server knows them; nil where it does not.
     let original: [Value]?
+    /// Positions of the values that an update has changed, attributes, then references; empty: all are sent.
+    let changed: Set<Int>
 
     func write(in transaction: Transaction) throws {
         try transaction.connection.execute(
@@ -102,7 +105,16 @@ struct Submission {
     private var attributes: JSONObject {
         guard let content else { return [:] }
         return JSONObject(
-            uniqueKeys: entity.attributes.filter { !$0.isLarge }.map { ($0.name, $0.storage.json(content[$0.index])) })
+            uniqueKeys: entity.attributes.filter { !$0.isLarge && isSent($0.index) }.map { ($0.name, $0.storage.json(content[$0.index])) })
+    }
+
+    /// Of an update only what was changed, and the attributes that a changed reference stands for.
+    private func isSent(_ attribute: Int) -> Bool {
+        guard change == .update, !changed.isEmpty, !changed.contains(attribute) else { return true }
+        return entity.references.enumerated().contains { position, relationship in
+            changed.contains(entity.attributes.count + position)
+                && entity.relationships[relationship].mapping.contains { $0.source == attribute }
+        }
     }
 
     private var primaryKey: JSONObject {

@@ -47,7 +47,7 @@ extension Transaction {
         let submission = Submission(
             entity: entity, key: row.key, id: id, batch: batch ?? id, change: try change(for: original, entity, row.key),
             content: isDelete ? nil : try content(entity.sql.table, of: entity, row.key),
-            original: original.server == .absent && !isDelete ? nil : known)
+            original: original.server == .absent && !isDelete ? nil : known, changed: try changedValues(of: entity, row.key))
         try submission.write(in: self)
         batch = submission.batch
         replay.submit(counter: id)

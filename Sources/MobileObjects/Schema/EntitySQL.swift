@@ -1,10 +1,11 @@
 /// The SQL texts of one object's table and its original-state table, made once per model. Every identifier is quoted.
 ///
 /// Columns of both tables, in this order: `_sk`, `_pc`, `_rc`, `_rp`, `_rf`, the attributes, `_ref_...`.
-/// The original-state table has `_sv`, `_im` and `_sc` besides:
+/// The original-state table has `_sv`, `_im`, `_sc` and `_ch` besides:
 /// - `_sv`: 0 the server has no such row, 1 it has, 2 it deleted it (``ServerVersion``);
 /// - `_im`: 1 when an import brought a version since the last submit;
-/// - `_sc`: the counter that the row had while it was not pending, and gets back when it is no longer.
+/// - `_sc`: the counter that the row had while it was not pending, and gets back when it is no longer;
+/// - `_ch`: which values a pending update has changed.
 /// Its state columns are copies of the row's (a pending delete has them here alone), so that pending rows are found without
 /// looking through the object's table.
 struct EntitySQL: Sendable {

@@ -80,7 +80,7 @@ struct LocalSchema {
             statements.append("CREATE INDEX \(name) ON \(sql.table) (\(column))")
         }
         guard !entity.isLocal else { return statements }
-        let server = ["_sv", "_im", "_sc"].map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" }
+        let server = ["_sv", "_im", "_sc"].map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" } + [#""_ch" TEXT NOT NULL DEFAULT ''"#]
         statements.append("CREATE TABLE \(sql.originalTable) (\(([key] + content + state + server).joined(separator: ", ")))")
         return statements
     }

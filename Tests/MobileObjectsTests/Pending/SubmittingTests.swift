@@ -39,6 +39,28 @@ import Testing
         #expect(records[1].primaryKey["id"] == "c2" && records[1].attributes.isEmpty)
     }
 
+    @Test("OPS-04: an update sends what was changed since the row was last that of the server, and nothing else")
+    func changedValues() throws {
+        let shop = try Shop()
+        try shop.importCustomer(1, id: "c1", name: "Harbour Foods")
+        let customer = try #require(try shop.customer(1))
+        try customer.set("city", "Cork")
+        try customer.update()
+        try customer.set("credit", .decimal(7))
+        try customer.update()
+        try customer.submitPending()
+        let first = try #require(try shop.database.outbox.first)
+        #expect(JSONValue.object(first.attributes).description == #"{"city":"Cork","credit":7.00}"#)
+
+        // Settled, the row begins anew.
+        _ = try shop.database.write("answer") { try $0.settle([.init(id: first.id, isAccepted: true)]) }
+        try customer.refresh()
+        try customer.set("name", "Harbour Foods Ltd")
+        try customer.update()
+        try customer.submitPending()
+        #expect(try shop.database.outbox.map(\.attributes.count) == [1])
+    }
+
     @Test("a change that waits for its answer is not submitted again; one that was changed since is")
     func submitTwice() throws {
         let shop = try Shop()

@@ -75,6 +75,25 @@ import Testing
         #expect(try first.customers() == second.customers())
     }
 
+    @Test("OPS-04: two devices change different attributes of one row, and both changes last")
+    func changesOfTwoDevices() throws {
+        let bench = try TestBench()
+        let first = try bench.synchronizedDevice("first"), second = try bench.synchronizedDevice("second")
+        let mine = try #require(try Customer.findAll(skip: 0, take: 1, in: first.crm).first)
+        let theirs = try #require(try Customer.find(mine.surrogateKey, in: second.crm))
+        mine.city = "Galway"
+        try mine.save()
+        try mine.submitPending()
+        theirs.street = "7 Long Walk"
+        try theirs.save()
+        try theirs.submitPending()
+        for device in [first, second, first] { try device.crm.synchronize() }
+        for device in [first, second] {
+            let customer = try #require(try Customer.find(mine.surrogateKey, in: device.crm))
+            #expect(customer.city == "Galway" && customer.street == "7 Long Walk" && !customer.isPending)
+        }
+    }
+
     @Test(
         "PND-18 PSP-07 PSP-08 PSP-11 PSP-13 ERR-07: a change that the back end's constraint refuses stays pending, with its log record; it can be repaired and sent again"
     )

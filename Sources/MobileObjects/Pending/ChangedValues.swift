@@ -1,0 +1,27 @@
+import MobileStore
+
+/// Which values of a row its pending update has changed: column `_ch` of the original-state table, positions (attributes, then
+/// references) joined by commas.
+///
+/// **An update sends these and no others.** Why: what another device has changed in the same row meanwhile stays, instead of
+/// being overwritten by a value that nobody touched here. Empty: not known, and everything is sent; so it is for a create, and
+/// for an update that began as one.
+extension Transaction {
+    /// Adds to what the pending update of a row has changed.
+    /// - Parameter isFirst: the row was not pending before this change.
+    func noteChanged(_ positions: [Int], of entity: EntityMetadata, _ key: Int64, isFirst: Bool) throws {
+        let known = isFirst ? [] : try changedValues(of: entity, key)
+        guard isFirst || !known.isEmpty else { return }
+        let changed = known.union(positions)
+        guard changed != known else { return }
+        try connection.execute(
+            "UPDATE \(entity.sql.originalTable) SET \"_ch\" = ?2 WHERE \"_sk\" = ?1",
+            [.integer(key), .text(changed.sorted().map(String.init).joined(separator: ","))])
+    }
+
+    /// The positions of the values that the pending update of a row has changed; empty where that is not known.
+    func changedValues(of entity: EntityMetadata, _ key: Int64) throws -> Set<Int> {
+        let row = try connection.first("SELECT \"_ch\" FROM \(entity.sql.originalTable) WHERE \"_sk\" = ?1", [.integer(key)])
+        return Set((row?[0].text ?? "").split(separator: ",").compactMap { Int($0) })
+    }
+}
