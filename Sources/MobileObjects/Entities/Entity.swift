@@ -15,7 +15,9 @@ open class Entity {
     /// How far the row's pending change has come, as of when the object was last read or written.
     final var replay = ReplayState()
     final var presence = Presence.new
-    @usableFromInline final var isLoading = false
+    // Read once per attribute that is loaded. Its accesses are whole reads and writes in this module and never overlap, so the run-time
+    // check for that would cost each loaded attribute a call for nothing.
+    @exclusivity(unchecked) @usableFromInline final var isLoading = false
     final var dirty = DirtyAttributes()
     final var references = ReferenceKeys()
     /// Loaded relatives and unsaved large values; nil for most objects of a list.
