@@ -16,7 +16,7 @@ final class ServerProcess {
     init(arguments: [String], log: String, executable: URL? = Bundle.main.executableURL) throws {
         guard let executable else { throw DemoFailure("where this program lies is unknown, so it cannot start itself as server") }
         (self.arguments, self.log, self.executable) = (arguments, log, executable)
-        FileManager.default.createFile(atPath: log, contents: nil)
+        try Data().write(to: URL(fileURLWithPath: log))
     }
 
     deinit { kill() }
