@@ -1,7 +1,7 @@
 import MobileStore
 
 extension Entity {
-    /// Inserts the object as a new row and marks it as created; works offline. Composite children are saved by ``save()``.
+    /// Inserts the object as a new row and marks it as created; works offline. Composite children are saved by `save()`.
     /// - Throws: ``ObjectError``: `.alreadySaved`, `.duplicateKey` (the modelled key exists), `.missingValue` and `.invalidValue` (an attribute),
     ///   `.notSaved` (its parent is new), `.noKeyRange` and `.keysUsedUp` (no surrogate key to give), `.store`.
     public final func create() throws {
@@ -31,7 +31,7 @@ extension Entity {
 
     /// Creates the object if it is new, else updates it; then its composite children that are new or changed, and theirs, parents before
     /// children, all in one transaction.
-    /// - Throws: as ``create()`` and ``update()``.
+    /// - Throws: as `create()` and `update()`.
     public final func save() throws {
         if presence == .deleted { try requireStored("save") }
         try save(cascading: true)
@@ -43,7 +43,7 @@ extension Entity {
         try await save(cascading: true)
     }
 
-    /// Deletes the row with its composite children; the server hears of it after ``submitPending()``. A row that was created here and
+    /// Deletes the row with its composite children; the server hears of it after `submitPending()`. A row that was created here and
     /// never submitted vanishes.
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.notFound` (the row is gone), `.store`.
     public final func delete() throws {

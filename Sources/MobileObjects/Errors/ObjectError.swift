@@ -14,7 +14,7 @@ public struct ObjectError: Error, Sendable {
         public let rawValue: Int
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// The store failed; ``ObjectError/cause`` is its ``StoreError``. `SUPPersistenceException`.
+        /// The store failed; ``ObjectError/cause`` is its `StoreError`. `SUPPersistenceException`.
         public static let store = Code(rawValue: 1)
         /// No such row: `find` found nothing to load, or an update or delete of a row that is gone. `SUPObjectNotFoundException`.
         public static let notFound = Code(rawValue: 2)

@@ -11,8 +11,8 @@ public enum LogLevel: Int, Sendable, Hashable, CaseIterable, Comparable {
     public var name: String { String(describing: self).uppercased() }
 }
 
-/// One entry of the package's log: what the server reported about an operation, or what this client wants to tell it. A value; ``save()``
-/// and ``delete()`` write. SMP 2.3: `LogRecordImpl`, `SUPLogRecord`.
+/// One entry of the package's log: what the server reported about an operation, or what this client wants to tell it. A value; `save()`
+/// and `delete()` write. SMP 2.3: `LogRecordImpl`, `SUPLogRecord`.
 public struct LogRecord: Sendable, Identifiable {
     /// 0 until it is saved, then unique in this database.
     public internal(set) var messageID: Int64 = 0
@@ -80,7 +80,7 @@ extension PackageDatabase {
     /// The same without blocking a cooperative thread.
     public final func logRecords() async throws -> [LogRecord] { try await read { try self.logRecords($0, LogRecordSQL.all, []) } }
 
-    /// A new log record about the package; ``LogRecord/save()`` writes it. SMP 2.3: `LogRecordImpl getInstance`.
+    /// A new log record about the package; `LogRecord.save()` writes it. SMP 2.3: `LogRecordImpl getInstance`.
     public final func newLogRecord(level: LogLevel, message: String) -> LogRecord {
         LogRecord(
             level: level, code: 9999, message: message, component: metadata.name, entityKey: "", operation: "", requestID: "",
@@ -128,7 +128,7 @@ extension Entity {
         return try await package.read { try package.logRecords($0, LogRecordSQL.ofRow, values) }
     }
 
-    /// A new log record about this row; ``LogRecord/save()`` writes it. SMP 1.5.3: `newLogRecord:withMessage:`.
+    /// A new log record about this row; `LogRecord.save()` writes it. SMP 1.5.3: `newLogRecord:withMessage:`.
     public final func newLogRecord(level: LogLevel, message: String) -> LogRecord {
         LogRecord(
             level: level, code: 9998, message: message, component: metadata.name, entityKey: keyToString(), operation: "", requestID: "",

@@ -14,7 +14,7 @@ extension PackageDatabase {
     public final var databasePath: String { connectionProfile.path }
 
     /// The store below, opened if it is not. For SQL of one's own: reading is safe, writing to the objects' tables is not.
-    /// - Throws: ``ObjectError``: as ``openConnection()``.
+    /// - Throws: ``ObjectError``: as `openConnection()`.
     public final var store: Database {
         get throws { try openStore() }
     }
@@ -23,7 +23,7 @@ extension PackageDatabase {
     public final var databaseExists: Bool { FileManager.default.fileExists(atPath: databasePath) }
 
     /// Creates the database with its tables; no effect if it exists. Normally not needed, because opening does it. SMP 2.3: `createDatabase`.
-    /// - Throws: ``ObjectError``: as ``openConnection()``.
+    /// - Throws: ``ObjectError``: as `openConnection()`.
     public final func createDatabase() throws { try openConnection() }
 
     /// Opens the database, creates what is missing in it, and brings the tables of an older release up to date. No effect if it is open.
@@ -44,7 +44,7 @@ extension PackageDatabase {
         }
     }
 
-    /// The same as ``closeConnection()``.
+    /// The same as `closeConnection()`.
     public final func close() throws { try closeConnection() }
 
     /// Removes the database file with everything in it; closes it before. No effect if there is none. Stop synchronization first.

@@ -20,7 +20,7 @@ open class PackageDatabase: @unchecked Sendable {
     /// callbacks then get ``GenericEntity``.
     open class var entityClasses: [Entity.Type] { [] }
 
-    /// Names the database of `profile`; it is opened, and created if needed, by ``openConnection()`` or by the first operation.
+    /// Names the database of `profile`; it is opened, and created if needed, by `openConnection()` or by the first operation.
     /// Generated classes offer `open(_:)`, which does both.
     public required init(metadata: PackageMetadata, profile: ConnectionProfile, environment: Environment = Environment()) {
         self.metadata = metadata
@@ -29,7 +29,7 @@ open class PackageDatabase: @unchecked Sendable {
     }
 
     /// Opens the database of any model, without generated code: objects are reached through ``GenericEntity``.
-    /// - Throws: ``ObjectError``: as ``openConnection()``, and ``ObjectError/Code/noSuchClass`` for a model whose names do not resolve.
+    /// - Throws: ``ObjectError``: as `openConnection()`, and ``ObjectError/Code/noSuchClass`` for a model whose names do not resolve.
     public convenience init(model: PackageModel, profile: ConnectionProfile, environment: Environment = Environment()) throws {
         self.init(metadata: try PackageMetadata(model), profile: profile, environment: environment)
         try openConnection()

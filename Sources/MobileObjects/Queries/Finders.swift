@@ -37,7 +37,7 @@ extension ModelledEntity {
         return objects.first
     }
 
-    /// All objects, in the order of their surrogate keys. Thousands of objects need memory: see ``page(after:size:in:)``. SMP 2.3: `findAll`.
+    /// All objects, in the order of their surrogate keys. Thousands of objects need memory: see `page(after:size:in:)`. SMP 2.3: `findAll`.
     public static func findAll(in package: Package) throws -> EntityList<Self> {
         try findAll(skip: 0, take: -1, in: package)
     }

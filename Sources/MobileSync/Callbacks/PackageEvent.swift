@@ -2,7 +2,7 @@ public import MobileObjects
 
 /// What a package's callback handlers hear, as values that may cross isolations: see `PackageDatabase.events`.
 public enum PackageEvent: Sendable {
-    /// The status of a synchronization changed; the error is there with ``MobileObjects/SynchronizationStatus/error`` only.
+    /// The status of a synchronization changed; the error is there with `SynchronizationStatus.error` only.
     case synchronization(groups: [String], status: SynchronizationStatus, context: String?, error: SyncError?)
     /// A download is complete.
     case importSuccess
