@@ -82,7 +82,7 @@ import Testing
 @Suite struct DigestTests {
     /// FIPS 180-2, appendix B.
     @Test(
-        "SHA-256 of the standard's examples",
+        "the standard's examples of SHA-256",
         arguments: [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
