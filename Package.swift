@@ -89,8 +89,8 @@ let package = Package(
             name: "BenchmarkReferences", dependencies: ["MobileSQLite", "MobileJansson"], path: "Benchmarks/References"),
 
         // Tests.
-        .target(name: "FaultStorage", dependencies: ["MobileSQLite"], path: "Tests/FaultStorage"),
-        .testTarget(name: "MobileCoreTests", dependencies: ["MobileCore", "FaultStorage", "MobileSQLite"], swiftSettings: swift),
+        .target(name: "FaultInjection", dependencies: ["MobileSQLite"], path: "Tests/FaultInjection"),
+        .testTarget(name: "MobileCoreTests", dependencies: ["MobileCore", "FaultInjection", "MobileSQLite"], swiftSettings: swift),
         .testTarget(
             name: "MobileToolTests", dependencies: ["mobile", "MobileSync", "MobileObjects", "MobileModel", "MobileStore", "SampleCRM"],
             swiftSettings: swift),

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "blobs/mc_blob_internal.h"
+#include "base/mc_memory.h"
 #include "mc_blob_reader.h"
 #include "mc_blob_writer.h"
 
@@ -35,12 +36,12 @@ mc_status mc_blob_copy_from_file(mc_blob_writer *writer, const char *path, int64
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return fail_file(error, "open", path);
-    uint8_t *piece = sqlite3_malloc64(PIECE);
+    uint8_t *piece = mc_allocate(PIECE);
     if (piece == NULL)
         status = mc_fail(error, MC_ERROR_NO_MEMORY, "no memory to copy \"%s\"", path);
     else
         status = write_all_of(file, path, writer, piece, &copied, error);
-    sqlite3_free(piece);
+    mc_free(piece);
     (void)fclose(file);
     if (bytes != NULL)
         *bytes = copied;
@@ -63,7 +64,7 @@ mc_status mc_blob_copy_to_file(mc_blob_reader *reader, const char *path, int64_t
 {
     int64_t copied = 0;
     mc_status status = MC_OK;
-    uint8_t *piece = sqlite3_malloc64(PIECE);
+    uint8_t *piece = mc_allocate(PIECE);
     char *part = sqlite3_mprintf("%s.part", path);
     FILE *file = NULL;
     if (piece == NULL || part == NULL) {
@@ -84,8 +85,8 @@ mc_status mc_blob_copy_to_file(mc_blob_reader *reader, const char *path, int64_t
         (void)remove(part);
 
 done:
-    sqlite3_free(part);
-    sqlite3_free(piece);
+    mc_free(part);
+    mc_free(piece);
     if (bytes != NULL)
         *bytes = copied;
     return status;

@@ -1,6 +1,7 @@
 /// mc_blob_reader.c: reads large values.
 #include "mc_blob_reader.h"
 
+#include "base/mc_memory.h"
 #include "blobs/mc_blob_internal.h"
 #include "blobs/mc_utf8_counter.h"
 
@@ -27,8 +28,8 @@ mc_status mc_blob_reader_open(mc_pool *pool, int64_t value, mc_blob_reader **out
     mc_status status = mc_blob_pin(pool, value, error);  // before the look-up: see mc_blob_removal.c
     if (status != MC_OK)
         return status;
-    mc_blob_reader *reader = sqlite3_malloc64(sizeof *reader);
-    uint8_t *window = sqlite3_malloc64(WINDOW);
+    mc_blob_reader *reader = mc_allocate(sizeof *reader);
+    uint8_t *window = mc_allocate(WINDOW);
     if (reader == NULL || window == NULL)
         status = mc_fail(error, MC_ERROR_NO_MEMORY, "no memory to read large value %" PRId64, value);
     if (status == MC_OK)
@@ -38,8 +39,8 @@ mc_status mc_blob_reader_open(mc_pool *pool, int64_t value, mc_blob_reader **out
         mc_pool_return(pool, connection);
     }
     if (status != MC_OK) {
-        sqlite3_free(window);
-        sqlite3_free(reader);
+        mc_free(window);
+        mc_free(reader);
         mc_blob_unpin(pool, value);
         return status;
     }
@@ -63,8 +64,8 @@ void mc_blob_reader_free(mc_blob_reader *reader)
     if (reader == NULL)
         return;
     mc_blob_unpin(reader->pool, reader->value);
-    sqlite3_free(reader->window);
-    sqlite3_free(reader);
+    mc_free(reader->window);
+    mc_free(reader);
 }
 
 static mc_status fail_chunk(const mc_blob_reader *reader, sqlite3 *db, int code, int64_t number, mc_error *error)

@@ -1,6 +1,7 @@
 /// mc_blob_writer.c: writes large values.
 #include "mc_blob_writer.h"
 
+#include "base/mc_memory.h"
 #include "blobs/mc_blob_internal.h"
 #include "blobs/mc_utf8_counter.h"
 
@@ -44,11 +45,11 @@ mc_status mc_blob_writer_open(mc_pool *pool, const mc_blob_writer_options *optio
     if (chunk_size > INT32_MAX / 2)
         return mc_fail(error, MC_ERROR_MISUSE, "chunk size %zu: use up to %d bytes", chunk_size, INT32_MAX / 2);
     const size_t chunks = chunk_size < BUFFER_WANTED ? BUFFER_WANTED / chunk_size : 1;
-    mc_blob_writer *writer = sqlite3_malloc64(sizeof *writer);
-    uint8_t *buffer = sqlite3_malloc64(chunks * chunk_size);
+    mc_blob_writer *writer = mc_allocate(sizeof *writer);
+    uint8_t *buffer = mc_allocate(chunks * chunk_size);
     if (writer == NULL || buffer == NULL) {
-        sqlite3_free(writer);
-        sqlite3_free(buffer);
+        mc_free(writer);
+        mc_free(buffer);
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory to write a large value");
     }
     *writer = (mc_blob_writer){
@@ -345,6 +346,6 @@ void mc_blob_writer_free(mc_blob_writer *writer)
     if (writer->state != STATE_FINISHED && writer->value != 0
         && mc_short_write_begin(writer->pool, "drop of a large value", 0, &write, NULL) == MC_OK)
         (void)mc_short_write_end(&write, mc_blob_drop_one(write.connection, writer->value, NULL), NULL);
-    sqlite3_free(writer->buffer);
-    sqlite3_free(writer);
+    mc_free(writer->buffer);
+    mc_free(writer);
 }

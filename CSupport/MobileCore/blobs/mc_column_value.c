@@ -2,8 +2,8 @@
 
 #include <limits.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 
+#include "base/mc_memory.h"
 #include "base/mc_fail.h"
 
 struct mc_column_value {
@@ -23,7 +23,7 @@ mc_status mc_column_value_open(sqlite3 *db, const char *table, const char *colum
                                mc_error *error)
 {
     *out = NULL;
-    mc_column_value *value = calloc(1, sizeof *value);
+    mc_column_value *value = mc_allocate_zeroed(1, sizeof *value);
     if (!value)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "open a value: no memory");
     value->db = db;
@@ -60,5 +60,5 @@ void mc_column_value_close(mc_column_value *value)
     if (!value)
         return;
     sqlite3_blob_close(value->blob);
-    free(value);
+    mc_free(value);
 }

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
+#include "base/mc_memory.h"
 #include "export/mc_export_value.h"
 #include "json/mc_json_append.h"
 
@@ -50,7 +50,7 @@ static mc_status make_prefix(mc_export *rows, size_t column, const char *name, m
 
 static mc_status make_prefixes(mc_export *rows, const mc_export_options *options, mc_error *error)
 {
-    rows->prefixes = calloc(rows->column_count, sizeof *rows->prefixes);
+    rows->prefixes = mc_allocate_zeroed(rows->column_count, sizeof *rows->prefixes);
     if (rows->prefixes == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "export: no memory");
     for (size_t column = 0; column < rows->column_count; column++) {
@@ -76,7 +76,7 @@ static mc_status copy_rules(mc_export *rows, const mc_export_options *options, m
     if (options->columns != NULL && options->column_count != rows->column_count)
         return mc_fail(error, MC_ERROR_MISUSE, "export: rules for %zu columns, the statement has %zu", options->column_count,
                        rows->column_count);
-    rows->columns = calloc(rows->column_count, sizeof *rows->columns);
+    rows->columns = mc_allocate_zeroed(rows->column_count, sizeof *rows->columns);
     if (rows->columns == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "export: no memory");
     for (size_t column = 0; options->columns != NULL && column < rows->column_count; column++) {
@@ -97,7 +97,7 @@ mc_status mc_export_open(sqlite3_stmt *statement, const mc_export_options *optio
         return mc_fail(error, MC_ERROR_MISUSE, "export: the statement gives no rows");
     if (options->deflate_level < 0 || options->deflate_level > 9)
         return mc_fail(error, MC_ERROR_MISUSE, "export: level %d; use 0 (plain), or 1 (fast) to 9 (small)", options->deflate_level);
-    mc_export *const rows = calloc(1, sizeof *rows);
+    mc_export *const rows = mc_allocate_zeroed(1, sizeof *rows);
     if (rows == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "export: no memory");
     rows->statement = statement;
@@ -109,6 +109,8 @@ mc_status mc_export_open(sqlite3_stmt *statement, const mc_export_options *optio
         status = make_prefixes(rows, options, error);
     if (status == MC_OK && options->deflate_level > 0) {
         rows->deflates = true;
+        rows->stream.zalloc = mc_zlib_allocate;
+        rows->stream.zfree = mc_zlib_free;
         rows->stream_ready = deflateInit(&rows->stream, options->deflate_level) == Z_OK;
         if (!rows->stream_ready)
             status = mc_fail(error, MC_ERROR_NO_MEMORY, "export: no memory for deflating");
@@ -131,10 +133,10 @@ void mc_export_close(mc_export *rows)
         (void)deflateEnd(&rows->stream);
     for (size_t column = 0; rows->prefixes != NULL && column < rows->column_count; column++)
         mc_byte_buffer_free(&rows->prefixes[column]);
-    free(rows->prefixes);
-    free(rows->columns);
+    mc_free(rows->prefixes);
+    mc_free(rows->columns);
     mc_byte_buffer_free(&rows->stage);
-    free(rows);
+    mc_free(rows);
 }
 
 int64_t mc_export_rows(const mc_export *rows)

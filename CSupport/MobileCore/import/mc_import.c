@@ -2,9 +2,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/mc_memory.h"
 #include "import/mc_import_sql.h"
 #include "import/mc_incoming.h"
 #include "import/mc_inflater.h"
@@ -100,7 +100,7 @@ static mc_status divert_rows(mc_import *import, const mc_row_batch *batch, mc_er
     if (import->pending.count == 0)
         return MC_OK;
     if (batch->row_count > import->diverted_capacity) {
-        bool *const diverted = realloc(import->diverted, batch->row_count * sizeof *diverted);
+        bool *const diverted = mc_reallocate(import->diverted, batch->row_count, sizeof *diverted);
         if (diverted == NULL)
             return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", import->table);
         import->diverted = diverted;
@@ -244,7 +244,7 @@ static mc_status find_key(mc_import *import, const mc_import_options *options, m
 /// Makes the row scanner. A null key would make SQLite choose one, so outside of a plain insert it is an error.
 static mc_status open_rows(mc_import *import, const mc_import_options *options, mc_error *error)
 {
-    mc_column *const columns = malloc(options->column_count * sizeof *columns);
+    mc_column *const columns = mc_allocate(options->column_count * sizeof *columns);
     if (columns == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", options->table);
     memcpy(columns, options->columns, options->column_count * sizeof *columns);
@@ -254,7 +254,7 @@ static mc_status open_rows(mc_import *import, const mc_import_options *options, 
         .row_bytes = options->row_bytes, .sink = take_batch, .context = import,
     };
     const mc_status status = mc_rows_open(&rows, &import->rows, error);
-    free(columns);
+    mc_free(columns);
     return status;
 }
 
@@ -284,7 +284,7 @@ static mc_status prepare(mc_import *import, const mc_import_options *options, mc
 mc_status mc_import_open(sqlite3 *db, const mc_import_options *options, mc_import **out, mc_error *error)
 {
     *out = NULL;
-    mc_import *const import = calloc(1, sizeof *import);
+    mc_import *const import = mc_allocate_zeroed(1, sizeof *import);
     if (import == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", options->table);
     import->db = db;
@@ -295,12 +295,11 @@ mc_status mc_import_open(sqlite3 *db, const mc_import_options *options, mc_impor
     mc_inflater_init(&import->inflate, take_text, import, options->inflated_bytes > 0 ? options->inflated_bytes : INFLATED_BYTES_DEFAULT,
                     options->inflate_ratio > 0 ? options->inflate_ratio : INFLATE_RATIO_DEFAULT);
     mc_status status = MC_OK;
-    import->table = malloc(strlen(options->table) + 1);
+    import->table = mc_copy_text(options->table);
     if (import->table == NULL) {
         status = mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", options->table);
         goto done;
     }
-    memcpy(import->table, options->table, strlen(options->table) + 1);
     status = find_key(import, options, error);
     if (status == MC_OK)
         status = open_rows(import, options, error);
@@ -394,7 +393,7 @@ void mc_import_close(mc_import *import)
     mc_inflater_destroy(&import->inflate);
     mc_rows_close(import->rows);
     mc_key_set_free(&import->pending);
-    free(import->diverted);
-    free(import->table);
-    free(import);
+    mc_free(import->diverted);
+    mc_free(import->table);
+    mc_free(import);
 }

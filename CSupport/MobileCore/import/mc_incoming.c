@@ -2,9 +2,9 @@
 
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/mc_memory.h"
 enum { SIZE_SMALLEST = 8 };
 
 typedef struct incoming_table {
@@ -39,7 +39,7 @@ static int incoming_connect(sqlite3 *db, void *context, int argument_count, cons
         result = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
     if (result != SQLITE_OK)
         return result;
-    incoming_table *const table = calloc(1, sizeof *table);
+    incoming_table *const table = mc_allocate_zeroed(1, sizeof *table);
     if (table == NULL)
         return SQLITE_NOMEM;
     table->argument = size;
@@ -49,7 +49,7 @@ static int incoming_connect(sqlite3 *db, void *context, int argument_count, cons
 
 static int incoming_disconnect(sqlite3_vtab *table)
 {
-    free(table);
+    mc_free(table);
     return SQLITE_OK;
 }
 
@@ -73,7 +73,7 @@ static int incoming_best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 static int incoming_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
 {
     (void)table;
-    incoming_cursor *const cursor = calloc(1, sizeof *cursor);
+    incoming_cursor *const cursor = mc_allocate_zeroed(1, sizeof *cursor);
     if (cursor == NULL)
         return SQLITE_NOMEM;
     *out = &cursor->base;
@@ -82,7 +82,7 @@ static int incoming_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
 
 static int incoming_close(sqlite3_vtab_cursor *cursor)
 {
-    free(cursor);
+    mc_free(cursor);
     return SQLITE_OK;
 }
 

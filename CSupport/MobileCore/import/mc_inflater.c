@@ -1,8 +1,8 @@
 #include "import/mc_inflater.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
+#include "base/mc_memory.h"
 enum { BUFFER_BYTES = 64 * 1024, RATIO_FREE_BYTES = 1024 * 1024 };
 
 void mc_inflater_init(mc_inflater *inflater, mc_inflater_sink sink, void *context, int64_t bytes_maximum, int64_t ratio_maximum)
@@ -19,7 +19,9 @@ static mc_status begin(mc_inflater *inflater, uint8_t first, mc_error *error)
     if (inflater->kind == MC_INFLATER_PLAIN)
         return MC_OK;
     const int window_bits = inflater->kind == MC_INFLATER_GZIP ? 16 + MAX_WBITS : MAX_WBITS;
-    inflater->buffer = malloc(BUFFER_BYTES);
+    inflater->buffer = mc_allocate(BUFFER_BYTES);
+    inflater->stream.zalloc = mc_zlib_allocate;
+    inflater->stream.zfree = mc_zlib_free;
     if (inflater->buffer == NULL || inflateInit2(&inflater->stream, window_bits) != Z_OK)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "inflating: no memory");
     inflater->ready = true;
@@ -122,6 +124,6 @@ void mc_inflater_destroy(mc_inflater *inflater)
     if (inflater->ready)
         (void)inflateEnd(&inflater->stream);
     inflater->ready = false;
-    free(inflater->buffer);
+    mc_free(inflater->buffer);
     inflater->buffer = NULL;
 }

@@ -1,6 +1,7 @@
 #include "import/mc_key_set.h"
 
-#include <stdlib.h>
+#include "base/mc_memory.h"
+
 
 /// The place of the key, or the free place where it belongs.
 static size_t find(const int64_t *keys, size_t capacity, int64_t key)
@@ -16,14 +17,14 @@ static size_t find(const int64_t *keys, size_t capacity, int64_t key)
 static bool grow(mc_key_set *set)
 {
     const size_t capacity = set->capacity == 0 ? 64 : set->capacity * 2;
-    int64_t *const keys = calloc(capacity, sizeof *keys);
+    int64_t *const keys = mc_allocate_zeroed(capacity, sizeof *keys);
     if (keys == NULL)
         return false;
     for (size_t place = 0; place < set->capacity; place++) {
         if (set->keys[place] != 0)
             keys[find(keys, capacity, set->keys[place])] = set->keys[place];
     }
-    free(set->keys);
+    mc_free(set->keys);
     set->keys = keys;
     set->capacity = capacity;
     return true;
@@ -53,6 +54,6 @@ bool mc_key_set_contains(const mc_key_set *set, int64_t key)
 
 void mc_key_set_free(mc_key_set *set)
 {
-    free(set->keys);
+    mc_free(set->keys);
     *set = (mc_key_set){0};
 }

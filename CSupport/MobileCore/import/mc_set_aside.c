@@ -1,8 +1,8 @@
 #include "import/mc_set_aside.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 
+#include "base/mc_memory.h"
 // Beyond these the memory would no longer be bounded, and the table no longer as good as empty.
 enum { ROWS_MAXIMUM = 1024, BYTES_MAXIMUM = 1 << 20 };
 
@@ -39,7 +39,7 @@ static sqlite3_stmt *prepare_put_back(sqlite3 *db, const char *table, size_t col
 static bool copy_row(mc_set_aside *aside, sqlite3_stmt *rows, size_t *bytes)
 {
     const size_t used = aside->row_count * aside->column_count;
-    sqlite3_value **const grown = realloc(aside->values, (used + aside->column_count) * sizeof *grown);
+    sqlite3_value **const grown = mc_reallocate(aside->values, used + aside->column_count, sizeof *grown);
     if (grown == NULL)
         return false;
     aside->values = grown;
@@ -60,7 +60,7 @@ static void forget_rows(mc_set_aside *aside)
 {
     for (size_t index = 0; index < aside->row_count * aside->column_count; index++)
         sqlite3_value_free(aside->values[index]);
-    free(aside->values);
+    mc_free(aside->values);
     aside->values = NULL;
     aside->row_count = 0;
 }

@@ -1,6 +1,7 @@
 #include "json/mc_arena.h"
 
-#include <stdlib.h>
+#include "base/mc_memory.h"
+
 
 enum { BLOCK_SIZE = 64 * 1024 };
 
@@ -8,7 +9,7 @@ uint8_t *mc_arena_take(mc_arena *arena, size_t length)
 {
     if (arena->block == NULL || arena->block->capacity - arena->used < length) {
         const size_t capacity = length > BLOCK_SIZE ? length : BLOCK_SIZE;
-        mc_arena_block *const block = malloc(sizeof *block + capacity);
+        mc_arena_block *const block = mc_allocate(sizeof *block + capacity);
         if (block == NULL)
             return NULL;
         block->next = arena->block;
@@ -26,7 +27,7 @@ static void free_blocks(mc_arena_block *block)
 {
     while (block != NULL) {
         mc_arena_block *const next = block->next;
-        free(block);
+        mc_free(block);
         block = next;
     }
 }

@@ -1,8 +1,8 @@
 #include "json/mc_byte_buffer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/mc_memory.h"
 mc_status mc_byte_buffer_reserve(mc_byte_buffer *buffer, size_t more)
 {
     if (buffer->capacity - buffer->length >= more)
@@ -13,7 +13,7 @@ mc_status mc_byte_buffer_reserve(mc_byte_buffer *buffer, size_t more)
     size_t capacity = buffer->capacity < 256 ? 256 : buffer->capacity;
     while (capacity < needed)
         capacity = capacity > buffer->maximum / 2 ? buffer->maximum : capacity * 2;
-    uint8_t *const bytes = realloc(buffer->bytes, capacity);
+    uint8_t *const bytes = mc_reallocate(buffer->bytes, capacity, 1);
     if (bytes == NULL)
         return MC_ERROR_NO_MEMORY;
     buffer->bytes = bytes;
@@ -33,7 +33,7 @@ mc_status mc_byte_buffer_append(mc_byte_buffer *buffer, const void *bytes, size_
 
 void mc_byte_buffer_free(mc_byte_buffer *buffer)
 {
-    free(buffer->bytes);
+    mc_free(buffer->bytes);
     buffer->bytes = NULL;
     buffer->length = buffer->capacity = 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mc_memory.h"
 #include "json/mc_json_scan.h"
 
 enum { DEPTH_DEFAULT = 64 };
@@ -50,7 +51,7 @@ static mc_json_node *add_node(reader *reader, mc_json_kind kind, const uint8_t *
         const uint32_t capacity = message->capacity < 32 ? 32 : message->capacity > UINT32_MAX / 4 ? UINT32_MAX / 2 : message->capacity * 2;
         if (capacity == message->capacity)
             return NULL;
-        mc_json_node *const nodes = realloc(message->nodes, (size_t)capacity * sizeof *nodes);
+        mc_json_node *const nodes = mc_reallocate(message->nodes, (size_t)capacity, sizeof *nodes);
         if (nodes == NULL)
             return NULL;
         message->nodes = nodes;
@@ -81,7 +82,7 @@ static mc_status read_string(reader *reader, const uint8_t **at)
     mc_message *const message = reader->message;
     if (message->unfolded == NULL) {
         // All unfolded strings together are shorter than the rest of the text: one allocation is enough, and never moves.
-        message->unfolded = malloc(mc_json_unescape_room((size_t)(reader->end - text)));
+        message->unfolded = mc_allocate(mc_json_unescape_room((size_t)(reader->end - text)));
         if (message->unfolded == NULL)
             return fail_memory(reader);
     }
@@ -169,7 +170,7 @@ static mc_status check_keys(const reader *reader, const mc_json_node *object)
     enum { FEW = 8 };
     const mc_json_node *few[FEW];
     const mc_json_node **keys = few, *twice = NULL;
-    if (object->length > FEW && (keys = malloc(object->length * sizeof *keys)) == NULL)
+    if (object->length > FEW && (keys = mc_allocate(object->length * sizeof *keys)) == NULL)
         return fail_memory(reader);
     size_t count = 0;
     for (const mc_json_node *key = object + 1; key < behind; key = &nodes[key[1].end]) {
@@ -185,7 +186,7 @@ static mc_status check_keys(const reader *reader, const mc_json_node *object)
             if (same_key(keys[index - 1], keys[index]) && (twice == NULL || keys[index]->offset < twice->offset))
                 twice = keys[index];
         }
-        free(keys);
+        mc_free(keys);
     }
     return twice == NULL ? MC_OK : fail_duplicate(reader, twice);
 }
@@ -298,7 +299,7 @@ mc_status mc_message_parse(const void *bytes, size_t length, unsigned depth, mc_
         return mc_fail(error, MC_ERROR_MISUSE, "JSON message: a depth of %u; %d is the most", depth, MC_JSON_DEPTH_LIMIT);
     if (length >= UINT32_MAX)
         return mc_fail(error, MC_ERROR_LIMIT, "JSON message: %zu bytes; use the importer for more than 4 GB", length);
-    mc_message *const message = calloc(1, sizeof *message);
+    mc_message *const message = mc_allocate_zeroed(1, sizeof *message);
     if (message == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "JSON message: no memory");
     reader reader = {
@@ -323,9 +324,9 @@ void mc_message_free(mc_message *message)
 {
     if (message == NULL)
         return;
-    free(message->nodes);
-    free(message->unfolded);
-    free(message);
+    mc_free(message->nodes);
+    mc_free(message->unfolded);
+    mc_free(message);
 }
 
 bool mc_json_is_number(const char *text, size_t length)

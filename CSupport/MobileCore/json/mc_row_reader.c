@@ -1,8 +1,8 @@
 #include "json/mc_row_reader.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/mc_memory.h"
 #include "json/mc_row_cell.h"
 
 enum { DEPTH_DEFAULT = 32, COLUMNS_MAXIMUM = 2000 };
@@ -55,8 +55,8 @@ mc_status mc_row_reader_init(mc_row_reader *reader, const mc_rows_options *optio
         return mc_fail(error, MC_ERROR_MISUSE, "rows: %zu columns; use 1 to %d", options->column_count, COLUMNS_MAXIMUM);
     if (reader->depth > MC_JSON_DEPTH_LIMIT)
         return mc_fail(error, MC_ERROR_MISUSE, "rows: a depth of %u; %d is the most", reader->depth, MC_JSON_DEPTH_LIMIT);
-    reader->columns = calloc(options->column_count, sizeof *reader->columns);
-    reader->by_name = calloc(options->column_count, sizeof *reader->by_name);
+    reader->columns = mc_allocate_zeroed(options->column_count, sizeof *reader->columns);
+    reader->by_name = mc_allocate_zeroed(options->column_count, sizeof *reader->by_name);
     if (reader->columns == NULL || reader->by_name == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "rows: no memory for the columns");
     for (; reader->column_count < options->column_count; reader->column_count++) {
@@ -67,7 +67,7 @@ mc_status mc_row_reader_init(mc_row_reader *reader, const mc_rows_options *optio
         mc_row_column *const to = &reader->columns[reader->column_count];
         to->rule = *from;
         to->name_length = strlen(from->name);
-        char *const name = malloc(to->name_length + 1);
+        char *const name = mc_allocate(to->name_length + 1);
         if (name == NULL)
             return mc_fail(error, MC_ERROR_NO_MEMORY, "rows: no memory for the columns");
         memcpy(name, from->name, to->name_length + 1);
@@ -79,9 +79,9 @@ mc_status mc_row_reader_init(mc_row_reader *reader, const mc_rows_options *optio
 void mc_row_reader_destroy(mc_row_reader *reader)
 {
     for (size_t index = 0; index < reader->column_count; index++)
-        free((void *)(uintptr_t)reader->columns[index].rule.name);
-    free(reader->columns);
-    free(reader->by_name);
+        mc_free((void *)(uintptr_t)reader->columns[index].rule.name);
+    mc_free(reader->columns);
+    mc_free(reader->by_name);
     mc_arena_free(&reader->arena);
 }
 

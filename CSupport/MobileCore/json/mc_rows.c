@@ -5,9 +5,9 @@
 /// happens only after the carried bytes have doubled: a row that comes byte by byte is still read in linear time.
 #include "mc_rows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/mc_memory.h"
 #include "json/mc_byte_buffer.h"
 #include "json/mc_row_reader.h"
 
@@ -47,7 +47,7 @@ mc_status mc_rows_open(const mc_rows_options *options, mc_rows **out, mc_error *
     const char *const name = options->name != NULL ? options->name : "rows";
     if (options->row_bytes > ROW_BYTES_MAXIMUM)
         return mc_fail(error, MC_ERROR_MISUSE, "rows: rows of %zu bytes; %d is the most", options->row_bytes, ROW_BYTES_MAXIMUM);
-    mc_rows *const rows = calloc(1, sizeof *rows);
+    mc_rows *const rows = mc_allocate_zeroed(1, sizeof *rows);
     if (rows == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "rows: no memory");
     mc_status status = mc_row_reader_init(&rows->reader, options, error);
@@ -61,14 +61,13 @@ mc_status mc_rows_open(const mc_rows_options *options, mc_rows **out, mc_error *
     rows->row_capacity = BATCH_CELLS / options->column_count;
     if (rows->row_capacity > BATCH_ROWS)
         rows->row_capacity = BATCH_ROWS;
-    rows->cells = calloc(rows->row_capacity * options->column_count, sizeof *rows->cells);
-    rows->row_offsets = calloc(rows->row_capacity, sizeof *rows->row_offsets);
-    rows->name = malloc(strlen(name) + 1);
+    rows->cells = mc_allocate_zeroed(rows->row_capacity * options->column_count, sizeof *rows->cells);
+    rows->row_offsets = mc_allocate_zeroed(rows->row_capacity, sizeof *rows->row_offsets);
+    rows->name = mc_copy_text(name);
     if (rows->cells == NULL || rows->row_offsets == NULL || rows->name == NULL) {
         status = mc_fail(error, MC_ERROR_NO_MEMORY, "rows: no memory");
         goto done;
     }
-    memcpy(rows->name, name, strlen(name) + 1);
     *out = rows;
 
 done:
@@ -83,10 +82,10 @@ void mc_rows_close(mc_rows *rows)
         return;
     mc_row_reader_destroy(&rows->reader);
     mc_byte_buffer_free(&rows->carry);
-    free(rows->cells);
-    free(rows->row_offsets);
-    free(rows->name);
-    free(rows);
+    mc_free(rows->cells);
+    mc_free(rows->row_offsets);
+    mc_free(rows->name);
+    mc_free(rows);
 }
 
 int64_t mc_rows_count(const mc_rows *rows)

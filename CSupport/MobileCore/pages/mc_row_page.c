@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mc_fail.h"
+#include "base/mc_memory.h"
 #include "mc_row_page.h"
 
 enum { FIRST_ROWS = 32, FIRST_ARENA = 1024 };
@@ -11,11 +12,11 @@ enum { FIRST_ROWS = 32, FIRST_ARENA = 1024 };
 mc_status mc_row_page_create(mc_row_page **out, mc_error *error)
 {
     *out = NULL;
-    mc_row_page *page = sqlite3_malloc64(sizeof *page);
-    uint8_t *arena = sqlite3_malloc64(FIRST_ARENA);
+    mc_row_page *page = mc_allocate(sizeof *page);
+    uint8_t *arena = mc_allocate(FIRST_ARENA);
     if (page == NULL || arena == NULL) {
-        sqlite3_free(page);
-        sqlite3_free(arena);
+        mc_free(page);
+        mc_free(arena);
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a page of rows");
     }
     *page = (mc_row_page){.arena = arena, .arena_capacity = FIRST_ARENA};
@@ -27,9 +28,9 @@ void mc_row_page_free(mc_row_page *page)
 {
     if (page == NULL)
         return;
-    sqlite3_free(page->cells);
-    sqlite3_free(page->arena);
-    sqlite3_free(page);
+    mc_free(page->cells);
+    mc_free(page->arena);
+    mc_free(page);
 }
 
 static bool grow(void **memory, size_t *capacity, size_t unit, size_t needed)
@@ -40,7 +41,7 @@ static bool grow(void **memory, size_t *capacity, size_t unit, size_t needed)
             return false;
         count *= 2;
     }
-    void *larger = sqlite3_realloc64(*memory, count * unit);
+    void *larger = mc_reallocate(*memory, count, unit);
     if (larger == NULL)
         return false;
     *memory = larger;

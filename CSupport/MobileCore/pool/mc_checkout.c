@@ -6,6 +6,8 @@
 
 #include "pool/mc_checkout.h"
 
+#include "base/mc_memory.h"
+
 /// What a check-out finds without waiting.
 typedef enum mc_finding { FOUND_NONE, FOUND_CONNECTION, FOUND_ROOM_FOR_READER, FOUND_FAILURE } mc_finding;
 
@@ -149,7 +151,7 @@ mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connec
 
 static mc_waiter *create_callback_waiter(const mc_checkout *checkout, mc_granted granted, void *context)
 {
-    mc_waiter *waiter = sqlite3_malloc64(sizeof *waiter);
+    mc_waiter *waiter = mc_allocate(sizeof *waiter);
     if (waiter == NULL)
         return NULL;
     memset(waiter, 0, sizeof *waiter);
@@ -183,7 +185,7 @@ void mc_pool_checkout_later(mc_pool *pool, const mc_checkout *checkout, mc_grant
         return;
     }
     (void)pthread_mutex_unlock(&pool->mutex);
-    sqlite3_free(waiter);
+    mc_free(waiter);
     if (finding == FOUND_NONE)
         (void)mc_fail(&failure, MC_ERROR_NO_MEMORY, "no memory to wait for a connection");
     else if (finding == FOUND_ROOM_FOR_READER && open_reader(pool, checkout, &connection, &failure) != MC_OK)

@@ -8,6 +8,8 @@
 
 #include "pool/mc_pool_internal.h"
 
+#include "base/mc_memory.h"
+
 enum { NS_PER_MS = 1000000 };
 
 mc_status mc_connection_check(mc_connection *connection, mc_error *error)
@@ -159,7 +161,7 @@ static mc_status open_handle(mc_connection *connection, mc_error *error)
 mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc_error *error)
 {
     *out = NULL;
-    mc_connection *connection = sqlite3_malloc64(sizeof *connection);
+    mc_connection *connection = mc_allocate(sizeof *connection);
     if (connection == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a connection");
     memset(connection, 0, sizeof *connection);
@@ -199,7 +201,7 @@ void mc_connection_close(mc_connection *connection)
         (void)sqlite3_finalize(connection->control[i]);
     mc_statement_cache_close(connection);
     (void)sqlite3_close(connection->db);
-    sqlite3_free(connection);
+    mc_free(connection);
 }
 
 struct sqlite3 *mc_connection_sqlite(mc_connection *connection)

@@ -1,40 +1,32 @@
 /// mc_pool.c: opens and closes a pool.
 #include <string.h>
 
+#include "base/mc_memory.h"
 #include "pool/mc_checkout.h"
-
-static char *copy_text(const char *text)
-{
-    const size_t size = strlen(text) + 1;
-    char *copy = sqlite3_malloc64(size);
-    if (copy != NULL)
-        memcpy(copy, text, size);
-    return copy;
-}
 
 static mc_status create_pool(const char *path, const mc_pool_options *options, mc_pool **out, mc_error *error)
 {
-    mc_pool *pool = sqlite3_malloc64(sizeof *pool);
+    mc_pool *pool = mc_allocate(sizeof *pool);
     *out = NULL;
     if (pool == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a pool");
     memset(pool, 0, sizeof *pool);
     pool->options = *options;
-    pool->path = copy_text(path);
-    pool->vfs = options->vfs != NULL ? copy_text(options->vfs) : NULL;
+    pool->path = mc_copy_text(path);
+    pool->vfs = options->vfs != NULL ? mc_copy_text(options->vfs) : NULL;
     pool->options.vfs = pool->vfs;
     sqlite3_randomness(sizeof pool->session, &pool->session);
     if (pool->path == NULL || (options->vfs != NULL && pool->vfs == NULL) || pthread_mutex_init(&pool->mutex, NULL) != 0) {
-        sqlite3_free(pool->path);
-        sqlite3_free(pool->vfs);
-        sqlite3_free(pool);
+        mc_free(pool->path);
+        mc_free(pool->vfs);
+        mc_free(pool);
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a pool");
     }
     if (mc_condition_init(&pool->drained) != 0) {
         (void)pthread_mutex_destroy(&pool->mutex);
-        sqlite3_free(pool->path);
-        sqlite3_free(pool->vfs);
-        sqlite3_free(pool);
+        mc_free(pool->path);
+        mc_free(pool->vfs);
+        mc_free(pool);
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a pool");
     }
     *out = pool;
@@ -57,10 +49,10 @@ static void free_pool(mc_pool *pool)
 {
     (void)pthread_cond_destroy(&pool->drained);
     (void)pthread_mutex_destroy(&pool->mutex);
-    sqlite3_free(pool->pins);
-    sqlite3_free(pool->path);
-    sqlite3_free(pool->vfs);
-    sqlite3_free(pool);
+    mc_free(pool->pins);
+    mc_free(pool->path);
+    mc_free(pool->vfs);
+    mc_free(pool);
 }
 
 mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool **out, mc_error *error)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "blobs/mc_blob_internal.h"
+#include "base/mc_memory.h"
 #include "pool/mc_pool_internal.h"
 
 int64_t mc_pool_session(const mc_pool *pool)
@@ -40,7 +41,7 @@ mc_status mc_blob_pin(mc_pool *pool, int64_t value, mc_error *error)
         mc_pin *pins = pool->pins;
         if (pool->pin_count == pool->pin_capacity) {
             const size_t capacity = pool->pin_capacity > 0 ? pool->pin_capacity * 2 : 8;
-            pins = sqlite3_realloc64(pool->pins, capacity * sizeof *pins);
+            pins = mc_reallocate(pool->pins, capacity, sizeof *pins);
             if (pins != NULL) {
                 pool->pins = pins;
                 pool->pin_capacity = capacity;

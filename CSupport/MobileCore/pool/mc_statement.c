@@ -4,6 +4,8 @@
 
 #include "pool/mc_pool_internal.h"
 
+#include "base/mc_memory.h"
+
 mc_sql_excerpt mc_excerpt(const char *sql, size_t length)
 {
     enum { LONGEST = 80 };
@@ -156,7 +158,7 @@ static mc_status step_as_deferred(mc_statement *statement, mc_error *error)
 
 bool mc_statement_defer(mc_statement *statement, const mc_error *failure)
 {
-    mc_error *deferred = sqlite3_malloc64(sizeof *deferred);
+    mc_error *deferred = mc_allocate(sizeof *deferred);
     if (deferred == NULL)
         return false;
     mc_statement_reset(statement);
@@ -194,7 +196,7 @@ void mc_statement_reset(mc_statement *statement)
 {
     (void)sqlite3_reset(statement->handle);  // repeats the failure of the last step, which was reported then
     statement->stepping = false;
-    sqlite3_free(statement->deferred);
+    mc_free(statement->deferred);
     statement->deferred = NULL;
 }
 

@@ -3,6 +3,8 @@
 
 #include "pool/mc_pool_internal.h"
 
+#include "base/mc_memory.h"
+
 static void list_push(mc_statement_list *list, mc_statement *statement)
 {
     statement->previous = NULL;
@@ -54,7 +56,7 @@ mc_status mc_statement_cache_open(mc_connection *connection, int limit, mc_error
     size_t count = 16;
     while (count < (size_t)limit * 2)
         count *= 2;
-    connection->buckets = sqlite3_malloc64(count * sizeof *connection->buckets);
+    connection->buckets = mc_allocate(count * sizeof *connection->buckets);
     if (connection->buckets == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a cache of %d statements", limit);
     memset(connection->buckets, 0, count * sizeof *connection->buckets);
@@ -68,8 +70,8 @@ static void statement_free(mc_statement *statement)
     if (statement == NULL)
         return;
     (void)sqlite3_finalize(statement->handle);
-    sqlite3_free(statement->sql);
-    sqlite3_free(statement);
+    mc_free(statement->sql);
+    mc_free(statement);
 }
 
 /// Takes a statement at rest out of the list and the table.
@@ -92,7 +94,7 @@ void mc_statement_cache_close(mc_connection *connection)
         cache_remove(connection, statement);
         statement_free(statement);
     }
-    sqlite3_free(connection->buckets);
+    mc_free(connection->buckets);
     connection->buckets = NULL;
 }
 
@@ -114,12 +116,12 @@ mc_statement *mc_statement_cache_take(mc_connection *connection, const char *sql
 mc_status mc_statement_adopt(mc_connection *connection, sqlite3_stmt *handle, const char *sql, size_t length,
                              mc_statement **out, mc_error *error)
 {
-    mc_statement *statement = sqlite3_malloc64(sizeof *statement);
-    char *text = sqlite3_malloc64(length + 1);
+    mc_statement *statement = mc_allocate(sizeof *statement);
+    char *text = mc_allocate(length + 1);
     *out = NULL;
     if (statement == NULL || text == NULL) {
-        sqlite3_free(statement);
-        sqlite3_free(text);
+        mc_free(statement);
+        mc_free(text);
         (void)sqlite3_finalize(handle);
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a statement");
     }

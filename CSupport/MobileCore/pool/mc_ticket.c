@@ -1,6 +1,8 @@
 /// mc_ticket.c: by which a wait or the work on a connection is ended from outside.
 #include "pool/mc_checkout.h"
 
+#include "base/mc_memory.h"
+
 mc_status mc_ticket_attach(mc_pool *pool, mc_ticket *ticket, const mc_checkout *checkout, mc_error *error)
 {
     mc_status status = MC_OK;
@@ -29,9 +31,9 @@ void mc_ticket_detach(mc_ticket *ticket)
 mc_status mc_ticket_create(mc_ticket **out, mc_error *error)
 {
     *out = NULL;
-    mc_ticket *ticket = sqlite3_malloc64(sizeof *ticket);
+    mc_ticket *ticket = mc_allocate(sizeof *ticket);
     if (ticket == NULL || pthread_mutex_init(&ticket->mutex, NULL) != 0) {
-        sqlite3_free(ticket);
+        mc_free(ticket);
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a ticket");
     }
     atomic_init(&ticket->interrupted, false);
@@ -45,7 +47,7 @@ void mc_ticket_free(mc_ticket *ticket)
     if (ticket == NULL)
         return;
     (void)pthread_mutex_destroy(&ticket->mutex);
-    sqlite3_free(ticket);
+    mc_free(ticket);
 }
 
 static mc_waiter *waiter_of(mc_pool *pool, const mc_ticket *ticket)

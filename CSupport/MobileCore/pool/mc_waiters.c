@@ -3,6 +3,7 @@
 /// A waiter is done once it has a connection or a failure; only who does this, holding the pool's lock, takes it out of its line.
 #include <string.h>
 
+#include "base/mc_memory.h"
 #include "pool/mc_checkout.h"
 
 void mc_waiter_append(mc_waiter_list *list, mc_waiter *waiter)
@@ -164,7 +165,7 @@ void mc_call_back(mc_pool *pool, mc_waiter_list *callbacks)
         if (waiter->has_failed)
             mc_ticket_detach(waiter->checkout->ticket);
         waiter->callback(waiter->context, waiter->granted, waiter->has_failed ? &waiter->failure : NULL);
-        sqlite3_free(waiter);
+        mc_free(waiter);
         (void)pthread_mutex_lock(&pool->mutex);
         mc_has_left(pool);
         (void)pthread_mutex_unlock(&pool->mutex);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/mc_memory.h"
 #include "pool/mc_pool_internal.h"
 
 typedef struct task {
@@ -29,18 +30,18 @@ mc_status mc_workers_create(int limit, mc_workers **out, mc_error *error)
     *out = NULL;
     if (limit < 1)
         return mc_fail(error, MC_ERROR_MISUSE, "%d threads: use 1 or more", limit);
-    mc_workers *workers = sqlite3_malloc64(sizeof *workers);
+    mc_workers *workers = mc_allocate(sizeof *workers);
     if (workers == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for threads");
     memset(workers, 0, sizeof *workers);
     workers->limit = limit;
     if (pthread_mutex_init(&workers->mutex, NULL) != 0) {
-        sqlite3_free(workers);
+        mc_free(workers);
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for threads");
     }
     if (mc_condition_init(&workers->changed) != 0) {
         (void)pthread_mutex_destroy(&workers->mutex);
-        sqlite3_free(workers);
+        mc_free(workers);
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for threads");
     }
     *out = workers;
@@ -51,7 +52,7 @@ static void free_workers(mc_workers *workers)
 {
     (void)pthread_cond_destroy(&workers->changed);
     (void)pthread_mutex_destroy(&workers->mutex);
-    sqlite3_free(workers);
+    mc_free(workers);
 }
 
 static void append(mc_workers *workers, task *added)
@@ -112,7 +113,7 @@ static void *work(void *context)
     while ((next = wait_for_task(workers)) != NULL) {
         (void)pthread_mutex_unlock(&workers->mutex);
         next->job(next->context);
-        sqlite3_free(next);
+        mc_free(next);
         (void)pthread_mutex_lock(&workers->mutex);
     }
     const bool is_last = --workers->threads == 0;
@@ -145,7 +146,7 @@ static mc_status fail_thread(mc_error *error)
 
 mc_status mc_workers_run(mc_workers *workers, mc_job job, void *context, mc_error *error)
 {
-    task *added = sqlite3_malloc64(sizeof *added);
+    task *added = mc_allocate(sizeof *added);
     if (added == NULL)
         return fail_thread(error);
     *added = (task){.job = job, .context = context};
@@ -156,14 +157,14 @@ mc_status mc_workers_run(mc_workers *workers, mc_job job, void *context, mc_erro
     (void)pthread_mutex_unlock(&workers->mutex);
     if (is_provided)
         return MC_OK;
-    sqlite3_free(added);
+    mc_free(added);
     return fail_thread(error);
 }
 
 mc_status mc_workers_run_after(mc_workers *workers, int64_t delay_ns, mc_job job, mc_job cancel, void *context,
                                uint64_t *number, mc_error *error)
 {
-    task *added = sqlite3_malloc64(sizeof *added);
+    task *added = mc_allocate(sizeof *added);
     const int64_t now = mc_monotonic_ns();
     if (added == NULL)
         return fail_thread(error);
@@ -182,7 +183,7 @@ mc_status mc_workers_run_after(mc_workers *workers, int64_t delay_ns, mc_job job
     (void)pthread_mutex_unlock(&workers->mutex);
     if (is_provided)
         return MC_OK;
-    sqlite3_free(added);
+    mc_free(added);
     return fail_thread(error);
 }
 
@@ -201,7 +202,7 @@ bool mc_workers_cancel(mc_workers *workers, uint64_t number)
     if (taken == NULL)
         return false;
     taken->cancel(taken->context);
-    sqlite3_free(taken);
+    mc_free(taken);
     return true;
 }
 
@@ -219,7 +220,7 @@ void mc_workers_release(mc_workers *workers)
     while (delayed != NULL) {
         task *next = delayed->next;
         delayed->cancel(delayed->context);
-        sqlite3_free(delayed);
+        mc_free(delayed);
         delayed = next;
     }
     if (is_unused)

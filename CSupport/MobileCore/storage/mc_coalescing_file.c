@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/mc_memory.h"
 // What SQLite does to a write-ahead log, and what follows for holding frames back:
 //
 //   log header (32 bytes at 0)       at a restart of the log              -> straight through
@@ -138,7 +139,7 @@ static bool can_hold(log_file *log)
         log->frame_size = frame_size_in(header);
     }
     if (log->buffer == NULL)
-        log->buffer = sqlite3_malloc(RUN_SIZE);
+        log->buffer = mc_allocate(RUN_SIZE);
     return log->buffer != NULL;
 }
 
@@ -233,7 +234,7 @@ static int log_close(sqlite3_file *file)
     log_file *log = as_log(file);
     if (log->database != NULL)
         log->database->log = NULL;
-    sqlite3_free(log->buffer);  // at most frames that were never committed
+    mc_free(log->buffer);  // at most frames that were never committed
     return log->real->pMethods->xClose(log->real);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mc_fail.h"
+#include "base/mc_memory.h"
 #include "mc_storage.h"
 #include "storage/mc_coalescing_file.h"
 
@@ -83,7 +84,7 @@ static int vfs_current_time_64(sqlite3_vfs *vfs, sqlite3_int64 *now)
 
 static coalescing_vfs *create_vfs(sqlite3_vfs *base, const char *name)
 {
-    coalescing_vfs *layer = sqlite3_malloc(sizeof *layer);
+    coalescing_vfs *layer = mc_allocate(sizeof *layer);
     if (layer == NULL)
         return NULL;
     memset(layer, 0, sizeof *layer);
@@ -129,7 +130,7 @@ mc_status mc_storage_coalescing(const char *base, char *name, mc_error *error)
         coalescing_vfs *layer = create_vfs(below, own);
         const int code = layer != NULL ? sqlite3_vfs_register(&layer->vfs, 0) : SQLITE_NOMEM;
         if (code != SQLITE_OK) {
-            sqlite3_free(layer);
+            mc_free(layer);
             status = mc_fail_sqlite(error, NULL, code, "storage layer \"%s\"", own);
         }
     }

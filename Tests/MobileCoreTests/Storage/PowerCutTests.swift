@@ -1,4 +1,4 @@
-import FaultStorage
+import FaultInjection
 import Foundation
 import MobileSQLite
 import Testing

@@ -1,0 +1,65 @@
+#include "fault_memory.h"
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+static sqlite3_mem_methods underlying;
+
+static _Thread_local struct {
+    int64_t allocations;
+    int64_t fails_at;  // 0: none fails
+    bool stays;
+    bool has_failed;
+} faults;
+
+static bool fails_now(void)
+{
+    faults.allocations++;
+    const bool fails = faults.fails_at > 0 && (faults.allocations == faults.fails_at || (faults.stays && faults.allocations > faults.fails_at));
+    faults.has_failed = faults.has_failed || fails;
+    return fails;
+}
+
+static void *faulty_malloc(int bytes)
+{
+    return fails_now() ? NULL : underlying.xMalloc(bytes);
+}
+
+static void *faulty_realloc(void *memory, int bytes)
+{
+    return fails_now() ? NULL : underlying.xRealloc(memory, bytes);
+}
+
+/// SQLite takes an allocator only before it is initialized, which a test cannot know: so it is installed when the program is loaded.
+__attribute__((constructor)) static void install(void)
+{
+    if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &underlying) != SQLITE_OK)
+        return;
+    sqlite3_mem_methods methods = underlying;
+    methods.xMalloc = faulty_malloc;
+    methods.xRealloc = faulty_realloc;
+    (void)sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
+}
+
+void fault_memory_fail_after(int64_t allocations, bool stays)
+{
+    faults.allocations = 0;
+    faults.fails_at = allocations < 0 ? 0 : allocations + 1;
+    faults.stays = stays;
+    faults.has_failed = false;
+}
+
+bool fault_memory_has_failed(void)
+{
+    return faults.has_failed;
+}
+
+int64_t fault_memory_allocations(void)
+{
+    return faults.allocations;
+}
+
+int64_t fault_memory_in_use(void)
+{
+    return sqlite3_memory_used();
+}

@@ -1,0 +1,3 @@
+/// FaultInjection.h: storage and memory that fail when a test asks for it.
+#include "fault_memory.h"
+#include "fault_storage.h"

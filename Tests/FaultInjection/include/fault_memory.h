@@ -1,0 +1,21 @@
+/// fault_memory.h: lets chosen allocations of SQLite, and of the core that allocates through it, fail.
+///
+/// A program that is linked with this library allocates through it from its start; other threads than the one that asks for a
+/// failure never see one, so tests go on side by side.
+#ifndef FAULT_MEMORY_H
+#define FAULT_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Lets the allocation of this thread after the next `allocations` ones fail, and all after it if `stays`.
+/// A negative number: none fails any more.
+void fault_memory_fail_after(int64_t allocations, bool stays);
+/// Whether an allocation of this thread has failed since its last `fault_memory_fail_after`.
+bool fault_memory_has_failed(void);
+/// The allocations of this thread since its last `fault_memory_fail_after`, failed ones included.
+int64_t fault_memory_allocations(void);
+/// The bytes that all threads have allocated and not given back, by SQLite's count.
+int64_t fault_memory_in_use(void);
+
+#endif
