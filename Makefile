@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench checklist fuzz sanitize sanitize-address sanitize-thread coverage docs format clean ready
+.PHONY: help demo test bench checklist fuzz simulate soak sanitize sanitize-address sanitize-thread coverage docs format clean ready
 
 export PATH := $(shell .ci/find-swift 2>/dev/null):$(PATH)
 
@@ -38,6 +38,13 @@ checklist: ready ## run all tests and tell which rows of the object API and of t
 FUZZ_SECONDS ?= 1200
 fuzz: ready ## run the libFuzzer targets of the C parsers (FUZZ_SECONDS together, default 1200)
 	@Tests/Fuzz/run $(FUZZ_SECONDS)
+
+# More than 5,000 cuts; every one is replayed from the record of a load, opened and judged.
+simulate: ready ## cut the power after every single change of a recorded load, and look at what is left
+	POWER_CUT_STEP=1 swift test --disable-xctest --filter PowerCutTests $(ARGS)
+
+soak: ready ## run the long variants of tests: 200 killed writers
+	KILL_ROUNDS=200 swift test --disable-xctest --filter KilledWriterTests $(ARGS)
 
 sanitize: sanitize-address sanitize-thread ## run all tests under ASan with UBSan, then under TSan
 

@@ -90,7 +90,9 @@ let package = Package(
 
         // Tests.
         .target(name: "FaultInjection", dependencies: ["MobileSQLite"], path: "Tests/FaultInjection"),
-        .testTarget(name: "MobileCoreTests", dependencies: ["MobileCore", "FaultInjection", "MobileSQLite"], swiftSettings: swift),
+        .executableTarget(name: "killed-process", dependencies: ["MobileCore"], path: "Tests/KilledProcess"),
+        .testTarget(
+            name: "MobileCoreTests", dependencies: ["MobileCore", "FaultInjection", "MobileSQLite", "killed-process"], swiftSettings: swift),
         .testTarget(
             name: "MobileToolTests", dependencies: ["mobile", "MobileSync", "MobileObjects", "MobileModel", "MobileStore", "SampleCRM"],
             swiftSettings: swift),

@@ -162,8 +162,16 @@ static int file_control(sqlite3_file *file, int operation, void *argument)
     return real_of(file)->pMethods->xFileControl(real_of(file), operation, argument);
 }
 
-static int file_sector_size(sqlite3_file *file) { return real_of(file)->pMethods->xSectorSize(real_of(file)); }
-static int file_characteristics(sqlite3_file *file) { return real_of(file)->pMethods->xDeviceCharacteristics(real_of(file)); }
+static int file_sector_size(sqlite3_file *file)
+{
+    const int size = storage_of(file)->sector_size;
+    return size > 0 ? size : real_of(file)->pMethods->xSectorSize(real_of(file));
+}
+
+static int file_characteristics(sqlite3_file *file)
+{
+    return storage_of(file)->sector_size > 0 ? 0 : real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
+}
 
 static int file_shm_map(sqlite3_file *file, int page, int size, int extend, void volatile **memory)
 {
@@ -342,6 +350,8 @@ bool fault_storage_has_failed(fault_storage *storage)
     return has_failed;
 }
 
+void fault_storage_set_sector_size(fault_storage *storage, int bytes) { storage->sector_size = bytes; }
+
 void fault_storage_record(fault_storage *storage, bool on)
 {
     enter(storage);
@@ -359,4 +369,18 @@ int64_t fault_storage_recorded(fault_storage *storage)
     const int64_t count = storage->has_lost_changes ? -1 : storage->change_count;
     leave(storage);
     return count;
+}
+
+fault_recorded fault_storage_change(fault_storage *storage, int64_t number)
+{
+    enter(storage);
+    const fault_change *change = &storage->changes[number];
+    const fault_recorded recorded = {
+        .kind = change->kind,
+        .file = change->file >= 0 ? storage->files[change->file] : "",
+        .place = change->place,
+        .length = (int64_t)change->length,
+    };
+    leave(storage);
+    return recorded;
 }

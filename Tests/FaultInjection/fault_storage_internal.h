@@ -9,8 +9,6 @@
 
 enum { FAULT_NAME_SIZE = 64, FAULT_FILES = 16 };
 
-typedef enum fault_kind { FAULT_WRITE, FAULT_TRUNCATE, FAULT_SYNC, FAULT_DELETE, FAULT_MARK } fault_kind;
-
 typedef struct fault_change {
     fault_kind kind;
     int file;                // index of the file's name
@@ -27,6 +25,7 @@ struct fault_storage {
     int64_t countdown;  // operations before the one that fails; negative: none
     int code;
     bool stays, has_failed;
+    int sector_size;  // 0: the base's
 
     bool is_recording, has_lost_changes;
     char files[FAULT_FILES][FAULT_NAME_SIZE];  // last path components

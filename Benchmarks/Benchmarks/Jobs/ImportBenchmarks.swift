@@ -66,7 +66,6 @@ enum ImportBenchmarks {
     private static func profile(_ path: String, cache: ByteCount) -> ConnectionProfile {
         var profile = ConnectionProfile(path: path, pageSize: 4096, cacheSize: cache)
         profile.memoryMapSize = .bytes(0)
-        profile.storageLayers = [.coalescedLogWrites]
         return profile
     }
 

@@ -51,6 +51,7 @@ typedef struct mc_pool_options {
     bool foreign_keys;          ///< whether FOREIGN KEY constraints are enforced
     bool read_only;             ///< no writer; every change is refused
     bool creates_file;          ///< whether a file that does not exist is created
+    bool coalesces_log_writes;  ///< whether the writer's log is written in runs of up to 64 KB, see mc_storage.h
     int64_t busy_timeout_ns;    ///< how long a lock of another process is waited for when a check-out names no timeout
     const char *MC_NULLABLE vfs;  ///< name of the SQLite VFS, copied; NULL: the system's
     /// Called on the connection's thread with each statement before it runs: its SQL, with values if `trace_values`.
@@ -71,10 +72,11 @@ typedef struct mc_pool_settings {
     bool secure_delete;
     bool foreign_keys;
     bool read_only;
+    bool coalesces_log_writes; ///< the layer is there, and the journal is a log
     char journal_mode[16];     ///< "wal", "delete", "truncate", "persist", "memory" or "off"
 } mc_pool_settings;
 
-/// 4096, 2 readers, 10 MB, no mmap, normal, WAL, 1000 pages, 64 statements, as built, no foreign keys, 30 s.
+/// 4096, 2 readers, 10 MB, no mmap, normal, WAL, 1000 pages, 64 statements, as built, no foreign keys, coalesced log writes, 30 s.
 mc_pool_options mc_pool_default_options(void);
 
 /// Opens the database file `path` (UTF-8, NUL-terminated, copied) with its writer; with `read_only`, with its first reader.

@@ -1,9 +1,11 @@
 /// mc_storage.h: storage layers, each an SQLite VFS that works on top of another one.
 ///
 /// A layer is registered once per process and base under a name of its own and stays registered until the process ends, as
-/// SQLite wants it. `mc_pool_options` names the topmost layer that a database is opened with.
+/// SQLite wants it. A pool puts the layer below on top of the VFS of its options unless `coalesces_log_writes` is off.
 #ifndef MC_STORAGE_H
 #define MC_STORAGE_H
+
+#include <stdbool.h>
 
 #include "mc_error.h"
 
@@ -15,7 +17,7 @@ extern "C" {
 enum { MC_STORAGE_NAME_SIZE = 128 };
 
 /// Registers the layer of page-sized writes over the VFS `base` (NULL: the default one) and writes its name to `name`, which
-/// has room for MC_STORAGE_NAME_SIZE bytes. Registering it again gives the same name.
+/// has room for MC_STORAGE_NAME_SIZE bytes. Registering it again gives the same name, a base that is this layer its own.
 ///
 /// SQLite writes each frame of the write-ahead log with two small writes. The layer holds the frames of the running
 /// transaction back and writes them in runs of 64 KB. Everything is in the file, or has failed with an error, when the write
@@ -24,6 +26,11 @@ enum { MC_STORAGE_NAME_SIZE = 128 };
 ///
 /// Fails with MC_ERROR_NOT_FOUND (no such base), MC_ERROR_LIMIT (its name is too long), MC_ERROR_NO_MEMORY, MC_ERROR_SQLITE.
 mc_status mc_storage_coalescing(const char *MC_NULLABLE base, char *MC_NONNULL name, mc_error *MC_NULLABLE error);
+
+struct sqlite3;
+
+/// Whether an open database writes through that layer.
+bool mc_storage_coalesces(struct sqlite3 *MC_NONNULL db);
 
 #ifdef __cplusplus
 }

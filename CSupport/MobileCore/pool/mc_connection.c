@@ -146,7 +146,7 @@ static mc_status open_handle(mc_connection *connection, mc_error *error)
         flags |= SQLITE_OPEN_READWRITE | (connection->is_writer && pool->options.creates_file ? SQLITE_OPEN_CREATE : 0);
     else
         flags |= SQLITE_OPEN_READONLY;
-    const int code = sqlite3_open_v2(pool->path, &connection->db, flags, pool->vfs);
+    const int code = sqlite3_open_v2(pool->path, &connection->db, flags, connection->is_writer ? pool->writer_vfs : pool->vfs);
     if (code == SQLITE_OK)
         return MC_OK;
     if ((code & 0xFF) == SQLITE_CANTOPEN && !(flags & SQLITE_OPEN_CREATE)) {

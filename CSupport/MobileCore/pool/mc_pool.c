@@ -1,33 +1,58 @@
 /// mc_pool.c: opens and closes a pool.
-#include <string.h>
-
 #include "base/mc_memory.h"
+#include "mc_storage.h"
 #include "pool/mc_checkout.h"
+
+static mc_status fail_memory(mc_error *error)
+{
+    return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a pool");
+}
+
+static void free_texts(mc_pool *pool)
+{
+    mc_free(pool->path);
+    mc_free(pool->vfs);
+    mc_free(pool->writer_vfs);
+}
+
+/// Copies the path and the names of the VFSs.
+static mc_status copy_texts(mc_pool *pool, const char *path, const mc_pool_options *options, mc_error *error)
+{
+    char name[MC_STORAGE_NAME_SIZE];
+    const char *writer_vfs = options->vfs;
+    if (options->coalesces_log_writes && !options->read_only) {
+        const mc_status status = mc_storage_coalescing(options->vfs, name, error);
+        if (status != MC_OK)
+            return status;
+        writer_vfs = name;
+    }
+    pool->path = mc_copy_text(path);
+    pool->vfs = options->vfs != NULL ? mc_copy_text(options->vfs) : NULL;
+    pool->writer_vfs = writer_vfs != NULL ? mc_copy_text(writer_vfs) : NULL;
+    pool->options.vfs = pool->vfs;
+    const bool is_complete = pool->path != NULL && (pool->vfs != NULL || options->vfs == NULL) && (pool->writer_vfs != NULL || writer_vfs == NULL);
+    return is_complete ? MC_OK : fail_memory(error);
+}
 
 static mc_status create_pool(const char *path, const mc_pool_options *options, mc_pool **out, mc_error *error)
 {
-    mc_pool *pool = mc_allocate(sizeof *pool);
+    mc_pool *pool = mc_allocate_zeroed(1, sizeof *pool);
     *out = NULL;
     if (pool == NULL)
-        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a pool");
-    memset(pool, 0, sizeof *pool);
+        return fail_memory(error);
     pool->options = *options;
-    pool->path = mc_copy_text(path);
-    pool->vfs = options->vfs != NULL ? mc_copy_text(options->vfs) : NULL;
-    pool->options.vfs = pool->vfs;
     sqlite3_randomness(sizeof pool->session, &pool->session);
-    if (pool->path == NULL || (options->vfs != NULL && pool->vfs == NULL) || pthread_mutex_init(&pool->mutex, NULL) != 0) {
-        mc_free(pool->path);
-        mc_free(pool->vfs);
-        mc_free(pool);
-        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a pool");
-    }
-    if (mc_condition_init(&pool->drained) != 0) {
+    mc_status status = copy_texts(pool, path, options, error);
+    if (status == MC_OK && pthread_mutex_init(&pool->mutex, NULL) != 0)
+        status = fail_memory(error);
+    if (status == MC_OK && mc_condition_init(&pool->drained) != 0) {
         (void)pthread_mutex_destroy(&pool->mutex);
-        mc_free(pool->path);
-        mc_free(pool->vfs);
+        status = fail_memory(error);
+    }
+    if (status != MC_OK) {
+        free_texts(pool);
         mc_free(pool);
-        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a pool");
+        return status;
     }
     *out = pool;
     return MC_OK;
@@ -50,8 +75,7 @@ static void free_pool(mc_pool *pool)
     (void)pthread_cond_destroy(&pool->drained);
     (void)pthread_mutex_destroy(&pool->mutex);
     mc_free(pool->pins);
-    mc_free(pool->path);
-    mc_free(pool->vfs);
+    free_texts(pool);
     mc_free(pool);
 }
 

@@ -104,7 +104,8 @@ struct mc_pool {
     pthread_mutex_t mutex;
     pthread_cond_t drained;  ///< nobody is in any more
     char *path;
-    char *vfs;
+    char *vfs;         ///< of the readers, copied; NULL: the system's
+    char *writer_vfs;  ///< the same with what only writing needs on top
     mc_pool_options options;
     mc_pool_settings settings;
     mc_connection *writer;  ///< NULL: the pool is read-only

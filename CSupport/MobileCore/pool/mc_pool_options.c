@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "mc_storage.h"
 #include "pool/mc_pool_internal.h"
 
 enum { PAGE_SIZE_SMALLEST = 1024, PAGE_SIZE_LARGEST = 65536, PAGE_SIZE_DEFAULT = 4096 };
@@ -18,6 +19,7 @@ mc_pool_options mc_pool_default_options(void)
         .statement_cache = 64,
         .secure_delete = -1,
         .creates_file = true,
+        .coalesces_log_writes = true,
         .busy_timeout_ns = INT64_C(30000000000),
     };
 }
@@ -115,5 +117,7 @@ mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_err
     settings->secure_delete = secure != 0;
     settings->foreign_keys = keys != 0;
     settings->read_only = pool->options.read_only;
-    return read_journal_mode(connection, settings->journal_mode, sizeof settings->journal_mode, error);
+    const mc_status status = read_journal_mode(connection, settings->journal_mode, sizeof settings->journal_mode, error);
+    settings->coalesces_log_writes = mc_storage_coalesces(connection->db) && strcmp(settings->journal_mode, "wal") == 0;
+    return status;
 }

@@ -229,6 +229,22 @@ static int log_control(sqlite3_file *file, int operation, void *argument)
     return code != SQLITE_OK ? code : log->real->pMethods->xFileControl(log->real, operation, argument);
 }
 
+// SQLite locks the database, never its log; whoever does would rely on what was written.
+static int log_lock(sqlite3_file *file, int level)
+{
+    log_file *log = as_log(file);
+    const int code = flush(log);
+    return code != SQLITE_OK ? code : log->real->pMethods->xLock(log->real, level);
+}
+
+static int log_unlock(sqlite3_file *file, int level)
+{
+    log_file *log = as_log(file);
+    const int code = flush(log);
+    const int unlocked = log->real->pMethods->xUnlock(log->real, level);
+    return code != SQLITE_OK ? code : unlocked;
+}
+
 static int log_close(sqlite3_file *file)
 {
     log_file *log = as_log(file);
@@ -346,8 +362,8 @@ static const sqlite3_io_methods log_methods = {
     .xTruncate = log_truncate,
     .xSync = log_sync,
     .xFileSize = log_size,
-    .xLock = pass_lock,
-    .xUnlock = pass_unlock,
+    .xLock = log_lock,
+    .xUnlock = log_unlock,
     .xCheckReservedLock = pass_check_lock,
     .xFileControl = log_control,
     .xSectorSize = pass_sector_size,

@@ -112,6 +112,13 @@ static coalescing_vfs *create_vfs(sqlite3_vfs *base, const char *name)
     return layer;
 }
 
+bool mc_storage_coalesces(sqlite3 *db)
+{
+    sqlite3_vfs *vfs = NULL;
+    (void)sqlite3_file_control(db, "main", SQLITE_FCNTL_VFS_POINTER, &vfs);
+    return vfs != NULL && vfs->xOpen == vfs_open;
+}
+
 mc_status mc_storage_coalescing(const char *base, char *name, mc_error *error)
 {
     name[0] = '\0';
@@ -119,7 +126,8 @@ mc_status mc_storage_coalescing(const char *base, char *name, mc_error *error)
     if (below == NULL)
         return mc_fail(error, MC_ERROR_NOT_FOUND, "storage layer \"%.80s\": there is none of this name", base != NULL ? base : "default");
     char own[MC_STORAGE_NAME_SIZE];
-    const int length = snprintf(own, sizeof own, "coalescing-%s", below->zName);
+    const char *const prefix = below->xOpen == vfs_open ? "" : "coalescing-";  // once is enough
+    const int length = snprintf(own, sizeof own, "%s%s", prefix, below->zName);
     if (length < 0 || length >= (int)sizeof own)
         return mc_fail(error, MC_ERROR_LIMIT, "storage layer \"%.80s...\": its name is too long to build on", below->zName);
 

@@ -48,7 +48,14 @@ public struct ConnectionProfile: Sendable {
     /// How long a lock of another process is waited for where a call names no timeout of its own; default 30 s.
     public var busyTimeout: Duration
 
-    /// What lies between the database and the operating system, the topmost first; default nothing.
+    /// Whether the write-ahead log is written in runs of up to 64 KB instead of header by header and page by page; default `true`.
+    ///
+    /// Large transactions take up to a fifth less time and 64 KB of memory. A commit returns only when all of it is in the file:
+    /// the promises of ``synchronous`` stay what they are, which power cuts and killed processes in the tests confirm.
+    public var coalescesLogWrites: Bool
+
+    /// What lies between the database and the operating system, the topmost first; default nothing. Coalesced log writes lie
+    /// above all of them.
     public var storageLayers: [StorageLayer]
 
     /// Called with each SQL statement before it runs, on the thread that runs it. SMP 2.3: `enableTrace`.
@@ -63,7 +70,7 @@ public struct ConnectionProfile: Sendable {
         path: String, pageSize: Int = -1, cacheSize: ByteCount = .megabytes(10), maxConnections: Int = 2,
         memoryMapSize: ByteCount = 0, synchronous: Synchronous = .normal, checkpointPages: Int = 1000,
         statementCacheSize: Int = 64, journal: Journal = .wal, foreignKeys: Bool = false, isReadOnly: Bool = false,
-        createsFile: Bool = true, secureDelete: Bool? = nil, busyTimeout: Duration = .seconds(30),
+        createsFile: Bool = true, secureDelete: Bool? = nil, busyTimeout: Duration = .seconds(30), coalescesLogWrites: Bool = true,
         storageLayers: [StorageLayer] = [], trace: (@Sendable (String) -> Void)? = nil, tracesValues: Bool = false
     ) {
         self.path = path
@@ -80,6 +87,7 @@ public struct ConnectionProfile: Sendable {
         self.createsFile = createsFile
         self.secureDelete = secureDelete
         self.busyTimeout = busyTimeout
+        self.coalescesLogWrites = coalescesLogWrites
         self.storageLayers = storageLayers
         self.trace = trace
         self.tracesValues = tracesValues

@@ -127,6 +127,7 @@ extension mc_pool_options {
         unsafe read_only = profile.isReadOnly
         unsafe creates_file = profile.createsFile
         unsafe secure_delete = profile.secureDelete.map { $0 ? 1 : 0 } ?? -1
+        unsafe coalesces_log_writes = profile.coalescesLogWrites
         unsafe busy_timeout_ns = profile.busyTimeout.nanoseconds
         unsafe trace_values = profile.tracesValues
     }

@@ -23,6 +23,8 @@ extension Database {
         public let foreignKeys: Bool
         /// Whether deleted content is overwritten.
         public let secureDelete: Bool
+        /// Whether the write-ahead log is written in runs: asked for, and the file has such a log.
+        public let coalescesLogWrites: Bool
         /// Whether the database can only be read.
         public let isReadOnly: Bool
     }
@@ -43,6 +45,7 @@ extension Database.Settings {
         }
         foreignKeys = settings.foreign_keys
         secureDelete = settings.secure_delete
+        coalescesLogWrites = settings.coalesces_log_writes
         isReadOnly = settings.read_only
     }
 }

@@ -1,7 +1,5 @@
-internal import MobileCore
-
-/// One layer of storage between the database and the operating system, such as coalesced writes or encryption; other modules
-/// make more of them. ``ConnectionProfile/storageLayers`` says which are used, and in which order.
+/// One layer of storage between the database and the operating system, such as encryption; other modules make
+/// them. ``ConnectionProfile/storageLayers`` says which are used, and in which order.
 public struct StorageLayer: Sendable, CustomStringConvertible {
     /// What the layer does, for people.
     public let description: String
@@ -13,17 +11,6 @@ public struct StorageLayer: Sendable, CustomStringConvertible {
     package init(_ description: String, register: @escaping @Sendable (_ base: String?) throws(StoreError) -> String) {
         self.description = description
         self.register = register
-    }
-
-    /// Writes to the log in runs of up to 64 KB instead of header by header and page by page, and costs each connection that
-    /// writes as much memory. A commit returns only when all of it is in the file: the promises of
-    /// ``ConnectionProfile/synchronous`` stay what they are.
-    public static let coalescedLogWrites = StorageLayer("coalesced log writes") { base throws(StoreError) in
-        var name = [CChar](repeating: 0, count: Int(MC_STORAGE_NAME_SIZE))
-        try unsafe StoreError.check { error in
-            unsafe withOptionalCString(base) { base in unsafe mc_storage_coalescing(base, &name, error) }
-        }
-        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
     /// Puts the layers on one another, the topmost first, and returns the name of the topmost one; `nil` without layers.

@@ -32,12 +32,28 @@ void fault_storage_fail_after(fault_storage *storage, int64_t operations, int co
 /// Whether an operation has failed since the last `fault_storage_fail_after`.
 bool fault_storage_has_failed(fault_storage *storage);
 
+/// Makes it a disk with sectors of `bytes` that a power cut tears: SQLite then fills the log's last sector after each commit.
+/// Before databases are opened with it; 0: the base's.
+void fault_storage_set_sector_size(fault_storage *storage, int bytes);
+
 /// Starts or ends recording. Starting forgets what was recorded; databases are opened after it, on files that do not exist.
 void fault_storage_record(fault_storage *storage, bool on);
 /// Notes that the load has come to `mark`: a number that only grows, such as that of the last transaction that was committed.
 void fault_storage_mark(fault_storage *storage, int64_t mark);
 /// The number of changes recorded: writes, truncations, deletions, syncs and marks.
 int64_t fault_storage_recorded(fault_storage *storage);
+
+typedef enum fault_kind { FAULT_WRITE, FAULT_TRUNCATE, FAULT_SYNC, FAULT_DELETE, FAULT_MARK } fault_kind;
+
+/// One change of a record.
+typedef struct fault_recorded {
+    fault_kind kind;
+    const char *file;  // the last component of its path, valid until the storage is freed; "" for a mark
+    int64_t place;     // offset of a write, size after a truncation, the mark
+    int64_t length;    // bytes of a write
+} fault_recorded;
+/// The change of this number, from 0 on. The number is below `fault_storage_recorded`.
+fault_recorded fault_storage_change(fault_storage *storage, int64_t number);
 
 /// Goes through a record, change by change, knowing after each what is safely on the disk and what is not.
 typedef struct fault_replay fault_replay;

@@ -11,6 +11,8 @@ final class RecordedLoad {
     let storage: OpaquePointer
     let directory: URL
     private(set) var isCoalesced = false
+    /// The transactions that were committed; 0 is the one that made the tables.
+    private(set) var committed: Set<Int64> = [0]
 
     init(synchronous: String, transactions: Int) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "power-cut-\(UUID().uuidString)")
@@ -34,6 +36,7 @@ final class RecordedLoad {
         fault_storage_mark(storage, 1)
         var random = SplitMix64(state: 5)
         for batch in 1...Int64(transactions) where try database.write(batch: batch, &random) {
+            committed.insert(batch)
             fault_storage_mark(storage, batch + 1)
         }
         database.close()
@@ -63,7 +66,7 @@ struct SplitMix64: RandomNumberGenerator {
 
 /// A bare SQLite connection.
 final class SQLiteHandle {
-    private var handle: OpaquePointer?
+    private(set) var handle: OpaquePointer?
 
     init(_ path: String, layer: [CChar]? = nil) throws {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
