@@ -1,10 +1,11 @@
 /// mc_blob.c: the tables of large values, and what their rows say.
 #include "blobs/mc_blob_internal.h"
+#include "blobs/mc_blob_lease.h"
 
 static const char SQL_SCHEMA[] =
     "CREATE TABLE IF NOT EXISTS \"_mc_value\"("
     "\"id\" INTEGER PRIMARY KEY AUTOINCREMENT, "  // ids are never used again: a stale reference finds nothing
-    "\"unit\" INTEGER NOT NULL, \"chunk\" INTEGER NOT NULL, \"state\" INTEGER NOT NULL, \"session\" INTEGER NOT NULL, "
+    "\"unit\" INTEGER NOT NULL, \"chunk\" INTEGER NOT NULL, \"state\" INTEGER NOT NULL, "
     "\"length\" INTEGER NOT NULL, \"bytes\" INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS \"_mc_chunk\"(\"id\" INTEGER PRIMARY KEY, \"start\" INTEGER, \"content\" BLOB NOT NULL);";
 
@@ -22,6 +23,26 @@ mc_status mc_short_write_begin(mc_pool *pool, const char *label, int64_t timeout
     return status;
 }
 
+/// Each checkpoint waits for the disk twice: with the usual 1000 pages of log these waits are a fifth of the time that a large value
+/// takes. A longer log than this gains nothing.
+static const int POSTPONED_LOG_BYTES = 16 * 1024 * 1024;
+
+static void set_checkpoint(const mc_short_write *write, bool is_postponed)
+{
+    mc_pool_settings settings;
+    mc_pool_get_settings(write->pool, &settings);
+    const int longer = POSTPONED_LOG_BYTES / settings.page_size;
+    if (settings.checkpoint_pages > 0 && settings.checkpoint_pages < longer)  // 0: never by itself
+        (void)sqlite3_wal_autocheckpoint(mc_connection_sqlite(write->connection), is_postponed ? longer : settings.checkpoint_pages);
+}
+
+void mc_short_write_postpone_checkpoint(mc_short_write *write)
+{
+    write->postpones_checkpoint = !write->is_part;
+    if (write->postpones_checkpoint)
+        set_checkpoint(write, true);
+}
+
 mc_status mc_short_write_end(mc_short_write *write, mc_status status, mc_error *error)
 {
     mc_connection *connection = write->connection;
@@ -31,6 +52,8 @@ mc_status mc_short_write_end(mc_short_write *write, mc_status status, mc_error *
         mc_connection_rollback_savepoint(connection);
     else
         mc_connection_rollback(connection);
+    if (write->postpones_checkpoint)
+        set_checkpoint(write, false);
     mc_pool_return(write->pool, connection);
     write->connection = NULL;
     return status;
@@ -69,14 +92,28 @@ mc_status mc_blob_find(mc_connection *connection, const char *sql, const int64_t
     return status;
 }
 
+/// The lock is held until the values have been dropped, so that none of them can belong to somebody who begins meanwhile.
+static mc_status drop_leftovers(mc_connection *connection, mc_error *error)
+{
+    mc_blob_lease *alone = NULL;
+    int64_t one = 0;
+    bool found = false;
+    mc_status status =
+        mc_blob_find(connection, "SELECT 1 FROM \"_mc_value\" WHERE \"state\" = 0 LIMIT 1", NULL, 0, &one, &found, error);
+    if (status == MC_OK && found)
+        status = mc_blob_lease_try_alone(mc_connection_pool(connection), &alone, error);
+    if (alone != NULL)
+        status = mc_blob_run(connection, "UPDATE \"_mc_value\" SET \"state\" = 2 WHERE \"state\" = 0", NULL, 0, NULL, error);
+    mc_blob_lease_end(alone);
+    return status;
+}
+
 mc_status mc_blob_prepare(mc_connection *connection, mc_error *error)
 {
     mc_status status = mc_connection_exec(connection, SQL_SCHEMA, sizeof SQL_SCHEMA - 1, NULL, error);
     if (status != MC_OK)
         return status;
-    const int64_t session = mc_pool_session(mc_connection_pool(connection));
-    return mc_blob_run(connection, "UPDATE \"_mc_value\" SET \"state\" = 2 WHERE \"state\" = 0 AND \"session\" <> ?", &session,
-                       1, NULL, error);
+    return drop_leftovers(connection, error);
 }
 
 static mc_status check_description(int64_t value, const mc_blob_description *description, mc_error *error)

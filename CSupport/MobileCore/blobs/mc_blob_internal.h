@@ -27,9 +27,13 @@ typedef struct mc_short_write {
     mc_pool *pool;
     mc_connection *connection;
     bool is_part;
+    bool postpones_checkpoint;
 } mc_short_write;
 
 mc_status mc_short_write_begin(mc_pool *pool, const char *label, int64_t timeout_ns, mc_short_write *write, mc_error *error);
+
+/// Lets the log grow to about 16 MB before the commit makes a checkpoint, where the pool's setting is less.
+void mc_short_write_postpone_checkpoint(mc_short_write *write);
 
 /// Commits if `status` is MC_OK, otherwise rolls back; gives the connection back. Returns `status`, or why it could not commit.
 mc_status mc_short_write_end(mc_short_write *write, mc_status status, mc_error *error);
@@ -48,6 +52,7 @@ mc_status mc_blob_drop_one(mc_connection *connection, int64_t value, mc_error *e
 /// pool/mc_pool_pins.c
 void mc_connection_set_dropped_values(mc_connection *connection);
 bool mc_pool_is_pinned(mc_pool *pool, int64_t value);
-int64_t mc_pool_session(const mc_pool *pool);
+const char *mc_pool_path(const mc_pool *pool);
+const char *mc_pool_vfs(const mc_pool *pool);  ///< NULL: the system's
 
 #endif

@@ -5,8 +5,9 @@
 #include "blobs/mc_blob_internal.h"
 #include "blobs/mc_utf8_counter.h"
 
-/// Requests of this size and more go past the window: copying them twice would cost more than it saves.
-enum { WINDOW = 65536, DIRECT = 4096 };
+/// Reading ahead begins with what is asked for, and grows while reads follow each other: then the costs of a connection and a look-up,
+/// which each fetch has, are few beside those of its bytes. Requests from DIRECT on bear them alone and are not copied twice.
+enum { WINDOW_LEAST = 4096, WINDOW_MOST = 256 * 1024, WINDOW_GROWTH = 4, DIRECT = 128 * 1024 };
 
 struct mc_blob_reader {
     mc_pool *pool;
@@ -14,9 +15,11 @@ struct mc_blob_reader {
     mc_blob_description description;
     int64_t byte;      ///< where it stands
     int64_t unit;      ///< the same in units
-    uint8_t *window;   ///< content that has been read ahead
+    uint8_t *window;   ///< content that has been read ahead; NULL before the first
+    size_t window_capacity;
     int64_t window_start;
     size_t window_length;
+    mc_error source_failure;
 };
 
 mc_status mc_blob_reader_open(mc_pool *pool, int64_t value, mc_blob_reader **out, mc_error *error)
@@ -29,8 +32,7 @@ mc_status mc_blob_reader_open(mc_pool *pool, int64_t value, mc_blob_reader **out
     if (status != MC_OK)
         return status;
     mc_blob_reader *reader = mc_allocate(sizeof *reader);
-    uint8_t *window = mc_allocate(WINDOW);
-    if (reader == NULL || window == NULL)
+    if (reader == NULL)
         status = mc_fail(error, MC_ERROR_NO_MEMORY, "no memory to read large value %" PRId64, value);
     if (status == MC_OK)
         status = mc_pool_checkout(pool, &checkout, &connection, error);
@@ -39,12 +41,11 @@ mc_status mc_blob_reader_open(mc_pool *pool, int64_t value, mc_blob_reader **out
         mc_pool_return(pool, connection);
     }
     if (status != MC_OK) {
-        mc_free(window);
         mc_free(reader);
         mc_blob_unpin(pool, value);
         return status;
     }
-    *reader = (mc_blob_reader){.pool = pool, .value = value, .description = description, .window = window};
+    *reader = (mc_blob_reader){.pool = pool, .value = value, .description = description};
     *out = reader;
     return MC_OK;
 }
@@ -129,19 +130,46 @@ static mc_status fetch(const mc_blob_reader *reader, int64_t byte, uint8_t *buff
     return status;
 }
 
+/// How much to fetch into the window: more than the last time where that has been read to its end.
+static size_t window_size(const mc_blob_reader *reader, int64_t byte, size_t least)
+{
+    const bool goes_on = reader->window_length > 0 && byte == reader->window_start + (int64_t)reader->window_length;
+    size_t size = goes_on ? reader->window_length * WINDOW_GROWTH : WINDOW_LEAST;
+    if (size > WINDOW_MOST)
+        size = WINDOW_MOST;
+    return size < least ? least : size;
+}
+
+static mc_status make_room(mc_blob_reader *reader, size_t size, mc_error *error)
+{
+    if (size <= reader->window_capacity)
+        return MC_OK;
+    uint8_t *window = mc_reallocate(reader->window, size, 1);
+    if (window == NULL)
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory to read large value %" PRId64, reader->value);
+    reader->window = window;
+    reader->window_capacity = size;
+    return MC_OK;
+}
+
 /// Makes the window begin at `byte`, or contain it with at least `least` bytes behind it where the value has them.
 static mc_status fill_window(mc_blob_reader *reader, int64_t byte, size_t least, mc_error *error)
 {
     const int64_t left = reader->description.bytes - byte;
-    const int64_t wanted = left < (int64_t)least ? left : (int64_t)least;
+    const size_t wanted = left < (int64_t)least ? (size_t)left : least;
     const int64_t end = reader->window_start + (int64_t)reader->window_length;
-    if (byte >= reader->window_start && end - byte >= wanted)
+    if (byte >= reader->window_start && end - byte >= (int64_t)wanted)
         return MC_OK;
-    size_t length = left < WINDOW ? (size_t)left : WINDOW;
+    size_t length = window_size(reader, byte, least);
+    if (left < (int64_t)length)
+        length = (size_t)left;
+    mc_status status = make_room(reader, length, error);
+    if (status != MC_OK)
+        return status;
     reader->window_length = 0;
-    mc_status status = fetch(reader, byte, reader->window, length, error);
-    if (status != MC_OK && (size_t)wanted < length) {  // what is damaged may lie behind what is asked for
-        length = (size_t)wanted;
+    status = fetch(reader, byte, reader->window, length, error);
+    if (status != MC_OK && wanted < length) {  // what is damaged may lie behind what is asked for
+        length = wanted;
         status = fetch(reader, byte, reader->window, length, error);
     }
     if (status != MC_OK)
@@ -172,28 +200,60 @@ static size_t copy_from_window(const mc_blob_reader *reader, uint8_t *buffer, si
     return length;
 }
 
+/// Copies `size` bytes, all of which exist, from where the reader stands.
+static mc_status read_bytes(mc_blob_reader *reader, uint8_t *buffer, size_t size, mc_error *error)
+{
+    const size_t copied = copy_from_window(reader, buffer, size);
+    const size_t rest = size - copied;
+    const int64_t byte = reader->byte + (int64_t)copied;
+    if (rest == 0)
+        return MC_OK;
+    if (rest >= DIRECT)
+        return fetch(reader, byte, buffer + copied, rest, error);
+    const mc_status status = fill_window(reader, byte, rest, error);
+    if (status == MC_OK)
+        memcpy(buffer + copied, reader->window + (byte - reader->window_start), rest);
+    return status;
+}
+
 mc_status mc_blob_reader_read(mc_blob_reader *reader, void *buffer, size_t capacity, size_t *length, mc_error *error)
 {
     const int64_t left = reader->description.bytes - reader->byte;
-    const size_t size = (int64_t)capacity < left ? capacity : (size_t)left;
-    mc_status status = MC_OK;
+    const size_t size = (uint64_t)left < capacity ? (size_t)left : capacity;
     *length = 0;
-    if (size == 0)
-        return MC_OK;
-    if (size < DIRECT) {
-        status = fill_window(reader, reader->byte, size, error);
-        if (status == MC_OK)
-            (void)copy_from_window(reader, buffer, size);
-    } else {
-        const size_t copied = copy_from_window(reader, buffer, size);
-        if (copied < size)
-            status = fetch(reader, reader->byte + (int64_t)copied, (uint8_t *)buffer + copied, size - copied, error);
-    }
+    const mc_status status = read_bytes(reader, buffer, size, error);
     if (status != MC_OK)
         return status;
     reader->byte += (int64_t)size;
     reader->unit += reader->description.unit == MC_BLOB_SCALARS ? mc_utf8_count(buffer, size) : (int64_t)size;
     *length = size;
+    return MC_OK;
+}
+
+size_t mc_blob_reader_source(void *context, void *buffer, size_t capacity)
+{
+    mc_blob_reader *reader = context;
+    size_t length = 0;
+    return mc_blob_reader_read(reader, buffer, capacity, &length, &reader->source_failure) == MC_OK ? length : SIZE_MAX;
+}
+
+const mc_error *mc_blob_reader_failure(const mc_blob_reader *reader)
+{
+    return &reader->source_failure;
+}
+
+/// Reads as many bytes as fit and gives back those of a character that does not: for requests that want all of what fits.
+static mc_status read_whole_characters(mc_blob_reader *reader, char *buffer, size_t capacity, size_t *length, int64_t *units,
+                                       mc_error *error)
+{
+    const int64_t left = reader->description.bytes - reader->byte;
+    const size_t size = (uint64_t)left < capacity ? (size_t)left : capacity;
+    const mc_status status = read_bytes(reader, (uint8_t *)buffer, size, error);
+    if (status != MC_OK)
+        return status;
+    *length = mc_utf8_prefix((const uint8_t *)buffer, size, INT64_MAX, units);
+    reader->byte += (int64_t)*length;
+    reader->unit += *units;
     return MC_OK;
 }
 
@@ -207,6 +267,8 @@ mc_status mc_blob_reader_read_text(mc_blob_reader *reader, int64_t max_units, ch
         return mc_fail(error, MC_ERROR_MISUSE, "large value %" PRId64 ": its content is bytes, not text", reader->value);
     if (capacity < 4)
         return mc_fail(error, MC_ERROR_MISUSE, "a buffer of %zu bytes: use at least 4, which hold any character", capacity);
+    if (max_units >= 0 && (uint64_t)max_units >= capacity)
+        return read_whole_characters(reader, buffer, capacity, length, units, error);
     while (*units < max_units && reader->byte < reader->description.bytes) {
         size_t available = 0;
         int64_t count = 0;

@@ -3,6 +3,7 @@
 
 #include "base/mc_memory.h"
 #include "blobs/mc_blob_internal.h"
+#include "blobs/mc_blob_lease.h"
 #include "blobs/mc_utf8_counter.h"
 
 enum { BUFFER_WANTED = 512 * 1024 };
@@ -11,7 +12,8 @@ enum { BUFFER_WANTED = 512 * 1024 };
 /// although it may grow; it then stays in the buffer and is stored once more.
 struct mc_blob_writer {
     mc_pool *pool;
-    int64_t value;  ///< 0: the database knows nothing of it yet
+    int64_t value;         ///< 0: the database knows nothing of it yet
+    mc_blob_lease *lease;  ///< from before the first part of the unfinished value until its end; NULL: nothing is stored
     mc_blob_unit unit;
     int64_t announced;  ///< units; negative: unknown
     int64_t timeout_ns;
@@ -67,11 +69,10 @@ mc_status mc_blob_writer_open(mc_pool *pool, const mc_blob_writer_options *optio
 
 static mc_status insert_value(mc_blob_writer *writer, mc_connection *connection, mc_error *error)
 {
-    const int64_t values[] = {writer->unit, (int64_t)writer->chunk_size, mc_pool_session(writer->pool)};
-    const mc_status status = mc_blob_run(connection,
-                                         "INSERT INTO \"_mc_value\"(\"unit\", \"chunk\", \"session\", \"state\", \"length\", \"bytes\") "
-                                         "VALUES (?, ?, ?, 0, 0, 0)",
-                                         values, 3, NULL, error);
+    const int64_t values[] = {writer->unit, (int64_t)writer->chunk_size};
+    const mc_status status = mc_blob_run(
+        connection, "INSERT INTO \"_mc_value\"(\"unit\", \"chunk\", \"state\", \"length\", \"bytes\") VALUES (?, ?, 0, 0, 0)", values,
+        2, NULL, error);
     if (status != MC_OK)
         return status;
     const int64_t value = mc_connection_last_inserted_key(connection);
@@ -81,7 +82,7 @@ static mc_status insert_value(mc_blob_writer *writer, mc_connection *connection,
     return MC_OK;
 }
 
-/// The value must still be ours: another pool that opened the file took it for a leftover.
+/// The value must still be there: the caller's transaction may have been rolled back since, with what was written in it.
 static mc_status check_value(mc_blob_writer *writer, mc_connection *connection, mc_error *error)
 {
     bool found = false;
@@ -90,7 +91,7 @@ static mc_status check_value(mc_blob_writer *writer, mc_connection *connection, 
                                           &writer->value, 1, &one, &found, error);
     if (status != MC_OK || found)
         return status;
-    return mc_fail(error, MC_ERROR_NOT_FOUND, "large value %" PRId64 " was dropped while it was written", writer->value);
+    return mc_fail(error, MC_ERROR_NOT_FOUND, "large value %" PRId64 ": what was written so far has been rolled back or dropped", writer->value);
 }
 
 /// Stores one chunk; the bytes are bound where they lie.
@@ -120,44 +121,46 @@ static mc_status store_chunk(mc_blob_writer *writer, mc_connection *connection, 
     return status;
 }
 
-/// Stores bytes as chunks from `next_chunk` on. Only the last chunk may be short.
-static mc_status store_chunks(mc_blob_writer *writer, mc_connection *connection, const uint8_t *bytes, size_t length,
+/// Stores bytes as chunks from `next_chunk` on. Only the last chunk may be short. `*start` is how many scalars precede the first
+/// chunk, afterwards how many precede the first byte behind the whole chunks.
+static mc_status store_chunks(mc_blob_writer *writer, mc_connection *connection, const uint8_t *bytes, size_t length, int64_t *start,
                               mc_error *error)
 {
-    int64_t number = writer->next_chunk, start = writer->next_start;
+    int64_t number = writer->next_chunk;
     mc_status status = writer->value == 0 ? insert_value(writer, connection, error) : check_value(writer, connection, error);
     for (size_t at = 0; at < length && status == MC_OK; number++) {
         const size_t size = length - at < writer->chunk_size ? length - at : writer->chunk_size;
-        status = store_chunk(writer, connection, number, start, bytes + at, size, at == 0 && writer->is_tail_stored, error);
-        if (writer->unit == MC_BLOB_SCALARS)
-            start += mc_utf8_count(bytes + at, size);
+        status = store_chunk(writer, connection, number, *start, bytes + at, size, at == 0 && writer->is_tail_stored, error);
+        if (writer->unit == MC_BLOB_SCALARS && size == writer->chunk_size)
+            *start += mc_utf8_count(bytes + at, size);
         at += size;
     }
     return status;
 }
 
-/// The whole chunks of what has been stored are done with: the next buffer begins behind them.
-static void advance(mc_blob_writer *writer, const uint8_t *bytes, size_t length)
-{
-    writer->next_chunk += (int64_t)(length / writer->chunk_size);
-    if (writer->unit == MC_BLOB_SCALARS)
-        writer->next_start += mc_utf8_count(bytes, length);
-    writer->is_tail_stored = false;
-}
-
-/// One short transaction. When it fails, nothing of it is in the database, and the writer is broken: what was taken is lost.
+/// One short transaction. Then the whole chunks are done with: the next buffer begins behind them. When it fails, nothing of it is
+/// in the database, and the writer is broken: what was taken is lost.
 static mc_status store(mc_blob_writer *writer, const uint8_t *bytes, size_t length, mc_error *error)
 {
     const int64_t known = writer->value;
+    int64_t start = writer->next_start;
     mc_short_write write;
-    mc_status status = mc_short_write_begin(writer->pool, "write of a large value", writer->timeout_ns, &write, error);
+    mc_status status = writer->lease == NULL ? mc_blob_lease_take(writer->pool, &writer->lease, error) : MC_OK;
     if (status == MC_OK)
-        status = mc_short_write_end(&write, store_chunks(writer, write.connection, bytes, length, error), error);
+        status = mc_short_write_begin(writer->pool, "write of a large value", writer->timeout_ns, &write, error);
+    if (status == MC_OK) {
+        mc_short_write_postpone_checkpoint(&write);
+        status = mc_short_write_end(&write, store_chunks(writer, write.connection, bytes, length, &start, error), error);
+    }
     if (status != MC_OK) {
         writer->value = known;
         writer->state = STATE_BROKEN;
+        return status;
     }
-    return status;
+    writer->next_chunk += (int64_t)(length / writer->chunk_size);
+    writer->next_start = start;
+    writer->is_tail_stored = false;
+    return MC_OK;
 }
 
 static mc_status check_open(const mc_blob_writer *writer, mc_error *error)
@@ -198,17 +201,12 @@ static mc_status take(mc_blob_writer *writer, const uint8_t *bytes, size_t lengt
             size = length;
         if (writer->buffered == 0 && size == writer->capacity) {
             status = store(writer, bytes, size, error);
-            if (status == MC_OK)
-                advance(writer, bytes, size);
         } else {
             memcpy(writer->buffer + writer->buffered, bytes, size);
             writer->buffered += size;
             if (writer->buffered == writer->capacity) {
                 status = store(writer, writer->buffer, writer->capacity, error);
-                if (status == MC_OK) {
-                    advance(writer, writer->buffer, writer->capacity);
-                    writer->buffered = 0;
-                }
+                writer->buffered = 0;
             }
         }
         bytes += size;
@@ -266,12 +264,8 @@ mc_status mc_blob_writer_flush(mc_blob_writer *writer, mc_error *error)
     if (status != MC_OK)
         return status;
     const size_t tail = writer->buffered % writer->chunk_size;
-    const size_t whole = writer->buffered - tail;
-    if (whole > 0) {
-        advance(writer, writer->buffer, whole);
-        memmove(writer->buffer, writer->buffer + whole, tail);
-        writer->buffered = tail;
-    }
+    memmove(writer->buffer, writer->buffer + (writer->buffered - tail), tail);
+    writer->buffered = tail;
     writer->is_tail_stored = tail > 0;
     writer->stored_of_tail = tail;
     return MC_OK;
@@ -290,7 +284,8 @@ static mc_status check_complete(const mc_blob_writer *writer, mc_error *error)
 
 static mc_status complete_value(mc_blob_writer *writer, mc_connection *connection, mc_error *error)
 {
-    const mc_status status = store_chunks(writer, connection, writer->buffer, writer->buffered, error);
+    int64_t start = writer->next_start;
+    const mc_status status = store_chunks(writer, connection, writer->buffer, writer->buffered, &start, error);
     if (status != MC_OK)
         return status;
     const int64_t values[] = {writer->units, writer->bytes, writer->value};
@@ -324,6 +319,8 @@ mc_status mc_blob_writer_finish(mc_blob_writer *writer, int64_t *value, mc_error
         return status;
     }
     writer->state = STATE_FINISHED;
+    mc_blob_lease_end(writer->lease);
+    writer->lease = NULL;
     *value = writer->value;
     return MC_OK;
 }
@@ -346,6 +343,7 @@ void mc_blob_writer_free(mc_blob_writer *writer)
     if (writer->state != STATE_FINISHED && writer->value != 0
         && mc_short_write_begin(writer->pool, "drop of a large value", 0, &write, NULL) == MC_OK)
         (void)mc_short_write_end(&write, mc_blob_drop_one(write.connection, writer->value, NULL), NULL);
+    mc_blob_lease_end(writer->lease);
     mc_free(writer->buffer);
     mc_free(writer);
 }

@@ -2,11 +2,23 @@
 
 #include <string.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "json/mc_json_scan.h"
 
 /// Where the next byte beyond ASCII is, or the end.
 static const uint8_t *ascii_end(const uint8_t *at, const uint8_t *end)
 {
+#if defined(__SSE2__)
+    while (end - at >= 16) {
+        const unsigned high = (unsigned)_mm_movemask_epi8(_mm_loadu_si128((const __m128i *)(const void *)at));
+        if (high != 0)
+            return at + __builtin_ctz(high);
+        at += 16;
+    }
+#else
     while (end - at >= 32) {  // the compiler makes vector code of it
         uint64_t words[4];
         memcpy(words, at, 32);
@@ -14,14 +26,35 @@ static const uint8_t *ascii_end(const uint8_t *at, const uint8_t *end)
             break;
         at += 32;
     }
+#endif
     while (at < end && *at < 0x80)
         at++;
     return at;
 }
 
+static bool is_continuation(uint8_t byte)
+{
+    return (byte & 0xC0) == 0x80;
+}
+
+/// Behind the characters of two and three bytes from `at` on: those that most texts are made of, checked where they are met. Stops
+/// at ASCII, near the end, and at everything that needs a closer look.
+static const uint8_t *common_end(const uint8_t *at, const uint8_t *end)
+{
+    while (end - at >= 3) {
+        if (at[0] >= 0xC2 && at[0] < 0xE0 && is_continuation(at[1]))
+            at += 2;
+        else if (at[0] > 0xE0 && at[0] < 0xF0 && at[0] != 0xED && is_continuation(at[1]) && is_continuation(at[2]))
+            at += 3;
+        else
+            break;
+    }
+    return at;
+}
+
 static bool is_lead(uint8_t byte)
 {
-    return (byte & 0xC0) != 0x80;
+    return !is_continuation(byte);
 }
 
 /// Completes the character that an earlier piece has begun. `*used`: how many bytes of this piece it took.
@@ -51,6 +84,9 @@ bool mc_utf8_push(mc_utf8_counter *counter, const uint8_t *bytes, size_t length,
     const uint8_t *at = bytes + used, *const end = bytes + length;
     while ((at = ascii_end(at, end)) < end) {
         mc_json_stop stop;
+        at = common_end(at, end);
+        if (at == end || *at < 0x80)
+            continue;
         const uint8_t *const next = mc_json_utf8_end(at, end, &stop);
         if (next != NULL) {
             at = next;

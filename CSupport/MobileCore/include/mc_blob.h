@@ -8,7 +8,7 @@
 ///        +------ cancel, or the process died ----^
 ///
 /// Tables (made by `mc_blob_prepare`):
-///     _mc_value(id, unit, chunk, state, session, length, bytes)      one row per value
+///     _mc_value(id, unit, chunk, state, length, bytes)               one row per value
 ///     _mc_chunk(id = value << 24 | number, start, content)           start: Unicode scalars before the chunk; NULL for bytes
 ///
 /// A pinned value is neither dropped by `mc_blob_drop_unreferenced` nor collected: readers pin what they read, a finished
@@ -29,9 +29,10 @@ typedef enum mc_blob_unit {
     MC_BLOB_SCALARS = 1  ///< Unicode scalars of valid UTF-8
 } mc_blob_unit;
 
-/// Makes the tables where they are missing, and drops the values that an earlier opening of the database left unfinished.
-/// `connection` is the writer. Idempotent. One pool at a time may write large values to a file: to another one its unfinished
-/// values look like leftovers.
+/// Makes the tables where they are missing, and drops the values that a killed process left unfinished: all unfinished ones, when
+/// no pool in any process is writing a value; as long as one is, they stay, and the next call looks again. `connection` is the
+/// writer. Idempotent. Who is writing is told by locks of the empty file "NAME-lease" beside the database NAME, which is made
+/// when the first part of an unfinished value is stored. Fails with what writing and opening files fail with.
 mc_status mc_blob_prepare(mc_connection *connection, mc_error *MC_NULLABLE error);
 
 /// What is known of a value.

@@ -7,7 +7,8 @@
 /// Connections:    each call takes a reader of the pool for its own duration: an open reader of a value blocks nobody and holds
 ///                 no snapshot. The value is pinned, so it stays as it is until the reader is freed.
 /// Threads:        one at a time per reader; different readers do not disturb each other.
-/// Memory:         a buffer of 64 KB.
+/// Memory:         a buffer that grows from 4 KB to 256 KB while small pieces are read one after the other; none for pieces from
+///                 128 KB on, which go straight to the caller's buffer.
 #ifndef MC_BLOB_READER_H
 #define MC_BLOB_READER_H
 
@@ -39,6 +40,13 @@ mc_status mc_blob_reader_seek(mc_blob_reader *reader, int64_t position, mc_error
 /// Fails with MC_ERROR_CORRUPT (a chunk is missing or too short), MC_ERROR_NOT_FOUND (another process removed the value).
 mc_status mc_blob_reader_read(mc_blob_reader *reader, void *buffer, size_t capacity, size_t *length,
                               mc_error *MC_NULLABLE error);
+
+/// The same as a source for streams: `context` is the reader; returns how many bytes it gave, 0 at the end of the value, or SIZE_MAX:
+/// what went wrong is kept for `mc_blob_reader_failure`.
+size_t mc_blob_reader_source(void *context, void *buffer, size_t capacity);
+
+/// What the source failed with; `code` is MC_OK where it has not failed.
+const mc_error *mc_blob_reader_failure(const mc_blob_reader *reader);
 
 /// Copies up to `max_units` whole characters of a text, as many as fit; `*units` and `*length` (bytes) are 0 at the end.
 /// `capacity` is at least 4. Fails as reading bytes does, and with MC_ERROR_MISUSE (a value of bytes).

@@ -41,7 +41,6 @@ static mc_status create_pool(const char *path, const mc_pool_options *options, m
     if (pool == NULL)
         return fail_memory(error);
     pool->options = *options;
-    sqlite3_randomness(sizeof pool->session, &pool->session);
     mc_status status = copy_texts(pool, path, options, error);
     if (status == MC_OK && pthread_mutex_init(&pool->mutex, NULL) != 0)
         status = fail_memory(error);

@@ -118,7 +118,6 @@ struct mc_pool {
     mc_pool_statistics statistics;  ///< those that are counted; the others are looked up
     mc_pin *pins;
     size_t pin_count, pin_capacity;
-    int64_t session;  ///< tells this opening of the file from every other one
 };
 
 /// mc_clock.c

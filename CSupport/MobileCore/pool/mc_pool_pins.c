@@ -6,9 +6,14 @@
 #include "base/mc_memory.h"
 #include "pool/mc_pool_internal.h"
 
-int64_t mc_pool_session(const mc_pool *pool)
+const char *mc_pool_path(const mc_pool *pool)
 {
-    return pool->session;
+    return pool->path;
+}
+
+const char *mc_pool_vfs(const mc_pool *pool)
+{
+    return pool->vfs;
 }
 
 void mc_connection_set_dropped_values(mc_connection *connection)

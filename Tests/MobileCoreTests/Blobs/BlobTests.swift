@@ -69,7 +69,7 @@ import Testing
 
     @Test func `a value whose row contradicts itself is corrupt`() throws {
         let core = try prepared()
-        let sql = "INSERT INTO _mc_value(id, unit, chunk, state, session, length, bytes) VALUES (1, 0, 4, 1, 0, 5, 6), (2, 0, 0, 1, 0, 5, 5), (3, 1, 4, 1, 0, 9, 5)"
+        let sql = "INSERT INTO _mc_value(id, unit, chunk, state, length, bytes) VALUES (1, 0, 4, 1, 5, 6), (2, 0, 0, 1, 5, 5), (3, 1, 4, 1, 9, 5)"
         try core.with(writer: true) { try exec($0, sql) }
         for id in Int64(1)...3 {
             var reader: OpaquePointer?

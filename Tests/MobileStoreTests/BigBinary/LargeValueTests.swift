@@ -173,20 +173,48 @@ struct LargeValueStore {
     @Test func `what a killed process left unfinished is removed at the next open`() throws {
         let store = try LargeValueStore()
         let complete = try store.write([7])
-        let writer = try LargeValueWriter(in: store.database, chunkSize: 4)
-        try writer.write(Array(0..<10))
-        try writer.flush()
-        // A second opening of the file finds what a killed process would have left.
+        try store.database.write { connection in
+            try connection.execute("INSERT INTO _mc_value(id, unit, chunk, state, length, bytes) VALUES (99, 0, 4, 0, 0, 0)")
+            try connection.execute("INSERT INTO _mc_chunk VALUES (99 << 24, NULL, x'01020304'), (99 << 24 | 1, NULL, x'05')")
+        }
         let second = try Database(store.directory.profile())
         try second.write { try $0.prepareLargeValues() }
         #expect(try second.freeRemovedValues() == 1)
         #expect(try store.count("_mc_chunk") == 1)
         #expect(try LargeValueReader(complete.id, in: second).bytes(upTo: 2) == [7])
-        let error = #expect(throws: StoreError.self) {
-            try writer.write([1])
-            try writer.flush()
+    }
+
+    @Test func `several openings of a file write values side by side`() throws {
+        let store = try LargeValueStore()
+        let first = try LargeValueWriter(in: store.database, chunkSize: 4)
+        try first.write(Array(0..<10))
+        try first.flush()
+        let other = try Database(store.directory.profile())
+        try other.write { try $0.prepareLargeValues() }
+        let second = try LargeValueWriter(in: other, chunkSize: 4)
+        try second.write(Array(10..<30))
+        try second.flush()
+        try store.database.write { try $0.prepareLargeValues() }
+        #expect(try store.database.freeRemovedValues() == 0 && other.freeRemovedValues() == 0)
+        try first.write([99])
+        let values = try (first.finish(), second.finish())
+        #expect(try LargeValueReader(values.0.id, in: other).bytes(upTo: 30) == Array(0..<10) + [99])
+        #expect(try LargeValueReader(values.1.id, in: store.database).bytes(upTo: 30) == Array(10..<30))
+    }
+
+    @Test func `a value that was begun in a transaction is gone with it`() throws {
+        struct Stop: Error {}
+        let store = try LargeValueStore()
+        let writer = try LargeValueWriter(in: store.database, chunkSize: 4)
+        #expect(throws: Stop.self) {
+            try store.database.write { _ in
+                try writer.write(Array(0..<10))
+                try writer.flush()
+                throw Stop()
+            }
         }
-        #expect(error?.code == .notFound)
+        #expect(#expect(throws: StoreError.self) { try writer.finish() }?.code == .notFound)
+        #expect(try store.count("_mc_value") == 0)
     }
 
     @Test func `values that nothing refers to are removed, those in use are not`() throws {
@@ -231,7 +259,7 @@ struct LargeValueStore {
         #expect(try store.count("_mc_chunk") == 0)
     }
 
-    @Test("chunks fill whole pages", arguments: [1024, 4096, 16384, 65536])
+    @Test("chunks fill whole pages", arguments: [1024, 2048, 4096, 8192, 16384, 32768, 65536])
     func chunksFillPages(pageSize: Int) throws {
         let store = try LargeValueStore { $0.pageSize = pageSize }
         let value = try store.write([UInt8](repeating: 7, count: 8_000_000), chunkSize: nil)
