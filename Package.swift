@@ -83,10 +83,10 @@ let package = Package(
             ],
             swiftSettings: swift),
         .executableTarget(
-            name: "Benchmarks", dependencies: ["MobileStore", "MobileObjects", "BenchmarkReferences"], path: "Benchmarks/Benchmarks",
+            name: "Benchmarks", dependencies: ["MobileStore", "MobileObjects", "BenchmarkReferences", "MobileSQLite"], path: "Benchmarks/Benchmarks",
             swiftSettings: swift, plugins: ["MobileGenPlugin"]),
         .target(
-            name: "BenchmarkReferences", dependencies: ["MobileSQLite", "MobileJansson"], path: "Benchmarks/References"),
+            name: "BenchmarkReferences", dependencies: ["MobileCore", "MobileSQLite", "MobileJansson", "MobileZlib"], path: "Benchmarks/References"),
 
         // Tests.
         .target(name: "FaultInjection", dependencies: ["MobileSQLite"], path: "Tests/FaultInjection"),

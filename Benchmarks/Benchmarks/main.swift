@@ -6,7 +6,7 @@ let benchmarks = ImportBenchmarks.all + PagingBenchmarks.all
 func run(_ options: Options) throws -> Int32 {
     if let id = options.memoryOf {
         guard let benchmark = benchmarks.first(where: { $0.id == id }) else { throw WrongResult("\(id): there is no such benchmark") }
-        try MemoryOfChild.run(benchmark)
+        try MemoryOfChild.run(benchmark, isQuick: options.isQuick)
         return 0
     }
     let chosen = benchmarks.filter { $0.id.hasPrefix(options.filter) }
@@ -20,11 +20,11 @@ func run(_ options: Options) throws -> Int32 {
     print("\(report.machine.cpu), \(report.machine.cores) cores, SQLite \(report.machine.sqlite), Swift \(report.machine.swift)")
     print("ratio: time of the subject by time of its reference, medians of \(options.pairs) alternating runs; ! missed its limit\n")
     print(Report.header())
-    let workspace = try Workspace()
+    let workspace = try Workspace(isQuick: options.isQuick)
     defer { workspace.remove() }
     for benchmark in chosen {
         let pairs = min(benchmark.pairs ?? options.pairs, options.pairs)
-        let measurement = try benchmark.measured(pairs: pairs, workspace: workspace, childMemory: MemoryOfChild.growth)
+        let measurement = try benchmark.measured(pairs: pairs, workspace: workspace, childMemory: { try MemoryOfChild.growth(of: $0, isQuick: options.isQuick) })
         report.measurements.append(measurement)
         print(Report.row(measurement))
         fflush(nil)

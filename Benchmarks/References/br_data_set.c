@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "br_checksum.h"
+#include "br_random.h"
 
-static const char *const WORDS[] = {"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
-                                    "lambda", "mu", "nu", "xi", "omicron", "pi", "rho", "sigma", "tau", "upsilon"};
 static const char *const PLACES[] = {"Zürich", "München", "Kraków", "São Paulo", "東京", "Łódź", "Reykjavík"};
 
 /// More than the longest row takes, as JSON and as values: 8 words of 7 letters are the longest string.
@@ -24,30 +23,6 @@ struct br_data_set {
     size_t json_length;
 };
 
-// xorshift64*: short, and the same numbers on every machine.
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * UINT64_C(0x2545F4914F6CDD1D);
-}
-
-static uint64_t below(uint64_t *state, uint64_t limit) { return (next_random(state) >> 11) % limit; }
-
-static size_t put_words(char *out, uint64_t *state, int count)
-{
-    size_t length = 0;
-    for (int i = 0; i < count; i++) {
-        const char *word = WORDS[below(state, sizeof WORDS / sizeof *WORDS)];
-        if (i > 0)
-            out[length++] = ' ';
-        memcpy(out + length, word, strlen(word));
-        length += strlen(word);
-    }
-    return length;
-}
-
 static br_text keep_text(br_data_set *data, size_t length)
 {
     const br_text text = {data->texts + data->texts_length, length};
@@ -57,28 +32,28 @@ static br_text keep_text(br_data_set *data, size_t length)
 
 static void make_row(br_data_set *data, br_row *row, uint64_t *state)
 {
-    row->number = 1 + (int64_t)below(state, UINT64_C(1) << 31);
-    row->small = (int64_t)below(state, 101);
-    row->price = (int64_t)below(state, 1000000);
-    row->rate = (int64_t)below(state, 1000000);
+    row->number = 1 + (int64_t)br_below(state, UINT64_C(1) << 31);
+    row->small = (int64_t)br_below(state, 101);
+    row->price = (int64_t)br_below(state, 1000000);
+    row->rate = (int64_t)br_below(state, 1000000);
 
     char *end = data->texts + data->texts_length;
-    row->moment = keep_text(data, (size_t)snprintf(end, ROW_BYTES_MAX, "2026-%02d-%02dT10:00:00", 1 + (int)below(state, 12), 1 + (int)below(state, 28)));
-    row->flag = below(state, 2) == 1;
-    row->texts[0] = keep_text(data, put_words(data->texts + data->texts_length, state, 3));
-    row->texts[1] = keep_text(data, put_words(data->texts + data->texts_length, state, 8));
+    row->moment = keep_text(data, (size_t)snprintf(end, ROW_BYTES_MAX, "2026-%02d-%02dT10:00:00", 1 + (int)br_below(state, 12), 1 + (int)br_below(state, 28)));
+    row->flag = br_below(state, 2) == 1;
+    row->texts[0] = keep_text(data, br_put_words(data->texts + data->texts_length, state, 3));
+    row->texts[1] = keep_text(data, br_put_words(data->texts + data->texts_length, state, 8));
 
     end = data->texts + data->texts_length;
-    size_t length = (size_t)snprintf(end, ROW_BYTES_MAX, "say \"%s\"\n", WORDS[below(state, sizeof WORDS / sizeof *WORDS)]);
-    row->texts[2] = keep_text(data, length + put_words(end + length, state, 3));
+    size_t length = (size_t)snprintf(end, ROW_BYTES_MAX, "say \"%s\"\n", BR_WORDS[br_below(state, BR_WORD_COUNT)]);
+    row->texts[2] = keep_text(data, length + br_put_words(end + length, state, 3));
 
     end = data->texts + data->texts_length;
-    length = (size_t)snprintf(end, ROW_BYTES_MAX, "%s ", PLACES[below(state, sizeof PLACES / sizeof *PLACES)]);
-    row->texts[3] = keep_text(data, length + put_words(end + length, state, 2));
+    length = (size_t)snprintf(end, ROW_BYTES_MAX, "%s ", PLACES[br_below(state, sizeof PLACES / sizeof *PLACES)]);
+    row->texts[3] = keep_text(data, length + br_put_words(end + length, state, 2));
 
     end = data->texts + data->texts_length;
-    const uint64_t high = next_random(state);
-    row->texts[4] = keep_text(data, (size_t)snprintf(end, ROW_BYTES_MAX, "%016" PRIx64 "%016" PRIx64, high, next_random(state)));
+    const uint64_t high = br_random(state);
+    row->texts[4] = keep_text(data, (size_t)snprintf(end, ROW_BYTES_MAX, "%016" PRIx64 "%016" PRIx64, high, br_random(state)));
 }
 
 static size_t put_json_string(char *out, br_text text)

@@ -49,14 +49,21 @@ bool br_insert_rows(br_insert *insert, const br_data_set *data)
         sqlite3_bind_int(statement, 7, row->flag);
         for (int i = 0; i < 5; i++)
             sqlite3_bind_text(statement, 8 + i, row->texts[i].bytes, (int)row->texts[i].length, SQLITE_STATIC);
-        const int step = sqlite3_step(statement);
-        sqlite3_reset(statement);
-        if (step != SQLITE_DONE) {
-            sqlite3_exec(insert->db, "ROLLBACK", NULL, NULL, NULL);
+        if (!br_insert_step(insert))
             return false;
-        }
     }
     return true;
+}
+
+struct sqlite3_stmt *br_insert_statement(br_insert *insert) { return insert->statement; }
+
+bool br_insert_step(br_insert *insert)
+{
+    const int step = sqlite3_step(insert->statement);
+    sqlite3_reset(insert->statement);
+    if (step != SQLITE_DONE)
+        sqlite3_exec(insert->db, "ROLLBACK", NULL, NULL, NULL);
+    return step == SQLITE_DONE;
 }
 
 bool br_insert_commit(br_insert *insert) { return sqlite3_exec(insert->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK; }

@@ -1,8 +1,8 @@
 /// import_stream.c: fuzzes the whole import (mc_import.h): inflating, scanning, the virtual table, protection, rollback.
 ///
-/// The first three bytes choose mode, chunk size, protection and whether the rest is deflated here before it is pushed (a fuzzer
+/// The first three bytes choose mode, one table or an object of two, chunk size, protection, a second thread and whether the rest is deflated here before it is pushed (a fuzzer
 /// finds no check sums); otherwise the rest is pushed as it is, plain or whatever its first byte says. Rules: the outcome does not
-/// depend on the chunks; after a failure the database is as it was; after a success its rows and counts add up.
+/// depend on the chunks or on the threads; after a failure the database is as it was; after a success its rows and counts add up.
 #include <MobileCore.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -54,7 +54,7 @@ typedef struct outcome {
 } outcome;
 
 /// Imports into a new database in chunks of `chunk` bytes.
-static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t choice)
+static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t choice, mc_import_threads threads)
 {
     outcome outcome = {0};
     sqlite3 *db = NULL;
@@ -70,12 +70,17 @@ static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t
     };
     const mc_import_assignment one = {.column = "sv", .value = {.value.integer = 1, .kind = MC_VALUE_INTEGER}};
     const mc_import_assignment counter = {.column = "rc", .value = {.value.integer = 9, .kind = MC_VALUE_INTEGER}};
-    const mc_import_pending pending = {.table = "os", .key = "id", .assignments = &one, .assignment_count = 1};
+    const mc_import_pending pending = {.table = "os", .assignments = &one, .assignment_count = 1};
     const bool deletes = choice % 3 == MC_IMPORT_DELETE;
+    // In an object, rows of "t" as chosen, and keys of the same table to delete.
+    const mc_import_table tables[] = {
+        {.table = "t", .columns = columns, .column_count = deletes ? 1 : 3, .mode = (mc_import_mode)(choice % 3), .on_insert = &counter,
+         .on_insert_count = deletes ? 0 : 1, .pending = choice & 32 ? &pending : NULL},
+        {.table = "t", .member = "d", .columns = columns, .column_count = 1, .mode = MC_IMPORT_DELETE, .pending = choice & 32 ? &pending : NULL},
+    };
     const mc_import_options options = {
-        .table = "t", .columns = columns, .column_count = deletes ? 1 : 3, .mode = (mc_import_mode)(choice % 3),
-        .on_insert = &counter, .on_insert_count = deletes ? 0 : 1, .pending = choice & 32 ? &pending : NULL, .depth = 8,
-        .row_bytes = 8192, .inflated_bytes = 4 << 20, .inflate_ratio = 200,
+        .tables = tables, .table_count = choice & 128 ? 2 : 1, .depth = 8, .row_bytes = 8192, .inflated_bytes = 4 << 20, .inflate_ratio = 200,
+        .threads = threads,
     };
     mc_import *import = NULL;
     CHECK(mc_import_open(db, &options, &import, NULL) == MC_OK);
@@ -99,7 +104,7 @@ static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t
     } else {
         const mc_import_counts *const counts = &outcome.counts;
         CHECK(number(db, "SELECT count(*) FROM t") == rows_before + counts->inserted - counts->deleted);
-        if (!deletes)
+        if (!deletes && !(choice & 128))
             CHECK(counts->rows == counts->inserted + counts->updated + counts->diverted);
     }
     CHECK(sqlite3_close(db) == SQLITE_OK);
@@ -141,11 +146,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (length < 3)
         return 0;
     const uint8_t choice = bytes[0], how = bytes[2];
+    const mc_import_threads threads = how & 8 ? MC_IMPORT_THREADS_ON : MC_IMPORT_THREADS_OFF;
     const size_t chunk = (size_t)bytes[1] * bytes[1] + 1;
     bytes += 3;
     length -= 3;
-    const outcome whole = import(bytes, length, length + 1, choice);
-    const outcome pieces = import(bytes, length, chunk, choice);
+    const outcome whole = import(bytes, length, length + 1, choice, MC_IMPORT_THREADS_OFF);
+    const outcome pieces = import(bytes, length, chunk, choice, threads);
     // Damaged deflated text may give rows before the damage, as far as a buffer reached: only then the chunks decide which error is first.
     const bool plain = length == 0 || (bytes[0] != 0x1F && (bytes[0] & 0x0F) != 8);
     if (plain)
@@ -156,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         return 0;
     size_t deflated_length = 0;
     uint8_t *const packed = deflated(bytes, length, (how & 4) != 0, &deflated_length);
-    const outcome unpacked = import(packed, deflated_length, chunk, choice);
+    const outcome unpacked = import(packed, deflated_length, chunk, choice, threads);
     compare(&whole, &unpacked, unpacked.status != MC_ERROR_LIMIT);
     free(packed);
     return 0;

@@ -7,10 +7,10 @@ enum MemoryOfChild {
     static let option = "--memory-of"
 
     /// The parent's half. Nil where the system does not tell a process its peak.
-    static func growth(of benchmark: Benchmark) throws -> Int? {
+    static func growth(of benchmark: Benchmark, isQuick: Bool) throws -> Int? {
         let child = Process()
         child.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-        child.arguments = [option, benchmark.id]
+        child.arguments = [option, benchmark.id] + (isQuick ? ["--quick"] : [])
         let output = Pipe()
         child.standardOutput = output
         try child.run()
@@ -23,8 +23,8 @@ enum MemoryOfChild {
     }
 
     /// The child's half.
-    static func run(_ benchmark: Benchmark) throws {
-        let workspace = try Workspace()
+    static func run(_ benchmark: Benchmark, isQuick: Bool) throws {
+        let workspace = try Workspace(isQuick: isQuick)
         defer { workspace.remove() }
         try benchmark.prepare?(workspace)
         ProcessMemory.resetPeak()

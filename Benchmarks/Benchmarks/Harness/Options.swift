@@ -14,7 +14,7 @@ struct Options {
         usage: Benchmarks [--filter ID-PREFIX] [--json FILE] [--quick] [--check] [--list]
           --filter ID-PREFIX   only the benchmarks whose id begins so
           --json FILE          write the results there as well
-          --quick              3 pairs instead of 9: for a first look, not for a decision
+          --quick              3 pairs instead of 9, large inputs a tenth as large: for a first look, not for a decision
           --check              exit status 1 when a limit is missed
           --list               say what there is and what it shows
         """

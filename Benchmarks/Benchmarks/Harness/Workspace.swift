@@ -9,9 +9,17 @@ final class Workspace {
     /// The same rows with keys of seven digits, so that they can be given new keys again and again: for inputs larger than the data set.
     private(set) lazy var repeatable = Result { try DataSet(rows: 30_000, firstKey: Workspace.firstRepeatableKey) }
     static let firstRepeatableKey: Int64 = 1_000_001
+    /// R30 deflated at level 6, and the same keys with other values.
+    private(set) lazy var deflatedR30 = Result { try DeflatedBytes(r30.json) }
+    private(set) lazy var otherR30 = Result { try DataSet(rows: 30_000, firstKey: 1, seed: 8) }
+    /// Deflates what is too large to be kept; level 1, because it takes part in no measurement.
+    private(set) lazy var deflater = Result { try Deflater(level: 1, capacity: 8 << 20) }
+    /// Whether large inputs are to be a tenth as large.
+    let isQuick: Bool
     private var fileCount = 0
 
-    init() throws {
+    init(isQuick: Bool) throws {
+        self.isQuick = isQuick
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("mobile-benchmarks-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         r30 = try DataSet(rows: 30_000, firstKey: 1)
@@ -57,12 +65,55 @@ final class DataSet {
         return UnsafeRawBufferPointer(start: start, count: length)
     }
 
+    /// The rows as a part of a longer array: with its opening bracket only in the first part and its closing one in the last, a comma between.
+    func round(isFirst: Bool, isLast: Bool) -> UnsafeRawBufferPointer {
+        let start = UnsafeMutableRawBufferPointer(mutating: json)
+        start[0] = isFirst ? UInt8(ascii: "[") : UInt8(ascii: ",")
+        return UnsafeRawBufferPointer(rebasing: start[..<(json.count - (isLast ? 0 : 1))])
+    }
+
     /// What ``TableContents`` has when a table holds exactly these rows.
     func checksum(after sum: UInt64 = 0) -> UInt64 { br_data_set_checksum(handle, sum) }
 
     /// Gives the rows new keys with as many digits as the old ones have.
     func rekey(from firstKey: Int64) throws {
         guard br_data_set_rekey(handle, firstKey) else { throw WrongResult("keys from \(firstKey) on have another number of digits") }
+    }
+}
+
+/// Deflates bytes into memory of its own; see `br_scan.h`.
+final class Deflater {
+    private let handle: OpaquePointer
+
+    init(level: Int32, capacity: Int) throws {
+        guard let handle = br_deflater_open(level, capacity) else { throw WrongResult("no memory to deflate") }
+        self.handle = handle
+    }
+
+    deinit { br_deflater_free(handle) }
+
+    /// Begins a stream.
+    func begin() throws {
+        if !br_deflater_begin(handle) { throw WrongResult("no memory to deflate") }
+    }
+
+    /// What the stream gives for the next bytes, valid until the next call.
+    func take(_ bytes: UnsafeRawBufferPointer, isLast: Bool) throws -> UnsafeRawBufferPointer {
+        var length = 0
+        guard let start = br_deflater_take(handle, bytes.baseAddress, bytes.count, isLast, &length) else { throw WrongResult("deflating failed") }
+        return UnsafeRawBufferPointer(start: start, count: length)
+    }
+}
+
+/// A deflated stream in memory.
+final class DeflatedBytes {
+    private let deflater: Deflater
+    let bytes: UnsafeRawBufferPointer
+
+    init(_ plain: UnsafeRawBufferPointer) throws {
+        deflater = try Deflater(level: 6, capacity: plain.count)
+        try deflater.begin()
+        bytes = try deflater.take(plain, isLast: true)
     }
 }
 

@@ -25,6 +25,10 @@ enum ItemTable {
 
     static let insert = #"INSERT INTO "Item" (\#(columnList)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"#
 
+    /// Sets all values of a row by its key, with the parameters of ``insert``.
+    static let update =
+        #"UPDATE "Item" SET \#(columns.dropFirst().enumerated().map { "\"\($1)\" = ?\($0 + 2)" }.joined(separator: ", ")) WHERE "_sk" = ?1"#
+
     /// Reads the values of all rows in the order of their keys.
     static let select = #"SELECT \#(columnList) FROM "Item" ORDER BY "_sk""#
 

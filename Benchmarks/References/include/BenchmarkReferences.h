@@ -2,9 +2,12 @@
 #ifndef BENCHMARK_REFERENCES_H
 #define BENCHMARK_REFERENCES_H
 
+#include "br_columns.h"
 #include "br_data_set.h"
 #include "br_insert.h"
+#include "br_jansson.h"
 #include "br_keyset.h"
+#include "br_scan.h"
 #include "br_table.h"
 
 #endif

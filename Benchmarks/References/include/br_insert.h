@@ -15,7 +15,7 @@
 typedef struct br_insert br_insert;
 
 /// Opens a new database file with the given page size and cache, both in bytes, runs `schema`, and prepares `insert`, which has
-/// one parameter for each of the 12 values of a row. NULL when something fails; `message` then says what. The caller owns the result.
+/// one parameter for each of the values of a row. An existing file keeps its page size, and `schema` may be empty. NULL when something fails; `message` then says what. The caller owns the result.
 br_insert *br_insert_open(const char *path, int page_size, int64_t cache_bytes, const char *schema, const char *insert, char *message,
                           size_t message_size);
 
@@ -23,6 +23,10 @@ br_insert *br_insert_open(const char *path, int page_size, int64_t cache_bytes, 
 bool br_insert_begin(br_insert *insert);
 bool br_insert_rows(br_insert *insert, const br_data_set *data);
 bool br_insert_commit(br_insert *insert);
+
+/// The statement, to bind values of another kind to, and one run of it with what is bound. False on any failure, which rolls back.
+struct sqlite3_stmt *br_insert_statement(br_insert *insert);
+bool br_insert_step(br_insert *insert);
 
 void br_insert_close(br_insert *insert);
 

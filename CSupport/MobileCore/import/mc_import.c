@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "base/mc_memory.h"
-#include "import/mc_import_sql.h"
-#include "import/mc_incoming.h"
+#include "import/mc_cores.h"
+#include "import/mc_import_target.h"
 #include "import/mc_inflater.h"
-#include "import/mc_key_set.h"
-#include "import/mc_set_aside.h"
+#include "import/mc_scan_ahead.h"
 
 /// open ---push---> open ---finish---> finished; an error in any of them: failed, and rolled back. Only `open` takes bytes.
 typedef enum import_state { STATE_OPEN, STATE_FINISHED, STATE_FAILED } import_state;
@@ -17,31 +16,34 @@ typedef enum import_state { STATE_OPEN, STATE_FINISHED, STATE_FAILED } import_st
 struct mc_import {
     sqlite3 *db;
     import_state state;
-    mc_import_mode mode;
-    char *table;
-    size_t column_count, key_column;
     bool has_savepoint;
-    bool row_by_row;          // the target has triggers
-
     mc_inflater inflate;
     mc_rows *rows;
-
-    mc_incoming incoming;
-    sqlite3_stmt *write;      // insert or upsert of a batch; delete of one key
-    sqlite3_stmt *divert;     // one row to the table of original states; NULL without protection
-    mc_key_set pending;
-    mc_set_aside aside;       // pending rows that wait for the end of the import
-    bool *diverted;           // per row of a batch
-    size_t diverted_capacity;
-
+    mc_scan_ahead *ahead;     // has both while it is not NULL
+    mc_import_target *targets;
+    size_t target_count;
     mc_import_counts counts;
+    int64_t commit_rows, commit_bytes;
+    int64_t committed_bytes;  // of JSON text
     mc_import_progress progress;
+    mc_import_observer observer;
     void *context;
+    mc_import_threads threads;
+    mc_import_thread_begins thread_begins;
+    void *thread_context;
     mc_error sink_failure;
 };
 
+enum { PUSH_BYTES = 64 * 1024 };
+static const int64_t AHEAD_FROM_BYTES = 128 * 1024;  // less is imported before a thread has begun
 static const int64_t INFLATED_BYTES_DEFAULT = INT64_C(64) << 30;
 static const int64_t INFLATE_RATIO_DEFAULT = 400;
+
+/// What messages call the import.
+static const char *name_of(const mc_import *import)
+{
+    return import->targets[0].table;
+}
 
 /// Runs a savepoint statement; the import's address makes its name its own.
 static int run_savepoint(const mc_import *import, const char *verb)
@@ -51,8 +53,15 @@ static int run_savepoint(const mc_import *import, const char *verb)
     return sqlite3_exec(import->db, sql, NULL, NULL, NULL);
 }
 
-/// Takes back everything since open. Some errors (a full disk, an interrupt) have rolled the whole transaction back by then, so
-/// that there is no savepoint any more: nothing is left to do.
+static int begin_savepoint(mc_import *import)
+{
+    const int result = run_savepoint(import, "SAVEPOINT");
+    import->has_savepoint = result == SQLITE_OK;
+    return result;
+}
+
+/// Takes back everything since open or the last commit. Some errors (a full disk, an interrupt) have rolled the whole transaction
+/// back by then, so that there is no savepoint any more: nothing is left to do.
 static void roll_back(mc_import *import)
 {
     if (!import->has_savepoint)
@@ -64,128 +73,60 @@ static void roll_back(mc_import *import)
     (void)run_savepoint(import, "RELEASE");
 }
 
-/// Names the row that SQLite refused.
-static mc_status fail_row(const mc_import *import, int result, const mc_row_batch *batch, size_t row, mc_error *error)
+/// Commits what there is, and goes on in a transaction of the same kind.
+static mc_status commit(mc_import *import, mc_error *error)
 {
-    const int64_t number = batch->first_row + (int64_t)row, offset = batch->offsets[row];
-    const int extended = sqlite3_extended_errcode(import->db);
-    const mc_status status = mc_fail_sqlite(error, import->db, extended != SQLITE_OK ? extended : result,
-                                            "import of \"%.80s\", row %" PRId64 ", byte %" PRId64, import->table, number, offset);
-    if (error != NULL) {
-        error->row = number;
-        error->byte_offset = offset;
-    }
-    return status;
-}
-
-/// Writes one row of the batch to the table of original states.
-static mc_status divert_row(mc_import *import, const mc_row_batch *batch, size_t row, mc_error *error)
-{
-    const mc_value *const cells = batch->cells + row * batch->column_count;
-    int result = SQLITE_OK;
-    for (size_t column = 0; column < batch->column_count && result == SQLITE_OK; column++)
-        result = mc_import_bind(import->divert, (int)column + 1, &cells[column]);
-    if (result == SQLITE_OK)
-        (void)sqlite3_step(import->divert);
-    const int reset = sqlite3_reset(import->divert);
-    if (result == SQLITE_OK)
-        result = reset;
-    return result == SQLITE_OK ? MC_OK : fail_row(import, result, batch, row, error);
-}
-
-/// Marks the rows whose keys are pending, and writes them where they belong.
-static mc_status divert_rows(mc_import *import, const mc_row_batch *batch, mc_error *error)
-{
-    import->incoming.skipped = NULL;
-    if (import->pending.count == 0)
-        return MC_OK;
-    if (batch->row_count > import->diverted_capacity) {
-        bool *const diverted = mc_reallocate(import->diverted, batch->row_count, sizeof *diverted);
-        if (diverted == NULL)
-            return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", import->table);
-        import->diverted = diverted;
-        import->diverted_capacity = batch->row_count;
-    }
-    const mc_value *key = batch->cells + import->key_column;
-    for (size_t row = 0; row < batch->row_count; row++, key += batch->column_count) {
-        import->diverted[row] = key->kind == MC_VALUE_INTEGER && mc_key_set_contains(&import->pending, key->value.integer);
-        if (!import->diverted[row])
-            continue;
-        const mc_status status = divert_row(import, batch, row, error);
-        if (status != MC_OK)
-            return status;
-        import->counts.diverted++;
-        import->incoming.skipped = import->diverted;
-    }
-    return MC_OK;
-}
-
-/// Runs the statement for the rows from `first` to before `end`.
-static mc_status write_rows(mc_import *import, const mc_row_batch *batch, size_t first, size_t end, mc_error *error)
-{
-    import->incoming.batch = batch;
-    import->incoming.row = first;
-    import->incoming.end = end;
-    import->incoming.updated = 0;
-    (void)sqlite3_step(import->write);
-    // A step that is done leaves no changes of its own to count after the reset.
-    const int64_t changed = sqlite3_changes(import->db);
-    const int result = sqlite3_reset(import->write);
-    if (result != SQLITE_OK) {
-        const size_t row = import->incoming.row < end ? import->incoming.row : end - 1;
-        return fail_row(import, result, batch, row, error);
-    }
-    import->counts.updated += import->incoming.updated;
-    import->counts.inserted += changed - import->incoming.updated;
-    return MC_OK;
-}
-
-static mc_status write_batch(mc_import *import, const mc_row_batch *batch, mc_error *error)
-{
-    if (!import->row_by_row)
-        return write_rows(import, batch, 0, batch->row_count, error);
-    mc_status status = MC_OK;
-    for (size_t row = 0; row < batch->row_count && status == MC_OK; row++) {
-        if (import->incoming.skipped == NULL || !import->incoming.skipped[row])
-            status = write_rows(import, batch, row, row + 1, error);
-    }
-    return status;
-}
-
-static mc_status delete_batch(mc_import *import, const mc_row_batch *batch, mc_error *error)
-{
-    for (size_t row = 0; row < batch->row_count; row++) {
-        if (import->incoming.skipped != NULL && import->incoming.skipped[row])
-            continue;
-        int result = mc_import_bind(import->write, 1, &batch->cells[row * batch->column_count]);
-        if (result == SQLITE_OK) {
-            (void)sqlite3_step(import->write);
-            import->counts.deleted += sqlite3_changes(import->db);
-            result = sqlite3_reset(import->write);
+    int result = run_savepoint(import, "RELEASE");
+    if (result == SQLITE_OK) {
+        import->has_savepoint = false;
+        if (sqlite3_get_autocommit(import->db) == 0) {
+            result = sqlite3_exec(import->db, "COMMIT", NULL, NULL, NULL);
+            if (result == SQLITE_OK)
+                result = sqlite3_exec(import->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
         }
-        if (result != SQLITE_OK)
-            return fail_row(import, result, batch, row, error);
     }
+    if (result == SQLITE_OK)
+        result = begin_savepoint(import);
+    if (result != SQLITE_OK)
+        return mc_fail_sqlite(error, import->db, result, "import of \"%.80s\", commit after %" PRId64 " rows", name_of(import), import->counts.rows);
+    import->counts.committed = import->counts.rows;
     return MC_OK;
+}
+
+/// Commits when it is time.
+static mc_status commit_some(mc_import *import, mc_error *error)
+{
+    const int64_t bytes = mc_import_progress_counts(import).inflated_bytes;
+    const bool due = (import->commit_rows > 0 && import->counts.rows - import->counts.committed >= import->commit_rows)
+        || (import->commit_bytes > 0 && bytes - import->committed_bytes >= import->commit_bytes);
+    if (!due)
+        return MC_OK;
+    import->committed_bytes = bytes;
+    return commit(import, error);
+}
+
+/// Tells those who want to know. Returns whether the import may go on.
+static bool report(mc_import *import, const mc_import_target *target, const mc_row_batch *batch)
+{
+    if (import->observer != NULL && import->observer(import->context, batch, target->changes) != 0)
+        return false;
+    if (import->progress == NULL)
+        return true;
+    const mc_import_counts counts = mc_import_progress_counts(import);
+    return import->progress(import->context, &counts) == 0;
 }
 
 /// The sink of the row scanner.
 static mc_status take_batch(void *context, const mc_row_batch *batch, mc_error *error)
 {
     mc_import *const import = context;
-    mc_status status = divert_rows(import, batch, error);
-    if (status == MC_OK)
-        status = import->mode == MC_IMPORT_DELETE ? delete_batch(import, batch, error) : write_batch(import, batch, error);
-    import->incoming.batch = NULL;
+    mc_import_target *const target = &import->targets[batch->member];
+    mc_status status = mc_import_target_write(target, batch, import->observer != NULL, &import->counts, error);
     if (status != MC_OK)
         return status;
-    import->counts.rows += (int64_t)batch->row_count;
-    if (import->progress == NULL)
-        return MC_OK;
-    const mc_import_counts counts = mc_import_progress_counts(import);
-    if (import->progress(import->context, &counts) == 0)
-        return MC_OK;
-    return mc_fail(error, MC_ERROR_INTERRUPTED, "import of \"%.80s\": cancelled after %" PRId64 " rows", import->table, counts.rows);
+    if (!report(import, target, batch))
+        return mc_fail(error, MC_ERROR_INTERRUPTED, "import of \"%.80s\": cancelled after %" PRId64 " rows", target->table, import->counts.rows);
+    return import->commit_rows > 0 || import->commit_bytes > 0 ? commit_some(import, error) : MC_OK;
 }
 
 /// The sink of the inflater.
@@ -194,113 +135,99 @@ static mc_status take_text(void *context, const void *bytes, size_t length, mc_e
     return mc_rows_push(((mc_import *)context)->rows, bytes, length, error);
 }
 
-/// Reads the keys of the rows whose versions are diverted.
-static mc_status load_pending(mc_import *import, const mc_import_pending *pending, mc_error *error)
+/// The columns of a table for the scanner. A null key would make SQLite choose one, so outside of a plain insert it is an error.
+static void copy_columns(mc_column *columns, const mc_import_target *target, const mc_import_table *table)
 {
-    sqlite3_stmt *keys = NULL;
-    mc_status status = mc_import_prepare_keys(import->db, pending, &keys, error);
-    if (status != MC_OK)
-        return status;
-    int step;
-    while (status == MC_OK && (step = sqlite3_step(keys)) != SQLITE_DONE) {
-        if (step != SQLITE_ROW)
-            status = mc_fail_sqlite(error, import->db, step, "import of \"%.80s\", pending keys of \"%.80s\"", import->table,
-                                    pending->table);
-        else if (sqlite3_column_type(keys, 0) != SQLITE_INTEGER)
-            status = mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\", pending keys of \"%.80s\": expected integers", import->table,
-                             pending->table);
-        else if (!mc_key_set_add(&import->pending, sqlite3_column_int64(keys, 0)))
-            status = mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory for the pending keys", import->table);
-    }
-    sqlite3_finalize(keys);
-    return status;
+    memcpy(columns, table->columns, table->column_count * sizeof *columns);
+    for (size_t key = 0; key < target->key_count; key++)
+        columns[target->key_columns[key]].required |= table->mode != MC_IMPORT_INSERT;
 }
 
-/// Finds the key among the columns.
-static mc_status find_key(mc_import *import, const mc_import_options *options, mc_error *error)
-{
-    if ((unsigned)options->mode > MC_IMPORT_DELETE || options->column_count < 1)
-        return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": there is no mode %d, or there are no columns", options->table,
-                       (int)options->mode);
-    if (options->column_count > MC_INCOMING_COLUMNS_MAXIMUM)
-        return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": %zu columns; %d is the most", options->table, options->column_count,
-                       MC_INCOMING_COLUMNS_MAXIMUM);
-    if (options->mode == MC_IMPORT_DELETE && options->column_count != 1)
-        return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": deletion takes the key alone, not %zu columns", options->table,
-                       options->column_count);
-    if (options->mode == MC_IMPORT_DELETE && options->on_insert_count > 0)
-        return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": deletion inserts nothing", options->table);
-    if (options->key == NULL)
-        return MC_OK;
-    for (size_t column = 0; column < options->column_count; column++) {
-        if (strcmp(options->columns[column].name, options->key) != 0)
-            continue;
-        import->key_column = column;
-        return MC_OK;
-    }
-    return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": its key \"%.80s\" is not among the columns", options->table, options->key);
-}
-
-/// Makes the row scanner. A null key would make SQLite choose one, so outside of a plain insert it is an error.
+/// Makes the row scanner.
 static mc_status open_rows(mc_import *import, const mc_import_options *options, mc_error *error)
 {
-    mc_column *const columns = mc_allocate(options->column_count * sizeof *columns);
-    if (columns == NULL)
-        return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", options->table);
-    memcpy(columns, options->columns, options->column_count * sizeof *columns);
-    columns[import->key_column].required |= options->mode != MC_IMPORT_INSERT;
+    size_t count = 0;
+    for (size_t index = 0; index < options->table_count; index++)
+        count += options->tables[index].column_count;
+    mc_column *const columns = mc_allocate_zeroed(count, sizeof *columns);
+    mc_rows_member *const members = mc_allocate_zeroed(options->table_count, sizeof *members);
+    mc_status status = MC_OK;
+    if (columns == NULL || members == NULL) {
+        status = mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", name_of(import));
+        goto done;
+    }
+    mc_column *next = columns;
+    for (size_t index = 0; index < options->table_count; index++) {
+        const mc_import_table *const table = &options->tables[index];
+        copy_columns(next, &import->targets[index], table);
+        members[index] = (mc_rows_member){
+            .name = table->member != NULL ? table->member : table->table, .columns = next, .column_count = table->column_count,
+        };
+        next += table->column_count;
+    }
+    const bool is_object = options->is_object || options->table_count > 1;
     const mc_rows_options rows = {
-        .name = options->table, .columns = columns, .column_count = options->column_count, .depth = options->depth,
+        .name = options->tables[0].table, .columns = columns, .column_count = options->tables[0].column_count,
+        .members = is_object ? members : NULL, .member_count = options->table_count, .depth = options->depth,
         .row_bytes = options->row_bytes, .sink = take_batch, .context = import,
     };
-    const mc_status status = mc_rows_open(&rows, &import->rows, error);
+    status = mc_rows_open(&rows, &import->rows, error);
+
+done:
     mc_free(columns);
+    mc_free(members);
     return status;
 }
 
-/// Prepares the statements and reads the pending keys, inside of the savepoint.
+static mc_status open_targets(mc_import *import, const mc_import_options *options, mc_error *error)
+{
+    mc_status status = MC_OK;
+    for (size_t index = 0; index < options->table_count && status == MC_OK; index++) {
+        import->target_count++;
+        status = mc_import_target_open(&import->targets[index], import->db, &options->tables[index], error);
+    }
+    return status;
+}
+
+/// Begins the savepoint, and prepares everything that is SQL.
 static mc_status prepare(mc_import *import, const mc_import_options *options, mc_error *error)
 {
-    size_t size = 0;
-    int result = mc_incoming_register(import->db, options->column_count, &size);
-    if (result == SQLITE_OK) {
-        result = run_savepoint(import, "SAVEPOINT");
-        import->has_savepoint = result == SQLITE_OK;
-    }
+    const bool commits = options->commit_rows > 0 || options->commit_bytes > 0;
+    const int result = begin_savepoint(import);
     if (result != SQLITE_OK)
-        return mc_fail_sqlite(error, import->db, result, "import of \"%.80s\"", import->table);
-    mc_status status = mc_import_has_triggers(import->db, import->table, &import->row_by_row, error);
-    if (status == MC_OK)
-        status = mc_import_prepare_write(import->db, options, import->key_column, size, &import->incoming, &import->write, error);
-    if (status == MC_OK && options->pending != NULL)
-        status = mc_import_prepare_divert(import->db, options, import->key_column, &import->divert, error);
-    if (status == MC_OK && options->pending != NULL)
-        status = load_pending(import, options->pending, error);
-    if (status == MC_OK && import->mode != MC_IMPORT_DELETE && !import->row_by_row)
-        status = mc_set_aside_take(&import->aside, import->db, import->table, options->columns[import->key_column].name, &import->pending, error);
+        return mc_fail_sqlite(error, import->db, result, "import of \"%.80s\"", name_of(import));
+    mc_status status = MC_OK;
+    for (size_t index = 0; index < options->table_count && status == MC_OK; index++)
+        status = mc_import_target_prepare(&import->targets[index], &options->tables[index], !commits, error);
     return status;
 }
 
 mc_status mc_import_open(sqlite3 *db, const mc_import_options *options, mc_import **out, mc_error *error)
 {
     *out = NULL;
+    if (options->table_count < 1 || options->commit_rows < 0 || options->commit_bytes < 0)
+        return mc_fail(error, MC_ERROR_MISUSE, "import: it takes one table or more, and commits of 0 rows and bytes or more");
     mc_import *const import = mc_allocate_zeroed(1, sizeof *import);
     if (import == NULL)
-        return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", options->table);
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", options->tables[0].table);
     import->db = db;
-    import->mode = options->mode;
+    import->commit_rows = options->commit_rows;
+    import->commit_bytes = options->commit_bytes;
+    import->threads = options->threads;
+    import->thread_begins = options->thread_begins;
+    import->thread_context = options->thread_context;
     import->progress = options->progress;
+    import->observer = options->observer;
     import->context = options->context;
-    import->column_count = options->column_count;
     mc_inflater_init(&import->inflate, take_text, import, options->inflated_bytes > 0 ? options->inflated_bytes : INFLATED_BYTES_DEFAULT,
-                    options->inflate_ratio > 0 ? options->inflate_ratio : INFLATE_RATIO_DEFAULT);
+                     options->inflate_ratio > 0 ? options->inflate_ratio : INFLATE_RATIO_DEFAULT);
+    import->targets = mc_allocate_zeroed(options->table_count, sizeof *import->targets);
     mc_status status = MC_OK;
-    import->table = mc_copy_text(options->table);
-    if (import->table == NULL) {
-        status = mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", options->table);
+    if (import->targets == NULL) {
+        status = mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", options->tables[0].table);
         goto done;
     }
-    status = find_key(import, options, error);
+    status = open_targets(import, options, error);
     if (status == MC_OK)
         status = open_rows(import, options, error);
     if (status == MC_OK)
@@ -314,12 +241,19 @@ done:
     return status;
 }
 
+static void stop_ahead(mc_import *import)
+{
+    mc_scan_ahead_stop(import->ahead);
+    import->ahead = NULL;
+}
+
 /// Notes the outcome of a step; a failure takes everything back.
 static mc_status settle(mc_import *import, mc_status status)
 {
     if (status == MC_OK)
         return MC_OK;
     import->state = STATE_FAILED;
+    stop_ahead(import);
     roll_back(import);
     return status;
 }
@@ -328,14 +262,51 @@ static mc_status check_open(const mc_import *import, mc_error *error)
 {
     if (import->state == STATE_OPEN)
         return MC_OK;
-    return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": it is %s", import->table,
+    return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": it is %s", name_of(import),
                    import->state == STATE_FINISHED ? "finished" : "rolled back after an error");
+}
+
+/// Starts the second thread when it is time; without one all goes on as before.
+static void look_ahead(mc_import *import)
+{
+    const bool large = import->threads == MC_IMPORT_THREADS_ON || import->inflate.bytes_out >= AHEAD_FROM_BYTES;
+    if (import->threads == MC_IMPORT_THREADS_OFF || !large || import->inflate.kind == MC_INFLATER_UNKNOWN)
+        return;
+    if (import->threads == MC_IMPORT_THREADS_ON || mc_has_second_core())
+        import->ahead = mc_scan_ahead_start(&(mc_scan_ahead_options){
+            .inflater = &import->inflate, .rows = import->rows, .sink = take_batch, .context = import,
+            .thread_begins = import->thread_begins, .thread_context = import->thread_context,
+        });
+    if (import->ahead == NULL)
+        import->threads = MC_IMPORT_THREADS_OFF;
+}
+
+/// Takes bytes while there is no second thread; those behind `*bytes` are left to it.
+static mc_status push_here(mc_import *import, const uint8_t **bytes, size_t *length, mc_error *error)
+{
+    mc_status status = MC_OK;
+    while (status == MC_OK && *length > 0 && import->ahead == NULL) {
+        const size_t here = import->threads == MC_IMPORT_THREADS_OFF || *length < PUSH_BYTES ? *length : PUSH_BYTES;
+        status = mc_inflater_push(&import->inflate, *bytes, here, error);
+        *bytes += here;
+        *length -= here;
+        if (status == MC_OK)
+            look_ahead(import);
+    }
+    return status;
 }
 
 mc_status mc_import_push(mc_import *import, const void *bytes, size_t length, mc_error *error)
 {
-    const mc_status status = check_open(import, error);
-    return status == MC_OK ? settle(import, mc_inflater_push(&import->inflate, bytes, length, error)) : status;
+    const uint8_t *at = bytes;
+    mc_status status = check_open(import, error);
+    if (status != MC_OK)
+        return status;
+    import->counts.bytes += (int64_t)length;
+    status = push_here(import, &at, &length, error);
+    if (status == MC_OK && length > 0)
+        status = mc_scan_ahead_push(import->ahead, at, length, error);
+    return settle(import, status);
 }
 
 bool mc_import_sink(void *context, const void *bytes, size_t length)
@@ -349,21 +320,37 @@ const mc_error *mc_import_failure(const mc_import *import)
     return &import->sink_failure;
 }
 
+static mc_status finish_input(mc_import *import, mc_error *error)
+{
+    if (import->ahead == NULL) {
+        const mc_status status = mc_inflater_finish(&import->inflate, error);
+        return status == MC_OK ? mc_rows_finish(import->rows, error) : status;
+    }
+    const mc_status status = mc_scan_ahead_finish(import->ahead, error);
+    stop_ahead(import);
+    return status;
+}
+
+/// What is left to do when all rows are written.
+static mc_status finish_targets(mc_import *import, mc_error *error)
+{
+    mc_status status = MC_OK;
+    for (size_t index = 0; index < import->target_count && status == MC_OK; index++)
+        status = mc_import_target_finish(&import->targets[index], error);
+    if (status != MC_OK)
+        return status;
+    const int result = run_savepoint(import, "RELEASE");
+    return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, import->db, result, "import of \"%.80s\", at its end", name_of(import));
+}
+
 mc_status mc_import_finish(mc_import *import, mc_import_counts *counts, mc_error *error)
 {
     mc_status status = check_open(import, error);
     if (status != MC_OK)
         return status;
-    status = mc_inflater_finish(&import->inflate, error);
+    status = finish_input(import, error);
     if (status == MC_OK)
-        status = mc_rows_finish(import->rows, error);
-    if (status == MC_OK)
-        status = mc_set_aside_put_back(&import->aside, import->db, import->table, error);
-    if (status == MC_OK) {
-        const int result = run_savepoint(import, "RELEASE");
-        if (result != SQLITE_OK)
-            status = mc_fail_sqlite(error, import->db, result, "import of \"%.80s\", at its end", import->table);
-    }
+        status = finish_targets(import, error);
     status = settle(import, status);
     if (status != MC_OK)
         return status;
@@ -377,8 +364,7 @@ mc_status mc_import_finish(mc_import *import, mc_import_counts *counts, mc_error
 mc_import_counts mc_import_progress_counts(const mc_import *import)
 {
     mc_import_counts counts = import->counts;
-    counts.bytes = import->inflate.bytes_in;
-    counts.inflated_bytes = import->inflate.bytes_out;
+    counts.inflated_bytes = import->ahead == NULL ? import->inflate.bytes_out : mc_scan_ahead_text_bytes(import->ahead);
     return counts;
 }
 
@@ -386,14 +372,12 @@ void mc_import_close(mc_import *import)
 {
     if (import == NULL)
         return;
-    sqlite3_finalize(import->write);
-    sqlite3_finalize(import->divert);
-    mc_set_aside_free(&import->aside);
+    stop_ahead(import);
+    for (size_t index = 0; index < import->target_count; index++)
+        mc_import_target_close(&import->targets[index]);
     roll_back(import);
     mc_inflater_destroy(&import->inflate);
     mc_rows_close(import->rows);
-    mc_key_set_free(&import->pending);
-    mc_free(import->diverted);
-    mc_free(import->table);
+    mc_free(import->targets);
     mc_free(import);
 }

@@ -9,16 +9,18 @@
 /// Binds a cell; strings are not copied. Returns SQLite's result code.
 int mc_import_bind(sqlite3_stmt *statement, int index, const mc_value *cell);
 
-/// Prepares the statement that writes a batch (bound to `incoming`), or in delete mode the one that deletes the key ?1.
-/// `size` is the number of the incoming table.
-mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_options *options, size_t key_column, size_t size, mc_incoming *incoming,
-                                  sqlite3_stmt **out, mc_error *error);
+/// Prepares the statement that writes a batch (bound to `incoming`), or in delete mode the one that deletes a row by its key,
+/// whose parameters are the columns. `size` is the number of the incoming table.
+mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count, size_t size,
+                                  mc_incoming *incoming, sqlite3_stmt **out, mc_error *error);
 
 /// Prepares the statement that writes one row, bound as ?1 and on, to the table of original states.
-mc_status mc_import_prepare_divert(sqlite3 *db, const mc_import_options *options, size_t key_column, sqlite3_stmt **out, mc_error *error);
+mc_status mc_import_prepare_divert(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
+                                   sqlite3_stmt **out, mc_error *error);
 
 /// Prepares the statement that reads the pending keys.
-mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_pending *pending, sqlite3_stmt **out, mc_error *error);
+mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
+                                 sqlite3_stmt **out, mc_error *error);
 
 /// Whether the table has triggers, temporary ones included.
 mc_status mc_import_has_triggers(sqlite3 *db, const char *table, bool *has_triggers, mc_error *error);

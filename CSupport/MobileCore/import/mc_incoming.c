@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/mc_memory.h"
+#include "mc_import.h"
+
 enum { SIZE_SMALLEST = 8 };
 
 typedef struct incoming_table {
@@ -166,6 +168,8 @@ static void count_updated(sqlite3_context *context, int argument_count, sqlite3_
         return;
     }
     incoming->updated++;
+    if (incoming->changes != NULL)
+        incoming->changes[incoming->row] = MC_IMPORT_UPDATED;
     sqlite3_result_int(context, 1);
 }
 

@@ -25,6 +25,7 @@ typedef struct mc_incoming {
     size_t row, end;          ///< the row that is being handed out, and the one to stop before
     const bool *skipped;      ///< rows that the table leaves out; NULL: none
     int64_t updated;          ///< counted by `mc_incoming_updated`
+    uint8_t *changes;         ///< per row of the batch: it notes MC_IMPORT_UPDATED there; NULL: nowhere
 } mc_incoming;
 
 /// Makes the functions known to the connection, if they are not. `size` becomes the number in the table's name: at least

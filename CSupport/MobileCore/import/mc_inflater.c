@@ -3,7 +3,8 @@
 #include <limits.h>
 
 #include "base/mc_memory.h"
-enum { BUFFER_BYTES = 64 * 1024, RATIO_FREE_BYTES = 1024 * 1024 };
+
+enum { RATIO_FREE_BYTES = 1024 * 1024 };
 
 void mc_inflater_init(mc_inflater *inflater, mc_inflater_sink sink, void *context, int64_t bytes_maximum, int64_t ratio_maximum)
 {
@@ -19,7 +20,7 @@ static mc_status begin(mc_inflater *inflater, uint8_t first, mc_error *error)
     if (inflater->kind == MC_INFLATER_PLAIN)
         return MC_OK;
     const int window_bits = inflater->kind == MC_INFLATER_GZIP ? 16 + MAX_WBITS : MAX_WBITS;
-    inflater->buffer = mc_allocate(BUFFER_BYTES);
+    inflater->buffer = mc_allocate(MC_INFLATER_PIECE_BYTES);
     inflater->stream.zalloc = mc_zlib_allocate;
     inflater->stream.zfree = mc_zlib_free;
     if (inflater->buffer == NULL || inflateInit2(&inflater->stream, window_bits) != Z_OK)
@@ -65,9 +66,9 @@ static mc_status inflate_some(mc_inflater *inflater, mc_error *error)
     z_stream *const stream = &inflater->stream;
     const uInt before = stream->avail_in;
     stream->next_out = inflater->buffer;
-    stream->avail_out = BUFFER_BYTES;
+    stream->avail_out = MC_INFLATER_PIECE_BYTES;
     const int result = inflate(stream, Z_NO_FLUSH);
-    const size_t made = BUFFER_BYTES - stream->avail_out;
+    const size_t made = MC_INFLATER_PIECE_BYTES - stream->avail_out;
     inflater->bytes_in += before - stream->avail_in;
     inflater->bytes_out += (int64_t)made;
     if (result == Z_MEM_ERROR)

@@ -12,6 +12,9 @@
 
 #include "base/mc_fail.h"
 
+/// Bytes of plain text that a piece made of deflated input has at most.
+enum { MC_INFLATER_PIECE_BYTES = 64 * 1024 };
+
 typedef mc_status (*mc_inflater_sink)(void *context, const void *bytes, size_t length, mc_error *error);
 
 typedef enum mc_inflater_kind { MC_INFLATER_UNKNOWN, MC_INFLATER_PLAIN, MC_INFLATER_ZLIB, MC_INFLATER_GZIP } mc_inflater_kind;
@@ -25,7 +28,7 @@ typedef struct mc_inflater {
     bool complete;         ///< a deflated stream has ended, and was intact
     bool ready;            ///< `stream` is to be closed
     int64_t bytes_in, bytes_out;
-    uint8_t *buffer;
+    uint8_t *buffer;       ///< where pieces are made; the sink may put another one in its place until it is put back
     z_stream stream;
 } mc_inflater;
 

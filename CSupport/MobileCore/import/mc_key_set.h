@@ -1,4 +1,4 @@
-/// mc_key_set.h: a set of 64-bit keys. Internal.
+/// mc_key_set.h: a set of keys: integers, and keys of other types or of several columns as text. Internal.
 #ifndef MC_KEY_SET_H
 #define MC_KEY_SET_H
 
@@ -6,19 +6,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Open addressing over a table at most half full. Starts as a zeroed struct, ends with `mc_key_set_free`.
+#include "json/mc_byte_buffer.h"
+#include "mc_rows.h"
+
+/// Open addressing over tables at most half full. Starts as a zeroed struct, ends with `mc_key_set_free`.
 typedef struct mc_key_set {
-    int64_t *keys;       // 0 marks a free place; the key 0 is kept apart
-    size_t capacity;     // a power of two, or 0
-    size_t count;
+    int64_t *keys;         // 0 marks a free place; the key 0 is kept apart
+    size_t capacity;       // a power of two, or 0
+    size_t count;          // of both kinds
+    size_t integer_count;  // without the key 0
     bool has_zero;
+    uint32_t *texts;       // where in `bytes` a key begins, + 1; 0 marks a free place
+    size_t text_capacity;  // a power of two, or 0
+    size_t text_count;
+    mc_byte_buffer bytes;  // length and bytes of each
 } mc_key_set;
 
 /// Adds a key; false where there is no memory.
 bool mc_key_set_add(mc_key_set *set, int64_t key);
+bool mc_key_set_add_text(mc_key_set *set, const uint8_t *text, size_t length);
 
 /// Whether the set has the key.
 bool mc_key_set_contains(const mc_key_set *set, int64_t key);
+bool mc_key_set_contains_text(const mc_key_set *set, const uint8_t *text, size_t length);
+
+/// The integer that a value is, or will be in a column of numbers: 5, 5.0 and "5". SQLite converts keys by the types of their
+/// columns; so they are compared by what they may become.
+bool mc_key_integer(const mc_value *value, int64_t *integer);
+
+/// Appends a value to a key that is text; false where there is no memory.
+bool mc_key_text_append(mc_byte_buffer *text, const mc_value *value);
 
 void mc_key_set_free(mc_key_set *set);
 

@@ -7,7 +7,12 @@
 ///
 /// runs for all complete rows of a chunk: nothing is bound, stepped or reset per row, and no value is copied on its way.
 ///
-/// All or nothing: an import opens a savepoint, and releases it at `mc_import_finish`. An error, or a close before finish, rolls
+/// Several tables: the input is then an object with an array of rows per table. A table's mode says what its rows do, so that
+/// rows to write and keys to delete of one table come as two members:
+///
+///     {"customer":[[1,"Harbour Foods"],[2,"Mill & Sons"]], "customer.deleted":[[3]], "order":[...]}
+///
+/// All or nothing, unless commits are asked for: an import opens a savepoint, and releases it at `mc_import_finish`. An error, or a close before finish, rolls
 /// it back; what the surrounding transaction did before stays. Without a transaction the savepoint is one.
 ///
 /// Pending protection: rows whose key has a row in the table of original states are not written to the target; their values go
@@ -19,8 +24,10 @@
 ///
 /// Order of calls: open, push any number of times, finish, close. Imports on one connection end in the reverse of the order in
 ///                 which they were opened, as savepoints do.
-/// Threads:        the connection's.
-/// Memory:         about 300 KB, one row (bounded by `row_bytes`), and 16 bytes per pending key.
+/// Threads:        the connection's; callbacks come on it. Larger inputs are inflated and scanned in a second thread, which ends at
+///                 the latest when the import is finished, fails or is closed. An error is then reported by one of the next
+///                 calls: the same one, with the same position, as without it.
+/// Memory:         about 300 KB (1.5 MB with a second thread), one row (bounded by `row_bytes`), and 16 bytes per pending key.
 #ifndef MC_IMPORT_H
 #define MC_IMPORT_H
 
@@ -33,9 +40,9 @@ extern "C" {
 MC_NONNULL_BEGIN
 
 typedef enum mc_import_mode {
-    MC_IMPORT_INSERT = 0,  ///< a row that exists is an error
-    MC_IMPORT_UPSERT = 1,  ///< a row that exists gets the values of the columns
-    MC_IMPORT_DELETE = 2   ///< the rows are keys, one column; a key that does not exist is ignored
+    MC_IMPORT_INSERT = 0,  ///< a row that exists is an error, also one that the same input has inserted
+    MC_IMPORT_UPSERT = 1,  ///< a row that exists gets the values of the columns; of rows with one key the last one wins
+    MC_IMPORT_DELETE = 2   ///< the rows are keys: the columns are just these; a key that does not exist is ignored
 } mc_import_mode;
 
 /// A column and the value that all rows get there.
@@ -47,10 +54,25 @@ typedef struct mc_import_assignment {
 /// Where the versions of rows with pending changes go.
 typedef struct mc_import_pending {
     const char *table;     ///< has the columns of the import
-    const char *key;       ///< its integer key
+    const char *MC_NONNULL const *MC_NULLABLE keys;  ///< its key, in the order of the import's; NULL: of the same names
     const mc_import_assignment *MC_NULLABLE assignments;  ///< what is set there beside the columns
     size_t assignment_count;
 } mc_import_pending;
+
+/// One table of an import. `columns` in the order of the values in row arrays; of the same names as in the table.
+typedef struct mc_import_table {
+    const char *table;
+    const char *MC_NULLABLE member;   ///< its name in the input, so that a table can stand there twice; NULL: as `table`
+    const mc_column *columns;
+    size_t column_count;
+    mc_import_mode mode;
+    const char *MC_NONNULL const *MC_NULLABLE keys;  ///< some of the columns, together unique in the table; NULL: the first one, for
+                                          ///< deletions all of them. They are required
+    size_t key_count;
+    const mc_import_assignment *MC_NULLABLE on_insert;  ///< written with new rows only; never updated
+    size_t on_insert_count;
+    const mc_import_pending *MC_NULLABLE pending;       ///< NULL: no protection
+} mc_import_table;
 
 /// How far an import has come.
 typedef struct mc_import_counts {
@@ -59,6 +81,7 @@ typedef struct mc_import_counts {
     int64_t updated;
     int64_t diverted;        ///< written to the table of original states
     int64_t deleted;
+    int64_t committed;       ///< of `rows`; 0 until the first commit of an import with batch commits
     int64_t bytes;           ///< of the input, as pushed
     int64_t inflated_bytes;  ///< of JSON text
 } mc_import_counts;
@@ -67,22 +90,48 @@ typedef struct mc_import_counts {
 /// It must not use the import, but may use its connection.
 typedef int (*mc_import_progress)(void *MC_NULLABLE context, const mc_import_counts *counts);
 
-/// Names are copied at open. `columns` in the order of the values in row arrays; of the same names as in the table.
+/// Whether an import inflates and scans in a second thread while the first one inserts.
+typedef enum mc_import_threads {
+    MC_IMPORT_THREADS_AUTOMATIC = 0,  ///< where the process may use a second core, from 128 KB of JSON text on
+    MC_IMPORT_THREADS_OFF = 1,        ///< all on the connection's thread
+    MC_IMPORT_THREADS_ON = 2          ///< from the first bytes on
+} mc_import_threads;
+
+/// Called on the second thread when it begins: to name it, or to set its priority.
+typedef void (*mc_import_thread_begins)(void *MC_NULLABLE context);
+
+/// What became of a row.
+typedef enum mc_import_change {
+    MC_IMPORT_INSERTED = 0,
+    MC_IMPORT_UPDATED = 1,
+    MC_IMPORT_DELETED = 2,
+    MC_IMPORT_DIVERTED = 3,  ///< it went to the table of original states
+    MC_IMPORT_IGNORED = 4    ///< there was no such key to delete
+} mc_import_change;
+
+/// Called after each batch of rows that has been written: `changes[n]` is a `mc_import_change` of row n of the batch, whose
+/// `member` is the number of the table. Anything but 0 cancels the import as in `mc_import_progress`, whose rules hold.
+typedef int (*mc_import_observer)(void *MC_NULLABLE context, const mc_row_batch *batch, const uint8_t *changes);
+
+/// Names are copied at open.
 typedef struct mc_import_options {
-    const char *table;
-    const mc_column *columns;
-    size_t column_count;
-    mc_import_mode mode;
-    const char *MC_NULLABLE key;      ///< one of the columns, unique in the table; NULL: the first one. It is required
-    const mc_import_assignment *MC_NULLABLE on_insert;  ///< written with new rows only; never updated
-    size_t on_insert_count;
-    const mc_import_pending *MC_NULLABLE pending;       ///< NULL: no protection
+    const mc_import_table *tables;    ///< one: the input is an array of rows, unless `is_object`; see mc_rows.h
+    size_t table_count;
+    bool is_object;                   ///< the input is an object whose members are tables, even if there is only one
     unsigned depth;                   ///< as in `mc_rows_options`
     size_t row_bytes;                 ///< as in `mc_rows_options`
     int64_t inflated_bytes;           ///< the most JSON text to take from deflated input; 0: 64 GB
     int64_t inflate_ratio;            ///< the most it may grow when inflated, looked at beyond 1 MB; 0: 400
+    /// Commits when so many rows have been taken, or so many bytes of JSON text, since the last commit; 0: all or nothing.
+    /// Looked at after each batch of some hundred rows. What the transaction did before the import is committed with it, and an
+    /// error takes back what came since.
+    int64_t commit_rows, commit_bytes;
     mc_import_progress MC_NULLABLE progress;
-    void *MC_NULLABLE context;        ///< handed to `progress`
+    mc_import_observer MC_NULLABLE observer;
+    void *MC_NULLABLE context;        ///< handed to `progress` and `observer`
+    mc_import_threads threads;        ///< without memory or a thread to be had, all runs on the connection's thread
+    mc_import_thread_begins MC_NULLABLE thread_begins;
+    void *MC_NULLABLE thread_context; ///< handed to `thread_begins`
 } mc_import_options;
 
 typedef struct mc_import mc_import;

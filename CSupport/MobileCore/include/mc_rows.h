@@ -3,7 +3,11 @@
 ///     [[1,"Harbour Foods",null], [2,"Mill & Sons","Cork"]]              arrays: values in the order of the columns
 ///     [{"id":1,"name":"Harbour Foods"}, {"name":"Mill", "id":2}]         objects: by name; a member left out is null
 ///
-/// Both kinds may be mixed. The scanner validates as it goes (RFC 8259, UTF-8, number ranges, the columns' types) and hands
+/// or, for several tables in one stream, an object of such arrays, in any order, also with a name that comes again:
+///
+///     {"customer":[[1,"Harbour Foods",null]], "order":[[7,1,"2026-05-17"]], "customer":[[2,"Mill & Sons","Cork"]]}
+///
+/// Both kinds of rows may be mixed. The scanner validates as it goes (RFC 8259, UTF-8, number ranges, the columns' types) and hands
 /// complete rows to a sink, many at a time. Strings lie where they are in the input; only those with escapes are unfolded, into
 /// memory of the batch. A row that the chunk cuts is kept and completed by the next one; small chunks are gathered.
 ///
@@ -78,17 +82,27 @@ typedef struct mc_row_batch {
     const int64_t *offsets;     ///< per row: bytes from the start of the input to its first byte
     size_t row_count;
     size_t column_count;
-    int64_t first_row;                     ///< number of the first row, from 1
+    size_t member;              ///< number of the member that the rows stand under; 0 where the input is one array
+    int64_t first_row;                     ///< number of the first row among those of its member, from 1
     int64_t bytes;                         ///< bytes of the input up to the end of the last row
 } mc_row_batch;
 
 /// Takes a batch. What it returns other than MC_OK stops the scanner, which returns it from push or finish.
 typedef mc_status (*mc_rows_sink)(void *MC_NULLABLE context, const mc_row_batch *batch, mc_error *MC_NULLABLE error);
 
+/// A table of an input with several.
+typedef struct mc_rows_member {
+    const char *name;            ///< its key in the object; also what the rows are for in error messages
+    const mc_column *columns;
+    size_t column_count;         ///< 1...2000
+} mc_rows_member;
+
 typedef struct mc_rows_options {
     const char *MC_NULLABLE name;           ///< what the rows are for in error messages, such as a table; NULL: "rows"
-    const mc_column *columns;    ///< copied, names included
+    const mc_column *MC_NULLABLE columns;   ///< copied, names included
     size_t column_count;                    ///< 1...2000
+    const mc_rows_member *MC_NULLABLE members;  ///< copied; NULL: the input is one array of rows with `columns`
+    size_t member_count;                    ///< 1...1000
     unsigned depth;                         ///< levels of arrays and objects inside of a row's values; 0: 32; at most 1024
     size_t row_bytes;                       ///< the longest row; 0: 16 MB; at most 1,000,000,000
     mc_rows_sink MC_NULLABLE sink;          ///< NULL: rows are validated and dropped
@@ -98,12 +112,12 @@ typedef struct mc_rows_options {
 typedef struct mc_rows mc_rows;
 
 /// Makes a scanner. On success `*out` is owned by the caller, who gives it to `mc_rows_close`; on failure it is NULL.
-/// Fails with MC_ERROR_MISUSE (no columns, two of one name, a number out of its range), MC_ERROR_NO_MEMORY.
+/// Fails with MC_ERROR_MISUSE (no columns, two columns or members of one name, a number out of its range), MC_ERROR_NO_MEMORY.
 mc_status mc_rows_open(const mc_rows_options *options, mc_rows *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// Scans the next bytes of the input, which must stay in place during the call only.
-/// Fails with MC_ERROR_JSON (what is not JSON, or no array of rows; `byte_offset` is the first byte that cannot be),
-/// MC_ERROR_TYPE (a value that does not fit its column, an unknown column, too few or too many values), MC_ERROR_LIMIT (a row
+/// Fails with MC_ERROR_JSON (what is not JSON, or no rows; `byte_offset` is the first byte that cannot be),
+/// MC_ERROR_TYPE (a value that does not fit its column, an unknown column or member, too few or too many values), MC_ERROR_LIMIT (a row
 /// too long or too deep), MC_ERROR_NO_MEMORY, MC_ERROR_MISUSE (after finish or an error), and as the sink does.
 mc_status mc_rows_push(mc_rows *rows, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
 

@@ -72,13 +72,13 @@ static const uint8_t *read_string(mc_row_reader *reader, const mc_column *rule, 
     size_t length = (size_t)(quote - text);
     if (escaped || rule->type == MC_COLUMN_BLOB) {
         const size_t room = mc_json_unescape_room(length);
-        uint8_t *const copy = mc_arena_take(&reader->arena, room);
+        uint8_t *const copy = mc_arena_take(reader->arena, room);
         if (copy == NULL)
             return refuse_memory(reader, at, outcome);
         size_t used = escaped ? mc_json_unescape(text, length, copy) : length;
         if (rule->type == MC_COLUMN_BLOB && !mc_base64_decode(escaped ? copy : text, used, copy, &used))
             return refuse_type(reader, rule, at, "a string that is not", outcome);
-        mc_arena_trim(&reader->arena, room - used);
+        mc_arena_trim(reader->arena, room - used);
         text = copy;
         length = used;
     }
@@ -90,12 +90,12 @@ static const uint8_t *read_string(mc_row_reader *reader, const mc_column *rule, 
 static bool store_plain(mc_row_reader *reader, const mc_column *rule, const mc_json_number *number, mc_value *cell, bool *memory)
 {
     const size_t capacity = (size_t)rule->precision + 3;
-    uint8_t *const text = mc_arena_take(&reader->arena, capacity);
+    uint8_t *const text = mc_arena_take(reader->arena, capacity);
     *memory = text != NULL;
     if (text == NULL)
         return false;
     const size_t length = mc_json_number_plain(number, rule->precision, rule->scale, text, capacity);
-    mc_arena_trim(&reader->arena, capacity - length);
+    mc_arena_trim(reader->arena, capacity - length);
     set_bytes(cell, MC_VALUE_TEXT, text, length);
     return length > 0;
 }

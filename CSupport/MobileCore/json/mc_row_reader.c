@@ -48,19 +48,19 @@ static mc_status check_column(const mc_column *column, mc_error *error)
     return MC_OK;
 }
 
-mc_status mc_row_reader_init(mc_row_reader *reader, const mc_rows_options *options, mc_error *error)
+mc_status mc_row_reader_init(mc_row_reader *reader, const mc_column *columns, size_t column_count, unsigned depth, mc_error *error)
 {
-    *reader = (mc_row_reader){.depth = options->depth == 0 ? DEPTH_DEFAULT : options->depth};
-    if (options->column_count < 1 || options->column_count > COLUMNS_MAXIMUM)
-        return mc_fail(error, MC_ERROR_MISUSE, "rows: %zu columns; use 1 to %d", options->column_count, COLUMNS_MAXIMUM);
+    *reader = (mc_row_reader){.depth = depth == 0 ? DEPTH_DEFAULT : depth};
+    if (column_count < 1 || column_count > COLUMNS_MAXIMUM)
+        return mc_fail(error, MC_ERROR_MISUSE, "rows: %zu columns; use 1 to %d", column_count, COLUMNS_MAXIMUM);
     if (reader->depth > MC_JSON_DEPTH_LIMIT)
         return mc_fail(error, MC_ERROR_MISUSE, "rows: a depth of %u; %d is the most", reader->depth, MC_JSON_DEPTH_LIMIT);
-    reader->columns = mc_allocate_zeroed(options->column_count, sizeof *reader->columns);
-    reader->by_name = mc_allocate_zeroed(options->column_count, sizeof *reader->by_name);
+    reader->columns = mc_allocate_zeroed(column_count, sizeof *reader->columns);
+    reader->by_name = mc_allocate_zeroed(column_count, sizeof *reader->by_name);
     if (reader->columns == NULL || reader->by_name == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "rows: no memory for the columns");
-    for (; reader->column_count < options->column_count; reader->column_count++) {
-        const mc_column *const from = &options->columns[reader->column_count];
+    for (; reader->column_count < column_count; reader->column_count++) {
+        const mc_column *const from = &columns[reader->column_count];
         const mc_status status = check_column(from, error);
         if (status != MC_OK)
             return status;
@@ -82,7 +82,6 @@ void mc_row_reader_destroy(mc_row_reader *reader)
         mc_free((void *)(uintptr_t)reader->columns[index].rule.name);
     mc_free(reader->columns);
     mc_free(reader->by_name);
-    mc_arena_free(&reader->arena);
 }
 
 static const uint8_t *expect(mc_row_reader *reader, const uint8_t *at, const uint8_t *end, const char *expected,
@@ -165,7 +164,7 @@ static const uint8_t *read_key(mc_row_reader *reader, const uint8_t *at, const u
         return mc_row_stopped(reader, &stop, outcome);
     size_t length = (size_t)(at - text);
     if (escaped) {
-        uint8_t *const copy = mc_arena_take(&reader->arena, mc_json_unescape_room(length));
+        uint8_t *const copy = mc_arena_take(reader->arena, mc_json_unescape_room(length));
         if (copy == NULL)
             return mc_row_refuse(reader, MC_ERROR_NO_MEMORY, key, "memory for a key", "none", outcome);
         length = mc_json_unescape(text, length, copy);

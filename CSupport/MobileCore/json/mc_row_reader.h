@@ -24,7 +24,7 @@ typedef struct mc_row_reader {
     size_t column_count;
     uint32_t *by_name;     ///< numbers of the columns, ordered by length and bytes of their names
     unsigned depth;
-    mc_arena arena;        ///< unfolded strings, blobs and decimal texts of the batch's rows
+    mc_arena *arena;       ///< unfolded strings, blobs and decimal texts of the batch's rows; borrowed
 
     // Why a row was refused.
     mc_status status;
@@ -34,8 +34,8 @@ typedef struct mc_row_reader {
     size_t column;         ///< number of the column the reader was in; `column_count` outside of all
 } mc_row_reader;
 
-/// Copies the columns. Fails with MC_ERROR_MISUSE, MC_ERROR_NO_MEMORY; `mc_row_reader_destroy` is due in any case.
-mc_status mc_row_reader_init(mc_row_reader *reader, const mc_rows_options *options, mc_error *error);
+/// Copies the columns; `depth` 0: 32. The arena is set by the owner. Fails with MC_ERROR_MISUSE, MC_ERROR_NO_MEMORY; `mc_row_reader_destroy` is due in any case.
+mc_status mc_row_reader_init(mc_row_reader *reader, const mc_column *columns, size_t column_count, unsigned depth, mc_error *error);
 
 void mc_row_reader_destroy(mc_row_reader *reader);
 

@@ -82,7 +82,7 @@ package struct ImportSession {
 
     private func options(_ server: ServerVersion, _ progress: ((ImportProgress) throws -> Void)?) -> ImportOptions {
         var options = ImportOptions()
-        options.keyColumn = "_sk"
+        options.keyColumns = ["_sk"]
         options.pending = PendingProtection(
             originalTable: entity.name + "_os", keyColumn: "_sk", assignments: [("_sv", .integer(server.rawValue)), ("_im", .integer(1))])
         options.progress = progress

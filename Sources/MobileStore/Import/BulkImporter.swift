@@ -7,30 +7,36 @@ internal import MobileCore
 ///     let result = try rows.finish()
 ///
 /// The text is an array of rows: `[[1,"Harbour Foods","Dublin"],...]` in the order of the columns, or objects by their names,
-/// whose missing members are null. All or nothing: after an error, or without ``finish()``, the table is as it was before.
-/// Values are exact; see ``JSONColumnType`` for what becomes of them. Errors carry the row's number and the byte offset.
+/// whose missing members are null; or an object of such arrays, one per table: <doc:ImportFormat>. All or nothing, unless
+/// ``ImportOptions/commits`` says otherwise: after an error, or without ``finish()``, the tables are as they were before.
+/// Values are exact; see ``JSONColumnType`` for what becomes of them. Errors carry the row's number and the byte offset; those of
+/// larger inputs, which are read ahead in a second thread, are thrown by one of the next calls.
 @safe public final class BulkImporter {
     private let connection: Connection
     private var handle: OpaquePointer?
-    private let progress: ProgressReport?
+    private let report: ImportReport?
     /// A call into the core is running: the progress closure must not make another one.
     private var isBusy = false
 
     /// Opens an import.
-    init(
-        into table: String, columns: [String], mode: ImportMode, options: ImportOptions, on connection: Connection
-    ) throws(StoreError) {
+    init(_ tables: [ImportTable], isObject: Bool, options: ImportOptions, on connection: Connection) throws(StoreError) {
         self.connection = connection
-        progress = options.progress.map(ProgressReport.init)
+        report = ImportReport(tables, options)
         var handle: OpaquePointer?
         let db = unsafe mc_connection_sqlite(try connection.core())
         let arguments = ImportArguments()
-        var core = unsafe try arguments.make(table: table, columns: columns, mode: mode, options: options)
-        if let progress {
-            unsafe core.context = Unmanaged.passUnretained(progress).toOpaque()
-            unsafe core.progress = { (context, counts) -> Int32 in
-                let report = unsafe Unmanaged<ProgressReport>.fromOpaque(context!).takeUnretainedValue()
-                return report.call(unsafe counts.pointee) ? 0 : 1
+        var core = unsafe try arguments.make(tables, isObject: isObject, options: options)
+        if let report {
+            unsafe core.context = Unmanaged.passUnretained(report).toOpaque()
+            if options.progress != nil {
+                unsafe core.progress = { (context, counts) -> Int32 in
+                    unsafe Unmanaged<ImportReport>.fromOpaque(context!).takeUnretainedValue().tell(counts.pointee) ? 0 : 1
+                }
+            }
+            if options.changes != nil {
+                unsafe core.observer = { (context, batch, changes) -> Int32 in
+                    unsafe Unmanaged<ImportReport>.fromOpaque(context!).takeUnretainedValue().tell(batch.pointee, changes) ? 0 : 1
+                }
             }
         }
         try unsafe StoreError.check { unsafe mc_import_open(db, &core, &handle, $0) }
@@ -100,7 +106,7 @@ internal import MobileCore
         guard let handle = unsafe handle else {
             throw StoreError(.misuse, "an import was used after its end, or after the closure that its connection was given to")
         }
-        if isBusy { throw StoreError(.misuse, "an import was used from its own progress closure") }
+        if isBusy { throw StoreError(.misuse, "an import was used from one of its own closures") }
         return unsafe handle
     }
 
@@ -111,7 +117,7 @@ internal import MobileCore
         do throws(StoreError) {
             try unsafe StoreError.check(call)
         } catch {
-            guard error.code == .interrupted, let cause = progress?.failure else { throw error }
+            guard error.code == .interrupted, let cause = report?.failure else { throw error }
             throw StoreError(error.code, error.message, cause: cause)
         }
     }
@@ -135,33 +141,21 @@ extension Connection {
     public func importer(
         into table: String, columns: [String], mode: ImportMode = .upsert, options: ImportOptions = ImportOptions()
     ) throws(StoreError) -> BulkImporter {
-        try BulkImporter(into: table, columns: columns, mode: mode, options: options, on: self)
+        var one = ImportTable(table, columns: columns, mode: mode)
+        one.keyColumns = options.keyColumns
+        one.onInsert = options.onInsert
+        one.pending = options.pending
+        one.columnRules = options.columnRules
+        return try BulkImporter([one], isObject: false, options: options, on: self)
     }
-}
 
-/// Carries a progress closure through C, and what it threw back out.
-private final class ProgressReport {
-    private let body: (ImportProgress) throws -> Void
-    private(set) var failure: (any Error)?
-
-    init(_ body: @escaping (ImportProgress) throws -> Void) { self.body = body }
-
-    /// Returns whether the import may go on.
-    func call(_ counts: mc_import_counts) -> Bool {
-        do {
-            try body(ImportProgress(counts))
-            return true
-        } catch {
-            failure = error
-            return false
-        }
-    }
-}
-
-extension ImportProgress {
-    fileprivate init(_ counts: mc_import_counts) {
-        self.init(
-            rows: Int(counts.rows), inserted: Int(counts.inserted), updated: Int(counts.updated), diverted: Int(counts.diverted),
-            deleted: Int(counts.deleted), bytes: counts.bytes, inflatedBytes: counts.inflated_bytes)
+    /// Starts an import into several tables, whose input is an object with an array of rows for each: <doc:ImportFormat>.
+    ///
+    /// - Parameters:
+    ///   - tables: the tables that may come, in any order. One that does not come is left alone.
+    ///   - options: limits, progress, threads; what they say of a single table is not looked at.
+    /// - Throws: as ``importer(into:columns:mode:options:)``.
+    public func importer(into tables: [ImportTable], options: ImportOptions = ImportOptions()) throws(StoreError) -> BulkImporter {
+        try BulkImporter(tables, isObject: true, options: options, on: self)
     }
 }

@@ -4,22 +4,39 @@ internal import MobileCore
 @safe final class ImportArguments {
     private var memory: [UnsafeMutableRawPointer] = unsafe []
 
-    /// The options, valid as long as this object; without progress.
-    func make(table: String, columns: [String], mode: ImportMode, options: ImportOptions) throws(StoreError) -> mc_import_options {
+    /// The options, valid as long as this object; without callbacks.
+    func make(_ tables: [ImportTable], isObject: Bool, options: ImportOptions) throws(StoreError) -> mc_import_options {
+        guard let first = tables.first else { throw StoreError(.misuse, "import: there are no tables") }
         guard (1...1024).contains(options.maximumDepth), options.maximumRowBytes.bytes > 0, options.maximumInflatedBytes > 0,
             options.maximumInflateRatio > 0
-        else { throw StoreError(.misuse, "import of \"\(table)\": its limits must be positive, and its depth at most 1024") }
-        if let unknown = options.columnRules.keys.first(where: { !columns.contains($0) }) {
-            throw StoreError(.misuse, "import of \"\(table)\": there is a rule for \"\(unknown)\", which is not among the columns")
+        else { throw StoreError(.misuse, "import of \"\(first.table)\": its limits must be positive, and its depth at most 1024") }
+        var commits: (rows: Int, bytes: Int) = (0, 0)
+        switch options.commits {
+        case .none: break
+        case .rows(let rows): commits.rows = rows
+        case .bytes(let bytes): commits.bytes = bytes.bytes
         }
-        let rules = columns.map { options.columnRules[$0] ?? JSONColumnRule(.any) }
-        let core = unsafe mc_import_options(
-            table: try name(table), columns: try self.columns(columns, rules), column_count: columns.count, mode: mode.core,
-            key: try options.keyColumn.map(name), on_insert: try assignments(options.onInsert), on_insert_count: options.onInsert.count,
-            pending: try options.pending.map(protection), depth: UInt32(options.maximumDepth),
+        guard options.commits == .none || commits.rows > 0 || commits.bytes > 0 else {
+            throw StoreError(.misuse, "import of \"\(first.table)\": commits after \(max(commits.rows, commits.bytes)); use 1 or more")
+        }
+        let core = unsafe allocate(mc_import_table.self, tables.count)
+        for (index, table) in tables.enumerated() { unsafe (core + index).initialize(to: try self.table(table)) }
+        return unsafe mc_import_options(
+            tables: core, table_count: tables.count, is_object: isObject, depth: UInt32(options.maximumDepth),
             row_bytes: options.maximumRowBytes.bytes, inflated_bytes: options.maximumInflatedBytes,
-            inflate_ratio: options.maximumInflateRatio, progress: nil, context: nil)
-        return unsafe core
+            inflate_ratio: options.maximumInflateRatio, commit_rows: Int64(commits.rows), commit_bytes: Int64(commits.bytes), progress: nil,
+            observer: nil, context: nil, threads: options.threads.core, thread_begins: nil, thread_context: nil)
+    }
+
+    private func table(_ table: ImportTable) throws(StoreError) -> mc_import_table {
+        if let unknown = table.columnRules.keys.first(where: { !table.columns.contains($0) }) {
+            throw StoreError(.misuse, "import of \"\(table.table)\": there is a rule for \"\(unknown)\", which is not among the columns")
+        }
+        let rules = table.columns.map { table.columnRules[$0] ?? JSONColumnRule(.any) }
+        return unsafe mc_import_table(
+            table: try name(table.table), member: try name(table.member), columns: try columns(table.columns, rules),
+            column_count: table.columns.count, mode: table.mode.core, keys: try names(table.keyColumns), key_count: table.keyColumns.count,
+            on_insert: try assignments(table.onInsert), on_insert_count: table.onInsert.count, pending: try protection(of: table))
     }
 
     /// The types of an export's columns, valid as long as this object.
@@ -36,12 +53,15 @@ internal import MobileCore
         return unsafe UnsafePointer(core)
     }
 
-    private func protection(_ pending: PendingProtection) throws(StoreError) -> UnsafePointer<mc_import_pending> {
+    private func protection(of table: ImportTable) throws(StoreError) -> UnsafePointer<mc_import_pending>? {
+        guard let pending = table.pending else { return nil }
+        guard pending.keyColumns.isEmpty || pending.keyColumns.count == max(table.keyColumns.count, table.mode == .delete ? table.columns.count : 1)
+        else { throw StoreError(.misuse, "import of \"\(table.table)\": \"\(pending.originalTable)\" has another number of keys") }
         let core = unsafe allocate(mc_import_pending.self, 1)
         unsafe core.initialize(
             to: mc_import_pending(
-                table: try name(pending.originalTable), key: try name(pending.keyColumn),
-                assignments: try assignments(pending.assignments), assignment_count: pending.assignments.count))
+                table: try name(pending.originalTable), keys: try names(pending.keyColumns), assignments: try assignments(pending.assignments),
+                assignment_count: pending.assignments.count))
         return unsafe UnsafePointer(core)
     }
 
@@ -59,6 +79,14 @@ internal import MobileCore
     private func name(_ name: String) throws(StoreError) -> UnsafePointer<CChar> {
         guard !name.utf8.contains(0) else { throw StoreError(.misuse, "import: a name with a NUL in it") }
         return unsafe bytes(Array(name.utf8) + [0])
+    }
+
+    /// The names; nil where there are none.
+    private func names(_ names: [String]) throws(StoreError) -> UnsafePointer<UnsafePointer<CChar>>? {
+        guard !names.isEmpty else { return nil }
+        let copy = unsafe allocate(UnsafePointer<CChar>.self, names.count)
+        for (index, name) in names.enumerated() { unsafe (copy + index).initialize(to: try self.name(name)) }
+        return unsafe UnsafePointer(copy)
     }
 
     private func bytes(_ bytes: [UInt8]) -> UnsafePointer<CChar> {
@@ -122,6 +150,16 @@ extension ImportMode {
         case .insert: MC_IMPORT_INSERT
         case .upsert: MC_IMPORT_UPSERT
         case .delete: MC_IMPORT_DELETE
+        }
+    }
+}
+
+extension ImportThreads {
+    fileprivate var core: mc_import_threads {
+        switch self {
+        case .automatic: MC_IMPORT_THREADS_AUTOMATIC
+        case .off: MC_IMPORT_THREADS_OFF
+        case .on: MC_IMPORT_THREADS_ON
         }
     }
 }

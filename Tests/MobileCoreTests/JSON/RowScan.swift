@@ -50,7 +50,7 @@ extension Scan {
         var error = mc_error()
         var status = rules.withUnsafeMutableBufferPointer { rules in
             var options = mc_rows_options(
-                name: nil, columns: rules.baseAddress!, column_count: rules.count, depth: depth, row_bytes: rowBytes,
+                name: nil, columns: rules.baseAddress!, column_count: rules.count, members: nil, member_count: 0, depth: depth, row_bytes: rowBytes,
                 sink: { context, batch, _ in
                     Unmanaged<Collector>.fromOpaque(context!).takeUnretainedValue().take(batch.pointee)
                     return MC_OK

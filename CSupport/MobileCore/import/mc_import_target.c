@@ -1,0 +1,302 @@
+#include "import/mc_import_target.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mc_memory.h"
+#include "import/mc_import_sql.h"
+
+static mc_status fail_memory(const mc_import_target *target, mc_error *error)
+{
+    return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", target->table);
+}
+
+/// The number of the column of this name; `column_count` where there is none.
+static size_t find_column(const mc_import_table *table, const char *name)
+{
+    size_t column = 0;
+    while (column < table->column_count && strcmp(table->columns[column].name, name) != 0)
+        column++;
+    return column;
+}
+
+/// Finds the keys among the columns.
+static mc_status find_keys(mc_import_target *target, const mc_import_table *table, mc_error *error)
+{
+    const bool deletes = table->mode == MC_IMPORT_DELETE;
+    target->key_count = table->keys != NULL ? table->key_count : deletes ? table->column_count : 1;
+    if (target->key_count < 1 || target->key_count > table->column_count)
+        return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": a key of %zu of %zu columns", table->table, target->key_count,
+                       table->column_count);
+    if (deletes && target->key_count != table->column_count)
+        return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": deletion takes the key alone, not %zu columns", table->table,
+                       table->column_count);
+    target->key_columns = mc_allocate_zeroed(target->key_count, sizeof *target->key_columns);
+    if (target->key_columns == NULL)
+        return fail_memory(target, error);
+    for (size_t key = 0; key < target->key_count; key++) {
+        target->key_columns[key] = table->keys != NULL ? find_column(table, table->keys[key]) : key;
+        if (target->key_columns[key] == table->column_count)
+            return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": its key \"%.80s\" is not among the columns", table->table,
+                           table->keys[key]);
+    }
+    return MC_OK;
+}
+
+mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_import_table *table, mc_error *error)
+{
+    target->db = db;
+    target->mode = table->mode;
+    target->column_count = table->column_count;
+    target->key_text.maximum = INT32_MAX;
+    if ((unsigned)table->mode > MC_IMPORT_DELETE || table->column_count < 1)
+        return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": there is no mode %d, or there are no columns", table->table,
+                       (int)table->mode);
+    if (table->column_count > MC_INCOMING_COLUMNS_MAXIMUM)
+        return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": %zu columns; %d is the most", table->table, table->column_count,
+                       MC_INCOMING_COLUMNS_MAXIMUM);
+    if (table->mode == MC_IMPORT_DELETE && table->on_insert_count > 0)
+        return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": deletion inserts nothing", table->table);
+    target->table = mc_copy_text(table->table);
+    return target->table != NULL ? find_keys(target, table, error) : fail_memory(target, error);
+}
+
+static mc_value column_value(sqlite3_stmt *statement, int column)
+{
+    switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER: return (mc_value){.value.integer = sqlite3_column_int64(statement, column), .kind = MC_VALUE_INTEGER};
+    case SQLITE_FLOAT: return (mc_value){.value.real = sqlite3_column_double(statement, column), .kind = MC_VALUE_REAL};
+    case SQLITE_NULL: return (mc_value){.kind = MC_VALUE_NULL};
+    default: break;
+    }
+    const bool text = sqlite3_column_type(statement, column) == SQLITE_TEXT;
+    const char *const bytes = sqlite3_column_blob(statement, column);
+    return (mc_value){
+        .value.bytes = bytes, .length = (uint32_t)sqlite3_column_bytes(statement, column), .kind = text ? MC_VALUE_TEXT : MC_VALUE_BLOB,
+    };
+}
+
+/// Adds the key that a row of the statement is.
+static mc_status add_pending(mc_import_target *target, sqlite3_stmt *keys, mc_error *error)
+{
+    int64_t integer;
+    mc_value value = column_value(keys, 0);
+    if (target->key_count == 1 && mc_key_integer(&value, &integer))
+        return mc_key_set_add(&target->pending, integer) ? MC_OK : fail_memory(target, error);
+    target->key_text.length = 0;
+    bool added = true;
+    for (int column = 0; column < (int)target->key_count && added; column++) {
+        value = column_value(keys, column);
+        added = mc_key_text_append(&target->key_text, &value);
+    }
+    added = added && mc_key_set_add_text(&target->pending, target->key_text.bytes, target->key_text.length);
+    return added ? MC_OK : fail_memory(target, error);
+}
+
+/// Reads the keys of the rows whose versions are diverted.
+static mc_status load_pending(mc_import_target *target, const mc_import_table *table, mc_error *error)
+{
+    sqlite3_stmt *keys = NULL;
+    mc_status status = mc_import_prepare_keys(target->db, table, target->key_columns, target->key_count, &keys, error);
+    int step = SQLITE_DONE;
+    while (status == MC_OK && (step = sqlite3_step(keys)) == SQLITE_ROW)
+        status = add_pending(target, keys, error);
+    if (status == MC_OK && step != SQLITE_DONE)
+        status = mc_fail_sqlite(error, target->db, step, "import of \"%.80s\", pending keys of \"%.80s\"", target->table,
+                                table->pending->table);
+    sqlite3_finalize(keys);
+    return status;
+}
+
+mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool sets_aside, mc_error *error)
+{
+    size_t size = 0;
+    const int result = mc_incoming_register(target->db, table->column_count, &size);
+    if (result != SQLITE_OK)
+        return mc_fail_sqlite(error, target->db, result, "import of \"%.80s\"", target->table);
+    mc_status status = mc_import_has_triggers(target->db, target->table, &target->row_by_row, error);
+    if (status == MC_OK)
+        status = mc_import_prepare_write(target->db, table, target->key_columns, target->key_count, size, &target->incoming, &target->write, error);
+    if (status != MC_OK || table->pending == NULL)
+        return status;
+    status = mc_import_prepare_divert(target->db, table, target->key_columns, target->key_count, &target->divert, error);
+    if (status == MC_OK)
+        status = load_pending(target, table, error);
+    if (status == MC_OK && sets_aside && target->mode != MC_IMPORT_DELETE && !target->row_by_row && target->key_count == 1)
+        status = mc_set_aside_take(&target->aside, target->db, target->table, table->columns[target->key_columns[0]].name, &target->pending, error);
+    return status;
+}
+
+/// Names the row that SQLite refused.
+static mc_status fail_row(const mc_import_target *target, int result, const mc_row_batch *batch, size_t row, mc_error *error)
+{
+    const int64_t number = batch->first_row + (int64_t)row, offset = batch->offsets[row];
+    const int extended = sqlite3_extended_errcode(target->db);
+    const mc_status status = mc_fail_sqlite(error, target->db, extended != SQLITE_OK ? extended : result,
+                                            "import of \"%.80s\", row %" PRId64 ", byte %" PRId64, target->table, number, offset);
+    if (error != NULL) {
+        error->row = number;
+        error->byte_offset = offset;
+    }
+    return status;
+}
+
+/// Runs a statement for one row, whose parameters are the columns.
+static int run_for_row(sqlite3_stmt *statement, const mc_row_batch *batch, size_t row)
+{
+    const mc_value *const cells = batch->cells + row * batch->column_count;
+    int result = SQLITE_OK;
+    for (size_t column = 0; column < batch->column_count && result == SQLITE_OK; column++)
+        result = mc_import_bind(statement, (int)column + 1, &cells[column]);
+    if (result == SQLITE_OK)
+        (void)sqlite3_step(statement);
+    const int reset = sqlite3_reset(statement);
+    return result == SQLITE_OK ? reset : result;
+}
+
+/// Whether the row's key is pending. `*status` is set where that cannot be told.
+static bool is_pending(mc_import_target *target, const mc_value *cells, mc_status *status, mc_error *error)
+{
+    int64_t integer;
+    if (target->key_count == 1 && mc_key_integer(&cells[target->key_columns[0]], &integer))
+        return mc_key_set_contains(&target->pending, integer);
+    target->key_text.length = 0;
+    for (size_t key = 0; key < target->key_count; key++) {
+        if (mc_key_text_append(&target->key_text, &cells[target->key_columns[key]]))
+            continue;
+        *status = fail_memory(target, error);
+        return false;
+    }
+    return mc_key_set_contains_text(&target->pending, target->key_text.bytes, target->key_text.length);
+}
+
+/// Marks the rows whose keys are pending, and writes them where they belong.
+static mc_status divert_rows(mc_import_target *target, const mc_row_batch *batch, mc_import_counts *counts, mc_error *error)
+{
+    mc_status status = MC_OK;
+    const mc_value *cells = batch->cells;
+    for (size_t row = 0; row < batch->row_count; row++, cells += batch->column_count) {
+        target->skipped[row] = is_pending(target, cells, &status, error);
+        if (status != MC_OK)
+            return status;
+        if (!target->skipped[row])
+            continue;
+        const int64_t before = sqlite3_total_changes(target->db);
+        const int result = run_for_row(target->divert, batch, row);
+        if (result != SQLITE_OK)
+            return fail_row(target, result, batch, row, error);
+        // A key that is only similar, "5" beside 5, has no row there: it is not pending.
+        target->skipped[row] = sqlite3_total_changes(target->db) != before;
+        if (!target->skipped[row])
+            continue;
+        counts->diverted++;
+        target->incoming.skipped = target->skipped;
+    }
+    return MC_OK;
+}
+
+/// Runs the statement for the rows from `first` to before `end`.
+static mc_status write_rows(mc_import_target *target, const mc_row_batch *batch, size_t first, size_t end, mc_import_counts *counts,
+                            mc_error *error)
+{
+    mc_incoming *const incoming = &target->incoming;
+    incoming->batch = batch;
+    incoming->row = first;
+    incoming->end = end;
+    incoming->updated = 0;
+    (void)sqlite3_step(target->write);
+    // A step that is done leaves no changes of its own to count after the reset.
+    const int64_t changed = sqlite3_changes(target->db);
+    const int result = sqlite3_reset(target->write);
+    if (result != SQLITE_OK)
+        return fail_row(target, result, batch, incoming->row < end ? incoming->row : end - 1, error);
+    counts->updated += incoming->updated;
+    counts->inserted += changed - incoming->updated;
+    return MC_OK;
+}
+
+static mc_status write_batch(mc_import_target *target, const mc_row_batch *batch, mc_import_counts *counts, mc_error *error)
+{
+    if (!target->row_by_row)
+        return write_rows(target, batch, 0, batch->row_count, counts, error);
+    mc_status status = MC_OK;
+    for (size_t row = 0; row < batch->row_count && status == MC_OK; row++) {
+        if (target->incoming.skipped == NULL || !target->incoming.skipped[row])
+            status = write_rows(target, batch, row, row + 1, counts, error);
+    }
+    return status;
+}
+
+static mc_status delete_batch(mc_import_target *target, const mc_row_batch *batch, mc_import_counts *counts, mc_error *error)
+{
+    for (size_t row = 0; row < batch->row_count; row++) {
+        if (target->incoming.skipped != NULL && target->incoming.skipped[row])
+            continue;
+        const int64_t before = sqlite3_total_changes(target->db);
+        const int result = run_for_row(target->write, batch, row);
+        if (result != SQLITE_OK)
+            return fail_row(target, result, batch, row, error);
+        const bool existed = sqlite3_total_changes(target->db) != before;
+        counts->deleted += existed;
+        target->changes[row] = existed ? MC_IMPORT_DELETED : MC_IMPORT_IGNORED;
+    }
+    return MC_OK;
+}
+
+/// Makes room for what is noted per row of a batch.
+static bool make_room(mc_import_target *target, size_t row_count)
+{
+    if (row_count <= target->row_capacity)
+        return true;
+    uint8_t *const changes = mc_reallocate(target->changes, row_count, sizeof *changes);
+    if (changes == NULL)
+        return false;
+    target->changes = changes;
+    bool *const skipped = mc_reallocate(target->skipped, row_count, sizeof *skipped);
+    if (skipped == NULL)
+        return false;
+    target->skipped = skipped;
+    target->row_capacity = row_count;
+    return true;
+}
+
+mc_status mc_import_target_write(mc_import_target *target, const mc_row_batch *batch, bool observes, mc_import_counts *counts,
+                                 mc_error *error)
+{
+    mc_status status = make_room(target, batch->row_count) ? MC_OK : fail_memory(target, error);
+    target->incoming.skipped = NULL;
+    target->incoming.changes = observes ? target->changes : NULL;
+    if (status == MC_OK && observes)
+        memset(target->changes, MC_IMPORT_INSERTED, batch->row_count);
+    if (status == MC_OK && target->pending.count > 0)
+        status = divert_rows(target, batch, counts, error);
+    if (status == MC_OK)
+        status = target->mode == MC_IMPORT_DELETE ? delete_batch(target, batch, counts, error) : write_batch(target, batch, counts, error);
+    target->incoming.batch = NULL;
+    if (status != MC_OK)
+        return status;
+    for (size_t row = 0; observes && target->incoming.skipped != NULL && row < batch->row_count; row++) {
+        if (target->skipped[row])
+            target->changes[row] = MC_IMPORT_DIVERTED;
+    }
+    counts->rows += (int64_t)batch->row_count;
+    return MC_OK;
+}
+
+mc_status mc_import_target_finish(mc_import_target *target, mc_error *error)
+{
+    return mc_set_aside_put_back(&target->aside, target->db, target->table, error);
+}
+
+void mc_import_target_close(mc_import_target *target)
+{
+    sqlite3_finalize(target->write);
+    sqlite3_finalize(target->divert);
+    mc_set_aside_free(&target->aside);
+    mc_key_set_free(&target->pending);
+    mc_byte_buffer_free(&target->key_text);
+    mc_free(target->changes);
+    mc_free(target->skipped);
+    mc_free(target->key_columns);
+    mc_free(target->table);
+}

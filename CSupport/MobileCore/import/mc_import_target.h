@@ -1,0 +1,47 @@
+/// mc_import_target.h: one table that an import writes to. Internal.
+#ifndef MC_IMPORT_TARGET_H
+#define MC_IMPORT_TARGET_H
+
+#include "import/mc_incoming.h"
+#include "import/mc_key_set.h"
+#include "import/mc_set_aside.h"
+#include "mc_import.h"
+
+/// Zeroed memory is one that was not opened.
+typedef struct mc_import_target {
+    sqlite3 *db;              // borrowed
+    char *table;
+    mc_import_mode mode;
+    size_t column_count;
+    size_t *key_columns;      // their numbers
+    size_t key_count;
+    bool row_by_row;          // the table has triggers
+    mc_incoming incoming;
+    sqlite3_stmt *write;      // insert or upsert of a batch; delete of one key
+    sqlite3_stmt *divert;     // one row to the table of original states; NULL without protection
+    mc_key_set pending;
+    mc_set_aside aside;       // pending rows that wait for the end of the import
+    mc_byte_buffer key_text;  // where keys are put together
+    uint8_t *changes;         // per row of a batch
+    bool *skipped;            // the same: rows that are diverted
+    size_t row_capacity;
+} mc_import_target;
+
+/// Checks the description and copies the names; SQL comes with `mc_import_target_prepare`. `mc_import_target_close` is due in any
+/// case. Fails with MC_ERROR_MISUSE, MC_ERROR_NO_MEMORY.
+mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_import_table *table, mc_error *error);
+
+/// Prepares the statements and reads the pending keys, inside of the import's savepoint. `sets_aside`: pending rows may be out of
+/// the table until `mc_import_target_finish`.
+mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool sets_aside, mc_error *error);
+
+/// Writes a batch, and adds to the counts. With `observes`, `target->changes` says afterwards what became of each row.
+mc_status mc_import_target_write(mc_import_target *target, const mc_row_batch *batch, bool observes, mc_import_counts *counts,
+                                 mc_error *error);
+
+/// Puts back what was set aside.
+mc_status mc_import_target_finish(mc_import_target *target, mc_error *error);
+
+void mc_import_target_close(mc_import_target *target);
+
+#endif

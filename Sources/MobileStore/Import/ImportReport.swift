@@ -1,0 +1,70 @@
+internal import MobileCore
+
+/// Carries the closures of an import through C, and what they threw back out.
+@safe final class ImportReport {
+    private let progress: ((ImportProgress) throws -> Void)?
+    private let changes: ((ImportChange) throws -> Void)?
+    /// The numbers of the key's columns, per table.
+    private let keys: [[Int]]
+    private(set) var failure: (any Error)?
+
+    /// Nil where nobody asks.
+    init?(_ tables: [ImportTable], _ options: ImportOptions) {
+        guard options.progress != nil || options.changes != nil else { return nil }
+        progress = options.progress
+        changes = options.changes
+        keys = tables.map { table in
+            if table.keyColumns.isEmpty { return Array(0..<(table.mode == .delete ? table.columns.count : 1)) }
+            return table.keyColumns.compactMap(table.columns.firstIndex)
+        }
+    }
+
+    /// Returns whether the import may go on.
+    func tell(_ counts: mc_import_counts) -> Bool {
+        attempt { try progress?(ImportProgress(counts)) }
+    }
+
+    /// As ``tell(_:)``; `kinds` has one byte per row of the batch.
+    func tell(_ batch: mc_row_batch, _ kinds: UnsafePointer<UInt8>) -> Bool {
+        attempt {
+            for row in 0..<batch.row_count {
+                let cells = unsafe batch.cells + row * batch.column_count
+                let key = keys[batch.member].map { column in unsafe Value(cells[column]) }
+                let kind = ImportChangeKind(rawValue: Int(unsafe kinds[row]))!  // the core knows no others
+                try changes?(ImportChange(table: batch.member, row: Int(batch.first_row) + row, kind: kind, key: key))
+            }
+        }
+    }
+
+    private func attempt(_ body: () throws -> Void) -> Bool {
+        do {
+            try body()
+            return true
+        } catch {
+            failure = error
+            return false
+        }
+    }
+}
+
+extension ImportProgress {
+    init(_ counts: mc_import_counts) {
+        self.init(
+            rows: Int(counts.rows), inserted: Int(counts.inserted), updated: Int(counts.updated), diverted: Int(counts.diverted),
+            deleted: Int(counts.deleted), committed: Int(counts.committed), bytes: counts.bytes, inflatedBytes: counts.inflated_bytes)
+    }
+}
+
+extension Value {
+    /// A copy of a cell; texts of the scanner are UTF-8.
+    fileprivate init(_ cell: mc_value) {
+        let bytes = unsafe UnsafeRawBufferPointer(start: cell.value.bytes, count: Int(cell.length))
+        switch mc_value_kind(UInt32(cell.kind)) {
+        case MC_VALUE_INTEGER: self = unsafe .integer(cell.value.integer)
+        case MC_VALUE_REAL: self = unsafe .real(cell.value.real)
+        case MC_VALUE_TEXT: self = unsafe .text(String(decoding: bytes, as: UTF8.self))
+        case MC_VALUE_BLOB: self = unsafe .blob(Array(bytes))
+        default: self = .null
+        }
+    }
+}
