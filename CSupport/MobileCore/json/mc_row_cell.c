@@ -100,19 +100,20 @@ static bool store_plain(mc_row_reader *reader, const mc_column *rule, const mc_j
     return length > 0;
 }
 
-/// Whether a scaled decimal keeps within its precision.
-static bool within_precision(int64_t value, unsigned precision)
+int64_t mc_row_cell_bound(const mc_column *rule)
 {
-    uint64_t bound = 1;
-    for (unsigned digit = 0; digit < precision; digit++)
+    if (rule->type != MC_COLUMN_DECIMAL || rule->precision > MC_DECIMAL_SCALED_PRECISION)
+        return 0;
+    int64_t bound = 1;
+    for (unsigned digit = 0; digit < rule->precision; digit++)
         bound *= 10;
-    const uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    return magnitude < bound;
+    return bound;
 }
 
-static const uint8_t *read_number(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end,
+static const uint8_t *read_number(mc_row_reader *reader, const mc_row_column *column, const uint8_t *at, const uint8_t *end,
                                   mc_value *cell, mc_row_outcome *outcome)
 {
+    const mc_column *const rule = &column->rule;
     if (rule->type == MC_COLUMN_BOOLEAN || rule->type == MC_COLUMN_TEXT || rule->type == MC_COLUMN_BLOB)
         return refuse_type(reader, rule, at, "a number", outcome);
     mc_json_number number;
@@ -129,9 +130,9 @@ static const uint8_t *read_number(mc_row_reader *reader, const mc_column *rule, 
     }
     if (rule->type == MC_COLUMN_DECIMAL) {
         bool memory = true;
-        const bool scaled = rule->precision <= MC_DECIMAL_SCALED_PRECISION;
+        const bool scaled = column->bound > 0;
         const bool fits = scaled ? mc_json_number_scaled(&number, rule->scale, &cell->value.integer)
-                                       && within_precision(cell->value.integer, rule->precision)
+                                       && cell->value.integer < column->bound && cell->value.integer > -column->bound
                                  : store_plain(reader, rule, &number, cell, &memory);
         if (!memory)
             return refuse_memory(reader, at, outcome);
@@ -188,9 +189,10 @@ static const uint8_t *read_container(mc_row_reader *reader, const mc_column *rul
     return behind;
 }
 
-const uint8_t *mc_row_cell_read(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
+const uint8_t *mc_row_cell_read(mc_row_reader *reader, const mc_row_column *column, const uint8_t *at, const uint8_t *end, mc_value *cell,
                                 mc_row_outcome *outcome)
 {
+    const mc_column *const rule = &column->rule;
     if (at == end) {
         *outcome = MC_ROW_CUT;
         return NULL;
@@ -199,7 +201,7 @@ const uint8_t *mc_row_cell_read(mc_row_reader *reader, const mc_column *rule, co
     case '"':
         return read_string(reader, rule, at, end, cell, outcome);
     case '-': case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
-        return read_number(reader, rule, at, end, cell, outcome);
+        return read_number(reader, column, at, end, cell, outcome);
     case 'n': case 't': case 'f':
         return read_word(reader, rule, at, end, cell, outcome);
     case '[': case '{':

@@ -66,6 +66,7 @@ mc_status mc_row_reader_init(mc_row_reader *reader, const mc_column *columns, si
             return status;
         mc_row_column *const to = &reader->columns[reader->column_count];
         to->rule = *from;
+        to->bound = mc_row_cell_bound(from);
         to->name_length = strlen(from->name);
         char *const name = mc_allocate(to->name_length + 1);
         if (name == NULL)
@@ -101,9 +102,9 @@ static const uint8_t *read_array(mc_row_reader *reader, const uint8_t *at, const
         at = mc_json_skip_blanks(at, end);
         if (index == 0 && at < end && *at == ']')
             return mc_row_refuse(reader, MC_ERROR_TYPE, at, "a value for each column", "the end of the row", outcome);
-        const mc_column *const rule = &reader->columns[index].rule;
-        const uint8_t *const behind = mc_row_cell_read_short(rule, at, end, &cells[index]);
-        at = behind != NULL ? behind : mc_row_cell_read(reader, rule, at, end, &cells[index], outcome);
+        const mc_row_column *const column = &reader->columns[index];
+        const uint8_t *const behind = mc_row_cell_read_short(column, at, end, &cells[index]);
+        at = behind != NULL ? behind : mc_row_cell_read(reader, column, at, end, &cells[index], outcome);
         if (at == NULL)
             return NULL;
         at = mc_json_skip_blanks(at, end);
@@ -209,7 +210,7 @@ static const uint8_t *read_object(mc_row_reader *reader, const uint8_t *at, cons
         at = read_key(reader, at, end, guess == 0 ? "a key or '}'" : "a key", guess, cells, outcome);
         if (at == NULL)
             return NULL;
-        at = mc_row_cell_read(reader, &reader->columns[reader->column].rule, at, end, &cells[reader->column], outcome);
+        at = mc_row_cell_read(reader, &reader->columns[reader->column], at, end, &cells[reader->column], outcome);
         if (at == NULL)
             return NULL;
         at = mc_json_skip_blanks(at, end);

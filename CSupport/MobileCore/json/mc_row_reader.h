@@ -9,6 +9,7 @@
 /// A column as the reader needs it.
 typedef struct mc_row_column {
     mc_column rule;       ///< `rule.name` belongs to the reader
+    int64_t bound;        ///< scaled decimals: 10 ^ precision, beyond the largest one; else 0
     size_t name_length;
 } mc_row_column;
 
