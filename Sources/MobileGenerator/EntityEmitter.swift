@@ -44,6 +44,7 @@ struct EntityEmitter: Emitter {
             text.line("public static let metadata = \(package).metadata.entities[\(index)]")
             emitAttributes(to: &text)
             emitRelationships(to: &text)
+            emitStored(to: &text)
             emitHooks(to: &text)
             emitColumns(to: &text)
         }
@@ -65,8 +66,11 @@ struct EntityEmitter: Emitter {
                 let hook = attribute.type == .bigString ? "bigString" : "bigBinary"
                 text.line("public var \(member): \(type.wrappedName) { \(hook)(\(index)) }")
             } else {
-                let value = attribute.defaultValue.map(type.literal) ?? type.emptyValue
-                text.line("public var \(member): \(type.name) = \(value) { didSet { attributeChanged(\(index)) } }")
+                let value = "stored.\(member)"
+                text.block("public var \(member): \(type.name)") { text in
+                    text.line("get { \(value) }")
+                    text.line("set { \(value) = newValue; attributeChanged(\(index)) }")
+                }
             }
         }
     }
@@ -125,17 +129,44 @@ struct EntityEmitter: Emitter {
         return facts.joined(separator: " ")
     }
 
+    // MARK: Values
+
+    /// The values of the attributes stand in a structure that nobody else sees: the compiler then knows that no two accesses overlap and
+    /// checks nothing at run time, and an object of a row never gets the values of a new one first.
+    private func emitStored(to text: inout SwiftText) {
+        text.line()
+        text.line("// MARK: Values of the attributes")
+        text.line()
+        text.block("private struct Stored") { text in
+            for (_, attribute) in stored {
+                let value = attribute.defaultValue.map(type(attribute).literal) ?? type(attribute).emptyValue
+                text.line("var \(SwiftNames.memberInCode(attribute.name)): \(type(attribute).name) = \(value)")
+            }
+        }
+        text.line("private var stored: Stored")
+        text.line()
+        text.documentation("A new object with the default values of its attributes, for the runtime; applications call `init(in:)`.")
+        text.block("public required init(context: EntityContext)") { text in
+            text.line("stored = Stored()")
+            text.line("super.init(context: context)")
+        }
+        text.line()
+        text.documentation("The object of a row whose attributes begin at `column`, for the runtime.")
+        text.block("public required init(row: Row, at column: Int, context: EntityContext)") { text in
+            text.line("stored = Stored(\(stored.isEmpty ? ")" : "")")
+            for (position, (index, attribute)) in stored.enumerated() {
+                let end = position == stored.count - 1 ? ")" : ","
+                text.line("    \(SwiftNames.memberInCode(attribute.name)): \(type(attribute).read(index))\(end)")
+            }
+            text.line("super.init(row: row, at: column, context: context)")
+        }
+    }
+
     // MARK: Hooks of the runtime
 
     private func emitHooks(to text: inout SwiftText) {
         text.line()
         text.line("// MARK: Access by position, for the runtime")
-        text.line()
-        text.block("public override func load(from row: Row, at column: Int)") { text in
-            for (index, attribute) in stored {
-                text.line("\(inHook(attribute)) = \(type(attribute).read(index))")
-            }
-        }
         text.line()
         text.block("public override func value(ofAttribute index: Int) -> AttributeValue") { text in
             text.line("switch index {")

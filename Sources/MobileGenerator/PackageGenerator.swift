@@ -45,8 +45,10 @@ public struct PackageGenerator: Sendable {
         var text = SwiftText()
         text.comment("\(Self.marker) from \(source). Do not edit: the next build writes it anew. Extend the types in files of your own.")
         text.line()
-        for module in emitter.imports { text.line("public import \(module)") }
-        if !emitter.imports.isEmpty { text.line() }
+        let hidden = emitter.hiddenImports.map { ($0, "import") }
+        let imports = (emitter.imports.map { ($0, "public import") } + hidden).sorted { $0.0 < $1.0 }
+        for (module, keyword) in imports { text.line("\(keyword) \(module)") }
+        if !imports.isEmpty { text.line() }
         emitter.emit(to: &text)
         return GeneratedFile(name: name + ".swift", text: text.text)
     }
@@ -59,5 +61,11 @@ public struct PackageGenerator: Sendable {
 protocol Emitter {
     /// The modules that the file's public declarations need.
     var imports: [String] { get }
+    /// The modules that nothing but bodies and private declarations need; none by default.
+    var hiddenImports: [String] { get }
     func emit(to text: inout SwiftText)
+}
+
+extension Emitter {
+    var hiddenImports: [String] { [] }
 }

@@ -14,7 +14,11 @@ struct PersonalizationEmitter: Emitter {
         model.personalizationKeys.map { ($0, SwiftType($0.type, isNullable: $0.isNullable, prefix: model.namePrefix)) }
     }
 
-    var imports: [String] { keys.contains { $0.type.needsFoundation } ? ["Foundation", "MobileObjects"] : ["MobileObjects"] }
+    var imports: [String] {
+        (keys.contains { $0.type.needsFoundation } ? ["Foundation"] : []) + (keys.contains { $0.type.needsRuntime } ? ["MobileObjects"] : [])
+    }
+
+    var hiddenImports: [String] { imports.contains("MobileObjects") ? [] : ["MobileObjects"] }
 
     func emit(to text: inout SwiftText) {
         let name = package + "PersonalizationParameters"

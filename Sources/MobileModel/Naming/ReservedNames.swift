@@ -18,7 +18,7 @@ enum ReservedNames {
         "largeValue", "largeValueDatabase", "lastOperation", "load", "logRecords", "metaData", "metadata", "newLogRecord", "object",
         "observe", "originalState", "package", "page", "parent", "parentObject", "Protocol", "query", "refresh", "registerCallbackHandler",
         "removeSubscription",
-        "save", "Self", "self", "setAttribute", "setChildren", "setLargeValue", "setParent", "setValue", "state", "submitPending",
+        "save", "Self", "self", "setAttribute", "setChildren", "setLargeValue", "setParent", "setValue", "state", "stored", "Stored", "submitPending",
         "submitPendingOperations", "subscriptions", "Type", "update", "value",
     ]
 

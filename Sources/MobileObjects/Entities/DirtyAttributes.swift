@@ -1,25 +1,26 @@
 /// Which attributes and references of an object were changed in memory and not saved: a bit per position. No allocation up to 64 positions.
 struct DirtyAttributes: Sendable, Equatable {
     private var low: UInt64 = 0
-    private var high: Set<Int> = []
+    /// nil, not empty: most objects have nothing to give back here when they go.
+    private var high: Set<Int>?
 
-    var isEmpty: Bool { low == 0 && high.isEmpty }
+    var isEmpty: Bool { low == 0 && high == nil }
 
     mutating func insert(_ index: Int) {
-        if index < 64 { low |= 1 << UInt64(index) } else { high.insert(index) }
+        if index < 64 { low |= 1 << UInt64(index) } else { high = (high ?? []).union([index]) }
     }
 
     func contains(_ index: Int) -> Bool {
-        index < 64 ? low & (1 << UInt64(index)) != 0 : high.contains(index)
+        index < 64 ? low & (1 << UInt64(index)) != 0 : high?.contains(index) ?? false
     }
 
     mutating func removeAll() {
         low = 0
-        if !high.isEmpty { high = [] }
+        high = nil
     }
 
     mutating func formUnion(_ other: DirtyAttributes) {
         low |= other.low
-        high.formUnion(other.high)
+        if let more = other.high { high = more.union(high ?? []) }
     }
 }

@@ -35,10 +35,17 @@ open class Entity {
         self.context = context
     }
 
-    // MARK: Hooks that generated classes override
+    /// The object of a row. Derived classes set their stored properties from it before they call this: attribute `i` is in column
+    /// `column + i`, large attributes are skipped. Setting them then marks nothing as changed, and costs no check.
+    public required init(row: Row, at column: Int, context: EntityContext) {
+        self.context = context
+        surrogateKey = row.integer(0)
+        replay = ReplayState(row)
+        presence = .stored
+        references = ReferenceKeys(row, at: column + context.metadata.attributes.count, count: context.metadata.references.count)
+    }
 
-    /// Fills the stored properties from a row; attribute `i` is in column `column + i`. Large attributes are skipped.
-    open func load(from row: Row, at column: Int) {}
+    // MARK: Hooks that generated classes override
 
     /// The value of an attribute by its position; ``AttributeValue/null`` for large ones.
     open func value(ofAttribute index: Int) -> AttributeValue { .null }
@@ -81,19 +88,15 @@ extension Entity {
     /// The package database that the object belongs to.
     public final var package: PackageDatabase { context.package }
 
-    /// Reads the object from a row that was selected with ``EntitySQL/columns``: no hook marks anything as changed meanwhile.
+    /// Takes over a row that was selected with ``EntitySQL/columns``; nothing is marked as changed.
     final func read(_ row: Row) {
+        let stored = Self(row: row, at: EntitySQL.firstAttribute, context: context)
         isLoading = true
-        surrogateKey = row.integer(0)
-        replay = ReplayState(
-            change: PendingChange(rawValue: Int(row.integer(1))) ?? .none, counter: row.integer(2), submitted: row.integer(3),
-            failed: row.integer(4))
-        load(from: row, at: EntitySQL.firstAttribute)
-        let referenceCount = context.metadata.references.count
-        if referenceCount > 0 {
-            references.load(row, at: EntitySQL.firstAttribute + context.metadata.attributes.count, count: referenceCount)
+        defer { isLoading = false }
+        (surrogateKey, replay, references, presence) = (stored.surrogateKey, stored.replay, stored.references, .stored)
+        for attribute in metadata.attributes where !attribute.isLarge {
+            // A value of the same class's attribute fits it.
+            try? setValue(stored.value(ofAttribute: attribute.index), ofAttribute: attribute.index)
         }
-        presence = .stored
-        isLoading = false
     }
 }

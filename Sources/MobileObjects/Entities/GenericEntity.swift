@@ -11,16 +11,18 @@ public final class GenericEntity: Entity {
         super.init(context: context)
     }
 
+    /// The object of a row whose attributes begin at `column`.
+    public required init(row: Row, at column: Int, context: EntityContext) {
+        values = context.metadata.attributes.map { attribute in
+            attribute.isLarge ? .null : attribute.storage.attributeValue(row.value(column + attribute.index)) ?? .null
+        }
+        super.init(row: row, at: column, context: context)
+    }
+
     /// A new object of the class with this modelled name.
     /// - Throws: ``ObjectError/Code/noSuchClass``.
     public convenience init(_ name: String, in package: PackageDatabase) throws {
         self.init(context: EntityContext(package, try package.metadata.entity(named: name)))
-    }
-
-    public override func load(from row: Row, at column: Int) {
-        for attribute in metadata.attributes where !attribute.isLarge {
-            values[attribute.index] = attribute.storage.attributeValue(row.value(column + attribute.index)) ?? .null
-        }
     }
 
     public override func value(ofAttribute index: Int) -> AttributeValue { values[index] }

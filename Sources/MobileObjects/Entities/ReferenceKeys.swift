@@ -5,14 +5,17 @@ import MobileStore
 struct ReferenceKeys: Sendable, Equatable {
     private var first: Int64 = 0
     private var second: Int64 = 0
-    private var others: [Int64] = []
+    private var others: [Int64]?
+
+    init() {}
 
     subscript(index: Int) -> Int64 {
         get {
             switch index {
             case 0: first
             case 1: second
-            default: index - 2 < others.count ? others[index - 2] : 0
+            default:
+                if let others, index - 2 < others.count { others[index - 2] } else { 0 }
             }
         }
         set {
@@ -20,14 +23,16 @@ struct ReferenceKeys: Sendable, Equatable {
             case 0: first = newValue
             case 1: second = newValue
             default:
-                while others.count <= index - 2 { others.append(0) }
-                others[index - 2] = newValue
+                var keys = others ?? []
+                while keys.count <= index - 2 { keys.append(0) }
+                keys[index - 2] = newValue
+                others = keys
             }
         }
     }
 
     /// Reads `count` columns of `row` from `column` on.
-    mutating func load(_ row: Row, at column: Int, count: Int) {
-        for index in 0..<count { self[index] = row.isNull(column + index) ? 0 : row.integer(column + index) }
+    init(_ row: Row, at column: Int, count: Int) {
+        for index in 0..<count { self[index] = row.integer(column + index) }
     }
 }

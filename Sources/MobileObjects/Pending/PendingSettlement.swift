@@ -165,8 +165,8 @@ extension Transaction {
         let table = isDelete ? entity.sql.originalTable : entity.sql.table
         let page = try connection.firstPage("SELECT \(entity.sql.columns) FROM \(table) WHERE \"_sk\" = ?1", [.integer(key)])
         guard let row = page?.first else { return nil }
-        let object = database.makeObject(of: entity)
-        object.read(row)
+        let object = database.objectClass(of: entity).init(
+            row: row, at: EntitySQL.firstAttribute, context: EntityContext(database, entity))
         if isDelete { object.presence = .deleted }
         return object
     }
@@ -179,10 +179,9 @@ extension Transaction {
 }
 
 extension PackageDatabase {
-    /// An object of the generated class, or a generic one where there is none.
-    package final func makeObject(of entity: EntityMetadata) -> Entity {
+    /// The generated class, or the generic one where there is none.
+    package final func objectClass(of entity: EntityMetadata) -> Entity.Type {
         let classes = type(of: self).entityClasses
-        let context = EntityContext(self, entity)
-        return entity.index < classes.count ? classes[entity.index].init(context: context) : GenericEntity(context: context)
+        return entity.index < classes.count ? classes[entity.index] : GenericEntity.self
     }
 }

@@ -1,3 +1,5 @@
+import MobileStore
+
 /// How far one row's local change has come: the columns `_pc`, `_rc`, `_rp` and `_rf` of its table.
 ///
 ///     unchanged --create, update, delete--> pending --submit--> submitted --accept--> unchanged
@@ -22,6 +24,12 @@ struct ReplayState: Equatable, Sendable {
     /// As stored.
     init(change: PendingChange, counter: Int64, submitted: Int64, failed: Int64) {
         (self.change, self.counter, self.submitted, self.failed) = (change, counter, submitted, failed)
+    }
+
+    /// Of a row that was selected with ``EntitySQL/columns``.
+    init(_ row: Row) {
+        self.init(
+            change: PendingChange(rawValue: Int(row.integer(1))) ?? .none, counter: row.integer(2), submitted: row.integer(3), failed: row.integer(4))
     }
 
     /// A new row, created under the counter `next`.

@@ -32,10 +32,6 @@ extension EntityContext {
     /// Makes an object of each row.
     func append<T: Entity>(_ page: RowPage, to objects: inout [T]) {
         objects.reserveCapacity(objects.count + page.count)
-        for row in page {
-            let object = T(context: self)
-            object.read(row)
-            objects.append(object)
-        }
+        for row in page { objects.append(T(row: row, at: EntitySQL.firstAttribute, context: self)) }
     }
 }

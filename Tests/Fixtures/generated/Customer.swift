@@ -13,43 +13,82 @@ public final class Customer: Entity, ModelledEntity {
     // MARK: Attributes
 
     /// Number of the customer, assigned by the back end. The primary key. Assigned by the back end when the object is created there. Modelled as `id`.
-    public var id_: Int64 = 0 { didSet { attributeChanged(0) } }
+    public var id_: Int64 {
+        get { stored.id_ }
+        set { stored.id_ = newValue; attributeChanged(0) }
+    }
 
     /// Name of the company. At most 80 characters.
-    public var name: String = "" { didSet { attributeChanged(1) } }
+    public var name: String {
+        get { stored.name }
+        set { stored.name = newValue; attributeChanged(1) }
+    }
 
     /// Whom to talk to. At most 60 characters.
-    public var contact: String? = nil { didSet { attributeChanged(2) } }
+    public var contact: String? {
+        get { stored.contact }
+        set { stored.contact = newValue; attributeChanged(2) }
+    }
 
     /// The attribute `street`. At most 80 characters.
-    public var street: String = "" { didSet { attributeChanged(3) } }
+    public var street: String {
+        get { stored.street }
+        set { stored.street = newValue; attributeChanged(3) }
+    }
 
     /// The attribute `city`. At most 40 characters.
-    public var city: String = "" { didSet { attributeChanged(4) } }
+    public var city: String {
+        get { stored.city }
+        set { stored.city = newValue; attributeChanged(4) }
+    }
 
     /// Sales region: NORTH, EAST, SOUTH or WEST. At most 20 characters.
-    public var region: String = "NORTH" { didSet { attributeChanged(5) } }
+    public var region: String {
+        get { stored.region }
+        set { stored.region = newValue; attributeChanged(5) }
+    }
 
     /// The attribute `phone`. At most 30 characters.
-    public var phone: String? = nil { didSet { attributeChanged(6) } }
+    public var phone: String? {
+        get { stored.phone }
+        set { stored.phone = newValue; attributeChanged(6) }
+    }
 
     /// The attribute `email`. At most 80 characters.
-    public var email: String? = nil { didSet { attributeChanged(7) } }
+    public var email: String? {
+        get { stored.email }
+        set { stored.email = newValue; attributeChanged(7) }
+    }
 
     /// What the customer may owe, in euros. The back end refuses less than 0. At most 12 digits, 2 of them behind the point.
-    public var creditLimit: Decimal = 0 { didSet { attributeChanged(8) } }
+    public var creditLimit: Decimal {
+        get { stored.creditLimit }
+        set { stored.creditLimit = newValue; attributeChanged(8) }
+    }
 
     /// Part of the price, 0 to 1.
-    public var discount: Double? = nil { didSet { attributeChanged(9) } }
+    public var discount: Double? {
+        get { stored.discount }
+        set { stored.discount = newValue; attributeChanged(9) }
+    }
 
     /// The attribute `active`.
-    public var active: Bool = true { didSet { attributeChanged(10) } }
+    public var active: Bool {
+        get { stored.active }
+        set { stored.active = newValue; attributeChanged(10) }
+    }
 
     /// Day of the first contact.
-    public var since: LocalDate = .epoch { didSet { attributeChanged(11) } }
+    public var since: LocalDate {
+        get { stored.since }
+        set { stored.since = newValue; attributeChanged(11) }
+    }
 
     /// The attribute `lastChange`. To the millisecond.
-    public var lastChange: Date? = nil { didSet { attributeChanged(12) } }
+    public var lastChange: Date? {
+        get { stored.lastChange }
+        set { stored.lastChange = newValue; attributeChanged(12) }
+    }
 
     /// What the sales force knows about the customer. Kept outside of the row and read as a stream.
     public var notes: BigString { bigString(13) }
@@ -62,23 +101,51 @@ public final class Customer: Entity, ModelledEntity {
         set { setChildren(newValue, 0) }
     }
 
-    // MARK: Access by position, for the runtime
+    // MARK: Values of the attributes
 
-    public override func load(from row: Row, at column: Int) {
-        id_ = row.integer(column)
-        name = row.string(column + 1) ?? ""
-        contact = row.string(column + 2)
-        street = row.string(column + 3) ?? ""
-        city = row.string(column + 4) ?? ""
-        region = row.string(column + 5) ?? ""
-        phone = row.string(column + 6)
-        email = row.string(column + 7)
-        creditLimit = row.decimal(column + 8, scale: 2)
-        discount = row.isNull(column + 9) ? nil : row.real(column + 9)
-        active = row.boolean(column + 10)
-        since = row.date(column + 11) ?? .epoch
-        lastChange = row.dateTime(column + 12)
+    private struct Stored {
+        var id_: Int64 = 0
+        var name: String = ""
+        var contact: String? = nil
+        var street: String = ""
+        var city: String = ""
+        var region: String = "NORTH"
+        var phone: String? = nil
+        var email: String? = nil
+        var creditLimit: Decimal = 0
+        var discount: Double? = nil
+        var active: Bool = true
+        var since: LocalDate = .epoch
+        var lastChange: Date? = nil
     }
+    private var stored: Stored
+
+    /// A new object with the default values of its attributes, for the runtime; applications call `init(in:)`.
+    public required init(context: EntityContext) {
+        stored = Stored()
+        super.init(context: context)
+    }
+
+    /// The object of a row whose attributes begin at `column`, for the runtime.
+    public required init(row: Row, at column: Int, context: EntityContext) {
+        stored = Stored(
+            id_: row.integer(column),
+            name: row.string(column + 1) ?? "",
+            contact: row.string(column + 2),
+            street: row.string(column + 3) ?? "",
+            city: row.string(column + 4) ?? "",
+            region: row.string(column + 5) ?? "",
+            phone: row.string(column + 6),
+            email: row.string(column + 7),
+            creditLimit: row.decimal(column + 8, scale: 2),
+            discount: row.isNull(column + 9) ? nil : row.real(column + 9),
+            active: row.boolean(column + 10),
+            since: row.date(column + 11) ?? .epoch,
+            lastChange: row.dateTime(column + 12))
+        super.init(row: row, at: column, context: context)
+    }
+
+    // MARK: Access by position, for the runtime
 
     public override func value(ofAttribute index: Int) -> AttributeValue {
         switch index {

@@ -102,7 +102,7 @@ import Testing
     @Test func `what is written of a double reads back, and nothing shorter does`() {
         var random = SeededNumbers(11)
         var values = [
-            0.1, 1.0 / 3, 1e21, 1e22, 123456.789, 5e-324, 2.2250738585072014e-308, .greatestFiniteMagnitude, 0.000001, 1e-7, 100, 1e15, 1e16,
+            0.1, 1.0 / 3, 1e21, 1e22, 123456.789, .leastNonzeroMagnitude, 2.2250738585072014e-308, .greatestFiniteMagnitude, 0.000001, 1e-7, 100, 1e15, 1e16,
         ]
         for _ in 0..<3000 { values.append(Double(bitPattern: random.next())) }
         for _ in 0..<3000 { values.append(Double(Int64.random(in: -10_000_000...10_000_000, using: &random)) / 1000) }

@@ -74,7 +74,7 @@ import Testing
         defer { finish() }
         try newCustomer("Harbour Foods").create()
         #expect(try crm.entity("Customer").findAll().map { try $0.value("name") } == ["Harbour Foods"])
-        #expect(crm.makeObject(of: Customer.metadata) is Customer)
+        #expect(crm.objectClass(of: Customer.metadata) == Customer.self)
     }
 
     @Test("FND-12: typed pages after a key give every object once")

@@ -232,4 +232,24 @@ import Testing
             try shop.importLine(line, order: order, number: line, text: "tea")
         }
     }
+
+    @Test("PND-11: the bulk forms look through every object of the model they are for; the object's own form looks at its tree only")
+    func costs() throws {
+        let trace = StatementTrace()
+        let shop = try Shop(trace: { trace.append($0) })
+        /// The statements that submitting one pending change takes.
+        func cost(_ submit: (PackageDatabase, GenericEntity) throws -> Void) throws -> Int {
+            let customer = try shop.newCustomer("c\(trace.count)")
+            try customer.create()
+            let before = trace.count, submitted = try shop.database.outbox.count
+            try submit(shop.database, customer)
+            let statements = trace.count - before
+            #expect(try shop.database.outbox.count == submitted + 1)
+            return statements
+        }
+        let own = try cost { _, customer in try customer.submitPending() }
+        let ofClass = try cost { database, customer in try database.submitPendingOperations(of: customer.metadata) }
+        let ofPackage = try cost { database, _ in try database.submitPendingOperations() }
+        #expect(own < ofClass && ofClass < ofPackage)
+    }
 }
