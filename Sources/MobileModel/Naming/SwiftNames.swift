@@ -18,6 +18,12 @@ public enum SwiftNames {
     /// A name as it stands in Swift code: keywords in backticks.
     public static func inCode(_ name: String) -> String { ReservedNames.keywords.contains(name) ? "`\(name)`" : name }
 
+    /// A member's name as the label of an argument: the compiler takes all keywords but three there as they are.
+    public static func label(_ modelled: String) -> String {
+        let name = member(modelled)
+        return ["inout", "let", "var"].contains(name) ? "`\(name)`" : name
+    }
+
     /// The name of a generated class.
     public static func type(_ modelled: String, prefix: String) -> String { prefix + converted(modelled) }
 
