@@ -83,6 +83,43 @@ bool br_keyset_run(br_keyset *keyset, int page_rows, int64_t *rows, int64_t *sel
     return sqlite3_exec(keyset->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK && step == SQLITE_DONE;
 }
 
+bool br_keyset_points(br_keyset *keyset, const int64_t *keys, size_t count, int64_t *rows, uint64_t *sum)
+{
+    sqlite3_stmt *statement = keyset->statement;
+    int step = SQLITE_DONE;
+    *rows = 0;
+    *sum = 0;
+
+    if (sqlite3_exec(keyset->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+        return false;
+    for (size_t i = 0; i < count && step == SQLITE_DONE; i++) {
+        sqlite3_bind_int64(statement, 1, keys[i]);
+        while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
+            ++*rows;
+            for (int column = 0; column < keyset->columns; column++)
+                *sum += read_column(statement, column);
+        }
+        sqlite3_reset(statement);
+    }
+    return sqlite3_exec(keyset->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK && step == SQLITE_DONE;
+}
+
+bool br_keyset_all(br_keyset *keyset, int64_t *rows, uint64_t *sum)
+{
+    sqlite3_stmt *statement = keyset->statement;
+    const int columns = keyset->columns;
+    int step;
+    *rows = 0;
+    *sum = 0;
+    while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
+        ++*rows;
+        for (int column = 0; column < columns; column++)
+            *sum += read_column(statement, column);
+    }
+    sqlite3_reset(statement);
+    return step == SQLITE_DONE;
+}
+
 void br_keyset_close(br_keyset *keyset)
 {
     if (keyset == NULL)

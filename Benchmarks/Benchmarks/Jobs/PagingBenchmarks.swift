@@ -4,31 +4,83 @@ import MobileStore
 
 /// Rows from a table to a screen, against a C loop that looks at every column. Both run one SELECT per page, in one read transaction.
 enum PagingBenchmarks {
-    static let all = [rowPages30k, TypedObjects.objects30k]
+    static let all = [rowPages30k, TypedObjects.objects30k, last, million] + PageReadingBenchmarks.all
 
     static let rowPages30k = Benchmark(
         id: "page.rows.30k", shows: "30,000 rows as row pages of 100, every value read where it lies", limit: 0.75,
         prepare: { _ = try filledTable($0) },
         reference: reference(select, in: filledTable),
-        subject: Side("RowPage") { workspace, watch in
+        subject: Side("RowCursor") { workspace, watch in
             let database = try Database(ConnectionProfile(path: filledTable(workspace)))
-            let (rows, sum) = try database.read { connection in
-                try watch.measure {
-                    var rows: Int64 = 0, sum: UInt64 = 0, after = Int64.min
-                    while true {
-                        var pages = try connection.pages(select, [.integer(after), .integer(Int64(pageRows))], size: pageRows)
-                        guard let page = try pages.next() else { break }
-                        for row in page { sum &+= row.sumOfValues }
-                        rows += Int64(page.count)
-                        after = page[page.count - 1].integer(0)
-                        if page.count < pageRows { break }
-                    }
-                    return (rows, sum)
+            let outcome = try database.read { connection in try watch.measure { try allPages(connection) } }
+            try database.close()
+            return outcome
+        })
+
+    static let last = Benchmark(
+        id: "page.last", shows: "paging by key: the last page of 30,000 rows against the first one", limit: 1.15,
+        note: "1,000 times the same page", prepare: { _ = try filledTable($0) },
+        reference: onePage("the first page", behind: 0),
+        subject: onePage("the last page", behind: lastKey))
+
+    /// The key of the last row before the last page.
+    private static let lastKey: Int64 = 29_900
+
+    /// One page a thousand times. The two sides have different rows, so their number is what is compared; each checks its own keys.
+    private static func onePage(_ name: String, behind key: Int64) -> Side {
+        Side(name) { workspace, watch in
+            let database = try Database(ConnectionProfile(path: filledTable(workspace)))
+            let rows = try database.read { connection in
+                let cursor = try RowCursor(query, size: pageRows)
+                _ = try page(cursor, behind: key, connection)
+                return try watch.measure {
+                    var rows: Int64 = 0
+                    for _ in 0..<1000 { rows += try page(cursor, behind: key, connection) }
+                    return rows
                 }
             }
             try database.close()
-            return Outcome(rows: rows, checksum: sum)
+            return Outcome(rows: rows, checksum: 0)
+        }
+    }
+
+    /// Reads the page behind a key, every value, and checks its first and last key.
+    private static func page(_ cursor: RowCursor, behind key: Int64, _ connection: Connection) throws -> Int64 {
+        try cursor.seek(to: [.integer(key)])
+        guard let page = try cursor.next(in: connection), page[0].integer(0) == key + 1, page[page.count - 1].integer(0) == key + Int64(pageRows)
+        else { throw WrongResult("the page behind \(key) has other rows") }
+        var sum: UInt64 = 0
+        for row in page { sum &+= row.sumOfValues }
+        guard sum != 0 else { throw WrongResult("the page behind \(key) has no values") }
+        return Int64(page.count)
+    }
+
+    static let million = Benchmark(
+        id: "page.million", shows: "1,000,000 rows as row pages of 100, by key, in bounded memory", limit: 0.85, memoryLimit: 8 << 20, pairs: 5,
+        note: "cache 1 MB, mmap off", prepare: { _ = try millionRows($0) },
+        reference: reference(select, in: millionRows, cache: 1_000_000),
+        subject: Side("RowCursor") { workspace, watch in
+            let database = try Database(ConnectionProfile(path: millionRows(workspace), cacheSize: .bytes(1_000_000), memoryMapSize: .bytes(0)))
+            let outcome = try database.read { connection in try watch.measure { try allPages(connection) } }
+            try database.close()
+            return outcome
         })
+
+    /// All rows of the table by key, every value read where it lies.
+    static func allPages(_ connection: Connection) throws -> Outcome {
+        var rows: Int64 = 0, sum: UInt64 = 0
+        let cursor = try RowCursor(query, size: pageRows)
+        while let page = try cursor.next(in: connection) {
+            for row in page { sum &+= row.sumOfValues }
+            rows += Int64(page.count)
+            if cursor.isAtEnd { break }
+        }
+        return Outcome(rows: rows, checksum: sum)
+    }
+
+    /// The same query as a cursor takes it.
+    private static let query = PageQuery(
+        ItemTable.columns.map { #""\#($0)""# }, from: #""Item""#, orderedBy: [PageQuery.OrderTerm(#""_sk""#)])
 
     static let pageRows = 100
 
@@ -49,11 +101,31 @@ enum PagingBenchmarks {
         }
     }
 
+    /// A million rows of the same kind, made once.
+    @Sendable static func millionRows(_ workspace: Workspace) throws -> String {
+        try workspace.file("million.db") { path in
+            var message = CMessage()
+            guard let insert = br_insert_open(path, 4096, 10_000_000, ItemTable.schema, ItemTable.insert, &message.characters, CMessage.size) else {
+                throw WrongResult("the million rows to page through: \(message.text)")
+            }
+            defer { br_insert_close(insert) }
+            var isInserted = br_insert_begin(insert)
+            let part = try DataSet(rows: 25_000, firstKey: Workspace.firstRepeatableKey)
+            for number in 0..<40 {
+                try part.rekey(from: Workspace.firstRepeatableKey + Int64(number) * 25_000)
+                isInserted = isInserted && br_insert_rows(insert, part.handle)
+            }
+            guard isInserted, br_insert_commit(insert) else { throw WrongResult("the million rows to page through: SQLite refused") }
+        }
+    }
+
     /// The C loop over a table that `table` makes.
-    static func reference(_ select: String, in table: @escaping @Sendable (Workspace) throws -> String) -> Side {
+    static func reference(
+        _ select: String, in table: @escaping @Sendable (Workspace) throws -> String, cache: Int64 = 10_000_000
+    ) -> Side {
         Side("select.c.keyset: keyset SELECT loop in C reading every column") { workspace, watch in
             var message = CMessage()
-            guard let keyset = br_keyset_open(try table(workspace), 10_000_000, select, &message.characters, CMessage.size) else {
+            guard let keyset = br_keyset_open(try table(workspace), cache, select, &message.characters, CMessage.size) else {
                 throw WrongResult("select.c.keyset: \(message.text)")
             }
             defer { br_keyset_close(keyset) }
@@ -68,7 +140,7 @@ enum PagingBenchmarks {
 
 extension Row {
     /// What the C loop adds up: numbers, and of strings and bytes the length and the first byte.
-    fileprivate var sumOfValues: UInt64 {
+    var sumOfValues: UInt64 {
         var sum: UInt64 = 0
         for column in 0..<count {
             switch type(column) {

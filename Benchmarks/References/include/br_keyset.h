@@ -20,6 +20,12 @@ br_keyset *br_keyset_open(const char *path, int64_t cache_bytes, const char *sel
 /// `selects` is the number of times the statement ran, the last, empty or short page included.
 bool br_keyset_run(br_keyset *keyset, int page_rows, int64_t *rows, int64_t *selects, uint64_t *sum);
 
+/// Reads the rows of `keys`, one SELECT each, which has the key as its only parameter. False when SQLite fails.
+bool br_keyset_points(br_keyset *keyset, const int64_t *keys, size_t count, int64_t *rows, uint64_t *sum);
+
+/// Reads all rows of one SELECT without parameters. False when SQLite fails.
+bool br_keyset_all(br_keyset *keyset, int64_t *rows, uint64_t *sum);
+
 void br_keyset_close(br_keyset *keyset);
 
 #endif

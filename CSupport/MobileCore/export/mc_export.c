@@ -7,8 +7,8 @@
 #include <zlib.h>
 
 #include "base/mc_memory.h"
-#include "export/mc_export_value.h"
 #include "json/mc_json_append.h"
+#include "json/mc_json_stored.h"
 
 enum {
     STAGE_BYTES = 32 * 1024,               // rows are collected up to this before they are handed out
@@ -163,7 +163,11 @@ static mc_status append_row(mc_export *rows, mc_error *error)
         if (status != MC_OK)
             break;
         const char *problem = "no memory for its text";
-        status = mc_export_append_value(stage, sqlite3_column_value(rows->statement, (int)column), &rows->columns[column], &problem);
+        const mc_column *const rule = &rows->columns[column];
+        mc_stored value;
+        status = mc_stored_from_value(sqlite3_column_value(rows->statement, (int)column), rule->type, &value)
+            ? mc_json_append_stored(stage, &value, rule, &problem)
+            : MC_ERROR_NO_MEMORY;
         if (status != MC_OK)
             return fail_value(rows, status, column, problem, error);
     }

@@ -52,16 +52,46 @@ enum { MC_JSON_DEPTH_LIMIT = 1024 };
 
 typedef struct mc_message mc_message;
 
-/// Reads a message of at most 4 GB and `depth` levels of arrays and objects (0: the default of 64; 1024 at most). There may be
-/// blanks around the value, and nothing else. Two members of one object with the same key (after unfolding) are refused.
+/// What to do with two members of one object that have the same key, after unfolding.
+typedef enum mc_json_duplicates {
+    MC_JSON_DUPLICATES_REFUSED = 0,  ///< MC_ERROR_JSON, at the second key
+    MC_JSON_DUPLICATES_KEPT = 1      ///< all are in the nodes; `mc_message_member` finds the last one, as jansson does
+} mc_json_duplicates;
+
+typedef struct mc_message_options {
+    unsigned depth;  ///< levels of arrays and objects; 0: 64; at most MC_JSON_DEPTH_LIMIT
+    mc_json_duplicates duplicates;
+} mc_message_options;
+
+/// Reads a message of at most 4 GB. There may be blanks around the value, and nothing else. `options` may be NULL.
 /// On success `*out` is a message that the caller gives to `mc_message_free`; on failure it is NULL.
 /// Fails with MC_ERROR_JSON (`byte_offset`: the first byte that cannot be), MC_ERROR_TRUNCATED (the text ended in the middle),
-/// MC_ERROR_LIMIT (too deep, too long), MC_ERROR_NO_MEMORY.
+/// MC_ERROR_LIMIT (too deep, too long), MC_ERROR_NO_MEMORY, MC_ERROR_MISUSE (an option out of its range).
+mc_status mc_message_read(const void *bytes, size_t length, const mc_message_options *MC_NULLABLE options,
+                          mc_message *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+
+/// The same with a depth alone.
 mc_status mc_message_parse(const void *bytes, size_t length, unsigned depth, mc_message *MC_NULLABLE *MC_NONNULL out,
                            mc_error *MC_NULLABLE error);
 
 /// The nodes; the first one is the root. They belong to the message.
 const mc_json_node *mc_message_nodes(const mc_message *message, size_t *count);
+
+/// Finds the value under a key of the object `object` (a number among the nodes); 0, which is no value of any object, where there is
+/// none and where the node is no object. Walks the members: messages have a handful of them. Other contents are skipped, not walked.
+uint32_t mc_message_member(const mc_message *message, uint32_t object, const char *key, size_t length);
+
+/// The `index`-th element of an array, by the same rules.
+uint32_t mc_message_element(const mc_message *message, uint32_t array, size_t index);
+
+struct json_t;
+
+/// Makes a jansson tree of a value, which the caller gives to `json_decref`; `*out` is NULL on failure. Integers of 64 bits stay
+/// integers, other numbers become the nearest double. Of equal keys the last one stays.
+/// Fails with MC_ERROR_LIMIT (a number beyond the largest double; `byte_offset` is where), MC_ERROR_MISUSE (no such node),
+/// MC_ERROR_NO_MEMORY (jansson allocates by itself, or refuses).
+mc_status mc_message_tree(const mc_message *message, uint32_t node, struct json_t *MC_NULLABLE *MC_NONNULL out,
+                          mc_error *MC_NULLABLE error);
 
 /// Frees a message; NULL is allowed.
 void mc_message_free(mc_message *MC_NULLABLE message);

@@ -31,12 +31,13 @@ typedef struct mc_cell {
 _Static_assert(sizeof(mc_cell) == 16 && offsetof(mc_cell, length) == 4 && offsetof(mc_cell, value) == 8,
                "Swift reads cells by these offsets");
 
-/// Read the first four fields, through the functions below; the others belong to the page.
+/// Read the first five fields, through the functions below; the others belong to the page.
 typedef struct mc_row_page {
     mc_cell *MC_NULLABLE cells;
     uint8_t *MC_NULLABLE arena;
     size_t row_count;
     size_t column_count;
+    size_t stride;  ///< cells of a row: its columns, and behind them what a cursor (mc_cursor.h) keeps there
     size_t cell_capacity;
     size_t arena_capacity;
     size_t arena_length;
@@ -51,6 +52,7 @@ void mc_row_page_free(mc_row_page *MC_NULLABLE page);
 /// Fills the page with the statement's next rows: until it has `max_rows` (at least 1), or holds `max_bytes` or more of
 /// cells and arena (so it is longer by at most one row), or the statement ends. `*at_end` tells whether the statement has
 /// no row left; it is then reset. On failure the page is empty and the statement reset.
+/// Pages by key are filled faster by a cursor (mc_cursor.h), which may let SQLite itself fill them.
 /// Fails with what stepping fails with, and MC_ERROR_NO_MEMORY.
 mc_status mc_row_page_fill(mc_row_page *page, mc_statement *statement, size_t max_rows, size_t max_bytes, bool *at_end,
                            mc_error *MC_NULLABLE error);
@@ -69,7 +71,7 @@ static inline size_t mc_row_page_memory(const mc_row_page *page)
 /// The cell of a value: `row` < `row_count`, `column` < `column_count`, not checked.
 static inline const mc_cell *mc_row_page_cell(const mc_row_page *page, size_t row, size_t column)
 {
-    return &page->cells[row * page->column_count + column];
+    return &page->cells[row * page->stride + column];
 }
 
 /// Where a text or blob lies: `cell->length` bytes, as the database has them (text need not be valid UTF-8 and may contain

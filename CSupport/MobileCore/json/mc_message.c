@@ -24,6 +24,7 @@ typedef struct reader {
     const uint8_t *start, *end;
     uint32_t open;  // the innermost open container
     unsigned depth, depth_maximum;
+    bool keeps_duplicates;
     mc_error *error;
 } reader;
 
@@ -197,7 +198,7 @@ static mc_status close_container(reader *reader)
     reader->open = node->end;
     reader->depth--;
     node->end = reader->message->count;
-    return node->kind == MC_JSON_OBJECT && node->length > 1 ? check_keys(reader, node) : MC_OK;
+    return node->kind == MC_JSON_OBJECT && node->length > 1 && !reader->keeps_duplicates ? check_keys(reader, node) : MC_OK;
 }
 
 static mc_status stop_here(const reader *reader, const uint8_t *at, const char *expected)
@@ -294,6 +295,12 @@ static mc_status read_message(reader *reader)
 
 mc_status mc_message_parse(const void *bytes, size_t length, unsigned depth, mc_message **out, mc_error *error)
 {
+    return mc_message_read(bytes, length, &(mc_message_options){.depth = depth}, out, error);
+}
+
+mc_status mc_message_read(const void *bytes, size_t length, const mc_message_options *options, mc_message **out, mc_error *error)
+{
+    const unsigned depth = options != NULL ? options->depth : 0;
     *out = NULL;
     if (depth > MC_JSON_DEPTH_LIMIT)
         return mc_fail(error, MC_ERROR_MISUSE, "JSON message: a depth of %u; %d is the most", depth, MC_JSON_DEPTH_LIMIT);
@@ -304,7 +311,8 @@ mc_status mc_message_parse(const void *bytes, size_t length, unsigned depth, mc_
         return mc_fail(error, MC_ERROR_NO_MEMORY, "JSON message: no memory");
     reader reader = {
         .message = message, .start = bytes, .end = (const uint8_t *)bytes + length, .open = NO_NODE,
-        .depth_maximum = depth == 0 ? DEPTH_DEFAULT : depth, .error = error,
+        .depth_maximum = depth == 0 ? DEPTH_DEFAULT : depth,
+        .keeps_duplicates = options != NULL && options->duplicates == MC_JSON_DUPLICATES_KEPT, .error = error,
     };
     const mc_status status = read_message(&reader);
     if (status == MC_OK)
@@ -318,6 +326,29 @@ const mc_json_node *mc_message_nodes(const mc_message *message, size_t *count)
 {
     *count = message->count;
     return message->nodes;
+}
+
+uint32_t mc_message_member(const mc_message *message, uint32_t object, const char *key, size_t length)
+{
+    if (object >= message->count || message->nodes[object].kind != MC_JSON_OBJECT)
+        return 0;
+    const mc_json_node *const nodes = message->nodes;
+    uint32_t found = 0;
+    for (uint32_t at = object + 1; at < nodes[object].end; at = nodes[at + 1].end) {
+        if (nodes[at].length == length && memcmp(nodes[at].text, key, length) == 0)
+            found = at + 1;
+    }
+    return found;
+}
+
+uint32_t mc_message_element(const mc_message *message, uint32_t array, size_t index)
+{
+    if (array >= message->count || message->nodes[array].kind != MC_JSON_ARRAY || index >= message->nodes[array].length)
+        return 0;
+    uint32_t at = array + 1;
+    while (index-- > 0)
+        at = message->nodes[at].end;
+    return at;
 }
 
 void mc_message_free(mc_message *message)

@@ -1,11 +1,9 @@
-/// mc_row_page.c: fills row pages.
-#include <inttypes.h>
-#include <sqlite3.h>
+/// mc_row_page.c: the memory of row pages.
 #include <string.h>
 
 #include "base/mc_fail.h"
 #include "base/mc_memory.h"
-#include "mc_row_page.h"
+#include "pages/mc_page_memory.h"
 
 enum { FIRST_ROWS = 32, FIRST_ARENA = 1024 };
 
@@ -24,13 +22,27 @@ mc_status mc_row_page_create(mc_row_page **out, mc_error *error)
     return MC_OK;
 }
 
+void mc_page_free_memory(mc_row_page *page)
+{
+    mc_free(page->cells);
+    mc_free(page->arena);
+    *page = (mc_row_page){0};
+}
+
 void mc_row_page_free(mc_row_page *page)
 {
     if (page == NULL)
         return;
-    mc_free(page->cells);
-    mc_free(page->arena);
+    mc_page_free_memory(page);
     mc_free(page);
+}
+
+void mc_page_clear(mc_row_page *page, size_t column_count, size_t stride)
+{
+    page->row_count = 0;
+    page->arena_length = 0;
+    page->column_count = column_count;
+    page->stride = stride;
 }
 
 static bool grow(void **memory, size_t *capacity, size_t unit, size_t needed)
@@ -52,10 +64,10 @@ static bool grow(void **memory, size_t *capacity, size_t unit, size_t needed)
 /// Room for one more row of cells.
 static mc_cell *next_cells(mc_row_page *page)
 {
-    const size_t used = page->row_count * page->column_count;
-    const size_t needed = used + page->column_count;
-    if (needed > page->cell_capacity || page->cells == NULL) {
-        const size_t first = page->column_count * FIRST_ROWS;
+    const size_t used = page->row_count * page->stride;
+    const size_t needed = used + page->stride;
+    if (needed > page->cell_capacity) {
+        const size_t first = page->stride * FIRST_ROWS;
         void *cells = page->cells;
         if (!grow(&cells, &page->cell_capacity, sizeof(mc_cell), needed > first ? needed : first))
             return NULL;
@@ -83,11 +95,10 @@ static bool copy_bytes(mc_row_page *page, const void *bytes, size_t length, mc_c
 
 /// Copies one value; false without memory. The value is looked up once: its `sqlite3_value_*` calls are cheaper than as many
 /// `sqlite3_column_*` calls, and allowed without a lock because only this thread uses the connection.
-static bool copy_value(mc_row_page *page, sqlite3_value *value, mc_cell *cell)
+static inline bool copy_value(mc_row_page *page, sqlite3_value *value, mc_cell *cell)
 {
     const int type = sqlite3_value_type(value);
-    cell->type = (uint32_t)type;
-    cell->length = 0;
+    *cell = (mc_cell){.type = (uint32_t)type};
     switch (type) {
     case SQLITE_INTEGER:
         cell->value.integer = sqlite3_value_int64(value);
@@ -101,84 +112,77 @@ static bool copy_value(mc_row_page *page, sqlite3_value *value, mc_cell *cell)
     }
     case SQLITE_BLOB: {
         const void *bytes = sqlite3_value_blob(value);  // NULL when it is empty
-        return copy_bytes(page, bytes, (size_t)sqlite3_value_bytes(value), cell);
+        const size_t length = (size_t)sqlite3_value_bytes(value);
+        return (bytes != NULL || length == 0) && copy_bytes(page, bytes, length, cell);
     }
-    default:
-        cell->value.integer = 0;
-        return true;
+    default: return true;
     }
 }
 
-/// Copies the row that the statement stands on.
-static bool copy_row(mc_row_page *page, sqlite3_stmt *statement)
+bool mc_page_append(mc_row_page *page, sqlite3_value **values)
 {
-    mc_cell *cells = next_cells(page);
+    mc_cell *const cells = next_cells(page);
+    const size_t arena_length = page->arena_length;
     if (cells == NULL)
         return false;
-    const int count = (int)page->column_count;
-    for (int i = 0; i < count; i++) {
-        if (!copy_value(page, sqlite3_column_value(statement, i), &cells[i]))
+    for (size_t i = 0; i < page->stride; i++) {
+        if (!copy_value(page, values[i], &cells[i])) {
+            page->arena_length = arena_length;
+            return false;
+        }
+    }
+    page->row_count++;
+    return true;
+}
+
+bool mc_page_append_row(mc_row_page *page, sqlite3_stmt *statement)
+{
+    mc_cell *const cells = next_cells(page);
+    const size_t arena_length = page->arena_length;
+    if (cells == NULL)
+        return false;
+    for (size_t i = 0; i < page->stride; i++) {
+        if (!copy_value(page, sqlite3_column_value(statement, (int)i), &cells[i])) {
+            page->arena_length = arena_length;
+            return false;
+        }
+    }
+    page->row_count++;
+    return true;
+}
+
+bool mc_page_append_cells(mc_row_page *page, const mc_cell *cells, const uint8_t *arena)
+{
+    mc_cell *const to = next_cells(page);
+    if (to == NULL)
+        return false;
+    for (size_t i = 0; i < page->stride; i++) {
+        to[i] = cells[i];
+        if ((cells[i].type == MC_TYPE_TEXT || cells[i].type == MC_TYPE_BLOB)
+            && !copy_bytes(page, arena + cells[i].value.offset, cells[i].length, &to[i]))
             return false;
     }
     page->row_count++;
     return true;
 }
 
-static void clear(mc_row_page *page, size_t column_count)
+void mc_page_reverse(mc_row_page *page)
 {
-    page->row_count = 0;
-    page->arena_length = 0;
-    page->column_count = column_count;
-}
-
-/// Whether the page has all that it was asked for.
-static bool is_full(const mc_row_page *page, size_t max_rows, size_t max_bytes)
-{
-    const size_t cells = page->row_count * page->column_count * sizeof(mc_cell);
-    return page->row_count >= max_rows || (page->row_count > 0 && cells + page->arena_length >= max_bytes);
-}
-
-mc_status mc_row_page_fill(mc_row_page *page, mc_statement *statement, size_t max_rows, size_t max_bytes, bool *at_end,
-                           mc_error *error)
-{
-    sqlite3_stmt *handle = mc_statement_sqlite(statement);
-    mc_error failure;
-    bool has_row = true;
-    mc_status status = MC_OK;
-    clear(page, (size_t)sqlite3_column_count(handle));
-    *at_end = true;
-    if (max_rows == 0)
-        return mc_fail(error, MC_ERROR_MISUSE, "a page of 0 rows: use 1 or more");
-
-    // A statement that has rows left stands on the first of them.
-    if (!mc_statement_is_on_row(statement))
-        status = mc_statement_step(statement, &has_row, &failure);
-    while (status == MC_OK && has_row && !is_full(page, max_rows, max_bytes)) {
-        if (!copy_row(page, handle))
-            status = mc_fail(&failure, MC_ERROR_NO_MEMORY, "no memory for row %zu of a page", page->row_count + 1);
-        else
-            status = mc_statement_step(statement, &has_row, &failure);
+    for (size_t low = 0, high = page->row_count; low + 1 < high; low++) {
+        high--;
+        mc_cell *const a = page->cells + low * page->stride, *const b = page->cells + high * page->stride;
+        for (size_t i = 0; i < page->stride; i++) {
+            const mc_cell cell = a[i];
+            a[i] = b[i];
+            b[i] = cell;
+        }
     }
-    // Behind a full page one row has been stepped ahead, to know the end: what failed there belongs to the next page.
-    if (status != MC_OK && is_full(page, max_rows, max_bytes) && mc_statement_defer(statement, &failure)) {
-        *at_end = false;
-        return MC_OK;
-    }
-    if (status != MC_OK) {
-        clear(page, 0);
-        mc_statement_reset(statement);
-        if (error != NULL)
-            *error = failure;
-        return status;
-    }
-    *at_end = !has_row;
-    return MC_OK;
 }
 
 mc_status mc_row_page_bind(const mc_row_page *page, size_t row, size_t column, mc_statement *statement, int index,
                            mc_error *error)
 {
-    if (row >= page->row_count || column >= page->column_count)
+    if (row >= page->row_count || column >= page->stride)
         return mc_fail(error, MC_ERROR_MISUSE, "row %zu, column %zu of a page with %zu rows of %zu columns", row, column,
                        page->row_count, page->column_count);
     const mc_cell *cell = mc_row_page_cell(page, row, column);

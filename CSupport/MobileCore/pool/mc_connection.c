@@ -9,6 +9,7 @@
 #include "pool/mc_pool_internal.h"
 
 #include "base/mc_memory.h"
+#include "pages/mc_page_fill.h"
 
 enum { NS_PER_MS = 1000000 };
 
@@ -175,6 +176,8 @@ mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc
         status = mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a connection");
     if (status == MC_OK)
         status = apply_options(connection, error);
+    if (status == MC_OK)
+        status = mc_page_function_register(connection, error);
     if (status == MC_OK)
         status = mc_statement_cache_open(connection, pool->options.statement_cache, error);
     if (status == MC_OK) {

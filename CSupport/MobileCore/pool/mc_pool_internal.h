@@ -35,6 +35,8 @@ struct mc_statement {
     size_t length;
     char *sql;  ///< the key: as asked for, `length` bytes
     bool stepping;       ///< between its first step and its reset
+    bool plan_checked;   ///< whether `fills_pages` is known, see pages/mc_page_plan.c
+    bool fills_pages;
     mc_error *deferred;  ///< what its next step fails with; NULL: nothing
 };
 
@@ -57,6 +59,7 @@ struct mc_connection {
     size_t bucket_count;
     int cache_limit;
     mc_statement_statistics statistics;
+    struct mc_page_fill *fill;  ///< the page that the running statement fills by itself; NULL: none. See pages/mc_page_fill.h
 
     mc_connection *next;        ///< [pool] in the list of idle or of active readers
     bool is_active;             ///< [pool]

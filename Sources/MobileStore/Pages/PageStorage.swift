@@ -19,6 +19,8 @@ struct PageCell {
     @usableFromInline private(set) var arena: UnsafePointer<UInt8>
     @usableFromInline private(set) var rowCount = 0
     @usableFromInline private(set) var columnCount = 0
+    /// Cells of a row: its columns, and what a cursor keeps behind them.
+    @usableFromInline private(set) var stride = 0
     @usableFromInline private(set) var columnNames: [String] = []
 
     init() throws(StoreError) {
@@ -40,10 +42,25 @@ struct PageCell {
         return isAtEnd
     }
 
+    /// Fills it with a page of a cursor. Returns whether there is none behind it in the cursor's direction.
+    func fill(
+        columnNames: [String], _ call: (UnsafeMutablePointer<mc_row_page>, inout Bool, UnsafeMutablePointer<mc_error>) -> mc_status
+    ) throws(StoreError) -> Bool {
+        var isAtEnd = false
+        defer { show(columnNames) }
+        try unsafe StoreError.check { unsafe call(page, &isAtEnd, $0) }
+        return isAtEnd
+    }
+
     /// Binds a value of a row as a parameter: for a query that goes on behind it.
     func bind(row: Int, column: Int, to statement: Statement, at index: Int) throws(StoreError) {
         let handle = unsafe try statement.core()
         try unsafe StoreError.check { unsafe mc_row_page_bind(page, row, column, handle, Int32(clamping: index), $0) }
+    }
+
+    /// The core's page.
+    func withCore(_ body: (UnsafePointer<mc_row_page>) throws(StoreError) -> Void) throws(StoreError) {
+        try unsafe body(UnsafePointer(page))
     }
 
     /// The memory held, in bytes.
@@ -53,6 +70,7 @@ struct PageCell {
     private func show(_ columnNames: [String]) {
         rowCount = unsafe page.pointee.row_count
         columnCount = unsafe page.pointee.column_count
+        stride = unsafe page.pointee.stride
         unsafe arena = UnsafePointer(page.pointee.arena!)
         if let cells = unsafe page.pointee.cells {
             unsafe self.cells = UnsafeRawPointer(cells).assumingMemoryBound(to: PageCell.self)

@@ -26,8 +26,8 @@ public struct RowPage: Sendable, RandomAccessCollection {
     @inlinable
     public subscript(position: Int) -> Row {
         precondition(position >= 0 && position < storage.rowCount, "a page has no such row")
-        let count = storage.columnCount
-        return unsafe Row(page: storage, cells: storage.cells + position * count, arena: storage.arena, count: count)
+        let cells = unsafe storage.cells + position * storage.stride
+        return unsafe Row(page: storage, cells: cells, arena: storage.arena, count: storage.columnCount)
     }
 
     /// Goes through the rows in order.
@@ -42,6 +42,7 @@ public struct RowPage: Sendable, RandomAccessCollection {
         @usableFromInline var rowsLeft: Int
         @usableFromInline let arena: UnsafePointer<UInt8>
         @usableFromInline let columnCount: Int
+        @usableFromInline let stride: Int
 
         @inlinable
         init(_ page: RowPage) {
@@ -50,6 +51,7 @@ public struct RowPage: Sendable, RandomAccessCollection {
             rowsLeft = page.storage.rowCount
             unsafe arena = page.storage.arena
             columnCount = page.storage.columnCount
+            stride = page.storage.stride
         }
 
         /// The next row; `nil` behind the last one.
@@ -57,7 +59,7 @@ public struct RowPage: Sendable, RandomAccessCollection {
         public mutating func next() -> Row? {
             guard rowsLeft > 0 else { return nil }
             rowsLeft -= 1
-            defer { unsafe cells += columnCount }
+            defer { unsafe cells += stride }
             return unsafe Row(page: page, cells: cells, arena: arena, count: columnCount)
         }
     }

@@ -1,0 +1,308 @@
+/// mc_json_writer.c: JSON text, value by value.
+#include "mc_json_writer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mc_fail.h"
+#include "base/mc_memory.h"
+#include "json/mc_byte_buffer.h"
+#include "json/mc_json_append.h"
+#include "json/mc_json_stored.h"
+
+enum {
+    DEPTH_DEFAULT = 64,
+    SINK_BYTES = 32 * 1024,  // collected up to this before they are handed to the sink
+};
+static const size_t MAXIMUM_DEFAULT = 1000 * 1000 * 1000;
+
+struct mc_json_writer {
+    mc_json_sink sink;
+    void *context;
+    mc_byte_buffer text;  // with a sink: what it has not got yet
+    size_t maximum, handed_over;
+    unsigned depth, depth_maximum;
+    uint64_t objects[MC_JSON_DEPTH_LIMIT / 64];  // which of the open levels are objects
+    bool has_value;   // the innermost level has one, or there is a root
+    bool has_key;     // of the value that comes next
+    mc_status failure;
+};
+
+mc_status mc_json_writer_open(const mc_json_writer_options *options, mc_json_writer **out, mc_error *error)
+{
+    static const mc_json_writer_options defaults = {0};
+    *out = NULL;
+    if (options == NULL)
+        options = &defaults;
+    if (options->depth > MC_JSON_DEPTH_LIMIT)
+        return mc_fail(error, MC_ERROR_MISUSE, "JSON text: a depth of %u; %d is the most", options->depth, MC_JSON_DEPTH_LIMIT);
+    mc_json_writer *const writer = mc_allocate_zeroed(1, sizeof *writer);
+    if (writer == NULL)
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "JSON text: no memory");
+    writer->sink = options->sink;
+    writer->context = options->context;
+    writer->maximum = options->maximum > 0 ? options->maximum : MAXIMUM_DEFAULT;
+    writer->text.maximum = writer->maximum;
+    writer->depth_maximum = options->depth > 0 ? options->depth : DEPTH_DEFAULT;
+    *out = writer;
+    return MC_OK;
+}
+
+void mc_json_writer_close(mc_json_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    mc_byte_buffer_free(&writer->text);
+    mc_free(writer);
+}
+
+/// Ends a piece with its status; the first failure stays.
+static mc_status fail(mc_json_writer *writer, mc_status status, const char *problem, mc_error *error)
+{
+    writer->failure = status;
+    if (status == MC_ERROR_NO_MEMORY)
+        return mc_fail(error, status, "JSON text: no memory");
+    if (status == MC_ERROR_LIMIT && problem == NULL)
+        return mc_fail(error, status, "JSON text: longer than %zu bytes", writer->maximum);
+    return mc_fail(error, status, "JSON text: %s", problem);
+}
+
+static mc_status hand_over(mc_json_writer *writer, mc_error *error)
+{
+    if (writer->sink == NULL || writer->text.length == 0)
+        return MC_OK;
+    writer->handed_over += writer->text.length;
+    const size_t length = writer->text.length;
+    writer->text.length = 0;
+    writer->text.maximum = writer->maximum - writer->handed_over;
+    writer->failure = writer->sink(writer->context, writer->text.bytes, length, error);
+    return writer->failure;
+}
+
+static bool in_object(const mc_json_writer *writer)
+{
+    return writer->depth > 0 && (writer->objects[(writer->depth - 1) / 64] >> ((writer->depth - 1) % 64) & 1) != 0;
+}
+
+/// What stands before a value; fails where none can stand.
+static mc_status begin_value(mc_json_writer *writer, mc_error *error)
+{
+    if (writer->failure != MC_OK)
+        return mc_fail(error, writer->failure, "JSON text: it was written on after an error");
+    if (in_object(writer) != writer->has_key)
+        return fail(writer, MC_ERROR_MISUSE, "a value in an object needs a key", error);
+    if (writer->depth == 0 && writer->has_value)
+        return fail(writer, MC_ERROR_MISUSE, "a second value behind the first one", error);
+    if (!writer->has_key && writer->has_value) {
+        const mc_status status = mc_byte_buffer_append(&writer->text, ",", 1);
+        if (status != MC_OK)
+            return fail(writer, status, NULL, error);
+    }
+    return MC_OK;
+}
+
+/// What comes behind a value whose text was appended with `status`.
+static mc_status end_value(mc_json_writer *writer, mc_status status, const char *problem, mc_error *error)
+{
+    if (status != MC_OK)
+        return fail(writer, status, problem, error);
+    writer->has_value = true;
+    writer->has_key = false;
+    return writer->text.length >= SINK_BYTES ? hand_over(writer, error) : MC_OK;
+}
+
+static mc_status begin_container(mc_json_writer *writer, bool object, mc_error *error)
+{
+    mc_status status = begin_value(writer, error);
+    if (status != MC_OK)
+        return status;
+    if (writer->depth == writer->depth_maximum)
+        return fail(writer, MC_ERROR_LIMIT, "nested too deep", error);
+    status = mc_byte_buffer_append(&writer->text, object ? "{" : "[", 1);
+    if (status != MC_OK)
+        return fail(writer, status, NULL, error);
+    const unsigned level = writer->depth++;
+    const uint64_t bit = UINT64_C(1) << (level % 64);
+    writer->objects[level / 64] = (writer->objects[level / 64] & ~bit) | (object ? bit : 0);
+    writer->has_value = writer->has_key = false;
+    return MC_OK;
+}
+
+mc_status mc_json_write_begin_object(mc_json_writer *writer, mc_error *error)
+{
+    return begin_container(writer, true, error);
+}
+
+mc_status mc_json_write_begin_array(mc_json_writer *writer, mc_error *error)
+{
+    return begin_container(writer, false, error);
+}
+
+mc_status mc_json_write_end(mc_json_writer *writer, mc_error *error)
+{
+    if (writer->failure != MC_OK)
+        return mc_fail(error, writer->failure, "JSON text: it was written on after an error");
+    if (writer->depth == 0)
+        return fail(writer, MC_ERROR_MISUSE, "an end with nothing open", error);
+    if (writer->has_key)
+        return fail(writer, MC_ERROR_MISUSE, "a key without a value", error);
+    const mc_status status = mc_byte_buffer_append(&writer->text, in_object(writer) ? "}" : "]", 1);
+    writer->depth -= status == MC_OK;
+    return end_value(writer, status, NULL, error);
+}
+
+mc_status mc_json_write_key(mc_json_writer *writer, const char *key, size_t length, mc_error *error)
+{
+    size_t bad = 0;
+    if (writer->failure != MC_OK)
+        return mc_fail(error, writer->failure, "JSON text: it was written on after an error");
+    if (!in_object(writer) || writer->has_key)
+        return fail(writer, MC_ERROR_MISUSE, "a key that stands in no object, or behind another key", error);
+    mc_status status = writer->has_value ? mc_byte_buffer_append(&writer->text, ",", 1) : MC_OK;
+    if (status == MC_OK)
+        status = mc_json_append_string(&writer->text, key, length, &bad);
+    if (status == MC_OK)
+        status = mc_byte_buffer_append(&writer->text, ":", 1);
+    if (status != MC_OK)
+        return fail(writer, status, status == MC_ERROR_CORRUPT ? "a key that is not UTF-8" : NULL, error);
+    writer->has_key = true;
+    return MC_OK;
+}
+
+mc_status mc_json_write_string(mc_json_writer *writer, const char *text, size_t length, mc_error *error)
+{
+    size_t bad = 0;
+    const mc_status status = begin_value(writer, error);
+    if (status != MC_OK)
+        return status;
+    const mc_status appended = mc_json_append_string(&writer->text, text, length, &bad);
+    return end_value(writer, appended, appended == MC_ERROR_CORRUPT ? "a string that is not UTF-8" : NULL, error);
+}
+
+mc_status mc_json_write_integer(mc_json_writer *writer, int64_t value, mc_error *error)
+{
+    const mc_status status = begin_value(writer, error);
+    return status == MC_OK ? end_value(writer, mc_json_append_integer(&writer->text, value), NULL, error) : status;
+}
+
+mc_status mc_json_write_double(mc_json_writer *writer, double value, mc_error *error)
+{
+    const mc_status status = begin_value(writer, error);
+    if (status != MC_OK)
+        return status;
+    const mc_status appended = mc_json_append_double(&writer->text, value);
+    return end_value(writer, appended, appended == MC_ERROR_TYPE ? "an infinity, or no number" : NULL, error);
+}
+
+static mc_status write_text(mc_json_writer *writer, const char *text, size_t length, mc_error *error)
+{
+    const mc_status status = begin_value(writer, error);
+    return status == MC_OK ? end_value(writer, mc_byte_buffer_append(&writer->text, text, length), NULL, error) : status;
+}
+
+mc_status mc_json_write_number(mc_json_writer *writer, const char *text, size_t length, mc_error *error)
+{
+    if (writer->failure == MC_OK && !mc_json_is_number(text, length))
+        return fail(writer, MC_ERROR_TYPE, "a number that is none", error);
+    return write_text(writer, text, length, error);
+}
+
+mc_status mc_json_write_boolean(mc_json_writer *writer, bool value, mc_error *error)
+{
+    return write_text(writer, value ? "true" : "false", value ? 4 : 5, error);
+}
+
+mc_status mc_json_write_null(mc_json_writer *writer, mc_error *error)
+{
+    return write_text(writer, "null", 4, error);
+}
+
+/// A value that is no container.
+static mc_status write_scalar(mc_json_writer *writer, const mc_json_node *node, mc_error *error)
+{
+    switch ((mc_json_kind)node->kind) {
+    case MC_JSON_INTEGER:
+    case MC_JSON_NUMBER: return write_text(writer, node->text, node->length, error);
+    case MC_JSON_STRING: return mc_json_write_string(writer, node->text, node->length, error);
+    case MC_JSON_NULL: return mc_json_write_null(writer, error);
+    default: return mc_json_write_boolean(writer, node->kind == MC_JSON_TRUE, error);
+    }
+}
+
+mc_status mc_json_write_node(mc_json_writer *writer, const mc_message *message, uint32_t node, mc_error *error)
+{
+    size_t count = 0;
+    const mc_json_node *const nodes = mc_message_nodes(message, &count);
+    if (node >= count)
+        return fail(writer, MC_ERROR_MISUSE, "a node that the message does not have", error);
+    const uint32_t end = nodes[node].end;
+    const unsigned outer = writer->depth;
+    uint32_t ends[MC_JSON_DEPTH_LIMIT];
+    mc_status status = MC_OK;
+    for (uint32_t at = node; status == MC_OK && (at < end || writer->depth > outer);) {
+        if (writer->depth > outer && at == ends[writer->depth - 1]) {
+            status = mc_json_write_end(writer, error);
+            continue;
+        }
+        const mc_json_node *const value = &nodes[at];
+        if (writer->depth > outer && in_object(writer) && !writer->has_key) {
+            status = mc_json_write_key(writer, value->text, value->length, error);
+        } else if (value->kind == MC_JSON_ARRAY || value->kind == MC_JSON_OBJECT) {
+            status = begin_container(writer, value->kind == MC_JSON_OBJECT, error);
+            if (status == MC_OK)
+                ends[writer->depth - 1] = value->end;
+        } else {
+            status = write_scalar(writer, value, error);
+        }
+        at++;
+    }
+    return status;
+}
+
+/// One row of a page, with the comma before it.
+static mc_status append_row(mc_json_writer *writer, const mc_row_page *page, size_t row, const mc_column *columns, mc_error *error)
+{
+    static const mc_column any = {.name = "", .type = MC_COLUMN_ANY};
+    mc_byte_buffer *const text = &writer->text;
+    mc_status status = row > 0 ? mc_byte_buffer_append(text, ",[", 2) : mc_byte_buffer_append(text, "[", 1);
+    for (size_t column = 0; column < page->column_count && status == MC_OK; column++) {
+        const char *problem = NULL;
+        const mc_stored value = mc_stored_from_cell(page, mc_row_page_cell(page, row, column));
+        if (column > 0)
+            status = mc_byte_buffer_append(text, ",", 1);
+        if (status == MC_OK)
+            status = mc_json_append_stored(text, &value, columns != NULL ? &columns[column] : &any, &problem);
+        if (status == MC_ERROR_TYPE || status == MC_ERROR_CORRUPT) {
+            writer->failure = status;
+            return mc_fail_at(error, status, -1, (int64_t)row + 1, "JSON text, row %zu, column %zu: %s", row + 1, column + 1, problem);
+        }
+    }
+    if (status == MC_OK)
+        status = mc_byte_buffer_append(text, "]", 1);
+    if (status != MC_OK)
+        return fail(writer, status, NULL, error);
+    return text->length >= SINK_BYTES ? hand_over(writer, error) : MC_OK;
+}
+
+mc_status mc_json_write_rows(mc_json_writer *writer, const mc_row_page *page, const mc_column *columns, mc_error *error)
+{
+    mc_status status = begin_container(writer, false, error);
+    for (size_t row = 0; row < page->row_count && status == MC_OK; row++)
+        status = append_row(writer, page, row, columns, error);
+    return status == MC_OK ? mc_json_write_end(writer, error) : status;
+}
+
+mc_status mc_json_writer_finish(mc_json_writer *writer, mc_error *error)
+{
+    if (writer->failure != MC_OK)
+        return mc_fail(error, writer->failure, "JSON text: it was written on after an error");
+    if (writer->depth > 0 || !writer->has_value)
+        return fail(writer, MC_ERROR_MISUSE, writer->depth > 0 ? "its end is missing" : "there is no value", error);
+    return hand_over(writer, error);
+}
+
+const uint8_t *mc_json_writer_text(const mc_json_writer *writer, size_t *length)
+{
+    *length = writer->sink == NULL ? writer->text.length : 0;
+    return writer->sink == NULL ? writer->text.bytes : NULL;
+}

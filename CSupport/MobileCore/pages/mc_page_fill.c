@@ -1,0 +1,87 @@
+/// mc_page_fill.c: rows from statements into pages.
+#include "pages/mc_page_fill.h"
+
+#include "base/mc_fail.h"
+#include "pages/mc_page_memory.h"
+
+/// The condition that fills the page: no result, which is NULL, for a row that was copied.
+static void fill_page(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const mc_page_fill *const fill = ((const mc_connection *)sqlite3_user_data(context))->fill;
+    if (fill == NULL || (size_t)count != fill->page->stride || mc_page_is_full(fill->page, fill->max_rows, fill->max_bytes))
+        sqlite3_result_int(context, 1);
+    else if (!mc_page_append(fill->page, values))
+        sqlite3_result_error_nomem(context);
+}
+
+mc_status mc_page_function_register(mc_connection *connection, mc_error *error)
+{
+    // Not deterministic, so that SQLite calls it for every row; not for triggers and views, which the file's owner writes.
+    const int code = sqlite3_create_function_v2(connection->db, MC_PAGE_FUNCTION, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, connection,
+                                                fill_page, NULL, NULL, NULL);
+    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "register " MC_PAGE_FUNCTION);
+}
+
+/// Steps once, which fills the page if the statement does that. SQLite prepares a statement again when the schema has changed, and
+/// where values decide the plan, inside of its first step: what it has put into the page then came by a plan that nobody has looked at.
+static mc_status step(mc_page_fill *fill, mc_statement *statement, bool *has_row, mc_error *error)
+{
+    mc_row_page *const page = fill->page;
+    if (!fill->by_statement)
+        return mc_statement_step(statement, has_row, error);
+    const size_t row_count = page->row_count, arena_length = page->arena_length;
+    statement->connection->fill = fill;
+    const mc_status status = mc_statement_step(statement, has_row, error);
+    statement->connection->fill = NULL;
+    if (mc_page_plan_number(statement) > 0) {
+        fill->plan_changed = true;
+        page->row_count = row_count;
+        page->arena_length = arena_length;
+        mc_statement_reset(statement);
+        *has_row = false;
+    }
+    return status;
+}
+
+mc_status mc_page_fill_rows(mc_page_fill *fill, mc_statement *statement, bool *at_end, mc_error *error)
+{
+    mc_row_page *const page = fill->page;
+    mc_status status = MC_OK;
+    // A statement that has rows left stands on the first of them.
+    bool has_row = mc_statement_is_on_row(statement);
+    *at_end = false;
+    if (!has_row)
+        status = step(fill, statement, &has_row, error);
+    while (status == MC_OK && has_row && !mc_page_is_full(page, fill->max_rows, fill->max_bytes)) {
+        if (!mc_page_append_row(page, statement->handle))
+            status = mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for row %zu of a page", page->row_count + 1);
+        else
+            status = step(fill, statement, &has_row, error);
+    }
+    *at_end = status == MC_OK && !has_row;
+    return status;
+}
+
+mc_status mc_row_page_fill(mc_row_page *page, mc_statement *statement, size_t max_rows, size_t max_bytes, bool *at_end,
+                           mc_error *error)
+{
+    const size_t columns = (size_t)sqlite3_column_count(statement->handle);
+    mc_page_fill fill = {.page = page, .max_rows = max_rows, .max_bytes = max_bytes};
+    mc_error failure;
+    mc_page_clear(page, columns, columns);
+    *at_end = true;
+    if (max_rows == 0)
+        return mc_fail(error, MC_ERROR_MISUSE, "a page of 0 rows: use 1 or more");
+    const mc_status status = mc_page_fill_rows(&fill, statement, at_end, &failure);
+    if (status == MC_OK)
+        return MC_OK;
+    // Behind a full page one row has been stepped ahead, to know the end: what failed there belongs to the next page.
+    if (mc_page_is_full(page, max_rows, max_bytes) && mc_statement_defer(statement, &failure))
+        return MC_OK;
+    mc_page_clear(page, 0, 0);
+    mc_statement_reset(statement);
+    *at_end = true;
+    if (error != NULL)
+        *error = failure;
+    return status;
+}
