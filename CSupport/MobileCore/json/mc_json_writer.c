@@ -13,6 +13,7 @@
 enum {
     DEPTH_DEFAULT = 64,
     SINK_BYTES = 32 * 1024,  // collected up to this before they are handed to the sink
+    SLACK = 16 * 1024,       // strings are appended in pieces, with room for escapes that are not there
 };
 static const size_t MAXIMUM_DEFAULT = 1000 * 1000 * 1000;
 
@@ -34,15 +35,16 @@ mc_status mc_json_writer_open(const mc_json_writer_options *options, mc_json_wri
     *out = NULL;
     if (options == NULL)
         options = &defaults;
-    if (options->depth > MC_JSON_DEPTH_LIMIT)
-        return mc_fail(error, MC_ERROR_MISUSE, "JSON text: a depth of %u; %d is the most", options->depth, MC_JSON_DEPTH_LIMIT);
+    if (options->depth > MC_JSON_DEPTH_LIMIT || options->maximum > SIZE_MAX - SLACK)
+        return mc_fail(error, MC_ERROR_MISUSE, "JSON text: a depth of %u (%d is the most) and %zu bytes", options->depth, MC_JSON_DEPTH_LIMIT,
+                       options->maximum);
     mc_json_writer *const writer = mc_allocate_zeroed(1, sizeof *writer);
     if (writer == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "JSON text: no memory");
     writer->sink = options->sink;
     writer->context = options->context;
     writer->maximum = options->maximum > 0 ? options->maximum : MAXIMUM_DEFAULT;
-    writer->text.maximum = writer->maximum;
+    writer->text.maximum = writer->maximum + SLACK;
     writer->depth_maximum = options->depth > 0 ? options->depth : DEPTH_DEFAULT;
     *out = writer;
     return MC_OK;
@@ -71,10 +73,12 @@ static mc_status hand_over(mc_json_writer *writer, mc_error *error)
 {
     if (writer->sink == NULL || writer->text.length == 0)
         return MC_OK;
+    if (writer->text.length > writer->maximum - writer->handed_over)
+        return fail(writer, MC_ERROR_LIMIT, NULL, error);
     writer->handed_over += writer->text.length;
     const size_t length = writer->text.length;
     writer->text.length = 0;
-    writer->text.maximum = writer->maximum - writer->handed_over;
+    writer->text.maximum = writer->maximum - writer->handed_over + SLACK;
     writer->failure = writer->sink(writer->context, writer->text.bytes, length, error);
     return writer->failure;
 }
@@ -106,6 +110,8 @@ static mc_status end_value(mc_json_writer *writer, mc_status status, const char 
 {
     if (status != MC_OK)
         return fail(writer, status, problem, error);
+    if (writer->text.length > writer->maximum - writer->handed_over)
+        return fail(writer, MC_ERROR_LIMIT, NULL, error);
     writer->has_value = true;
     writer->has_key = false;
     return writer->text.length >= SINK_BYTES ? hand_over(writer, error) : MC_OK;
