@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "base/mc_memory.h"
+#include "export/mc_export_large.h"
 #include "json/mc_json_append.h"
 #include "json/mc_json_stored.h"
 
@@ -26,6 +27,10 @@ struct mc_export {
     mc_column *columns;
     mc_byte_buffer *prefixes;   // objects: `{"id":` and `,"name":`; what stands before each value
     int64_t rows;
+    size_t column;              // of the row that the statement stands on: the next one to write; 0 between rows
+    mc_export_large *large;     // how the columns' large values are written; NULL: none is in line
+    mc_pool *pool;
+    mc_export_large_value *value;  // that is being written; NULL: none
 
     mc_byte_buffer stage;       // JSON text on its way
     size_t stage_read;          // how much of it has been taken
@@ -89,6 +94,23 @@ static mc_status copy_rules(mc_export *rows, const mc_export_options *options, m
     return MC_OK;
 }
 
+static mc_status copy_large(mc_export *rows, const mc_export_options *options, mc_error *error)
+{
+    bool in_line = false;
+    for (size_t column = 0; options->large != NULL && column < rows->column_count; column++)
+        in_line = in_line || options->large[column] != MC_EXPORT_LARGE_REFERENCE;
+    if (!in_line)
+        return MC_OK;
+    if (options->pool == NULL)
+        return mc_fail(error, MC_ERROR_MISUSE, "export: large values in line need the pool that they are in");
+    rows->pool = options->pool;
+    rows->large = mc_allocate_zeroed(rows->column_count, sizeof *rows->large);
+    if (rows->large == NULL)
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "export: no memory");
+    memcpy(rows->large, options->large, rows->column_count * sizeof *rows->large);
+    return MC_OK;
+}
+
 mc_status mc_export_open(sqlite3_stmt *statement, const mc_export_options *options, mc_export **out, mc_error *error)
 {
     *out = NULL;
@@ -105,6 +127,8 @@ mc_status mc_export_open(sqlite3_stmt *statement, const mc_export_options *optio
     rows->column_count = (size_t)column_count;
     rows->stage.maximum = STAGE_MAXIMUM;
     mc_status status = copy_rules(rows, options, error);
+    if (status == MC_OK)
+        status = copy_large(rows, options, error);
     if (status == MC_OK && options->format == MC_EXPORT_OBJECTS)
         status = make_prefixes(rows, options, error);
     if (status == MC_OK && options->deflate_level > 0) {
@@ -135,6 +159,8 @@ void mc_export_close(mc_export *rows)
         mc_byte_buffer_free(&rows->prefixes[column]);
     mc_free(rows->prefixes);
     mc_free(rows->columns);
+    mc_free(rows->large);
+    mc_export_large_close(rows->value);
     mc_byte_buffer_free(&rows->stage);
     mc_free(rows);
 }
@@ -151,38 +177,80 @@ static mc_status fail_value(const mc_export *rows, mc_status status, size_t colu
     return mc_fail_at(error, status, -1, row, "export, row %" PRId64 ", column \"%.80s\": %s", row, name != NULL ? name : "", problem);
 }
 
-/// Appends the row that the statement stands on.
+/// Appends the value of a column, of a large one the beginning: the rest follows as the stage is emptied.
+static mc_status append_value(mc_export *rows, size_t column, mc_error *error)
+{
+    const char *problem = "no memory for its text";
+    const mc_column *const rule = &rows->columns[column];
+    sqlite3_value *const stored = sqlite3_column_value(rows->statement, (int)column);
+    mc_stored value;
+    if (rows->large != NULL && rows->large[column] != MC_EXPORT_LARGE_REFERENCE && sqlite3_value_type(stored) == SQLITE_INTEGER)
+        return mc_export_large_open(rows->pool, sqlite3_value_int64(stored), rows->large[column], &rows->value, error);
+    const mc_status status = mc_stored_from_value(stored, rule->type, &value) ? mc_json_append_stored(&rows->stage, &value, rule, &problem)
+                                                                              : MC_ERROR_NO_MEMORY;
+    return status == MC_OK ? MC_OK : fail_value(rows, status, column, problem, error);
+}
+
+/// Goes on with the large value that is open, up to a full stage.
+static mc_status append_large(mc_export *rows, mc_error *error)
+{
+    bool at_end = false;
+    mc_status status = MC_OK;
+    while (status == MC_OK && !at_end && rows->stage.length < STAGE_BYTES)
+        status = mc_export_large_append(rows->value, &rows->stage, &at_end, error);
+    if (status != MC_OK || at_end) {
+        mc_export_large_close(rows->value);
+        rows->value = NULL;
+    }
+    return status;
+}
+
+/// Appends the row that the statement stands on, from the column that it has come to; a large value may fill the stage before its end.
 static mc_status append_row(mc_export *rows, mc_error *error)
 {
     mc_byte_buffer *const stage = &rows->stage;
     const bool arrays = rows->format == MC_EXPORT_ARRAYS;
-    mc_status status = rows->rows == 0 ? MC_OK : mc_byte_buffer_append(stage, ",\n", 2);
-    for (size_t column = 0; column < rows->column_count && status == MC_OK; column++) {
+    mc_status status = rows->column > 0 || rows->rows == 0 ? MC_OK : mc_byte_buffer_append(stage, ",\n", 2);
+    while (rows->column < rows->column_count && status == MC_OK && rows->value == NULL) {
+        const size_t column = rows->column++;
         status = arrays ? mc_byte_buffer_append(stage, column == 0 ? "[" : ",", 1)
                         : mc_byte_buffer_append(stage, rows->prefixes[column].bytes, rows->prefixes[column].length);
         if (status != MC_OK)
             break;
-        const char *problem = "no memory for its text";
-        const mc_column *const rule = &rows->columns[column];
-        mc_stored value;
-        status = mc_stored_from_value(sqlite3_column_value(rows->statement, (int)column), rule->type, &value)
-            ? mc_json_append_stored(stage, &value, rule, &problem)
-            : MC_ERROR_NO_MEMORY;
+        status = append_value(rows, column, error);
+        if (status == MC_OK && rows->value != NULL)
+            status = append_large(rows, error);
         if (status != MC_OK)
-            return fail_value(rows, status, column, problem, error);
+            return status;
     }
+    if (rows->value != NULL)
+        return MC_OK;
     if (status == MC_OK)
         status = mc_byte_buffer_append(stage, arrays ? "]" : "}", 1);
     if (status != MC_OK)
         return mc_fail(error, status, "export, row %" PRId64 ": no memory for its text", rows->rows + 1);
     rows->rows++;
+    rows->column = 0;
     return MC_OK;
+}
+
+/// Goes on with the row whose large value had filled the stage.
+static mc_status resume_row(mc_export *rows, mc_error *error)
+{
+    const mc_status status = append_large(rows, error);
+    return status == MC_OK && rows->value == NULL ? append_row(rows, error) : status;
 }
 
 /// Fills the stage with rows; behind the last one with the closing bracket.
 static mc_status fill_stage(mc_export *rows, mc_error *error)
 {
     while (rows->state == STATE_ROWS && rows->stage.length < STAGE_BYTES) {
+        if (rows->value != NULL) {
+            const mc_status resumed = resume_row(rows, error);
+            if (resumed != MC_OK)
+                return resumed;
+            continue;
+        }
         const int step = sqlite3_step(rows->statement);
         mc_status status = MC_OK;
         if (step == SQLITE_ROW) {

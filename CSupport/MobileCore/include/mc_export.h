@@ -9,7 +9,7 @@
 /// Order of calls: open, read until it gives no bytes, close. The statement must have its values bound; it is stepped by the
 ///                 export alone until the close, which resets it.
 /// Threads:        the statement's connection's.
-/// Memory:         some 100 KB and the longest row; 270 KB more when deflating.
+/// Memory:         some 100 KB and the longest row, large values not counted; 270 KB more when deflating.
 #ifndef MC_EXPORT_H
 #define MC_EXPORT_H
 
@@ -22,11 +22,19 @@ extern "C" {
 MC_NONNULL_BEGIN
 
 struct sqlite3_stmt;
+struct mc_pool;
 
 typedef enum mc_export_format {
     MC_EXPORT_ARRAYS = 0,  ///< a row is an array in the order of the columns
     MC_EXPORT_OBJECTS = 1  ///< a row is an object under the names of the columns
 } mc_export_format;
+
+/// What becomes of a column whose integers are ids of large values (mc_blob.h).
+typedef enum mc_export_large {
+    MC_EXPORT_LARGE_REFERENCE = 0,  ///< the id, written by the column's rule as any other value
+    MC_EXPORT_LARGE_BASE64 = 1,     ///< a value of bytes, as a string in base64
+    MC_EXPORT_LARGE_TEXT = 2        ///< a value of text, as a string
+} mc_export_large;
 
 typedef struct mc_export_options {
     /// The rules of the columns, as many as the statement has, or NULL: all of type MC_COLUMN_ANY under the statement's names.
@@ -43,6 +51,9 @@ typedef struct mc_export_options {
     size_t column_count;                ///< of `columns`
     mc_export_format format;
     int deflate_level;                  ///< 0: plain text; 1 (fast) to 9 (small): a zlib stream
+    /// For each column of the statement how large values are written, in line in pieces of some KB; NULL: none are.
+    const mc_export_large *MC_NULLABLE large;
+    struct mc_pool *MC_NULLABLE pool;   ///< that the values are read from; outlives the export. Not NULL where a value is in line
 } mc_export_options;
 
 typedef struct mc_export mc_export;
@@ -50,13 +61,13 @@ typedef struct mc_export mc_export;
 /// Opens an export. The statement is borrowed and must outlive it. On success `*out` is owned by the caller, who gives it to
 /// `mc_export_close`; on failure it is NULL.
 /// Fails with MC_ERROR_MISUSE (a statement without columns, another number of rules, two columns of one name in objects, a level
-/// out of its range), MC_ERROR_NO_MEMORY.
+/// out of its range, large values in line without a pool), MC_ERROR_NO_MEMORY.
 mc_status mc_export_open(struct sqlite3_stmt *statement, const mc_export_options *options,
                          mc_export *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// Writes the next bytes to `buffer`; `*length` is their number: `capacity` until the last piece, and 0 behind it.
 /// Fails with MC_ERROR_CORRUPT (a text that is not UTF-8; `row` is set), MC_ERROR_TYPE (a value that its column's type cannot
-/// write, an infinity), MC_ERROR_NO_MEMORY and as SQLite does. After a failure every read fails with MC_ERROR_MISUSE.
+/// write, an infinity), MC_ERROR_NO_MEMORY, as SQLite does, and as reading a large value does. After a failure every read fails with MC_ERROR_MISUSE.
 mc_status mc_export_read(mc_export *rows, void *buffer, size_t capacity, size_t *length,
                          mc_error *MC_NULLABLE error);
 

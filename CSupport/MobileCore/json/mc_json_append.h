@@ -8,4 +8,7 @@
 /// offset of the first wrong byte), and as `mc_byte_buffer_reserve` does.
 mc_status mc_json_append_string(mc_byte_buffer *buffer, const char *text, size_t length, size_t *bad);
 
+/// The same without the quotes: for strings that come in pieces of whole characters.
+mc_status mc_json_append_characters(mc_byte_buffer *buffer, const char *text, size_t length, size_t *bad);
+
 #endif

@@ -93,10 +93,10 @@ static const uint8_t *piece_end(const uint8_t *at, const uint8_t *end)
     return cut;
 }
 
-mc_status mc_json_append_string(mc_byte_buffer *buffer, const char *text, size_t length, size_t *bad)
+mc_status mc_json_append_characters(mc_byte_buffer *buffer, const char *text, size_t length, size_t *bad)
 {
     const uint8_t *const start = (const uint8_t *)text, *at = start, *const end = length > 0 ? start + length : start;
-    mc_status status = mc_byte_buffer_append(buffer, "\"", 1);
+    mc_status status = MC_OK;
     // Piece by piece, so that the room for escapes that are not there stays small.
     while (at < end && status == MC_OK) {
         const uint8_t *const piece = piece_end(at, end);
@@ -110,6 +110,26 @@ mc_status mc_json_append_string(mc_byte_buffer *buffer, const char *text, size_t
         }
         buffer->length = (size_t)(to - buffer->bytes);
     }
+    return status;
+}
+
+/// The bytes up to which a string is written in one go, with room for six times as many.
+enum { SHORT_STRING = 512 };
+
+mc_status mc_json_append_string(mc_byte_buffer *buffer, const char *text, size_t length, size_t *bad)
+{
+    mc_status status;
+    if (length > 0 && length <= SHORT_STRING) {
+        status = mc_byte_buffer_reserve(buffer, mc_json_escape_bound(length));
+        if (status != MC_OK)
+            return status;
+        const size_t written = mc_json_escape(text, length, (char *)buffer->bytes + buffer->length, bad);
+        buffer->length += written;
+        return written > 0 ? MC_OK : MC_ERROR_CORRUPT;
+    }
+    status = mc_byte_buffer_append(buffer, "\"", 1);
+    if (status == MC_OK)
+        status = mc_json_append_characters(buffer, text, length, bad);
     return status == MC_OK ? mc_byte_buffer_append(buffer, "\"", 1) : status;
 }
 

@@ -17,6 +17,16 @@ public enum ExportCompression: Sendable, Hashable {
     public static let zlib = ExportCompression.zlib(level: 1)
 }
 
+/// How the large values are written whose ids a column holds.
+public enum LargeValueForm: Sendable, Hashable {
+    /// The id, as any other value.
+    case reference
+    /// A value of bytes in line, as a string in base64.
+    case base64
+    /// A value of text in line, as a string.
+    case text
+}
+
 /// Writes the rows of a statement as JSON text, in pieces as large as the reader wants them: the reverse of ``BulkImporter``.
 ///
 ///     let rows = try connection.exporter("SELECT id, name FROM customer WHERE region = ?", ["NORTH"])
@@ -29,25 +39,39 @@ public enum ExportCompression: Sendable, Hashable {
     private var handle: OpaquePointer?
 
     init(
-        _ statement: Statement, format: ExportFormat, compression: ExportCompression, types: [JSONColumnType]
+        _ statement: Statement, format: ExportFormat, compression: ExportCompression, types: [JSONColumnType],
+        largeValues: [Int: LargeValueForm]
     ) throws(StoreError) {
         self.statement = statement
+        let columns = statement.columnCount
+        if let column = largeValues.keys.first(where: { !(0..<columns).contains($0) }) {
+            throw StoreError(.misuse, "export: large values in column \(column), the statement has \(columns)")
+        }
+        var forms = (0..<columns).map { column in
+            switch largeValues[column] ?? .reference {
+            case .reference: MC_EXPORT_LARGE_REFERENCE
+            case .base64: MC_EXPORT_LARGE_BASE64
+            case .text: MC_EXPORT_LARGE_TEXT
+            }
+        }
         var handle: OpaquePointer?
         let core = unsafe mc_statement_sqlite(try statement.core())
         var options = unsafe mc_export_options(
-            columns: nil, column_count: types.count, format: format == .arrays ? MC_EXPORT_ARRAYS : MC_EXPORT_OBJECTS, deflate_level: 0)
+            columns: nil, column_count: types.count, format: format == .arrays ? MC_EXPORT_ARRAYS : MC_EXPORT_OBJECTS, deflate_level: 0,
+            large: nil, pool: statement.connection.database.pool)
         if case .zlib(let level) = compression {
             guard (1...9).contains(level) else { throw StoreError(.misuse, "export: zlib level \(level); use 1 (fast) to 9 (small)") }
             unsafe options.deflate_level = Int32(level)
         }
-        if types.isEmpty {
-            try unsafe StoreError.check { unsafe mc_export_open(core, &options, &handle, $0) }
-        } else {
-            let arguments = ImportArguments()
-            unsafe options.columns = try arguments.columns(named: statement.columnNames, types)
-            try unsafe StoreError.check { unsafe mc_export_open(core, &options, &handle, $0) }
-            withExtendedLifetime(arguments) {}
+        let arguments = ImportArguments()
+        if !types.isEmpty { unsafe options.columns = try arguments.columns(named: statement.columnNames, types) }
+        try unsafe StoreError.check { error in
+            unsafe forms.withUnsafeMutableBufferPointer { forms in
+                if !largeValues.isEmpty { unsafe options.large = UnsafePointer(forms.baseAddress) }
+                return unsafe mc_export_open(core, &options, &handle, error)
+            }
         }
+        withExtendedLifetime(arguments) {}
         unsafe self.handle = handle
         statement.connection.lend(to: self)
     }
@@ -114,13 +138,15 @@ extension Connection {
     ///   - compression: plain text or a zlib stream.
     ///   - types: the types of all columns, as in ``ImportOptions/columnRules``; empty: by what SQLite has stored. Decimals up to 18 digits are
     ///     written from scaled integers, booleans from 0 and 1.
+    ///   - largeValues: by column, from 0, how the large values are written whose ids it holds; by reference where nothing is said. In line
+    ///     they are read piece by piece, so their length does not matter.
     /// - Throws: ``StoreError/Code/misuse`` (no rows, another number of types, two columns of one name in objects), ``StoreError/Code/sqlite``.
     public func exporter(
         _ sql: String, _ values: [Value] = [], format: ExportFormat = .arrays, compression: ExportCompression = .none,
-        types: [JSONColumnType] = []
+        types: [JSONColumnType] = [], largeValues: [Int: LargeValueForm] = [:]
     ) throws(StoreError) -> BulkExporter {
         let statement = try statement(sql)
         try statement.bind(values)
-        return try BulkExporter(statement, format: format, compression: compression, types: types)
+        return try BulkExporter(statement, format: format, compression: compression, types: types, largeValues: largeValues)
     }
 }
