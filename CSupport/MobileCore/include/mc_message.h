@@ -38,6 +38,7 @@ typedef enum mc_json_kind {
     MC_JSON_OBJECT = 7    ///< its contents are key, value, key, value...
 } mc_json_kind;
 
+/// One value. Swift reads this layout as well (`JSONCell`).
 typedef struct mc_json_node {
     const char *MC_NULLABLE text;  ///< strings: UTF-8 without quotes and escapes; numbers: as written; else NULL
     int64_t integer;               ///< the value of an MC_JSON_INTEGER, else 0
@@ -46,6 +47,10 @@ typedef struct mc_json_node {
     uint32_t offset;               ///< bytes from the start of the message to the value's first byte
     uint8_t kind;                  ///< a `mc_json_kind`
 } mc_json_node;
+
+_Static_assert(sizeof(mc_json_node) == 32 && offsetof(mc_json_node, integer) == 8 && offsetof(mc_json_node, length) == 16
+                   && offsetof(mc_json_node, end) == 20 && offsetof(mc_json_node, kind) == 28,
+               "Swift reads nodes by these offsets");
 
 /// The deepest nesting that can be asked for.
 enum { MC_JSON_DEPTH_LIMIT = 1024 };

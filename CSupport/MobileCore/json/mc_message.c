@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mc_memory.h"
+#include "json/mc_json_bytes.h"
 #include "json/mc_json_scan.h"
 
 enum { DEPTH_DEFAULT = 64 };
@@ -25,6 +26,7 @@ typedef struct reader {
     uint32_t open;  // the innermost open container
     unsigned depth, depth_maximum;
     bool keeps_duplicates;
+    uint32_t first_capacity;  // of the nodes
     mc_error *error;
 } reader;
 
@@ -49,7 +51,7 @@ static mc_json_node *add_node(reader *reader, mc_json_kind kind, const uint8_t *
 {
     mc_message *const message = reader->message;
     if (message->count == message->capacity) {
-        const uint32_t capacity = message->capacity < 32 ? 32 : message->capacity > UINT32_MAX / 4 ? UINT32_MAX / 2 : message->capacity * 2;
+        const uint32_t capacity = message->capacity == 0 ? reader->first_capacity : message->capacity > UINT32_MAX / 4 ? UINT32_MAX / 2 : message->capacity * 2;
         if (capacity == message->capacity)
             return NULL;
         mc_json_node *const nodes = mc_reallocate(message->nodes, (size_t)capacity, sizeof *nodes);
@@ -98,7 +100,9 @@ static mc_status read_number(reader *reader, const uint8_t **at)
 {
     mc_json_stop stop;
     mc_json_number number;
-    const uint8_t *const end = mc_json_number_end(*at, reader->end, &number, &stop);
+    const uint8_t *end = mc_json_number_short_end(*at, reader->end, &number);
+    if (end == NULL)
+        end = mc_json_number_end(*at, reader->end, &number, &stop);
     if (end == NULL)
         return fail_stop(reader, &stop);
     int64_t integer = 0;
@@ -312,6 +316,8 @@ mc_status mc_message_read(const void *bytes, size_t length, const mc_message_opt
     reader reader = {
         .message = message, .start = bytes, .end = (const uint8_t *)bytes + length, .open = NO_NODE,
         .depth_maximum = depth == 0 ? DEPTH_DEFAULT : depth,
+        // Rows have a node per ten bytes or so; texts have few.
+        .first_capacity = length < 32 * 16 ? 32 : length > 2048 * 16 ? 2048 : (uint32_t)(length / 16),
         .keeps_duplicates = options != NULL && options->duplicates == MC_JSON_DUPLICATES_KEPT, .error = error,
     };
     const mc_status status = read_message(&reader);

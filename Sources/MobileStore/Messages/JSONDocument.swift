@@ -1,5 +1,33 @@
 internal import MobileCore
 
+/// One value of a message: the layout of the core's `mc_json_node`, which a static assertion of its header holds to.
+/// Known to clients' code by layout, so that looking at a value is no call.
+@frozen @usableFromInline
+struct JSONCell {
+    @usableFromInline let text: UnsafePointer<UInt8>?
+    @usableFromInline let integer: Int64
+    @usableFromInline let length: UInt32
+    @usableFromInline let end: UInt32
+    @usableFromInline let offset: UInt32
+    @usableFromInline let kind: UInt8
+
+    @inlinable var isText: Bool { kind >= JSONKind.integer && kind <= JSONKind.string }
+    @inlinable var isNumber: Bool { kind == JSONKind.integer || kind == JSONKind.number }
+}
+
+/// The numbers of the core's `mc_json_kind`.
+@usableFromInline
+enum JSONKind {
+    @inlinable static var null: UInt8 { 0 }
+    @inlinable static var `false`: UInt8 { 1 }
+    @inlinable static var `true`: UInt8 { 2 }
+    @inlinable static var integer: UInt8 { 3 }
+    @inlinable static var number: UInt8 { 4 }
+    @inlinable static var string: UInt8 { 5 }
+    @inlinable static var array: UInt8 { 6 }
+    @inlinable static var object: UInt8 { 7 }
+}
+
 /// JSON text that has been read, without a tree: parts that nobody asks for cost nothing.
 ///
 ///     let document = try JSONDocument(parsing: bytes)
@@ -10,7 +38,7 @@ internal import MobileCore
 @safe public final class JSONDocument: @unchecked Sendable {  // the core's message does not change after it was read
     private let bytes: UnsafeMutableRawBufferPointer
     private let message: OpaquePointer
-    fileprivate let nodes: UnsafePointer<mc_json_node>
+    @usableFromInline let cells: UnsafePointer<JSONCell>
 
     /// What to do with a key that occurs twice in one object.
     public enum DuplicateKeys: Sendable {
@@ -44,7 +72,7 @@ internal import MobileCore
         unsafe self.bytes = copy
         unsafe self.message = message!  // MC_OK promises a message
         var count = 0
-        unsafe nodes = mc_message_nodes(self.message, &count)
+        unsafe cells = UnsafeRawPointer(mc_message_nodes(self.message, &count)).assumingMemoryBound(to: JSONCell.self)
     }
 
     /// Reads one JSON value from an array of bytes.
@@ -61,20 +89,34 @@ internal import MobileCore
     }
 
     /// The value.
-    public var root: JSONNode { JSONNode(self, 0) }
+    public var root: JSONNode { unsafe JSONNode(self, cells) }
 
-    fileprivate func member(_ key: String, of object: UInt32) -> UInt32 {
+    fileprivate func member(_ key: String, of object: UInt32) -> JSONNode {
         var key = key
-        return unsafe key.withUTF8 { utf8 in
+        let number = key.withUTF8 { utf8 in
             unsafe utf8.withMemoryRebound(to: CChar.self) { text in
                 guard let start = text.baseAddress else { return unsafe mc_message_member(message, object, "", 0) }
                 return unsafe mc_message_member(message, object, start, text.count)
             }
         }
+        return node(number)
     }
 
-    fileprivate func element(_ index: Int, of array: UInt32) -> UInt32 {
-        index < 0 ? 0 : unsafe mc_message_element(message, array, index)
+    fileprivate func element(_ index: Int, of array: UInt32) -> JSONNode {
+        node(index < 0 ? 0 : unsafe mc_message_element(message, array, index))
+    }
+
+    /// 0 is the root, which is no part of anything: no such value.
+    private func node(_ number: UInt32) -> JSONNode { unsafe JSONNode(self, number == 0 ? nil : cells + Int(number)) }
+
+    @usableFromInline
+    func double(_ cell: JSONCell) -> Double? {
+        guard cell.isNumber, let start = unsafe cell.text else { return nil }
+        var value = 0.0
+        let isFinite = unsafe start.withMemoryRebound(to: CChar.self, capacity: Int(cell.length)) {
+            unsafe mc_json_text_to_double($0, Int(cell.length), &value)
+        }
+        return isFinite ? value : nil
     }
 
     /// The core's message.
@@ -82,91 +124,110 @@ internal import MobileCore
 }
 
 /// A value of a ``JSONDocument``, where it lies. What does not exist is a value of no kind, whose parts do not exist either.
-@safe public struct JSONNode: Sendable {
-    let document: JSONDocument
-    /// Its number among the document's nodes; `nil`: there is no such value.
-    let number: UInt32?
+@frozen
+@safe public struct JSONNode: @unchecked Sendable {  // the memory it points into does not change while it refers to its document
+    @usableFromInline let document: JSONDocument
+    /// `nil`: there is no such value.
+    @usableFromInline let cell: UnsafePointer<JSONCell>?
 
-    fileprivate init(_ document: JSONDocument, _ number: UInt32?) {
+    @inlinable
+    init(_ document: JSONDocument, _ cell: UnsafePointer<JSONCell>?) {
         self.document = document
-        self.number = number
+        unsafe self.cell = cell
     }
 
-    private var node: UnsafePointer<mc_json_node>? { unsafe number.map { unsafe document.nodes + Int($0) } }
+    /// Its number among the document's nodes; `nil`: there is no such value.
+    var number: UInt32? { unsafe cell.map { unsafe UInt32($0 - document.cells) } }
 
-    private var kind: mc_json_kind? { unsafe node.map { unsafe mc_json_kind(UInt32($0.pointee.kind)) } }
+    @inlinable
+    func isKind(_ kind: UInt8) -> Bool { unsafe cell?.pointee.kind == kind }
 
     /// Whether there is such a value; null is one.
-    public var exists: Bool { number != nil }
+    @inlinable
+    public var exists: Bool { unsafe cell != nil }
 
     /// Whether it is null.
-    public var isNull: Bool { kind == MC_JSON_NULL }
+    @inlinable
+    public var isNull: Bool { isKind(JSONKind.null) }
 
-    /// Whether it is a string, an array, an object.
-    public var isString: Bool { kind == MC_JSON_STRING }
-    public var isArray: Bool { kind == MC_JSON_ARRAY }
-    public var isObject: Bool { kind == MC_JSON_OBJECT }
+    /// Whether it is a string.
+    @inlinable
+    public var isString: Bool { isKind(JSONKind.string) }
+
+    /// Whether it is an array.
+    @inlinable
+    public var isArray: Bool { isKind(JSONKind.array) }
+
+    /// Whether it is an object.
+    @inlinable
+    public var isObject: Bool { isKind(JSONKind.object) }
 
     /// The boolean; `nil` for anything else.
-    public var boolean: Bool? { kind == MC_JSON_TRUE ? true : kind == MC_JSON_FALSE ? false : nil }
+    @inlinable
+    public var boolean: Bool? { isKind(JSONKind.true) ? true : isKind(JSONKind.false) ? false : nil }
 
     /// The integer of 64 bits; `nil` for anything else, also for numbers with fraction or exponent.
-    public var integer: Int64? { kind == MC_JSON_INTEGER ? unsafe node?.pointee.integer : nil }
+    @inlinable
+    public var integer: Int64? { isKind(JSONKind.integer) ? unsafe cell?.pointee.integer : nil }
 
     /// The nearest double of a number; `nil` for anything else, and beyond the largest double.
+    @inlinable
     public var double: Double? {
-        guard let node = unsafe node, kind == MC_JSON_INTEGER || kind == MC_JSON_NUMBER, let text = unsafe node.pointee.text else { return nil }
-        var value = 0.0
-        return unsafe mc_json_text_to_double(text, Int(node.pointee.length), &value) ? value : nil
+        guard let cell = unsafe cell, unsafe cell.pointee.isNumber else { return nil }
+        return unsafe document.double(cell.pointee)
     }
 
     /// A number as it is written: 12.34 never passes through a double. `nil` for anything else.
-    public var numberText: String? { kind == MC_JSON_INTEGER || kind == MC_JSON_NUMBER ? text : nil }
+    public var numberText: String? { isKind(JSONKind.integer) || isKind(JSONKind.number) ? text : nil }
 
     /// The string; `nil` for anything else.
-    public var string: String? { kind == MC_JSON_STRING ? text : nil }
+    public var string: String? { isString ? text : nil }
 
     private var text: String? {
-        guard let node = unsafe node else { return nil }
-        return unsafe String(decoding: UnsafeRawBufferPointer(start: node.pointee.text, count: Int(node.pointee.length)), as: UTF8.self)
+        guard let cell = unsafe cell else { return nil }
+        return unsafe String(decoding: UnsafeBufferPointer(start: cell.pointee.text, count: Int(cell.pointee.length)), as: UTF8.self)
     }
 
     /// The UTF-8 of a string, or of a number as it is written, where it lies; empty for anything else.
+    @inlinable
     public var utf8: RawSpan {
         @_lifetime(borrow self)
         get {
-            let isText = kind == MC_JSON_STRING || kind == MC_JSON_INTEGER || kind == MC_JSON_NUMBER
-            let start = unsafe isText ? node?.pointee.text : nil
-            let buffer = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(node!.pointee.length))
+            var buffer = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+            if let cell = unsafe cell, unsafe cell.pointee.isText {
+                unsafe buffer = UnsafeRawBufferPointer(start: cell.pointee.text, count: Int(cell.pointee.length))
+            }
             return unsafe _overrideLifetime(RawSpan(_unsafeBytes: buffer), borrowing: self)
         }
     }
 
     /// Elements of an array, members of an object; 0 for anything else.
-    public var count: Int { isArray || isObject ? unsafe Int(node!.pointee.length) : 0 }
+    @inlinable
+    public var count: Int {
+        guard let cell = unsafe cell, isArray || isObject else { return 0 }
+        return unsafe Int(cell.pointee.length)
+    }
 
     /// The value under a key. Walks the members.
     public subscript(key: String) -> JSONNode {
         guard let number else { return self }
-        let member = document.member(key, of: number)
-        return JSONNode(document, member == 0 ? nil : member)
+        return document.member(key, of: number)
     }
 
     /// The element of an array. Walks the elements before it: go through arrays with `for`.
     public subscript(index: Int) -> JSONNode {
         guard let number else { return self }
-        let element = document.element(index, of: number)
-        return JSONNode(document, element == 0 ? nil : element)
+        return document.element(index, of: number)
     }
 
     /// The keys of an object in their order; none for anything else.
     public var keys: [String] {
         guard isObject, let number else { return [] }
         var keys: [String] = []
-        var key = number + 1
+        var key = Int(number) + 1
         for _ in 0..<count {
-            keys.append(JSONNode(document, key).text ?? "")
-            key = unsafe document.nodes[Int(key) + 1].end
+            keys.append(unsafe JSONNode(document, document.cells + key).text ?? "")
+            key = unsafe Int(document.cells[key + 1].end)
         }
         return keys
     }
@@ -174,27 +235,38 @@ internal import MobileCore
 
 extension JSONNode: Sequence {
     /// Goes through the elements of an array or the values of an object, in order; through nothing for anything else.
+    @frozen
     @safe public struct Iterator: IteratorProtocol {
-        private let document: JSONDocument
-        private let step: UInt32  // values of objects have a key before them
-        private var nextNumber: UInt32
-        private let end: UInt32
+        @usableFromInline let document: JSONDocument
+        @usableFromInline let cells: UnsafePointer<JSONCell>
+        @usableFromInline let step: Int  // values of objects have a key before them
+        @usableFromInline var number: Int
+        @usableFromInline let end: Int
 
-        fileprivate init(_ node: JSONNode) {
+        @inlinable
+        init(_ node: JSONNode) {
             document = node.document
+            unsafe cells = node.document.cells
             step = node.isObject ? 1 : 0
-            nextNumber = (node.number ?? 0) + 1 + step
-            end = unsafe node.isArray || node.isObject ? node.node!.pointee.end : 0
+            if let cell = unsafe node.cell, node.isArray || node.isObject {
+                number = unsafe cell - node.document.cells + 1 + (node.isObject ? 1 : 0)
+                end = unsafe Int(cell.pointee.end)
+            } else {
+                (number, end) = (0, 0)
+            }
         }
 
         /// The next value; `nil` behind the last one.
+        @inlinable
         public mutating func next() -> JSONNode? {
-            guard nextNumber < end else { return nil }
-            let node = JSONNode(document, nextNumber)
-            unsafe nextNumber = document.nodes[Int(nextNumber)].end + step
-            return node
+            guard number < end else { return nil }
+            let cell = unsafe cells + number
+            number = unsafe Int(cell.pointee.end) + step
+            return unsafe JSONNode(document, cell)
         }
     }
 
+    /// Goes through the parts in order.
+    @inlinable
     public func makeIterator() -> Iterator { Iterator(self) }
 }

@@ -75,7 +75,7 @@ internal import MobileCore
     public mutating func value(_ node: JSONNode) throws(StoreError) {
         guard let number = node.number else { throw StoreError(.misuse, "JSON text: a value that its document does not have") }
         let handle = unsafe handle
-        try node.document.withCore { message throws(StoreError) in
+        try unsafe node.document.withCore { message throws(StoreError) in
             try unsafe StoreError.check { unsafe mc_json_write_node(handle, message, number, $0) }
         }
     }
@@ -128,7 +128,7 @@ internal import MobileCore
     ) throws(StoreError) {
         var text = text
         try unsafe check { error in
-            unsafe text.withUTF8 { utf8 in
+            text.withUTF8 { utf8 in
                 unsafe utf8.withMemoryRebound(to: CChar.self) { unsafe call($0.baseAddress!, $0.count, error) }
             }
         }

@@ -1,5 +1,5 @@
 /// The kinds of values; the numbers are SQLite's.
-public enum ColumnType: UInt32, Sendable {
+@frozen public enum ColumnType: UInt32, Sendable {
     /// A 64-bit integer.
     case integer = 1
     /// A 64-bit floating-point number.

@@ -10,6 +10,16 @@ struct PageCell {
     @usableFromInline let bits: UInt64
 }
 
+/// The numbers of ``ColumnType`` as constants that clients' code has in place: `rawValue` of an enum is a call.
+@usableFromInline
+enum CellType {
+    @inlinable static var integer: UInt32 { 1 }
+    @inlinable static var real: UInt32 { 2 }
+    @inlinable static var text: UInt32 { 3 }
+    @inlinable static var blob: UInt32 { 4 }
+    @inlinable static var null: UInt32 { 5 }
+}
+
 /// The memory of one page. Who holds it alone may fill it again; while it is shared it does not change, which is why rows may
 /// be read on any thread.
 @usableFromInline

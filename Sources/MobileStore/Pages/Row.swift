@@ -26,33 +26,41 @@
 
     /// The kind of a value.
     @inlinable
-    public func type(_ column: Int) -> ColumnType { ColumnType(rawValue: cell(column).type) ?? .null }
+    public func type(_ column: Int) -> ColumnType {
+        switch cell(column).type {
+        case CellType.integer: .integer
+        case CellType.real: .real
+        case CellType.text: .text
+        case CellType.blob: .blob
+        default: .null
+        }
+    }
 
     /// Whether a value is NULL.
     @inlinable
-    public func isNull(_ column: Int) -> Bool { cell(column).type == ColumnType.null.rawValue }
+    public func isNull(_ column: Int) -> Bool { cell(column).type == CellType.null }
 
     /// An integer; a real is cut to one, anything else is 0.
     @inlinable
     public func integer(_ column: Int) -> Int64 {
         let cell = cell(column)
-        if cell.type == ColumnType.integer.rawValue { return Int64(bitPattern: cell.bits) }
-        return cell.type == ColumnType.real.rawValue ? Row.cut(Double(bitPattern: cell.bits)) : 0
+        if cell.type == CellType.integer { return Int64(bitPattern: cell.bits) }
+        return cell.type == CellType.real ? Row.cut(Double(bitPattern: cell.bits)) : 0
     }
 
     /// A real; an integer becomes one, anything else is 0.
     @inlinable
     public func real(_ column: Int) -> Double {
         let cell = cell(column)
-        if cell.type == ColumnType.real.rawValue { return Double(bitPattern: cell.bits) }
-        return cell.type == ColumnType.integer.rawValue ? Double(Int64(bitPattern: cell.bits)) : 0
+        if cell.type == CellType.real { return Double(bitPattern: cell.bits) }
+        return cell.type == CellType.integer ? Double(Int64(bitPattern: cell.bits)) : 0
     }
 
     /// A text: damaged UTF-8 is repaired, numbers are written out, bytes are taken for UTF-8; `nil` for NULL.
     @inlinable
     public func string(_ column: Int) -> String? {
         let cell = cell(column)
-        guard cell.type == ColumnType.text.rawValue else { return written(cell) }
+        guard cell.type == CellType.text else { return written(cell) }
         return unsafe String(decoding: UnsafeBufferPointer(start: arena + Int(cell.bits), count: Int(cell.length)), as: UTF8.self)
     }
 
@@ -69,7 +77,7 @@
     @_lifetime(borrow self)
     public func utf8(_ column: Int) -> UTF8Span? {
         let cell = cell(column)
-        guard cell.type == ColumnType.text.rawValue else { return nil }
+        guard cell.type == CellType.text else { return nil }
         let buffer = unsafe UnsafeBufferPointer(start: arena + Int(cell.bits), count: Int(cell.length))
         let span = unsafe Span(_unsafeElements: buffer)
         guard let text = try? UTF8Span(validating: span) else { return nil }
@@ -109,7 +117,7 @@
 
     @inlinable
     func isBytes(_ cell: PageCell) -> Bool {
-        cell.type == ColumnType.text.rawValue || cell.type == ColumnType.blob.rawValue
+        cell.type == CellType.text || cell.type == CellType.blob
     }
 
     @inlinable

@@ -127,7 +127,7 @@ internal import MobileCore
 
 /// A query's parts for the core, as long as this lives.
 @safe private final class CursorArguments {
-    private var texts: [UnsafeMutablePointer<CChar>] = []
+    private var texts: [UnsafeMutablePointer<CChar>] = unsafe []
     private var columns: UnsafeMutableBufferPointer<UnsafePointer<CChar>>?
     private var order: UnsafeMutableBufferPointer<mc_order_term>?
 
