@@ -2,7 +2,7 @@ internal import MobileCore
 
 /// One value of a message: the layout of the core's `mc_json_node`, which a static assertion of its header holds to.
 /// Known to clients' code by layout, so that looking at a value is no call.
-@frozen @usableFromInline
+@frozen @usableFromInline @safe
 struct JSONCell {
     @usableFromInline let text: UnsafePointer<UInt8>?
     @usableFromInline let integer: Int64
@@ -80,7 +80,7 @@ enum JSONKind {
     public convenience init(
         parsing bytes: [UInt8], maximumDepth: Int = 64, duplicateKeys: DuplicateKeys = .refused
     ) throws(StoreError) {
-        try self.init(parsing: bytes.span.bytes, maximumDepth: maximumDepth, duplicateKeys: duplicateKeys)
+        try unsafe self.init(parsing: bytes.span.bytes, maximumDepth: maximumDepth, duplicateKeys: duplicateKeys)
     }
 
     deinit {
