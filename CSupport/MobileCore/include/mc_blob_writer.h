@@ -3,6 +3,8 @@
 /// Order of calls: open; any number of write and flush; finish or not; free. Without finish the value is dropped.
 /// Transactions:   the content goes into the database in short transactions of the pool's writer, about 512 KB each, which wait
 ///                 their turn. On a thread that holds the writer they are parts of its transaction.
+///                 Any number of pools and processes may write values to a file at the same time. While a value is written, the
+///                 log may grow to about 16 MB before a checkpoint.
 /// Threads:        one at a time per writer.
 /// Memory:         one buffer of about 512 KB, whatever the length of the value.
 /// After a failure of the database the writer can only be freed. Refused input (not UTF-8, over length, not at the end) leaves
@@ -34,7 +36,7 @@ mc_status mc_blob_writer_open(mc_pool *pool, const mc_blob_writer_options *optio
 
 /// Appends bytes; pieces of text may be cut anywhere, also within a character.
 /// Fails with MC_ERROR_TYPE (not UTF-8: `byte_offset` is where), MC_ERROR_OVER_LENGTH, MC_ERROR_LIMIT (2^24 chunks),
-/// MC_ERROR_NOT_FOUND (another pool dropped the unfinished value), MC_ERROR_TIMEOUT, MC_ERROR_CLOSED, MC_ERROR_FULL, MC_ERROR_SQLITE.
+/// MC_ERROR_NOT_FOUND (what was written so far has been rolled back with the caller's transaction), MC_ERROR_TIMEOUT, MC_ERROR_CLOSED, MC_ERROR_FULL, MC_ERROR_SQLITE.
 mc_status mc_blob_writer_write(mc_blob_writer *writer, const void *MC_NULLABLE bytes, size_t length,
                                mc_error *MC_NULLABLE error);
 

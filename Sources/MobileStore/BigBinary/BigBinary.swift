@@ -5,7 +5,7 @@
 ///
 /// It belongs to its object, and is used where that is used: one thread or isolation at a time.
 @safe public final class BigBinary {
-    private var attribute: LargeAttribute
+    var attribute: LargeAttribute
 
     /// The attribute at `index` of `host`, which outlives it.
     public init(of host: any LargeAttributeHost, attribute index: Int) {

@@ -39,6 +39,9 @@ struct LargeAttribute {
         return owner
     }
 
+    /// Where the values are.
+    var database: Database { get throws { try host().largeValueDatabase } }
+
     private var name: String { unit == .bytes ? "big binary" : "big string" }
 
     func checkSaved() throws {

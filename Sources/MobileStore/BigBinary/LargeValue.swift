@@ -27,8 +27,9 @@ public enum LargeValueUnit: Sendable {
 }
 
 extension Connection {
-    /// Makes the tables of large values where they are missing, and drops the values that an earlier opening of the database
-    /// left unfinished. On the writer; costs next to nothing when there is nothing to do.
+    /// Makes the tables of large values where they are missing, and drops the values that a killed process left unfinished,
+    /// unless somebody writes a value at this moment, here or in another process: then the next call does. On the writer; costs next to
+    /// nothing when there is nothing to do.
     /// - Throws: ``StoreError``: `.readOnly` on a reader, and what writing fails with.
     public func prepareLargeValues() throws(StoreError) {
         let handle = unsafe try core()

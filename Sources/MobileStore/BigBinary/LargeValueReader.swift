@@ -66,6 +66,33 @@ internal import MobileCore
         return bytes
     }
 
+    /// Fills `buffer`, of at least 4 bytes, with up to so many whole characters of a text.
+    /// - Returns: how many scalars and bytes they are; 0 at the end.
+    /// - Throws: ``StoreError``: `.misuse` when the value is bytes or the buffer is smaller, `.corrupt`.
+    public func readText(upTo count: Int, into buffer: inout MutableRawSpan) throws(StoreError) -> (scalars: Int, bytes: Int) {
+        var length = 0, scalars: Int64 = 0
+        try unsafe buffer.withUnsafeMutableBytes { bytes throws(StoreError) in
+            guard let start = bytes.baseAddress else { throw StoreError(.misuse, "a buffer of 0 bytes: use at least 4, which hold any character") }
+            try unsafe StoreError.check { error in
+                unsafe mc_blob_reader_read_text(
+                    handle, Int64(count), start.assumingMemoryBound(to: CChar.self), bytes.count, &length, &scalars, error)
+            }
+        }
+        return (Int(scalars), length)
+    }
+
+    /// The C function that gives bytes as they go to the network, and its context, valid as long as this reader.
+    /// When it returns `Int.max` or more, ``checkSource()`` throws the reason.
+    package var source: ByteSource {
+        unsafe ByteSource(context: UnsafeMutableRawPointer(handle)) { unsafe mc_blob_reader_source($0, $1, $2) }
+    }
+
+    /// Throws what ``source`` failed with.
+    package func checkSource() throws(StoreError) {
+        let failure = unsafe mc_blob_reader_failure(handle).pointee
+        if failure.code != MC_OK { throw StoreError(failure) }
+    }
+
     /// Up to so many Unicode scalars of a text; fewer at the end, an empty string behind it.
     /// - Throws: ``StoreError``: `.misuse` when the value is bytes, `.corrupt`.
     public func text(upTo count: Int) throws(StoreError) -> String {
@@ -74,7 +101,7 @@ internal import MobileCore
         while left > 0 {
             let (piece, scalars) = try piece(upTo: left)
             if scalars == 0 { break }
-            text += piece
+            if text.isEmpty { text = piece } else { text += piece }
             left -= scalars
         }
         return text
@@ -102,4 +129,12 @@ internal import MobileCore
     public func copy(toFile path: String) throws(StoreError) {
         try unsafe StoreError.check { unsafe mc_blob_copy_to_file(handle, path, nil, $0) }
     }
+}
+
+/// Where a stream of bytes can come from without Swift in between.
+@unsafe package struct ByteSource {
+    /// What `give` is called with.
+    package let context: UnsafeMutableRawPointer
+    /// Fills a buffer; returns how many bytes, 0 at the end, all bits set when it gives no more.
+    package let give: @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer, Int) -> Int
 }

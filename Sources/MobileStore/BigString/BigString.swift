@@ -5,7 +5,7 @@
 ///
 /// It belongs to its object, and is used where that is used: one thread or isolation at a time.
 @safe public final class BigString {
-    private var attribute: LargeAttribute
+    var attribute: LargeAttribute
 
     /// The attribute at `index` of `host`, which outlives it.
     public init(of host: any LargeAttributeHost, attribute index: Int) {
@@ -27,6 +27,14 @@
     public func read(_ length: Int) throws -> String? {
         guard let text = try attribute.reader()?.text(upTo: length) else { return nil }
         return text.isEmpty && length > 0 ? nil : text
+    }
+
+    /// Fills a buffer with up to so many whole characters as UTF-8, without making a string of them.
+    /// - Parameter buffer: at least 4 bytes, which hold any character.
+    /// - Returns: the number of bytes, 0 at the end; how many scalars they are tells ``position``.
+    /// - Throws: ``StoreError``: `.notOpen` when not open for reading, `.misuse` (a smaller buffer), `.corrupt`.
+    public func read(_ length: Int, utf8 buffer: inout MutableRawSpan) throws -> Int {
+        try attribute.reader()?.readText(upTo: length, into: &buffer).bytes ?? 0
     }
 
     /// One scalar's number, or -1 at the end.

@@ -2,7 +2,7 @@ import MobileStore
 import Testing
 
 /// An object with one large attribute, as MobileObjects' entities are.
-private final class Picture: LargeAttributeHost {
+final class Picture: LargeAttributeHost {
     let store: LargeValueStore
     var isSaved = true
     var value: LargeValue?
