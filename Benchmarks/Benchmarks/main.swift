@@ -1,7 +1,7 @@
 import Foundation
 
 /// Everything that is measured, in the order of the table.
-let benchmarks = ImportBenchmarks.all + PagingBenchmarks.all + ExportBenchmarks.all + MessageBenchmarks.all
+let benchmarks = ImportBenchmarks.all + PagingBenchmarks.all + ExportBenchmarks.all + MessageBenchmarks.all + LargeValueBenchmarks.all
 
 func run(_ options: Options) throws -> Int32 {
     if let id = options.memoryOf {

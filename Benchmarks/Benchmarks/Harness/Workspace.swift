@@ -8,6 +8,9 @@ final class Workspace {
     let r30: DataSet
     /// The same rows with keys of seven digits, so that they can be given new keys again and again: for inputs larger than the data set.
     private(set) lazy var repeatable = Result { try DataSet(rows: 30_000, firstKey: Workspace.firstRepeatableKey) }
+    /// What large values are made of.
+    private(set) lazy var largeBytes = Result { try BenchmarkContent(isText: false) }
+    private(set) lazy var largeText = Result { try BenchmarkContent(isText: true) }
     static let firstRepeatableKey: Int64 = 1_000_001
     /// R30 deflated at level 6, and the same keys with other values.
     private(set) lazy var deflatedR30 = Result { try DeflatedBytes(r30.json) }
@@ -42,7 +45,7 @@ final class Workspace {
 
     /// Removes a database with what SQLite keeps beside it.
     func removeDatabase(_ path: String) {
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        for suffix in ["", "-wal", "-shm", "-lease"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 }
 
