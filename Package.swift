@@ -91,8 +91,9 @@ let package = Package(
         // Tests.
         .target(name: "FaultInjection", dependencies: ["MobileSQLite"], path: "Tests/FaultInjection"),
         .executableTarget(name: "killed-process", dependencies: ["MobileCore"], path: "Tests/KilledProcess"),
+        .executableTarget(name: "CClient", dependencies: ["MobileCore"], path: "Tests/CClient"),
         .testTarget(
-            name: "MobileCoreTests", dependencies: ["MobileCore", "FaultInjection", "MobileSQLite", "killed-process"], swiftSettings: swift),
+            name: "MobileCoreTests", dependencies: ["MobileCore", "FaultInjection", "MobileSQLite", "killed-process", "CClient"], swiftSettings: swift),
         .testTarget(
             name: "MobileToolTests", dependencies: ["mobile", "MobileSync", "MobileObjects", "MobileModel", "MobileStore", "SampleCRM"],
             swiftSettings: swift),
@@ -109,7 +110,8 @@ let package = Package(
             swiftSettings: swift),
         .testTarget(
             name: "MobileTransportTests",
-            dependencies: ["MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol", "SimulatedServer"], swiftSettings: swift),
+            dependencies: ["MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol", "SimulatedServer", "CTransport", "MobileCore"],
+            swiftSettings: swift),
         .testTarget(name: "MobileProtocolTests", dependencies: ["MobileProtocol", "MobileStore"], swiftSettings: swift),
         .testTarget(name: "MobileServerTests",
             dependencies: ["MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "MobileCrypto", "SampleCRM"], swiftSettings: swift),

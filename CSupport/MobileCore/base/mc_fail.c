@@ -65,6 +65,8 @@ mc_status mc_fail_at(mc_error *error, mc_status code, int64_t byte_offset, int64
 
 static mc_status status_for_sqlite(int sqlite_code)
 {
+    if (sqlite_code == SQLITE_IOERR_NOMEM)  // memory that a file operation wanted
+        return MC_ERROR_NO_MEMORY;
     switch (sqlite_code & 0xFF) {
     case SQLITE_NOMEM: return MC_ERROR_NO_MEMORY;
     case SQLITE_CONSTRAINT: return MC_ERROR_CONSTRAINT;

@@ -31,9 +31,18 @@ final class CorePool: @unchecked Sendable {  // the C pool may be used on any th
         pool = try CorePool.open(directory + "/" + file, change)
     }
 
+    /// A pool over the database of another one, whose directory stays with that.
+    init(existing path: String, _ change: (inout mc_pool_options) -> Void = { _ in }) throws {
+        directory = ""
+        pool = try CorePool.open(path, change)
+    }
+
+    /// Closes the pool before it goes away: what it is stored on may go first.
+    func close() { mc_pool_close(pool, nil) }
+
     deinit {
         mc_pool_free(pool)
-        try? FileManager.default.removeItem(atPath: directory)
+        if !directory.isEmpty { try? FileManager.default.removeItem(atPath: directory) }
     }
 
     static func open(_ path: String, _ change: (inout mc_pool_options) -> Void = { _ in }) throws -> OpaquePointer {
