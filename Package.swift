@@ -99,7 +99,7 @@ let package = Package(
             swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),
         .testTarget(name: "ChecklistTests", dependencies: ["checklist"], path: "Tests/Conformance/ChecklistTests", swiftSettings: swift),
-        .testTarget(name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore", "MobileZlib"], swiftSettings: swift),
+        .testTarget(name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore", "MobileZlib", "FaultInjection"], swiftSettings: swift),
         .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "MobileGenerator"], swiftSettings: swift),
         .testTarget(
             name: "GeneratedCodeTests", dependencies: ["MobileObjects", "MobileModel"], swiftSettings: swift, plugins: ["MobileGenPlugin"]),

@@ -40,7 +40,8 @@ static mc_status find_keys(mc_import_target *target, const mc_import_table *tabl
             return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": its key \"%.80s\" is not among the columns", table->table,
                            table->keys[key]);
     }
-    return MC_OK;
+    target->first_key = mc_copy_text(table->columns[target->key_columns[0]].name);
+    return target->first_key != NULL ? MC_OK : fail_memory(target, error);
 }
 
 mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_import_table *table, mc_error *error)
@@ -108,13 +109,23 @@ static mc_status load_pending(mc_import_target *target, const mc_import_table *t
     return status;
 }
 
-mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool sets_aside, mc_error *error)
+/// With them, rows that leave a table for a while would take their children along, and indexes are needed to find these.
+static bool enforces_foreign_keys(sqlite3 *db)
+{
+    int enforces = 0;
+    (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &enforces);
+    return enforces != 0;
+}
+
+mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool takes_apart, mc_error *error)
 {
     size_t size = 0;
+    target->takes_apart = takes_apart && target->mode != MC_IMPORT_DELETE && !enforces_foreign_keys(target->db);
     const int result = mc_incoming_register(target->db, table->column_count, &size);
     if (result != SQLITE_OK)
         return mc_fail_sqlite(error, target->db, result, "import of \"%.80s\"", target->table);
     mc_status status = mc_import_has_triggers(target->db, target->table, &target->row_by_row, error);
+    target->takes_apart = target->takes_apart && !target->row_by_row;
     if (status == MC_OK)
         status = mc_import_prepare_write(target->db, table, target->key_columns, target->key_count, size, &target->incoming, &target->write, error);
     if (status != MC_OK || table->pending == NULL)
@@ -122,8 +133,6 @@ mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_tab
     status = mc_import_prepare_divert(target->db, table, target->key_columns, target->key_count, &target->divert, error);
     if (status == MC_OK)
         status = load_pending(target, table, error);
-    if (status == MC_OK && sets_aside && target->mode != MC_IMPORT_DELETE && !target->row_by_row && target->key_count == 1)
-        status = mc_set_aside_take(&target->aside, target->db, target->table, table->columns[target->key_columns[0]].name, &target->pending, error);
     return status;
 }
 
@@ -212,6 +221,7 @@ static mc_status write_rows(mc_import_target *target, const mc_row_batch *batch,
         return fail_row(target, result, batch, incoming->row < end ? incoming->row : end - 1, error);
     counts->updated += incoming->updated;
     counts->inserted += changed - incoming->updated;
+    target->inserted += changed - incoming->updated;
     return MC_OK;
 }
 
@@ -260,10 +270,21 @@ static bool make_room(mc_import_target *target, size_t row_count)
     return true;
 }
 
+/// Before the first row: so that an import of none writes nothing.
+static mc_status set_aside(mc_import_target *target, mc_error *error)
+{
+    if (target->has_looked_aside || !target->takes_apart || target->key_count != 1)
+        return MC_OK;
+    target->has_looked_aside = true;
+    return mc_set_aside_take(&target->aside, target->db, target->table, target->first_key, &target->pending, error);
+}
+
 mc_status mc_import_target_write(mc_import_target *target, const mc_row_batch *batch, bool observes, mc_import_counts *counts,
                                  mc_error *error)
 {
     mc_status status = make_room(target, batch->row_count) ? MC_OK : fail_memory(target, error);
+    if (status == MC_OK)
+        status = set_aside(target, error);
     target->incoming.skipped = NULL;
     target->incoming.changes = observes ? target->changes : NULL;
     if (status == MC_OK && observes)
@@ -280,12 +301,13 @@ mc_status mc_import_target_write(mc_import_target *target, const mc_row_batch *b
             target->changes[row] = MC_IMPORT_DIVERTED;
     }
     counts->rows += (int64_t)batch->row_count;
-    return MC_OK;
+    return target->takes_apart ? mc_deferred_indexes_drop(&target->indexes, target->db, target->table, target->inserted, error) : MC_OK;
 }
 
 mc_status mc_import_target_finish(mc_import_target *target, mc_error *error)
 {
-    return mc_set_aside_put_back(&target->aside, target->db, target->table, error);
+    const mc_status status = mc_set_aside_put_back(&target->aside, target->db, target->table, error);
+    return status == MC_OK ? mc_deferred_indexes_make(&target->indexes, target->db, target->table, error) : status;
 }
 
 void mc_import_target_close(mc_import_target *target)
@@ -293,10 +315,12 @@ void mc_import_target_close(mc_import_target *target)
     sqlite3_finalize(target->write);
     sqlite3_finalize(target->divert);
     mc_set_aside_free(&target->aside);
+    mc_deferred_indexes_free(&target->indexes);
     mc_key_set_free(&target->pending);
     mc_byte_buffer_free(&target->key_text);
     mc_free(target->changes);
     mc_free(target->skipped);
     mc_free(target->key_columns);
+    mc_free(target->first_key);
     mc_free(target->table);
 }

@@ -2,6 +2,7 @@
 #ifndef MC_IMPORT_TARGET_H
 #define MC_IMPORT_TARGET_H
 
+#include "import/mc_deferred_indexes.h"
 #include "import/mc_incoming.h"
 #include "import/mc_key_set.h"
 #include "import/mc_set_aside.h"
@@ -11,6 +12,7 @@
 typedef struct mc_import_target {
     sqlite3 *db;              // borrowed
     char *table;
+    char *first_key;          // the name of its column
     mc_import_mode mode;
     size_t column_count;
     size_t *key_columns;      // their numbers
@@ -20,7 +22,11 @@ typedef struct mc_import_target {
     sqlite3_stmt *write;      // insert or upsert of a batch; delete of one key
     sqlite3_stmt *divert;     // one row to the table of original states; NULL without protection
     mc_key_set pending;
-    mc_set_aside aside;       // pending rows that wait for the end of the import
+    bool takes_apart;         // what is in the way may be out of the table until the end
+    bool has_looked_aside;
+    mc_set_aside aside;       // pending rows
+    mc_deferred_indexes indexes;
+    int64_t inserted;
     mc_byte_buffer key_text;  // where keys are put together
     uint8_t *changes;         // per row of a batch
     bool *skipped;            // the same: rows that are diverted
@@ -31,15 +37,15 @@ typedef struct mc_import_target {
 /// case. Fails with MC_ERROR_MISUSE, MC_ERROR_NO_MEMORY.
 mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_import_table *table, mc_error *error);
 
-/// Prepares the statements and reads the pending keys, inside of the import's savepoint. `sets_aside`: pending rows may be out of
-/// the table until `mc_import_target_finish`.
-mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool sets_aside, mc_error *error);
+/// Prepares the statements and reads the pending keys, inside of the import's savepoint. `takes_apart`: pending rows and
+/// indexes may be out of the table until `mc_import_target_finish`, because nobody sees it before.
+mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool takes_apart, mc_error *error);
 
 /// Writes a batch, and adds to the counts. With `observes`, `target->changes` says afterwards what became of each row.
 mc_status mc_import_target_write(mc_import_target *target, const mc_row_batch *batch, bool observes, mc_import_counts *counts,
                                  mc_error *error);
 
-/// Puts back what was set aside.
+/// Puts back what was taken out.
 mc_status mc_import_target_finish(mc_import_target *target, mc_error *error);
 
 void mc_import_target_close(mc_import_target *target);

@@ -102,9 +102,7 @@ static mc_status delete_rows(sqlite3 *db, const char *table, mc_error *error)
 mc_status mc_set_aside_take(mc_set_aside *aside, sqlite3 *db, const char *table, const char *key, const mc_key_set *pending,
                             mc_error *error)
 {
-    int enforces_foreign_keys = 0;
-    (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &enforces_foreign_keys);
-    if (enforces_foreign_keys != 0 || pending->count == 0)
+    if (pending->count == 0)
         return MC_OK;
     sqlite3_stmt *rows = NULL;
     mc_status status = prepare_rows(db, table, key, &rows, error);

@@ -17,8 +17,8 @@ typedef struct mc_set_aside {
     sqlite3_stmt *put_back;  // inserts one row; NULL when nothing was set aside
 } mc_set_aside;
 
-/// Sets the rows of `table` aside if there are few, all of them are in `pending`, and taking them out touches nothing else (no
-/// enforced foreign keys; the caller has looked for triggers). Otherwise does nothing. `key` is the table's integer key. Runs
+/// Sets the rows of `table` aside if there are few, all of them are in `pending`, and taking them out touches nothing else (the
+/// caller has looked for triggers and enforced foreign keys). Otherwise does nothing. `key` is the table's integer key. Runs
 /// in the caller's savepoint, which takes it back on failure.
 mc_status mc_set_aside_take(mc_set_aside *aside, sqlite3 *db, const char *table,
                             const char *key, const mc_key_set *pending, mc_error *error);

@@ -19,6 +19,8 @@
 /// to that table instead. The pending keys are read when the import opens, and must not change while it runs. Where a table holds
 /// nothing but a few pending rows, they are out of it until the import finishes: it fills an empty table faster.
 ///
+/// Indexes of a table that is being filled are made at the end of the import; mc_deferred_indexes.h has the rule.
+///
 /// Triggers on the target make SQLite collect a chunk's rows first. So that an error still names its row, rows are then handed
 /// over one by one, which costs what a prepared INSERT costs.
 ///

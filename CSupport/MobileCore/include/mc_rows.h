@@ -43,7 +43,12 @@ typedef enum mc_column_type {
     MC_COLUMN_REAL = 3,     ///< numbers, as the nearest double; beyond the largest one is an error
     MC_COLUMN_BOOLEAN = 4,  ///< true and false, as 1 and 0
     MC_COLUMN_TEXT = 5,     ///< strings
-    MC_COLUMN_BLOB = 6      ///< strings in base64 (RFC 4648, padded), as bytes
+    MC_COLUMN_BLOB = 6,     ///< strings in base64 (RFC 4648, padded), as bytes
+    MC_COLUMN_DATE = 7,     ///< strings such as "2026-05-17", as text
+    MC_COLUMN_TIME = 8,     ///< strings such as "10:00:00", as text
+    /// Strings such as "2026-05-17T10:00:00.000Z", as text in just this form, so that text order is time order: UTC, whether the Z
+    /// stands there or not; the fraction may be missing or longer, and is cut to milliseconds.
+    MC_COLUMN_DATE_TIME = 9
 } mc_column_type;
 
 /// The precision up to which decimals are scaled integers, and the largest one.

@@ -159,6 +159,9 @@ mc_status mc_json_append_stored(mc_byte_buffer *buffer, const mc_stored *value, 
             return value->integer != 0 ? mc_byte_buffer_append(buffer, "true", 4) : mc_byte_buffer_append(buffer, "false", 5);
         break;
     case MC_COLUMN_TEXT:
+    case MC_COLUMN_DATE:
+    case MC_COLUMN_TIME:
+    case MC_COLUMN_DATE_TIME:
         if (value->storage == SQLITE_TEXT || value->storage == SQLITE_BLOB)
             return append_text(buffer, value, problem);
         return append_quoted_number(buffer, value, problem);

@@ -1,6 +1,7 @@
 #include "json/mc_row_cell.h"
 
 #include "json/mc_base64.h"
+#include "json/mc_iso8601.h"
 #include "json/mc_json_bytes.h"
 
 const uint8_t *mc_row_refuse(mc_row_reader *reader, mc_status status, const uint8_t *at, const char *expected, const char *found,
@@ -33,6 +34,9 @@ static const char *expectation(const mc_column *rule)
     case MC_COLUMN_BOOLEAN: return "true or false";
     case MC_COLUMN_TEXT: return "a string";
     case MC_COLUMN_BLOB: return "a string in base64";
+    case MC_COLUMN_DATE: return "a date (\"2026-05-17\")";
+    case MC_COLUMN_TIME: return "a time (\"10:00:00\")";
+    case MC_COLUMN_DATE_TIME: return "a date and time in UTC (\"2026-05-17T10:00:00.000Z\")";
     case MC_COLUMN_ANY: break;
     }
     return "a value";
@@ -56,10 +60,38 @@ static inline void set_bytes(mc_value *cell, mc_value_kind kind, const uint8_t *
     cell->kind = (uint8_t)kind;
 }
 
+static bool takes_strings(mc_column_type type)
+{
+    return type == MC_COLUMN_ANY || type >= MC_COLUMN_TEXT;
+}
+
+/// Checks a text by the rule of its column. `*memory` says whether it was lack of memory.
+static bool check_text(mc_row_reader *reader, mc_column_type type, mc_value *cell, bool *memory)
+{
+    const uint8_t *const text = (const uint8_t *)cell->value.bytes;
+    if (type == MC_COLUMN_DATE)
+        return mc_iso8601_is_date(text, cell->length);
+    if (type == MC_COLUMN_TIME)
+        return mc_iso8601_is_time(text, cell->length);
+    if (type != MC_COLUMN_DATE_TIME)
+        return true;
+    if (!mc_iso8601_is_date_time(text, cell->length))
+        return false;
+    if (mc_iso8601_is_stored(text, cell->length))
+        return true;
+    uint8_t *const stored = mc_arena_take(reader->arena, MC_ISO8601_STORED);
+    *memory = stored != NULL;
+    if (stored == NULL)
+        return false;
+    mc_iso8601_store(text, cell->length, stored);
+    set_bytes(cell, MC_VALUE_TEXT, stored, MC_ISO8601_STORED);
+    return true;
+}
+
 static const uint8_t *read_string(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end,
                                   mc_value *cell, mc_row_outcome *outcome)
 {
-    if (rule->type != MC_COLUMN_TEXT && rule->type != MC_COLUMN_ANY && rule->type != MC_COLUMN_BLOB)
+    if (!takes_strings(rule->type))
         return refuse_type(reader, rule, at, "a string", outcome);
     mc_json_stop stop;
     bool escaped = false;
@@ -83,7 +115,10 @@ static const uint8_t *read_string(mc_row_reader *reader, const mc_column *rule, 
         length = used;
     }
     set_bytes(cell, rule->type == MC_COLUMN_BLOB ? MC_VALUE_BLOB : MC_VALUE_TEXT, text, length);
-    return quote + 1;
+    bool memory = true;
+    if (check_text(reader, rule->type, cell, &memory))
+        return quote + 1;
+    return memory ? refuse_type(reader, rule, at, "another string", outcome) : refuse_memory(reader, at, outcome);
 }
 
 /// Stores a decimal that is too wide for a scaled integer as text.
@@ -114,7 +149,7 @@ static const uint8_t *read_number(mc_row_reader *reader, const mc_row_column *co
                                   mc_value *cell, mc_row_outcome *outcome)
 {
     const mc_column *const rule = &column->rule;
-    if (rule->type == MC_COLUMN_BOOLEAN || rule->type == MC_COLUMN_TEXT || rule->type == MC_COLUMN_BLOB)
+    if (rule->type == MC_COLUMN_BOOLEAN || (takes_strings(rule->type) && rule->type != MC_COLUMN_ANY))
         return refuse_type(reader, rule, at, "a number", outcome);
     mc_json_number number;
     mc_json_stop stop;

@@ -39,7 +39,7 @@ static mc_status sort_names(mc_row_reader *reader, mc_error *error)
 
 static mc_status check_column(const mc_column *column, mc_error *error)
 {
-    if ((unsigned)column->type > MC_COLUMN_BLOB)
+    if ((unsigned)column->type > MC_COLUMN_DATE_TIME)
         return mc_fail(error, MC_ERROR_MISUSE, "rows, column \"%.80s\": there is no type %d", column->name, (int)column->type);
     if (column->type == MC_COLUMN_DECIMAL
         && (column->precision < 1 || column->precision > MC_DECIMAL_PRECISION_MAXIMUM || column->scale > column->precision))

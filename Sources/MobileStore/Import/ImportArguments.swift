@@ -108,6 +108,9 @@ internal import MobileCore
         case .boolean: unsafe core.type = MC_COLUMN_BOOLEAN
         case .text: unsafe core.type = MC_COLUMN_TEXT
         case .blob: unsafe core.type = MC_COLUMN_BLOB
+        case .date: unsafe core.type = MC_COLUMN_DATE
+        case .time: unsafe core.type = MC_COLUMN_TIME
+        case .dateTime: unsafe core.type = MC_COLUMN_DATE_TIME
         }
         return unsafe core
     }

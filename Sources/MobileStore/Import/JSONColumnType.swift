@@ -16,6 +16,13 @@ public enum JSONColumnType: Sendable, Hashable {
     case text
     /// Strings in base64 (RFC 4648, padded), as bytes.
     case blob
+    /// Strings such as `2026-05-17`, as text.
+    case date
+    /// Strings such as `10:00:00`, as text.
+    case time
+    /// Strings such as `2026-05-17T10:00:00.000Z`, as text in just this form, so that text order is time order. Always UTC, whether
+    /// the Z stands there or not; the fraction may be missing, and is cut to milliseconds.
+    case dateTime
 }
 
 /// The rule of one column.

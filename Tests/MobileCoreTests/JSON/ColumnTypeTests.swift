@@ -12,6 +12,9 @@ import Testing
     static let boolean = ScanColumn(name: "a", type: MC_COLUMN_BOOLEAN)
     static let string = ScanColumn(name: "a", type: MC_COLUMN_TEXT)
     static let blob = ScanColumn(name: "a", type: MC_COLUMN_BLOB)
+    static let date = ScanColumn(name: "a", type: MC_COLUMN_DATE)
+    static let time = ScanColumn(name: "a", type: MC_COLUMN_TIME)
+    static let dateTime = ScanColumn(name: "a", type: MC_COLUMN_DATE_TIME)
 
     @Test(
         "a value becomes what its column's type says",
@@ -28,6 +31,14 @@ import Testing
             ("1", real, .real(1)), ("9007199254740993", real, .real(9007199254740992)), ("-0.0", real, .real(-0.0)), ("1e-400", real, .real(0)),
             ("true", boolean, .integer(1)), ("false", boolean, .integer(0)), (#""x""#, string, .text("x")), (#""""#, string, .text("")),
             (#""""#, blob, .blob([])), (#""AQID""#, blob, .blob([1, 2, 3])), (#""\/w==""#, blob, .blob([255])), (#""AQI=""#, blob, .blob([1, 2])),
+            (#""2026-05-17""#, date, .text("2026-05-17")), (#""2024-02-29""#, date, .text("2024-02-29")), (#""2000\u002d02-29""#, date, .text("2000-02-29")),
+            (#""23:59:59""#, time, .text("23:59:59")),
+            (#""2026-05-17T10:00:00""#, dateTime, .text("2026-05-17T10:00:00.000Z")),
+            (#""2026-05-17T10:00:00Z""#, dateTime, .text("2026-05-17T10:00:00.000Z")),
+            (#""2026-05-17T10:00:00.1Z""#, dateTime, .text("2026-05-17T10:00:00.100Z")),
+            (#""2026-05-17T10:00:00.123456Z""#, dateTime, .text("2026-05-17T10:00:00.123Z")),
+            (#""2026-05-17T10:00:00.1234""#, dateTime, .text("2026-05-17T10:00:00.123Z")),
+            (#""2026-05-17T10:00:00.123Z""#, dateTime, .text("2026-05-17T10:00:00.123Z")), ("null", dateTime, .null),
             ("null", integer, .null), ("null", price, .null), ("null", string, .null),
         ] as [(String, ScanColumn, Cell)])
     func taken(value: String, column: ScanColumn, cell: Cell) {
@@ -53,6 +64,15 @@ import Testing
             ("false", string, "expected a string, found false"), (#""AQI""#, blob, "expected a string in base64, found a string that is not"),
             (#""AQ=I""#, blob, "base64"), (#""AR==""#, blob, "base64"), (#""A===""#, blob, "base64"), (#""AQ I""#, blob, "base64"),
             ("7", blob, "found a number"),
+            (#""2026-02-29""#, date, "expected a date (\"2026-05-17\"), found another string"), (#""1900-02-29""#, date, "date"),
+            (#""2026-13-01""#, date, "date"), (#""2026-00-10""#, date, "date"), (#""2026-04-31""#, date, "date"), (#""2026-4-30""#, date, "date"),
+            (#""2026-04-30 ""#, date, "date"), (#""20260430""#, date, "date"), (#""2026-04-00""#, date, "date"), (#""2026-04-3x""#, date, "date"),
+            ("20260430", date, "found a number"), ("true", time, "found true"), (#""24:00:00""#, time, "expected a time"),
+            (#""10:60:00""#, time, "expected a time"), (#""10:00:60""#, time, "expected a time"), (#""10:00""#, time, "expected a time"),
+            (#""2026-05-17""#, dateTime, "expected a date and time in UTC"), (#""2026-05-17 10:00:00""#, dateTime, "in UTC"),
+            (#""2026-05-17T10:00:00.""#, dateTime, "in UTC"), (#""2026-05-17T10:00:00+02:00""#, dateTime, "in UTC"),
+            (#""2026-05-17T10:00:00.1x""#, dateTime, "in UTC"), (#""2026-05-17T10:00:00ZZ""#, dateTime, "in UTC"),
+            (#""2026-05-17T25:00:00Z""#, dateTime, "in UTC"),
         ] as [(String, ScanColumn, String)])
     func refused(value: String, column: ScanColumn, message: String) {
         let scan = scan(value, column)

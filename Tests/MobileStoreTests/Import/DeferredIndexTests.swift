@@ -1,0 +1,85 @@
+import MobileStore
+import Testing
+
+/// An import that fills a table makes its indexes at the end; nobody must be able to tell.
+@Suite struct DeferredIndexTests {
+    let directory: TemporaryDirectory
+    let database: Database
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        database = try Database(directory.profile())
+        try database.write { connection in
+            _ = try connection.execute(
+                """
+                CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT, code TEXT UNIQUE, amount INTEGER);
+                CREATE INDEX by_name ON item(name COLLATE NOCASE);
+                CREATE INDEX "by ""amount"" most" ON item(amount) WHERE amount > 10;
+                CREATE UNIQUE INDEX both ON item(name, code)
+                """)
+        }
+    }
+
+    static func rows(_ numbers: ClosedRange<Int>) -> [UInt8] {
+        Array("[\(numbers.map { "[\($0),\"name \($0 * 7919 % 1000)\",\"c\($0)\",\($0)]" }.joined(separator: ","))".utf8)
+    }
+
+    /// What is told after each batch: how many indexes the table has in the import's own transaction.
+    func importing(_ input: [UInt8], _ change: (inout ImportOptions) -> Void = { _ in }) throws -> Set<Int> {
+        var seen: Set<Int> = []
+        try database.write { connection in
+            var options = ImportOptions()
+            options.progress = { _ in
+                seen.insert(Int(try connection.rows("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")[0][0].integer ?? -1))
+            }
+            change(&options)
+            let importer = try connection.importer(into: "item", columns: ["id", "name", "code", "amount"], options: options)
+            try importer.push(input)
+            try importer.finish()
+        }
+        return seen
+    }
+
+    func schema() throws -> [[Value]] { try database.read { try $0.rows("SELECT name, sql FROM sqlite_schema ORDER BY name") } }
+
+    @Test func `a table that is filled has its indexes again, and they are whole`() throws {
+        let before = try schema()
+        #expect(try importing(Self.rows(1...12_000) + Array("]".utf8)) == [3, 1])
+        #expect(try schema() == before)
+        try database.read { (connection) throws in
+            #expect(try connection.rows("PRAGMA integrity_check") == [["ok"]])
+            #expect(try connection.rows("SELECT count(*) FROM item INDEXED BY by_name WHERE name = 'NAME 1' COLLATE NOCASE") == [[12]])
+            #expect(try connection.rows("SELECT count(*) FROM item INDEXED BY \"by \"\"amount\"\" most\" WHERE amount > 10") == [[11_990]])
+        }
+    }
+
+    @Test func `a small import, a table with many rows, and commits on the way leave the indexes alone`() throws {
+        #expect(try importing(Self.rows(1...3000) + Array("]".utf8)) == [3])
+        #expect(try importing(Self.rows(3001...12_000) + Array("]".utf8)) { $0.commits = .rows(4000) } == [3])
+        #expect(try importing(Self.rows(12_001...18_000) + Array("]".utf8)) == [3])
+        #expect(try database.read { try $0.rows("PRAGMA integrity_check") } == [["ok"]])
+    }
+
+    @Test func `an import that fails brings them back`() throws {
+        let before = try schema()
+        let input = Self.rows(1...9000)
+        for end in [",[1,2]]", ",[9001,\"x\",\"c1\",2]]", ""] {
+            #expect(throws: StoreError.self) { try importing(input + Array(end.utf8)) }
+            #expect(try schema() == before)
+            #expect(try database.read { try $0.rows("SELECT count(*) FROM item") } == [[0]])
+        }
+    }
+
+    @Test func `an index that a running statement reads stays, and the import goes on`() throws {
+        try database.write { connection in
+            _ = try connection.execute("INSERT INTO item VALUES (-1, 'a', 'x', 20), (-2, 'b', 'y', 30)")
+            let reading = try connection.statement("SELECT name FROM item INDEXED BY by_name ORDER BY name COLLATE NOCASE")
+            _ = try reading.step()
+            let importer = try connection.importer(into: "item", columns: ["id", "name", "code", "amount"])
+            try importer.push(Self.rows(1...9000) + Array("]".utf8))
+            #expect(try importer.finish().inserted == 9000)
+        }
+        #expect(try schema().count == 5)
+        #expect(try database.read { try $0.rows("PRAGMA integrity_check") } == [["ok"]])
+    }
+}

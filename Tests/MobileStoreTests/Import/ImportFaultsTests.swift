@@ -1,0 +1,145 @@
+import FaultInjection
+import MobileStore
+import Testing
+
+/// Every allocation and every file operation of an import fails once. Whatever fails, the import either does all of it or nothing.
+@Suite struct ImportFaultsTests {
+    let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    static let schema = """
+        CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT, price INTEGER);
+        CREATE INDEX by_name ON item(name);
+        CREATE TABLE item_os(code TEXT, id INTEGER, name TEXT, price INTEGER, im INTEGER, PRIMARY KEY(id, code));
+        CREATE TABLE line(code TEXT, id INTEGER, name TEXT, PRIMARY KEY(id, code));
+        CREATE TABLE line_os(code TEXT, id INTEGER, name TEXT, im INTEGER, PRIMARY KEY(id, code));
+        INSERT INTO item VALUES (2, 'mine', 5), (3, 'mine', 6);
+        INSERT INTO item_os(id, code) VALUES (2, ''), (3, '');
+        INSERT INTO line VALUES ('a', 1, 'x'), ('b', 1, 'y');
+        INSERT INTO line_os(code, id) VALUES ('a', 1)
+        """
+
+    static let json = #"""
+        {"item":[[1,"one \u00e9",1.25],{"id":2,"name":"theirs"},[4,"four",7]],"gone":[["b",1],["a",1],["z",9]],
+         "line":[["a",1,"theirs"],["c",2,"new"]],"\u0069tem":[[1,"again",2]]}
+        """#
+
+    static var tables: [ImportTable] {
+        var item = ImportTable("item", columns: ["id", "name", "price"])
+        item.columnRules["price"] = JSONColumnRule(.decimal(precision: 12, scale: 2))
+        item.pending = PendingProtection(originalTable: "item_os", assignments: [("im", "set")])
+        item.onInsert = []
+        var line = ImportTable("line", columns: ["code", "id", "name"])
+        line.keyColumns = ["id", "code"]
+        line.pending = PendingProtection(originalTable: "line_os", assignments: [("im", 1)])
+        var gone = ImportTable("line", member: "gone", columns: ["code", "id"], mode: .delete)
+        gone.pending = PendingProtection(originalTable: "line_os", assignments: [("im", 2)])
+        return [item, line, gone]
+    }
+
+    static func content(_ connection: Connection) throws -> [[Value]] {
+        try connection.rows(
+            """
+            SELECT 'item', id, name, price, 0 FROM item UNION ALL SELECT 'os', id, name, price, im FROM item_os
+            UNION ALL SELECT 'line', id, code, name, 0 FROM line UNION ALL SELECT 'line_os', id, code, name, im FROM line_os
+            """)
+    }
+
+    static func importing(_ input: [UInt8], _ connection: Connection) throws {
+        var options = ImportOptions()
+        options.threads = .off
+        options.changes = { _ in }
+        let importer = try connection.importer(into: tables, options: options)
+        for start in stride(from: 0, to: input.count, by: 100) { try importer.push(Array(input[start..<min(start + 100, input.count)])) }
+        try importer.finish()
+    }
+
+    struct Undo: Error {}
+
+    @Test(arguments: [false, true])
+    func `without memory for any one allocation an import says so and leaves everything as it was`(isDeflated: Bool) throws {
+        let database = try Database(directory.profile())
+        try database.write { _ = try $0.execute(Self.schema) }
+        let input = isDeflated ? deflated(Array(Self.json.utf8)) : Array(Self.json.utf8)
+        let before = try database.read { try Self.content($0) }
+        var failures = 0
+        for allocation: Int64 in 0... {
+            var hasFailed = false
+            do {
+                try database.write { connection in
+                    var thrown: (any Error)?
+                    fault_memory_fail_after(allocation, false)
+                    do { try Self.importing(input, connection) } catch { thrown = error }
+                    hasFailed = fault_memory_has_failed()
+                    fault_memory_fail_after(-1, false)
+                    if let thrown {
+                        #expect((thrown as? StoreError)?.code == .noMemory, "allocation \(allocation): \(thrown)")
+                        #expect(try Self.content(connection) == before, "allocation \(allocation)")
+                        failures += 1
+                    }
+                    throw Undo()
+                }
+            } catch {}
+            if !hasFailed { break }
+        }
+        #expect(failures > 100)
+        #expect(try database.read { try Self.content($0) } == before)
+    }
+
+    @Test(arguments: [false, true])
+    func `when any one file operation fails the table has all of the import or nothing`(isDeflated: Bool) throws {
+        let storage = fault_storage_create(nil)!
+        defer { fault_storage_free(storage) }
+        let name = String(cString: fault_storage_name(storage))
+        let input = isDeflated ? deflated(Array(Self.json.utf8)) : Array(Self.json.utf8)
+        var failures = 0
+        for operation: Int64 in 0... {
+            let file = directory.file("faults-\(operation).db")
+            var profile = ConnectionProfile(path: file)
+            profile.storageLayers = [StorageLayer("faults") { _ in name }]
+            var hasFailed = false, thrown: (any Error)?
+            do {
+                let database = try Database(profile)
+                try database.write { _ = try $0.execute(Self.schema) }
+                fault_storage_fail_after(storage, operation, 10, false)  // SQLITE_IOERR
+                do { try database.write { try Self.importing(input, $0) } } catch { thrown = error }
+                hasFailed = fault_storage_has_failed(storage)
+                fault_storage_fail_after(storage, -1, 0, false)
+                let rows = try database.read { try Self.content($0) }
+                #expect(rows.contains([.text("item"), 1, "again", 200, 0]) == (thrown == nil), "operation \(operation)")
+                #expect(rows.count == (thrown == nil ? 9 : 7), "operation \(operation)")
+                #expect(try database.read { try $0.rows("PRAGMA integrity_check") } == [["ok"]])
+                try database.close()
+            }
+            if thrown != nil {
+                #expect(hasFailed)
+                failures += 1
+            }
+            if !hasFailed { break }
+        }
+        #expect(failures > 1)
+    }
+
+    @Test func `an import of no rows writes nothing and reads few pages`() throws {
+        let storage = fault_storage_create(nil)!
+        defer { fault_storage_free(storage) }
+        let name = String(cString: fault_storage_name(storage))
+        var profile = directory.profile()
+        profile.storageLayers = [StorageLayer("counts") { _ in name }]
+        do {
+            let database = try Database(profile)
+            try database.write { _ = try $0.execute(Self.schema) }
+            try database.close()
+        }
+        let database = try Database(profile)
+        fault_storage_clear_counts(storage)
+        try database.write { try Self.importing(Array("{}".utf8), $0) }
+        let counts = fault_storage_counts(storage)
+        #expect(counts.writes == 0)
+        #expect(counts.syncs == 0)
+        // The schema, and the two tables of original states with their indexes.
+        #expect(counts.reads <= 12)
+        try database.close()
+    }
+}
