@@ -43,8 +43,13 @@ fuzz: ready ## run the libFuzzer targets of the C parsers (FUZZ_SECONDS together
 simulate: ready ## cut the power after every single change of a recorded load, and look at what is left
 	POWER_CUT_STEP=1 swift test --disable-xctest --filter PowerCutTests $(ARGS)
 
-soak: ready ## run the long variants of tests: 200 killed writers
-	KILL_ROUNDS=200 swift test --disable-xctest --filter KilledWriterTests $(ARGS)
+soak: ready ## long variants of tests: 200 killed writers, every allocation failing, a minute of mixed load under the thread sanitizer, other page and cache sizes
+	swift build --build-tests --quiet
+	KILL_ROUNDS=200 FAULT_STEP=1 swift test --skip-build --disable-xctest --filter 'KilledWriterTests|PoolFaultTests'
+	for sizes in '1024 10' '4096 10' '65536 10' '65536 200'; do \
+	    CORE_PAGE_SIZE=$${sizes% *} CORE_CACHE_PAGES=$${sizes#* } swift test --skip-build --disable-xctest --filter '^(MobileCoreTests|MobileStoreTests)\.'; done
+	SOAK_SECONDS=60 TSAN_OPTIONS=halt_on_error=1 \
+	    swift test --disable-xctest --scratch-path .build/thread --sanitize=thread --filter MixedLoadTests
 
 sanitize: sanitize-address sanitize-thread ## run all tests under ASan with UBSan, then under TSan
 

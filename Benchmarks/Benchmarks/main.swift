@@ -2,6 +2,7 @@ import Foundation
 
 /// Everything that is measured, in the order of the table.
 let benchmarks = ImportBenchmarks.all + PagingBenchmarks.all + ExportBenchmarks.all + MessageBenchmarks.all + LargeValueBenchmarks.all
+    + PoolBenchmarks.all + MatrixBenchmarks.all
 
 func run(_ options: Options) throws -> Int32 {
     if let id = options.memoryOf {
@@ -30,6 +31,10 @@ func run(_ options: Options) throws -> Int32 {
         fflush(nil)
     }
     print("\nreferences: " + Set(chosen.map { $0.reference.name }).sorted().joined(separator: "; "))
+    if let folder = options.plotFolder {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for plot in Plot.all(of: report.measurements) { try plot.svg.write(toFile: folder + "/" + plot.name, atomically: true, encoding: .utf8) }
+    }
     if let path = options.jsonPath { try report.json().write(to: URL(fileURLWithPath: path), options: .atomic) }
     return options.checksLimits && report.measurements.contains { !$0.isMet } ? 1 : 0
 }

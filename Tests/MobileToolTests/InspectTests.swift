@@ -55,6 +55,21 @@ import Testing
         }
     }
 
+    @Test func `the statistics of any database tell its settings, what reading it costs, and how full its pages are`() throws {
+        try withDatabase { path in
+            let report = try TuningReport(path: path)
+            #expect(report.settings.pageSize == 4096 && report.settings.isReadOnly)
+            #expect(report.looks[0].pages.misses > 0)
+            #expect(report.looks[1].pages.misses == report.looks[0].pages.misses, "all of it fits into the cache")
+            let lines = report.lines.joined(separator: "\n")
+            for part in ["4,096 bytes, of the file", "10.0 MB", "at 1,000 pages", "the second time", "Note_os"] {
+                #expect(lines.contains(part), "\(part)")
+            }
+            #expect(try Tool.run(["inspect", "--stats", path]).output.contains("synchronous"))
+            #expect(try Tool.run(["inspect", "--stats"]).status != 0)
+        }
+    }
+
     @Test func `the lines name page size, cache and space per table`() throws {
         try withDatabase { path in
             let lines = try ClientDatabaseReport(path: path).lines.joined(separator: "\n")

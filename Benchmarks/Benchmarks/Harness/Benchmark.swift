@@ -6,12 +6,16 @@ struct Benchmark: Sendable {
     let id: String
     /// What the figure tells, in one sentence.
     let shows: String
-    /// The highest ratio of the subject's time to the reference's that counts as met; nil: shown only.
+    /// The highest ratio of the subject's time to the reference's that counts as met, of a rate the lowest; nil: shown only.
     let limit: Double?
+    /// Whether the ratio is that of rows per second, higher is better. The subject may then read the reference's rows several times.
+    var isRate = false
     /// The most bytes by which the subject may raise the peak of a process; nil: shown only.
     var memoryLimit: Int? = nil
     /// The number of pairs that the median is taken from; nil: what the options say. Jobs over ten seconds take 3.
     var pairs: Int? = nil
+    /// Where the figure stands in a plot; nil: in none.
+    var point: PlotPoint? = nil
     /// What else a reader of the figure should know.
     var note: String? = nil
     /// Makes what both sides need and what neither shall pay for; nil: nothing.
@@ -32,7 +36,7 @@ struct Side: Sendable {
     }
 }
 
-/// What a side has done. Two sides of one benchmark must agree on all of it except the bytes.
+/// What a side has done. Two sides of one benchmark must agree on all of it except the bytes, and the rows of a rate.
 struct Outcome: Equatable {
     var rows: Int64
     /// Over everything that was written or read.

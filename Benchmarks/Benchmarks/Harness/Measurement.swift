@@ -23,11 +23,16 @@ struct Measurement: Sendable {
     /// Growth of the peak of a process that ran the subject alone; nil where it was not measured.
     let peakMemory: Int?
     let outcome: (rows: Int64, bytes: Int)
+    /// Rows of the reference; the subject's, unless it is a rate.
+    let referenceRows: Int64
 
-    /// Time of the subject by time of the reference, each the median of its runs.
-    var ratio: Double { subject.median_s / reference.median_s }
+    /// Time of the subject by time of the reference, each the median of its runs; of a rate, its rows per second by the reference's.
+    var ratio: Double {
+        let times = subject.median_s / reference.median_s
+        return benchmark.isRate ? Double(outcome.rows) / Double(referenceRows) / times : times
+    }
     var isMet: Bool {
-        let inTime = benchmark.limit.map { ratio <= $0 } ?? true
+        let inTime = benchmark.limit.map { benchmark.isRate ? ratio >= $0 : ratio <= $0 } ?? true
         let inMemory = benchmark.memoryLimit.map { (peakMemory ?? .max) <= $0 } ?? true
         return inTime && inMemory
     }
@@ -39,16 +44,18 @@ extension Benchmark {
     func measured(pairs: Int, workspace: Workspace, childMemory: (Benchmark) throws -> Int?) throws -> Measurement {
         try prepare?(workspace)
         var times: (subject: [Duration], reference: [Duration]) = ([], [])
-        var last = Outcome(rows: 0, checksum: 0)
+        var last = Outcome(rows: 0, checksum: 0), referenceRows: Int64 = 0
         for pair in 0...pairs {
             let (referenceTime, referenceOutcome) = try Self.timed(reference, in: workspace)
             let (subjectTime, subjectOutcome) = try Self.timed(subject, in: workspace)
-            guard subjectOutcome.rows == referenceOutcome.rows, subjectOutcome.checksum == referenceOutcome.checksum else {
+            let rowsAgree = subjectOutcome.rows == referenceOutcome.rows || (isRate && subjectOutcome.rows % referenceOutcome.rows == 0)
+            guard rowsAgree, subjectOutcome.checksum == referenceOutcome.checksum else {
                 throw WrongResult(
                     "\(id): \(subject.name) gave \(subjectOutcome.rows) rows with check sum \(subjectOutcome.checksum), "
                         + "\(reference.name) gave \(referenceOutcome.rows) with \(referenceOutcome.checksum)")
             }
             last = subjectOutcome
+            referenceRows = referenceOutcome.rows
             if pair > 0 {
                 times.subject.append(subjectTime)
                 times.reference.append(referenceTime)
@@ -56,7 +63,7 @@ extension Benchmark {
         }
         return Measurement(
             benchmark: self, subject: Times(times.subject), reference: Times(times.reference), peakMemory: try childMemory(self),
-            outcome: (last.rows, last.bytes))
+            outcome: (last.rows, last.bytes), referenceRows: referenceRows)
     }
 
     private static func timed(_ side: Side, in workspace: Workspace) throws -> (Duration, Outcome) {

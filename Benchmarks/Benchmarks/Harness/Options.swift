@@ -2,6 +2,7 @@
 struct Options {
     var filter = ""
     var jsonPath: String?
+    var plotFolder: String?
     var isQuick = false
     var checksLimits = false
     var lists = false
@@ -11,9 +12,10 @@ struct Options {
     var pairs: Int { isQuick ? 3 : 9 }
 
     static let usage = """
-        usage: Benchmarks [--filter ID-PREFIX] [--json FILE] [--quick] [--check] [--list]
+        usage: Benchmarks [--filter ID-PREFIX] [--json FILE] [--plot DIR] [--quick] [--check] [--list]
           --filter ID-PREFIX   only the benchmarks whose id begins so
           --json FILE          write the results there as well
+          --plot DIR           draw the matrix of page and cache sizes there, as SVG
           --quick              3 pairs instead of 9, large inputs a tenth as large: for a first look, not for a decision
           --check              exit status 1 when a limit is missed
           --list               say what there is and what it shows
@@ -29,6 +31,7 @@ struct Options {
             switch option {
             case "--filter": filter = try value(of: option)
             case "--json": jsonPath = try value(of: option)
+            case "--plot": plotFolder = try value(of: option)
             case "--quick": isQuick = true
             case "--check": checksLimits = true
             case "--list": lists = true

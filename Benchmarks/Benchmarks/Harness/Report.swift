@@ -18,7 +18,7 @@ struct Report {
         let seconds = measurement.subject.median_s
         return line(
             benchmark.id, String(format: "%.2f", measurement.ratio),
-            (benchmark.limit.map { String(format: "%.2f", $0) } ?? "-") + (measurement.isMet ? "  " : " !"),
+            (benchmark.limit.map { String(format: benchmark.isRate ? ">%.2f" : "%.2f", $0) } ?? "-") + (measurement.isMet ? "  " : " !"),
             milliseconds(seconds), milliseconds(measurement.reference.median_s), grouped(Double(measurement.outcome.rows) / seconds),
             measurement.outcome.bytes == 0 ? "-" : String(format: "%.0f", Double(measurement.outcome.bytes) / seconds / 1e6),
             measurement.peakMemory.map { String(format: "%.1f MB", Double($0) / 1_048_576) } ?? "-")

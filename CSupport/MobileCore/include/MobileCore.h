@@ -5,6 +5,7 @@
 #include "mc_blob.h"
 #include "mc_blob_reader.h"
 #include "mc_blob_writer.h"
+#include "mc_changes.h"
 #include "mc_column_value.h"
 #include "mc_cursor.h"
 #include "mc_error.h"
@@ -16,7 +17,8 @@
 #include "mc_row_page.h"
 #include "mc_rows.h"
 #include "mc_statement.h"
-#include "mc_workers.h"
+#include "mc_statistics.h"
 #include "mc_storage.h"
+#include "mc_workers.h"
 
 #endif

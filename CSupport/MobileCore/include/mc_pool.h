@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #include "mc_error.h"
+#include "mc_statistics.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,6 +38,14 @@ typedef enum mc_journal {
     MC_JOURNAL_UNCHANGED = 1  ///< the journal mode of the file is left alone, for databases that belong to others
 } mc_journal;
 
+/// Somebody keeps the write-ahead log from starting over, and it has grown to eight times `checkpoint_pages`.
+typedef struct mc_log_warning {
+    const char *message;               ///< all of it in a sentence
+    int64_t log_bytes;
+    const char *MC_NULLABLE reader;    ///< label of the oldest check-out of a reader; NULL: the reader is in another process or pool
+    int64_t reader_age_ns;             ///< how long it has been out; 0 when it is not known
+} mc_log_warning;
+
 /// How a pool is opened. Start from `mc_pool_default_options`.
 typedef struct mc_pool_options {
     int page_size;              ///< bytes, a power of two from 1024 to 65536; negative: 4096. An existing file keeps its own.
@@ -46,6 +55,8 @@ typedef struct mc_pool_options {
     mc_synchronous synchronous;
     mc_journal journal;
     int checkpoint_pages;       ///< pages in the WAL that start a checkpoint; 0: never by itself
+    int64_t log_limit_bytes;    ///< a write does not begin while the WAL is larger and a reader keeps it from starting over; 0: no limit
+    int64_t journal_size_limit; ///< bytes that the file of the WAL (or of the journal) keeps when it starts over; -1: all it has
     int statement_cache;        ///< prepared statements kept by each connection, 0 to 10000
     int secure_delete;          ///< 1: deleted content is overwritten, 0: it is not, -1: as the library was built
     bool foreign_keys;          ///< whether FOREIGN KEY constraints are enforced
@@ -58,6 +69,9 @@ typedef struct mc_pool_options {
     void (*MC_NULLABLE trace)(void *MC_NULLABLE context, const char *sql, size_t length);
     void *MC_NULLABLE trace_context;
     bool trace_values;
+    /// Called once for each check-out of a reader that pins the log, on the writer's thread and behind its commit. Keep it short.
+    void (*MC_NULLABLE warn)(void *MC_NULLABLE context, const mc_log_warning *warning);
+    void *MC_NULLABLE warn_context;
 } mc_pool_options;
 
 /// The settings in force, read back from the open database.
@@ -68,6 +82,8 @@ typedef struct mc_pool_settings {
     int64_t mmap_bytes;        ///< as the operating system and the library allow
     mc_synchronous synchronous;
     int checkpoint_pages;
+    int64_t log_limit_bytes;
+    int64_t journal_size_limit;
     int statement_cache;
     bool secure_delete;
     bool foreign_keys;
@@ -76,7 +92,8 @@ typedef struct mc_pool_settings {
     char journal_mode[16];     ///< "wal", "delete", "truncate", "persist", "memory" or "off"
 } mc_pool_settings;
 
-/// 4096, 2 readers, 10 MB, no mmap, normal, WAL, 1000 pages, 64 statements, as built, no foreign keys, coalesced log writes, 30 s.
+/// 4096, 2 readers, 10 MB, no mmap, normal, WAL, checkpoint at 1000 pages, log limit 1 GB, journal size limit 64 MB, 64 statements,
+/// secure delete as built, no foreign keys, coalesced log writes, 30 s.
 mc_pool_options mc_pool_default_options(void);
 
 /// Opens the database file `path` (UTF-8, NUL-terminated, copied) with its writer; with `read_only`, with its first reader.
@@ -98,24 +115,16 @@ void mc_pool_free(mc_pool *MC_NULLABLE pool);
 /// Reads the settings in force, which do not change while the pool is open.
 void mc_pool_get_settings(mc_pool *pool, mc_pool_settings *settings);
 
-/// What the pool does and did, for people who tune it.
-typedef struct mc_pool_statistics {
-    bool writer_is_active;   ///< somebody writes
-    int readers_active;      ///< readers in use
-    int readers_open;        ///< readers opened so far
-    int waiting_for_writer;  ///< how many wait now
-    int waiting_for_reader;
-    int64_t checkouts;       ///< since the pool was opened, nested ones not counted
-    int64_t waits;           ///< check-outs that had to wait, those in vain counted
-    int64_t waited_ns;       ///< how long, all of them together
-} mc_pool_statistics;
-
 /// Reads the statistics, at any time.
 void mc_pool_get_statistics(mc_pool *pool, mc_pool_statistics *statistics);
+
+/// Those of each connection, the writer first, as many as there is room for. Returns how many there are.
+int mc_pool_get_connection_statistics(mc_pool *pool, mc_connection_statistics *MC_NULLABLE statistics, int capacity);
 
 /// What a check-out asks for.
 typedef struct mc_checkout {
     bool writer;                  ///< the writer; otherwise a reader
+    bool is_long;                 ///< a read that keeps its connection for long: short ones that wait go first, 16 of them at most
     bool loose;                   ///< not tied to this thread: no nesting; for a connection that travels between threads
     int64_t timeout_ns;           ///< how long to wait, on the monotonic clock; 0: not at all, negative: as long as it takes
     const char *MC_NULLABLE label;  ///< what the holder does, for the messages of those who wait; copied, cut at 80 bytes

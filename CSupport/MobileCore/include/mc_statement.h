@@ -58,12 +58,6 @@ int64_t mc_connection_last_inserted_key(mc_connection *connection);
 int64_t mc_connection_changes(mc_connection *connection);
 
 /// What the statement cache did since the connection was opened.
-typedef struct mc_statement_statistics {
-    int64_t hits;      ///< statements found
-    int64_t misses;    ///< statements prepared
-    int64_t evictions; ///< statements dropped because the cache was full
-    int cached;        ///< statements in the cache now, those in use not counted
-} mc_statement_statistics;
 mc_statement_statistics mc_connection_statement_statistics(const mc_connection *connection);
 
 /// Takes the statement of this SQL text out of the cache, or prepares it. On success `*out` goes back by

@@ -74,7 +74,7 @@ static void wait_in_line(mc_pool *pool, mc_waiter *waiter, int64_t started_ns)
 {
     const int64_t timeout = waiter->checkout->timeout_ns;
     const int64_t deadline = timeout < INT64_MAX - started_ns ? started_ns + timeout : INT64_MAX;
-    mc_waiter_append(mc_waiters_for(pool, waiter->checkout), waiter);
+    mc_waiter_enqueue(pool, waiter);
     while (!waiter->is_done) {
         if (timeout < 0) {
             (void)pthread_cond_wait(&waiter->wake, &pool->mutex);
@@ -179,7 +179,7 @@ void mc_pool_checkout_later(mc_pool *pool, const mc_checkout *checkout, mc_grant
     if (finding == FOUND_CONNECTION)
         mc_activate(connection, checkout);
     if (finding == FOUND_NONE && waiter != NULL) {
-        mc_waiter_append(mc_waiters_for(pool, checkout), waiter);
+        mc_waiter_enqueue(pool, waiter);
         waiter = NULL;  // its line owns it until its callback
         (void)pthread_mutex_unlock(&pool->mutex);
         return;
@@ -214,6 +214,7 @@ static void settle(mc_connection *connection)
         mc_connection_rollback(connection);
     else if (sqlite3_get_autocommit(connection->db) == 0)
         (void)mc_connection_commit(connection, NULL);
+    mc_changes_tell(connection);
 }
 
 void mc_pool_return(mc_pool *pool, mc_connection *connection)
@@ -227,8 +228,12 @@ void mc_pool_return(mc_pool *pool, mc_connection *connection)
     mc_ticket *ticket = connection->ticket;
     mc_ticket_detach(ticket);  // from here on nobody interrupts it
     settle(connection);
+    mc_connection_statistics counted = mc_connection_count(connection);
 
     (void)pthread_mutex_lock(&pool->mutex);
+    counted.checkouts = connection->counted.checkouts;
+    counted.busy_ns = connection->counted.busy_ns + mc_monotonic_ns() - connection->active_since_ns;
+    connection->counted = counted;
     connection->is_active = false;
     connection->has_owner = false;
     connection->ticket = NULL;

@@ -13,9 +13,10 @@ bool mc_pool_is_in_use(const mc_pool *pool);
 /// Locked: `connection` belongs to `checkout` from now on.
 void mc_activate(mc_connection *connection, const mc_checkout *checkout);
 
-/// Locked: the line for what is asked for, and a place at its end.
+/// Locked: the line for what is asked for, a place at its end, and the place that the waiter is due.
 mc_waiter_list *mc_waiters_for(mc_pool *pool, const mc_checkout *checkout);
 void mc_waiter_append(mc_waiter_list *list, mc_waiter *waiter);
+void mc_waiter_enqueue(mc_pool *pool, mc_waiter *waiter);
 void mc_copy_label(char *target, const char *label);
 
 /// Locked: ends a wait, with a connection or with the waiter's failure. A thread wakes up, a callback moves to `callbacks`.

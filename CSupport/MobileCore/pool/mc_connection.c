@@ -129,7 +129,7 @@ static mc_status apply_options(mc_connection *connection, mc_error *error)
     if (status == MC_OK)
         status = set(connection, "synchronous", options->synchronous, error);
     if (status == MC_OK)
-        status = set(connection, "wal_autocheckpoint", options->checkpoint_pages, error);
+        status = set(connection, "journal_size_limit", options->journal_size_limit, error);
     if (status == MC_OK)
         status = set(connection, "foreign_keys", options->foreign_keys, error);
     if (status == MC_OK && options->secure_delete >= 0)
@@ -183,6 +183,8 @@ mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc
     if (status == MC_OK) {
         // A misspelt "column" in double quotes is an error, not a string.
         (void)sqlite3_db_config(connection->db, SQLITE_DBCONFIG_DQS_DML, 0, (int *)NULL);
+        if (writer)
+            mc_log_watch(connection);
         *out = connection;
         connection = NULL;
     }
@@ -203,6 +205,7 @@ void mc_connection_close(mc_connection *connection)
     for (int i = 0; i < MC_CONTROL_COUNT; i++)
         (void)sqlite3_finalize(connection->control[i]);
     mc_statement_cache_close(connection);
+    mc_changes_close(connection);
     (void)sqlite3_close(connection->db);
     mc_free(connection);
 }
@@ -260,8 +263,10 @@ static int run_control(mc_connection *connection, mc_control control)
 
 mc_status mc_connection_begin(mc_connection *connection, mc_error *error)
 {
-    const mc_status status = mc_connection_check(connection, error);
+    mc_status status = mc_connection_check(connection, error);
     if (status != MC_OK)
+        return status;
+    if (connection->is_writer && (status = mc_log_make_room(connection, error)) != MC_OK)
         return status;
     const int code = run_control(connection, MC_CONTROL_BEGIN);
     if (code == SQLITE_OK)
@@ -282,8 +287,10 @@ mc_status mc_connection_commit(mc_connection *connection, mc_error *error)
                        "commit: the transaction has been rolled back already, by SQLite after an earlier error or by a statement");
     mc_statement_reset_all(connection);
     const int code = run_control(connection, MC_CONTROL_COMMIT);
-    if (code == SQLITE_OK)
+    if (code == SQLITE_OK) {
+        mc_changes_tell(connection);
         return MC_OK;
+    }
     const mc_status status = mc_fail_sqlite(error, connection->db, code, "commit");
     mc_connection_rollback(connection);
     return status;

@@ -48,6 +48,11 @@ static mc_status create_pool(const char *path, const mc_pool_options *options, m
         (void)pthread_mutex_destroy(&pool->mutex);
         status = fail_memory(error);
     }
+    if (status == MC_OK && mc_condition_init(&pool->told) != 0) {
+        (void)pthread_cond_destroy(&pool->drained);
+        (void)pthread_mutex_destroy(&pool->mutex);
+        status = fail_memory(error);
+    }
     if (status != MC_OK) {
         free_texts(pool);
         mc_free(pool);
@@ -71,6 +76,7 @@ static void close_connections(mc_pool *pool)
 
 static void free_pool(mc_pool *pool)
 {
+    (void)pthread_cond_destroy(&pool->told);
     (void)pthread_cond_destroy(&pool->drained);
     (void)pthread_mutex_destroy(&pool->mutex);
     mc_free(pool->pins);

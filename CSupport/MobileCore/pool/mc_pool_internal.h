@@ -11,8 +11,9 @@
 #include "base/mc_fail.h"
 #include "mc_pool.h"
 #include "mc_statement.h"
+#include "pool/mc_change_log.h"
 
-enum { MC_LABEL_SIZE = 81, MC_READERS_MAXIMUM = 64, MC_STATEMENTS_MAXIMUM = 10000 };
+enum { MC_OVERTAKEN_MAXIMUM = 16, MC_LABEL_SIZE = 81, MC_READERS_MAXIMUM = 64, MC_STATEMENTS_MAXIMUM = 10000 };
 
 /// SQL that the pool itself runs all the time, prepared once per connection.
 typedef enum mc_control {
@@ -52,6 +53,10 @@ struct mc_connection {
     int64_t busy_limit_ns;    ///< how long one wait for another process may take
     int64_t busy_since_ns;    ///< when the present wait began
     bool has_dropped_values;  ///< large values, since it was checked out
+    mc_change_log changes;    ///< of the writer, for the observers
+    int log_frames;           ///< of the writer: frames in the log after its last commit
+    int64_t log_restarts_at;  ///< of the writer: frames from which on the log should start over
+    bool has_warned_of_others; ///< of the writer: of readers that are not the pool's, since the log was last free
 
     sqlite3_stmt *control[MC_CONTROL_COUNT];
     mc_statement_list in_use, at_rest;
@@ -69,6 +74,8 @@ struct mc_connection {
     mc_ticket *ticket;          ///< [pool] of the outermost check-out
     int64_t active_since_ns;    ///< [pool]
     char label[MC_LABEL_SIZE];  ///< [pool]
+    bool is_warned_of;          ///< [pool] a warning has named this check-out
+    mc_connection_statistics counted;  ///< [pool] at its last return
 };
 
 /// Somebody who waits: a thread on its own stack, or a callback on the heap.
@@ -78,6 +85,7 @@ typedef struct mc_waiter {
     mc_checkout own_checkout;
     char own_label[MC_LABEL_SIZE];
     int64_t since_ns;
+    int overtaken;  ///< by short reads
     mc_connection *granted;
     bool is_done;
     mc_error failure;
@@ -119,6 +127,9 @@ struct mc_pool {
     int leaving;  ///< waits that are over and not yet noticed by who waited
     bool is_closing, is_closed;
     mc_pool_statistics statistics;  ///< those that are counted; the others are looked up
+    struct mc_observer *observers;  ///< in the order in which they came
+    pthread_t telling_thread;       ///< who calls them
+    pthread_cond_t told;            ///< a call has ended
     mc_pin *pins;
     size_t pin_count, pin_capacity;
 };
@@ -139,6 +150,18 @@ void mc_connection_close(mc_connection *connection);
 /// From here on the user's trace gets what runs on it: opening is the pool's own business.
 void mc_connection_start_trace(mc_connection *connection);
 mc_status mc_connection_pragma(mc_connection *connection, const char *name, int64_t *value, mc_error *error);
+
+/// mc_changes.c. Begin, with the pool locked, when the writer is checked out; tell behind whatever may have committed.
+void mc_changes_begin(mc_connection *writer);
+void mc_changes_tell(mc_connection *connection);
+void mc_changes_close(mc_connection *connection);
+
+/// mc_log.c: watch, once for the writer; make room before a transaction begins.
+void mc_log_watch(mc_connection *writer);
+mc_status mc_log_make_room(mc_connection *writer, mc_error *error);
+
+/// mc_statistics.c: what the connection has counted; its holder asks, who is about to return it.
+mc_connection_statistics mc_connection_count(const mc_connection *connection);
 
 /// mc_statement_cache.c
 mc_status mc_statement_cache_open(mc_connection *connection, int limit, mc_error *error);

@@ -16,6 +16,8 @@ mc_pool_options mc_pool_default_options(void)
         .synchronous = MC_SYNCHRONOUS_NORMAL,
         .journal = MC_JOURNAL_WAL,
         .checkpoint_pages = 1000,
+        .log_limit_bytes = INT64_C(1000000000),
+        .journal_size_limit = 64 * 1000 * 1000,
         .statement_cache = 64,
         .secure_delete = -1,
         .creates_file = true,
@@ -66,6 +68,10 @@ mc_status mc_pool_check_options(const char *path, const mc_pool_options *options
     if (status == MC_OK)
         status = check_range("checkpoint pages", options->checkpoint_pages, 0, INT32_MAX, " pages (0: no automatic checkpoint)", error);
     if (status == MC_OK)
+        status = check_range("log limit", options->log_limit_bytes, 0, INT64_MAX, " bytes (0: no limit)", error);
+    if (status == MC_OK)
+        status = check_range("journal size limit", options->journal_size_limit, -1, INT64_MAX, " bytes (-1: none)", error);
+    if (status == MC_OK)
         status = check_range("statement cache size", options->statement_cache, 0, MC_STATEMENTS_MAXIMUM, " statements", error);
     if (status == MC_OK)
         status = check_range("synchronous", options->synchronous, MC_SYNCHRONOUS_OFF, MC_SYNCHRONOUS_FULL, "", error);
@@ -93,13 +99,13 @@ static mc_status read_journal_mode(mc_connection *connection, char *mode, size_t
 mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_error *error)
 {
     mc_pool_settings *settings = &pool->settings;
-    int64_t page_size = 0, cache_pages = 0, mmap_bytes = 0, synchronous = 0, checkpoint = 0, secure = 0, keys = 0;
+    int64_t page_size = 0, cache_pages = 0, mmap_bytes = 0, synchronous = 0, size_limit = 0, secure = 0, keys = 0;
     const struct {
         const char *name;
         int64_t *value;
     } pragmas[] = {
         {"page_size", &page_size},     {"cache_size", &cache_pages},  {"mmap_size", &mmap_bytes},
-        {"synchronous", &synchronous}, {"wal_autocheckpoint", &checkpoint}, {"secure_delete", &secure},
+        {"synchronous", &synchronous}, {"journal_size_limit", &size_limit}, {"secure_delete", &secure},
         {"foreign_keys", &keys},
     };
     for (size_t i = 0; i < sizeof pragmas / sizeof pragmas[0]; i++) {
@@ -112,7 +118,9 @@ mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_err
     settings->cache_bytes = cache_pages * page_size;
     settings->mmap_bytes = mmap_bytes;
     settings->synchronous = (mc_synchronous)synchronous;
-    settings->checkpoint_pages = (int)checkpoint;
+    settings->checkpoint_pages = pool->options.checkpoint_pages;  // by mc_log.c: SQLite's own checkpoints are off
+    settings->log_limit_bytes = pool->options.log_limit_bytes;
+    settings->journal_size_limit = size_limit;
     settings->statement_cache = pool->options.statement_cache;
     settings->secure_delete = secure != 0;
     settings->foreign_keys = keys != 0;

@@ -184,6 +184,7 @@ mc_status mc_statement_step(mc_statement *statement, bool *has_row, mc_error *er
     if (code != SQLITE_DONE)
         return step_failed(statement, code, error);
     mc_statement_reset(statement);
+    mc_changes_tell(statement->connection);
     return MC_OK;
 }
 
@@ -224,6 +225,7 @@ mc_status mc_statement_run(mc_statement *statement, int64_t *changes, mc_error *
     if (code != SQLITE_DONE)
         return step_failed(statement, code, error);
     mc_statement_reset(statement);
+    mc_changes_tell(statement->connection);
     if (changes != NULL)
         *changes = changed;
     return MC_OK;
@@ -263,6 +265,7 @@ static mc_status run_script(mc_connection *connection, const char *sql, size_t l
             if (code != SQLITE_DONE)
                 status = mc_fail_sqlite(error, connection->db, code, "\"%s\"", mc_excerpt(sql, (size_t)(tail - sql)).text);
             (void)sqlite3_finalize(handle);
+            mc_changes_tell(connection);
         }
         length -= (size_t)(tail - sql);
         sql = tail;

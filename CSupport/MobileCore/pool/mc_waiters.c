@@ -31,6 +31,28 @@ static void waiter_remove(mc_waiter_list *list, mc_waiter *waiter)
     waiter->previous = waiter->next = NULL;
 }
 
+void mc_waiter_enqueue(mc_pool *pool, mc_waiter *waiter)
+{
+    mc_waiter_list *list = mc_waiters_for(pool, waiter->checkout);
+    mc_waiter_append(list, waiter);
+    if (waiter->checkout->writer || waiter->checkout->is_long)
+        return;
+    // A short read goes before the long ones at the end of the line, each of which has to put up with it only so often.
+    mc_waiter *ahead = waiter->previous;
+    while (ahead != NULL && ahead->checkout->is_long && ahead->overtaken < MC_OVERTAKEN_MAXIMUM) {
+        ahead->overtaken++;
+        ahead = ahead->previous;
+    }
+    if (ahead == waiter->previous)
+        return;
+    waiter_remove(list, waiter);
+    mc_waiter *behind = ahead != NULL ? ahead->next : list->first;
+    waiter->previous = ahead;
+    waiter->next = behind;
+    behind->previous = waiter;
+    *(ahead != NULL ? &ahead->next : &list->first) = waiter;
+}
+
 mc_waiter_list *mc_waiters_for(mc_pool *pool, const mc_checkout *checkout)
 {
     return checkout->writer ? &pool->for_writer : &pool->for_reader;
@@ -75,6 +97,8 @@ void mc_activate(mc_connection *connection, const mc_checkout *checkout)
     connection->has_owner = false;
     connection->depth = 1;
     connection->has_dropped_values = false;
+    connection->is_warned_of = false;
+    connection->counted.checkouts++;
     connection->ticket = checkout->ticket;
     connection->active_since_ns = mc_monotonic_ns();
     pool->statistics.checkouts++;
@@ -84,6 +108,8 @@ void mc_activate(mc_connection *connection, const mc_checkout *checkout)
     if (!connection->is_writer) {
         connection->next = pool->active_readers;
         pool->active_readers = connection;
+    } else {
+        mc_changes_begin(connection);
     }
 }
 
@@ -97,7 +123,10 @@ void mc_end_wait(mc_pool *pool, mc_waiter *waiter, mc_connection *granted, mc_wa
     waiter->has_failed = granted == NULL;
     waiter->is_done = true;
     pool->statistics.waits++;
-    pool->statistics.waited_ns += mc_monotonic_ns() - waiter->since_ns;
+    const int64_t waited = mc_monotonic_ns() - waiter->since_ns;
+    pool->statistics.waited_ns += waited;
+    if (waited > pool->statistics.longest_wait_ns)
+        pool->statistics.longest_wait_ns = waited;
     pool->leaving++;
     if (waiter->callback != NULL)
         mc_waiter_append(callbacks, waiter);
@@ -170,25 +199,4 @@ void mc_call_back(mc_pool *pool, mc_waiter_list *callbacks)
         mc_has_left(pool);
         (void)pthread_mutex_unlock(&pool->mutex);
     }
-}
-
-static int length_of(const mc_waiter_list *list)
-{
-    int count = 0;
-    for (const mc_waiter *waiter = list->first; waiter != NULL; waiter = waiter->next)
-        count++;
-    return count;
-}
-
-void mc_pool_get_statistics(mc_pool *pool, mc_pool_statistics *statistics)
-{
-    (void)pthread_mutex_lock(&pool->mutex);
-    *statistics = pool->statistics;
-    statistics->writer_is_active = pool->writer != NULL && pool->writer->is_active;
-    statistics->readers_open = pool->readers_open;
-    for (const mc_connection *reader = pool->active_readers; reader != NULL; reader = reader->next)
-        statistics->readers_active++;
-    statistics->waiting_for_writer = length_of(&pool->for_writer);
-    statistics->waiting_for_reader = length_of(&pool->for_reader);
-    (void)pthread_mutex_unlock(&pool->mutex);
 }

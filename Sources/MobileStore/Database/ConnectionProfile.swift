@@ -27,6 +27,13 @@ public struct ConnectionProfile: Sendable {
     /// Pages in the write-ahead log that start a checkpoint, 0 for no automatic checkpoint; default 1000.
     public var checkpointPages: Int
 
+    /// A write does not begin while the write-ahead log is larger than this and a reader keeps it from starting over; default 1 GB,
+    /// 0 for no limit. It waits as for any lock, then throws ``StoreError/Code/timeout`` with the reader's label and age.
+    public var logLimit: ByteCount
+
+    /// What the file of the write-ahead log keeps when it starts over; default 64 MB, `nil` for all that it has grown to.
+    public var journalSizeLimit: ByteCount?
+
     /// Prepared statements that each connection keeps, 0 to 10000; default 64.
     public var statementCacheSize: Int
 
@@ -65,13 +72,18 @@ public struct ConnectionProfile: Sendable {
     /// SMP 2.3: `enableTrace:withPayload:`.
     public var tracesValues: Bool
 
+    /// Called when a reader keeps the write-ahead log from starting over and it has grown to eight times ``checkpointPages``: once
+    /// for each read, on the thread that writes, behind its commit.
+    public var warning: (@Sendable (LogWarning) -> Void)?
+
     /// A profile for the database file at `path`; everything else has the default of its property.
     public init(
         path: String, pageSize: Int = -1, cacheSize: ByteCount = .megabytes(10), maxConnections: Int = 2,
         memoryMapSize: ByteCount = 0, synchronous: Synchronous = .normal, checkpointPages: Int = 1000,
-        statementCacheSize: Int = 64, journal: Journal = .wal, foreignKeys: Bool = false, isReadOnly: Bool = false,
+        logLimit: ByteCount = .megabytes(1000), journalSizeLimit: ByteCount? = .megabytes(64), statementCacheSize: Int = 64, journal: Journal = .wal, foreignKeys: Bool = false, isReadOnly: Bool = false,
         createsFile: Bool = true, secureDelete: Bool? = nil, busyTimeout: Duration = .seconds(30), coalescesLogWrites: Bool = true,
-        storageLayers: [StorageLayer] = [], trace: (@Sendable (String) -> Void)? = nil, tracesValues: Bool = false
+        storageLayers: [StorageLayer] = [], trace: (@Sendable (String) -> Void)? = nil, tracesValues: Bool = false,
+        warning: (@Sendable (LogWarning) -> Void)? = nil
     ) {
         self.path = path
         self.pageSize = pageSize
@@ -80,6 +92,8 @@ public struct ConnectionProfile: Sendable {
         self.memoryMapSize = memoryMapSize
         self.synchronous = synchronous
         self.checkpointPages = checkpointPages
+        self.logLimit = logLimit
+        self.journalSizeLimit = journalSizeLimit
         self.statementCacheSize = statementCacheSize
         self.journal = journal
         self.foreignKeys = foreignKeys
@@ -91,6 +105,19 @@ public struct ConnectionProfile: Sendable {
         self.storageLayers = storageLayers
         self.trace = trace
         self.tracesValues = tracesValues
+        self.warning = warning
+    }
+
+    /// A reader that pins the write-ahead log.
+    public struct LogWarning: Sendable {
+        /// All of it in a sentence.
+        public let message: String
+        /// What the log has grown to.
+        public let logSize: ByteCount
+        /// The label of the oldest read; `nil` when the reader is in another process, or another `Database` on the file.
+        public let reader: String?
+        /// For how long it has been reading; zero when it is not known.
+        public let age: Duration
     }
 
     /// When a transaction is on the disk.

@@ -12,13 +12,14 @@ extension Database {
         try await run(.write, timeout: timeout, label: label, body)
     }
 
-    /// The `async` twin of ``read(timeout:interruption:_:)``: waits without a thread, and runs `body` on a thread of the
+    /// The `async` twin of ``read(length:timeout:label:interruption:_:)``: waits without a thread, and runs `body` on a thread of the
     /// database's own. Cancelling the task ends the wait or interrupts the work.
     /// - Throws: `CancellationError` when the task is cancelled; otherwise as its twin.
     public func read<R: Sendable>(
-        timeout: Duration? = nil, _ body: @escaping @Sendable (Connection) throws -> R
+        length: ReadLength = .short, timeout: Duration? = nil, label: String = "",
+        _ body: @escaping @Sendable (Connection) throws -> R
     ) async throws -> R {
-        try await run(.read, timeout: timeout, label: "", body)
+        try await run(length == .short ? .read : .longRead, timeout: timeout, label: label, body)
     }
 
     /// The `async` twin of ``close()``.
@@ -75,7 +76,7 @@ private final class Job: Sendable {
             }
             unsafe label.withCString { label in
                 var checkout = unsafe mc_checkout(
-                    writer: purpose == .write, loose: false, timeout_ns: timeout?.nanoseconds ?? -1, label: label,
+                    writer: purpose == .write, is_long: purpose == .longRead, loose: false, timeout_ns: timeout?.nanoseconds ?? -1, label: label,
                     ticket: self.interruption.ticket)
                 unsafe mc_pool_checkout_later(
                     self.database.pool, &checkout, Job.granted, Unmanaged.passRetained(self).toOpaque())

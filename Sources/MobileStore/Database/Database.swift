@@ -18,20 +18,24 @@ internal import MobileCore
     /// Where the blocking work of the `async` functions runs.
     let queue: WorkQueue
 
-    /// What the pool's trace callback is given; it lives until the pool is freed.
-    private let trace: TraceSink?
+    /// What the pool's callbacks are given; they live until the pool is freed.
+    private let sinks: (trace: TraceSink?, warning: WarningSink?)
 
     /// Opens the file of the profile, and creates it where the profile says so.
     /// - Throws: ``StoreError`` `.misuse` (a setting out of its range), `.notFound`, `.corrupt` (not a database), `.timeout`
     ///   (another process keeps it locked), `.io`, `.sqlite`.
     public init(_ profile: ConnectionProfile) throws(StoreError) {
-        let trace = profile.trace.map(TraceSink.init)
+        let trace = profile.trace.map(TraceSink.init), warning = profile.warning.map(WarningSink.init)
         // One for each connection, and some for timers, for opening readers and for those who close.
         queue = try WorkQueue(threads: max(1, min(64, profile.maxConnections)) + 8)
         var options = unsafe try mc_pool_options(profile)
         if let trace {
             unsafe options.trace = TraceSink.callback
             unsafe options.trace_context = Unmanaged.passUnretained(trace).toOpaque()
+        }
+        if let warning {
+            unsafe options.warn = WarningSink.callback
+            unsafe options.warn_context = Unmanaged.passUnretained(warning).toOpaque()
         }
         var pool: OpaquePointer?
         let vfs = try StorageLayer.register(profile.storageLayers)
@@ -42,7 +46,7 @@ internal import MobileCore
             }
         }
         unsafe self.pool = pool!  // MC_OK promises a pool
-        self.trace = trace
+        sinks = (trace, warning)
         path = profile.path
         var settings = mc_pool_settings()
         unsafe mc_pool_get_settings(self.pool, &settings)
@@ -66,12 +70,25 @@ internal import MobileCore
     }
 
     /// Runs `body` on a reader, where it sees one state of the database from its first statement to its last one.
-    /// - Parameters: as for ``write(timeout:label:interruption:_:)``.
+    /// - Parameters:
+    ///   - length: how long the read is going to take. Where reads wait for a connection, short ones go first.
+    ///   - label: what the read does, for the warning that it keeps the write-ahead log from starting over.
+    ///   - timeout, interruption: as for ``write(timeout:label:interruption:_:)``.
     /// - Throws: what `body` throws; ``StoreError`` `.timeout`, `.interrupted`, `.closed`.
     public func read<R>(
-        timeout: Duration? = nil, interruption: Interruption? = nil, _ body: (Connection) throws -> R
+        length: ReadLength = .short, timeout: Duration? = nil, label: String = "", interruption: Interruption? = nil,
+        _ body: (Connection) throws -> R
     ) throws -> R {
-        try lease(.read, timeout: timeout, label: "", interruption: interruption).transaction(body)
+        try lease(length == .short ? .read : .longRead, timeout: timeout, label: label, interruption: interruption).transaction(body)
+    }
+
+    /// How long a read keeps its connection.
+    public enum ReadLength: Sendable {
+        /// Some rows: it goes before long reads that wait.
+        case short
+        /// A report, an export, a look at every row: at most 16 short reads that come later go before it.
+        /// ``Database/pages(_:_:size:maximumBytes:)`` is one.
+        case long
     }
 
     /// The rows of a query, a page at a time, on a reader of their own, which is given back behind the last row or when the
@@ -83,7 +100,7 @@ internal import MobileCore
     public func pages(
         _ sql: String, _ values: [Value] = [], size: Int = 100, maximumBytes: ByteCount = .megabytes(4)
     ) throws -> RowPages {
-        let lease = try lease(.pages, timeout: nil, label: "", interruption: nil)
+        let lease = try lease(.pages, timeout: nil, label: "pages of \(sql)", interruption: nil)
         try lease.begin()
         return try RowPages(
             statement: lease.connection.statement(sql), values, size: size, maximumBytes: maximumBytes, lease: lease)
@@ -103,7 +120,7 @@ internal import MobileCore
         try unsafe StoreError.check { error in
             unsafe label.withCString { label in
                 var checkout = unsafe mc_checkout(
-                    writer: purpose == .write, loose: purpose == .pages, timeout_ns: timeout?.nanoseconds ?? -1, label: label,
+                    writer: purpose == .write, is_long: purpose == .longRead || purpose == .pages, loose: purpose == .pages, timeout_ns: timeout?.nanoseconds ?? -1, label: label,
                     ticket: interruption?.ticket)
                 return unsafe mc_pool_checkout(pool, &checkout, &handle, error)
             }
@@ -121,6 +138,8 @@ extension mc_pool_options {
         unsafe mmap_bytes = Int64(profile.memoryMapSize.bytes)
         unsafe synchronous = mc_synchronous(UInt32(profile.synchronous.rawValue))
         unsafe checkpoint_pages = try Self.setting("checkpoint pages", profile.checkpointPages)
+        unsafe log_limit_bytes = Int64(profile.logLimit.bytes)
+        unsafe journal_size_limit = profile.journalSizeLimit.map { $0.bytes < 0 ? .min : Int64($0.bytes) } ?? -1
         unsafe statement_cache = try Self.setting("statement cache size", profile.statementCacheSize)
         unsafe journal = profile.journal == .wal ? MC_JOURNAL_WAL : MC_JOURNAL_UNCHANGED
         unsafe foreign_keys = profile.foreignKeys
@@ -151,6 +170,23 @@ private final class TraceSink: Sendable {
         let sink = unsafe Unmanaged<TraceSink>.fromOpaque(context).takeUnretainedValue()
         let text = unsafe String(decoding: UnsafeRawBufferPointer(start: sql, count: length), as: UTF8.self)
         sink.report(text)
+    }
+}
+
+/// Hands the core's warning on to the profile's closure.
+private final class WarningSink: Sendable {
+    let report: @Sendable (ConnectionProfile.LogWarning) -> Void
+
+    init(_ report: @escaping @Sendable (ConnectionProfile.LogWarning) -> Void) { self.report = report }
+
+    static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<mc_log_warning>) -> Void = { context, warning in
+        guard let context = unsafe context else { return }
+        let sink = unsafe Unmanaged<WarningSink>.fromOpaque(context).takeUnretainedValue()
+        let warning = unsafe warning.pointee
+        sink.report(
+            ConnectionProfile.LogWarning(
+                message: unsafe String(cString: warning.message), logSize: .bytes(unsafe Int(warning.log_bytes)),
+                reader: unsafe warning.reader.map { unsafe String(cString: $0) }, age: .nanoseconds(unsafe warning.reader_age_ns)))
     }
 }
 

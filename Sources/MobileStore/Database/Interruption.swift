@@ -2,7 +2,7 @@ internal import MobileCore
 
 /// Ends a wait for a connection, or the work on one, from another thread.
 ///
-/// Give it to one ``Database/read(timeout:interruption:_:)`` or write at a time. Once interrupted it stays so.
+/// Give it to one ``Database/read(length:timeout:label:interruption:_:)`` or write at a time. Once interrupted it stays so.
 @safe public final class Interruption: Sendable {
     /// The ticket's own lock guards it; it lives as long as this object, which outlives its check-out.
     nonisolated(unsafe) let ticket: OpaquePointer

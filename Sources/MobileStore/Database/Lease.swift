@@ -2,7 +2,7 @@ internal import MobileCore
 
 /// One connection on loan from the pool: goes back when the last owner lets go of it.
 @safe final class Lease {
-    enum Purpose { case write, read, pages }
+    enum Purpose { case write, read, longRead, pages }
 
     let database: Database
     let connection: Connection

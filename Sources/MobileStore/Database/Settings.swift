@@ -15,6 +15,10 @@ extension Database {
         public let synchronous: ConnectionProfile.Synchronous
         /// Pages in the write-ahead log that start a checkpoint; 0: none starts by itself.
         public let checkpointPages: Int
+        /// What the write-ahead log may grow to before a write waits for readers; 0: anything.
+        public let logLimit: ByteCount
+        /// What the log's file keeps when it starts over; `nil`: everything.
+        public let journalSizeLimit: ByteCount?
         /// Prepared statements that each connection keeps.
         public let statementCacheSize: Int
         /// The file's journal mode, such as `wal` or `delete`.
@@ -39,6 +43,8 @@ extension Database.Settings {
         memoryMapSize = .bytes(Int(settings.mmap_bytes))
         synchronous = ConnectionProfile.Synchronous(rawValue: Int(settings.synchronous.rawValue)) ?? .full
         checkpointPages = Int(settings.checkpoint_pages)
+        logLimit = .bytes(Int(settings.log_limit_bytes))
+        journalSizeLimit = settings.journal_size_limit < 0 ? nil : .bytes(Int(settings.journal_size_limit))
         statementCacheSize = Int(settings.statement_cache)
         journalMode = unsafe withUnsafeBytes(of: &settings.journal_mode) { bytes in
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

@@ -5,7 +5,9 @@ import MobileStore
 enum Inspect {
     static let summary = "shows what is in a client database: objects, pending changes, outbox, settings, space"
     static let usage = """
-        usage: mobile inspect DATABASE
+        usage: mobile inspect [--stats] DATABASE
+
+          --stats   the settings in force, what reading all of it costs, and how full its pages are; of any SQLite database
 
         Opens the file for reading only. Pending changes: C created, U updated, D deleted, P parent of pending children.
         """
@@ -15,12 +17,14 @@ enum Inspect {
             print(usage)
             return 0
         }
-        guard arguments.count == 1, let path = arguments.first, !path.hasPrefix("-") else {
+        let names = arguments.filter { $0 != "--stats" }
+        guard names.count == 1, arguments.count <= 2, let path = names.first, !path.hasPrefix("-") else {
             Terminal.complain(usage)
             return Command.usageStatus
         }
         do {
-            for line in try ClientDatabaseReport(path: path).lines { print(line) }
+            let lines = try arguments.count == 2 ? TuningReport(path: path).lines : ClientDatabaseReport(path: path).lines
+            for line in lines { print(line) }
             return 0
         } catch {
             Terminal.complain("mobile inspect: \(message(of: error))")

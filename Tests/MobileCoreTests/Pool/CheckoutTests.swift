@@ -181,7 +181,7 @@ import Testing
         defer { mc_pool_free(other) }
         try core.with(writer: true) { (writer) throws in
             try CoreError.check { mc_connection_begin(writer, $0) }
-            var checkout = mc_checkout(writer: true, loose: false, timeout_ns: 30_000_000, label: nil, ticket: nil)
+            var checkout = mc_checkout(writer: true, is_long: false, loose: false, timeout_ns: 30_000_000, label: nil, ticket: nil)
             var second: OpaquePointer?
             try CoreError.check { mc_pool_checkout(other, &checkout, &second, $0) }
             let error = #expect(throws: CoreError.self) { try CoreError.check { mc_connection_begin(second!, $0) } }
@@ -194,7 +194,7 @@ import Testing
     @Test func `a connection is granted to a callback, at once or later, or times out`() throws {
         let core = try CorePool()
         let grants = Grants()
-        var checkout = mc_checkout(writer: true, loose: false, timeout_ns: -1, label: nil, ticket: nil)
+        var checkout = mc_checkout(writer: true, is_long: false, loose: false, timeout_ns: -1, label: nil, ticket: nil)
         mc_pool_checkout_later(core.pool, &checkout, Grants.callback, grants.context)
         let writer = try #require(grants.connections.first)
         mc_pool_checkout_later(core.pool, &checkout, Grants.callback, grants.context)

@@ -21,6 +21,8 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
         BadSetting(change: { $0.readers = 65 }, message: "maximum connections 65: use 1 to 64 readers beside the writer"),
         BadSetting(change: { $0.mmap_bytes = -1 }, message: "memory map size -1: use 0 to 1099511627776 bytes"),
         BadSetting(change: { $0.checkpoint_pages = -1 }, message: "checkpoint pages -1: use 0 to 2147483647 pages (0: no automatic checkpoint)"),
+        BadSetting(change: { $0.log_limit_bytes = -1 }, message: "log limit -1: use 0 to 9223372036854775807 bytes (0: no limit)"),
+        BadSetting(change: { $0.journal_size_limit = -2 }, message: "journal size limit -2: use -1 to 9223372036854775807 bytes (-1: none)"),
         BadSetting(change: { $0.statement_cache = -1 }, message: "statement cache size -1: use 0 to 10000 statements"),
         BadSetting(change: { $0.secure_delete = 2 }, message: "secure delete 2: use -1 to 1"),
         BadSetting(change: { $0.busy_timeout_ns = -1 }, message: "busy timeout -1: use 0 to 9223372036854775807 ns"),
@@ -105,7 +107,7 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
         try core.with(writer: true) { try exec($0, "CREATE TABLE t(a); INSERT INTO t VALUES (5)") }
         let pool = try CorePool.open(core.directory + "/core.db") { $0.read_only = true }
         defer { mc_pool_free(pool) }
-        var checkout = mc_checkout(writer: true, loose: false, timeout_ns: -1, label: nil, ticket: nil)
+        var checkout = mc_checkout(writer: true, is_long: false, loose: false, timeout_ns: -1, label: nil, ticket: nil)
         var connection: OpaquePointer?
         let error = #expect(throws: CoreError.self) { try CoreError.check { mc_pool_checkout(pool, &checkout, &connection, $0) } }
         #expect(error?.code == MC_ERROR_READ_ONLY)

@@ -47,6 +47,7 @@ final class CorePool: @unchecked Sendable {  // the C pool may be used on any th
 
     static func open(_ path: String, _ change: (inout mc_pool_options) -> Void = { _ in }) throws -> OpaquePointer {
         var options = mc_pool_default_options()
+        TestDefaults.apply(to: &options)
         change(&options)
         var pool: OpaquePointer?
         try CoreError.check { mc_pool_open(path, &options, &pool, $0) }
@@ -54,11 +55,11 @@ final class CorePool: @unchecked Sendable {  // the C pool may be used on any th
     }
 
     func checkOut(
-        writer: Bool = false, loose: Bool = false, timeout: Int64 = -1, label: String = "", ticket: OpaquePointer? = nil
+        writer: Bool = false, isLong: Bool = false, loose: Bool = false, timeout: Int64 = -1, label: String = "", ticket: OpaquePointer? = nil
     ) throws -> OpaquePointer {
         var connection: OpaquePointer?
         try label.withCString { label in
-            var checkout = mc_checkout(writer: writer, loose: loose, timeout_ns: timeout, label: label, ticket: ticket)
+            var checkout = mc_checkout(writer: writer, is_long: isLong, loose: loose, timeout_ns: timeout, label: label, ticket: ticket)
             try CoreError.check { mc_pool_checkout(pool, &checkout, &connection, $0) }
         }
         return connection!
@@ -93,6 +94,23 @@ final class CorePool: @unchecked Sendable {  // the C pool may be used on any th
 
 func exec(_ connection: OpaquePointer, _ sql: String) throws {
     try CoreError.check { mc_connection_exec(connection, sql, sql.utf8.count, nil, $0) }
+}
+
+/// `make soak` runs all tests of the core with other page and cache sizes than people have: what must be right must be right with
+/// any. A test that is about the defaults themselves, or about an amount that follows from them, says so.
+enum TestDefaults {
+    private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
+    /// `CORE_PAGE_SIZE` in the environment, in bytes.
+    static let pageSize = number("CORE_PAGE_SIZE")
+    /// `CORE_CACHE_PAGES` in the environment.
+    static let cachePages = number("CORE_CACHE_PAGES")
+
+    static var areUsual: Bool { pageSize == nil && cachePages == nil }
+
+    static func apply(to options: inout mc_pool_options) {
+        if let pageSize { options.page_size = Int32(pageSize) }
+        if let cachePages { options.cache_bytes = Int64(cachePages * (pageSize ?? 4096)) }
+    }
 }
 
 /// A prepared statement that goes back to its cache at the end of `body`.

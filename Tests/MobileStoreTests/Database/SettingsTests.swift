@@ -25,6 +25,9 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
         #expect(settings.memoryMapSize == 0)
         #expect(settings.synchronous == .normal)
         #expect(settings.checkpointPages == 1000)
+        #expect(settings.logLimit == .megabytes(1000))
+        #expect(settings.journalSizeLimit == .megabytes(64))
+        #expect(settings.coalescesLogWrites)
         #expect(settings.statementCacheSize == 64)
         #expect(settings.journalMode == "wal")
         #expect(!settings.foreignKeys)
@@ -50,6 +53,8 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
         BadSetting({ $0.memoryMapSize = .bytes(-1) }, "memory map size -1"),
         BadSetting({ $0.cacheSize = .megabytes(.max) }, "cache size"),
         BadSetting({ $0.checkpointPages = -1 }, "checkpoint pages -1"),
+        BadSetting({ $0.logLimit = .bytes(-1) }, "log limit -1"),
+        BadSetting({ $0.journalSizeLimit = .bytes(-5) }, "journal size limit -"),
         BadSetting({ $0.statementCacheSize = 20_000 }, "statement cache size 20000"),
         BadSetting({ $0.path = "" }, "database path \"\""),
     ])

@@ -1,0 +1,312 @@
+/// mc_changes.c: notes what the writer changes, and tells the observers behind its commit.
+///
+/// SQLite's update hook names rows, but not all of them. The library's own count of changed rows has all: where the two
+/// differ, rows have changed that nobody can name.
+#include "mc_changes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mc_memory.h"
+#include "pool/mc_checkout.h"
+
+struct mc_observer {
+    mc_observer *next;
+    mc_changed changed;
+    void *context;
+    char **tables;
+    size_t table_count;
+    bool is_new;    ///< [pool] made while the writer was in use: it must not get a part of a transaction
+    bool is_calling; ///< [pool]
+    bool has_ended;  ///< [pool] it is not called any more
+    bool is_garbage; ///< [pool] it ended within its own call: who called it frees it
+};
+
+static bool wants(const mc_observer *observer, const char *table)
+{
+    for (size_t i = 0; i < observer->table_count; i++) {
+        if (sqlite3_stricmp(observer->tables[i], table) == 0)
+            return true;
+    }
+    return observer->table_count == 0;
+}
+
+// ---- Noting --------------------------------------------------------------------------------------------------------------
+
+static bool is_watched(mc_pool *pool, const char *table)
+{
+    bool found = false;
+    (void)pthread_mutex_lock(&pool->mutex);
+    for (const mc_observer *observer = pool->observers; observer != NULL && !found; observer = observer->next)
+        found = !observer->is_new && wants(observer, table);
+    (void)pthread_mutex_unlock(&pool->mutex);
+    return found;
+}
+
+/// The table's entry, made at its first change; NULL without memory.
+static mc_changed_table *find_table(mc_connection *connection, const char *name)
+{
+    mc_change_log *log = &connection->changes;
+    if (log->last < log->count && strcmp(log->tables[log->last].name, name) == 0)
+        return &log->tables[log->last];
+    for (log->last = 0; log->last < log->count; log->last++) {
+        if (strcmp(log->tables[log->last].name, name) == 0)
+            return &log->tables[log->last];
+    }
+    if (log->count == log->capacity) {
+        const size_t capacity = log->capacity * 2 + 8;
+        mc_changed_table *grown = mc_reallocate(log->tables, capacity, sizeof *grown);
+        if (grown == NULL)
+            return NULL;
+        log->tables = grown;
+        log->capacity = capacity;
+    }
+    char *const copy = mc_copy_text(name);
+    if (copy == NULL)
+        return NULL;
+    log->tables[log->count] = (mc_changed_table){.name = copy};
+    return &log->tables[log->count++];
+}
+
+static void note_key(mc_changed_table *table, int64_t key)
+{
+    if (table->any_key || (table->count > 0 && table->keys[table->count - 1] == key))
+        return;
+    if (table->count == table->capacity) {
+        const size_t capacity = table->capacity * 2 + 16;
+        int64_t *grown = capacity <= 2 * MC_CHANGED_KEYS_MAXIMUM ? mc_reallocate(table->keys, capacity, sizeof *grown) : NULL;
+        if (grown == NULL) {  // too many, or no memory for more
+            table->any_key = true;
+            return;
+        }
+        table->keys = grown;
+        table->capacity = capacity;
+    }
+    table->keys[table->count++] = key;
+}
+
+static void row_changed(void *context, int operation, const char *schema, const char *name, sqlite3_int64 key)
+{
+    mc_connection *connection = context;
+    (void)operation;
+    connection->changes.named_rows++;
+    if (strcmp(schema, "main") != 0)
+        return;
+    mc_changed_table *table = find_table(connection, name);
+    if (table == NULL) {
+        connection->changes.any_table = true;
+        return;
+    }
+    if (!table->is_changed) {
+        table->is_changed = true;
+        table->is_watched = is_watched(connection->pool, name);
+    }
+    if (table->is_watched)
+        note_key(table, key);
+}
+
+/// What follows belongs to another transaction.
+static void forget(mc_connection *connection)
+{
+    mc_change_log *log = &connection->changes;
+    for (size_t i = 0; i < log->count; i++) {
+        log->tables[i].is_changed = log->tables[i].any_key = false;
+        log->tables[i].count = 0;
+    }
+    log->any_table = false;
+    log->named_rows = 0;
+    log->changes_before = sqlite3_total_changes64(connection->db);
+}
+
+static void rolled_back(void *context)
+{
+    forget(context);
+}
+
+void mc_changes_begin(mc_connection *writer)
+{
+    mc_pool *pool = writer->pool;
+    const bool is_wanted = pool->observers != NULL;
+    for (mc_observer *observer = pool->observers; observer != NULL; observer = observer->next)
+        observer->is_new = false;
+    if (is_wanted != writer->changes.is_on) {
+        writer->changes.is_on = is_wanted;
+        (void)sqlite3_update_hook(writer->db, is_wanted ? row_changed : NULL, writer);
+        (void)sqlite3_rollback_hook(writer->db, is_wanted ? rolled_back : NULL, writer);
+    }
+    if (is_wanted)
+        forget(writer);
+}
+
+void mc_changes_close(mc_connection *connection)
+{
+    mc_change_log *log = &connection->changes;
+    for (size_t i = 0; i < log->count; i++) {
+        mc_free(log->tables[i].name);
+        mc_free(log->tables[i].keys);
+    }
+    mc_free(log->tables);
+}
+
+// ---- Telling -------------------------------------------------------------------------------------------------------------
+
+static int compare_keys(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static void sort_keys(mc_changed_table *table)
+{
+    size_t kept = 0;
+    qsort(table->keys, table->count, sizeof *table->keys, compare_keys);
+    for (size_t i = 0; i < table->count; i++) {
+        if (kept == 0 || table->keys[kept - 1] != table->keys[i])
+            table->keys[kept++] = table->keys[i];
+    }
+    table->count = kept;
+    table->any_key = table->any_key || kept > MC_CHANGED_KEYS_MAXIMUM;
+}
+
+/// Locked: takes a dead observer out of the list.
+static void remove_observer(mc_pool *pool, const mc_observer *observer)
+{
+    mc_observer **link = &pool->observers;
+    while (*link != observer)
+        link = &(*link)->next;
+    *link = observer->next;
+}
+
+static void free_observer(mc_observer *observer)
+{
+    for (size_t i = 0; i < observer->table_count && observer->tables != NULL; i++)
+        mc_free(observer->tables[i]);
+    mc_free(observer->tables);
+    mc_free(observer);
+}
+
+/// What of the changes one observer gets, in `tables`, which has room for all of them.
+static mc_changes select_changes(const mc_change_log *log, const mc_observer *observer, mc_table_changes *tables, bool any_table)
+{
+    mc_changes changes = {.tables = tables, .any_table = any_table};
+    for (size_t i = 0; i < log->count && tables != NULL; i++) {
+        const mc_changed_table *table = &log->tables[i];
+        if (table->is_changed && table->is_watched && wants(observer, table->name))
+            tables[changes.table_count++] = (mc_table_changes){
+                .table = table->name,
+                .keys = table->any_key ? NULL : table->keys,
+                .key_count = table->any_key ? 0 : table->count,
+                .any_key = table->any_key,
+            };
+    }
+    return changes;
+}
+
+static void tell(mc_connection *writer, bool any_table)
+{
+    mc_pool *pool = writer->pool;
+    mc_change_log *log = &writer->changes;
+    mc_table_changes *tables = mc_allocate(log->count * sizeof *tables);
+    any_table = any_table || (tables == NULL && log->count > 0);
+    (void)pthread_mutex_lock(&pool->mutex);
+    pool->telling_thread = pthread_self();
+    for (mc_observer *observer = pool->observers; observer != NULL;) {
+        const mc_changes changes = select_changes(log, observer, tables, any_table);
+        if (!observer->is_new && !observer->has_ended && (changes.table_count > 0 || any_table)) {
+            observer->is_calling = true;
+            (void)pthread_mutex_unlock(&pool->mutex);
+            observer->changed(observer->context, &changes);
+            (void)pthread_mutex_lock(&pool->mutex);
+            observer->is_calling = false;
+        }
+        // It stays in the list while it is called, so its next one is the right one.
+        mc_observer *next = observer->next;
+        (void)pthread_cond_broadcast(&pool->told);
+        if (observer->is_garbage) {
+            remove_observer(pool, observer);
+            free_observer(observer);
+        }
+        observer = next;
+    }
+    (void)pthread_mutex_unlock(&pool->mutex);
+    mc_free(tables);
+}
+
+void mc_changes_tell(mc_connection *connection)
+{
+    mc_change_log *log = &connection->changes;
+    if (!log->is_on || sqlite3_get_autocommit(connection->db) == 0)
+        return;
+    const int64_t changed_rows = sqlite3_total_changes64(connection->db) - log->changes_before;
+    if (changed_rows == 0 && log->named_rows == 0)
+        return;
+    bool is_wanted = false;
+    for (size_t i = 0; i < log->count; i++) {
+        if (log->tables[i].is_changed && log->tables[i].is_watched) {
+            sort_keys(&log->tables[i]);
+            is_wanted = true;
+        }
+    }
+    const bool any_table = log->any_table || changed_rows != log->named_rows;
+    if (is_wanted || any_table)
+        tell(connection, any_table);
+    forget(connection);
+}
+
+// ---- Observers -----------------------------------------------------------------------------------------------------------
+
+static bool copy_tables(mc_observer *observer, const mc_observation *observation)
+{
+    if (observation->table_count == 0)
+        return true;
+    observer->tables = mc_allocate_zeroed(observation->table_count, sizeof *observer->tables);
+    if (observer->tables == NULL)
+        return false;
+    observer->table_count = observation->table_count;
+    for (size_t i = 0; i < observation->table_count; i++) {
+        observer->tables[i] = mc_copy_text(observation->tables[i]);
+        if (observer->tables[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+mc_status mc_pool_observe(mc_pool *pool, const mc_observation *observation, mc_observer **out, mc_error *error)
+{
+    *out = NULL;
+    mc_observer *observer = mc_allocate_zeroed(1, sizeof *observer);
+    if (observer == NULL)
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for an observer");
+    if (!copy_tables(observer, observation)) {
+        free_observer(observer);
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for an observer");
+    }
+    observer->changed = observation->changed;
+    observer->context = observation->context;
+    observer->is_new = true;
+    (void)pthread_mutex_lock(&pool->mutex);
+    mc_observer **link = &pool->observers;
+    while (*link != NULL)
+        link = &(*link)->next;
+    *link = observer;
+    (void)pthread_mutex_unlock(&pool->mutex);
+    *out = observer;
+    return MC_OK;
+}
+
+void mc_pool_unobserve(mc_pool *pool, mc_observer *observer)
+{
+    if (observer == NULL)
+        return;
+    (void)pthread_mutex_lock(&pool->mutex);
+    observer->has_ended = true;
+    if (observer->is_calling && pthread_equal(pool->telling_thread, pthread_self())) {
+        observer->is_garbage = true;
+    } else {
+        while (observer->is_calling)
+            (void)pthread_cond_wait(&pool->told, &pool->mutex);
+        remove_observer(pool, observer);
+        free_observer(observer);
+    }
+    (void)pthread_mutex_unlock(&pool->mutex);
+}

@@ -1,0 +1,100 @@
+internal import MobileCore
+
+/// What one commit changed, as far as the observer asked for it.
+///
+/// SQLite names no rows of WITHOUT ROWID and virtual tables, and none of a DELETE without WHERE: then ``mayChangeAnyTable`` is true.
+public struct CommittedChanges: Sendable, Hashable {
+    /// The tables with changed rows, by name. Their keys are those of the rows inserted, updated and deleted, in ascending order;
+    /// `nil` stands for more than 4096.
+    public let tables: [String: [Int64]?]
+
+    /// Whether rows were changed that nobody can name: any table may have changed, also beyond the keys above.
+    public let mayChangeAnyTable: Bool
+
+    /// Whether rows of the table have changed, or may have.
+    public func mayChange(_ table: String) -> Bool { mayChangeAnyTable || tables[table] != nil }
+}
+
+/// Being told of commits; ends when nobody holds it any more.
+@safe public final class Observation: Sendable {
+    private let database: Database
+    /// The core's observer, which the pool's lock guards.
+    nonisolated(unsafe) private let handle: OpaquePointer
+    /// What the core's callback is given; it lives as long as the observer.
+    private let sink: ChangeSink
+
+    fileprivate init(_ handle: OpaquePointer, of database: Database, sink: ChangeSink) {
+        unsafe self.handle = handle
+        self.database = database
+        self.sink = sink
+    }
+
+    deinit { unsafe mc_pool_unobserve(database.pool, handle) }
+}
+
+extension Database {
+    /// Calls `changed` behind each commit of this database that changed rows of the tables, once for the whole transaction, also
+    /// for an import's; in the order of the commits, from the next write on.
+    ///
+    /// While nobody observes, nothing is noted and nothing paid. What other processes write is not seen.
+    /// - Parameters:
+    ///   - tables: the tables that count; none: all.
+    ///   - changed: runs on the thread that committed, which holds the writer meanwhile: hand over to another thread what takes
+    ///     long. It may read, and must not write.
+    /// - Returns: what the observer holds as long as it wants to be told.
+    /// - Throws: ``StoreError/Code/noMemory``.
+    public func observe(_ tables: Set<String> = [], _ changed: @escaping @Sendable (CommittedChanges) -> Void) throws(StoreError) -> Observation {
+        let sink = ChangeSink(changed)
+        var observer: OpaquePointer?
+        try unsafe StoreError.check { error in
+            unsafe withCStrings(Array(tables)) { names in
+                var observation = unsafe mc_observation(
+                    tables: names.baseAddress, table_count: names.count, changed: ChangeSink.callback,
+                    context: Unmanaged.passUnretained(sink).toOpaque())
+                return unsafe mc_pool_observe(pool, &observation, &observer, error)
+            }
+        }
+        return unsafe Observation(observer!, of: self, sink: sink)  // MC_OK promises an observer
+    }
+
+    /// The commits as a stream, for tasks. Who is slower than the writer misses none: they wait in the stream.
+    /// - Throws: ``StoreError/Code/noMemory``.
+    public func commits(of tables: Set<String> = []) throws(StoreError) -> AsyncStream<CommittedChanges> {
+        let (stream, continuation) = AsyncStream.makeStream(of: CommittedChanges.self)
+        let observation = try observe(tables) { continuation.yield($0) }
+        continuation.onTermination = { _ in withExtendedLifetime(observation) {} }
+        return stream
+    }
+}
+
+/// Hands the core's changes on to a closure.
+private final class ChangeSink: Sendable {
+    let report: @Sendable (CommittedChanges) -> Void
+
+    init(_ report: @escaping @Sendable (CommittedChanges) -> Void) { self.report = report }
+
+    static let callback: mc_changed = { context, changes in
+        guard let context = unsafe context else { return }
+        let sink = unsafe Unmanaged<ChangeSink>.fromOpaque(context).takeUnretainedValue()
+        let changes = unsafe changes.pointee
+        var tables: [String: [Int64]?] = [:]
+        for unsafe table in unsafe UnsafeBufferPointer(start: changes.tables, count: changes.table_count) {
+            let keys = unsafe Array(UnsafeBufferPointer(start: table.keys, count: table.key_count))
+            unsafe tables.updateValue(table.any_key ? nil : keys, forKey: String(cString: table.table))
+        }
+        sink.report(CommittedChanges(tables: tables, mayChangeAnyTable: unsafe changes.any_table))
+    }
+}
+
+/// The texts as C has them, during `body`.
+private func withCStrings<R>(_ texts: [String], _ body: (UnsafeBufferPointer<UnsafePointer<CChar>>) -> R) -> R {
+    var places: [Int] = [], all: [CChar] = []  // one block with all texts in it
+    for text in texts {
+        places.append(all.count)
+        all += text.utf8CString
+    }
+    return unsafe all.withUnsafeBufferPointer { block in
+        let starts = unsafe block.baseAddress.map { start in unsafe places.map { unsafe start + $0 } } ?? []
+        return unsafe starts.withUnsafeBufferPointer { unsafe body($0) }
+    }
+}

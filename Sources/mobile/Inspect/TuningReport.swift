@@ -1,0 +1,82 @@
+import Foundation
+import MobileStore
+
+/// `mobile inspect --stats`: the settings in force and what one look at the whole file costs; of any SQLite database, not only a client's.
+struct TuningReport {
+    let path: String
+    let settings: Database.Settings
+    let file: Database.FileSpace
+    /// Bytes of the file beside it that holds the write-ahead log; `nil`: there is none.
+    let logFile: Int?
+    /// The largest first. Empty where SQLite was built without `dbstat`.
+    let space: [Database.TableSpace]
+    /// After a first look at every page, and after a second one: what did not fit into the cache is read again.
+    let looks: [Database.Statistics]
+
+    /// - Throws: `StoreError` when the file cannot be read.
+    init(path: String) throws {
+        var profile = ConnectionProfile(path: path)
+        profile.isReadOnly = true
+        profile.createsFile = false
+        profile.journal = .unchanged
+        profile.maxConnections = 1
+        let database = try Database(profile)
+        defer { try? database.close() }  // it was only read
+        self.path = path
+        settings = database.settings
+        file = try database.fileSpace()
+        logFile = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+        var space: [Database.TableSpace] = []
+        var looks: [Database.Statistics] = []
+        for _ in 0..<2 {
+            try database.read { connection in
+                // The names come from the schema: quoted, they are what they are.
+                let tables = try connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").compactMap { $0[0].text }
+                for table in tables { _ = try connection.first("SELECT count(*) FROM \"\(table.replacing("\"", with: "\"\""))\" NOT INDEXED") }
+            }
+            looks.append(database.statistics)
+        }
+        do { space = try database.tableSpace() } catch let error as StoreError where error.code == .notFound {}
+        (self.space, self.looks) = (space, looks)
+    }
+
+    /// The report as lines of text.
+    var lines: [String] { ["\(path):"] + Terminal.table(settingRows) + [""] + Terminal.table(costRows) + [""] + Terminal.table(spaceRows) }
+
+    private var settingRows: [[String]] {
+        let journal = settings.journalMode + (logFile.map { ", log file \(Format.bytes($0))" } ?? "")
+        return [
+            ["setting", "in force here", "to tune"],
+            ["page size", "\(Format.count(settings.pageSize)) bytes, of the file", "pageSize, of a new file"],
+            ["cache per connection", Format.bytes(settings.cacheSize.bytes), "cacheSize"],
+            ["memory map", settings.memoryMapSize.bytes == 0 ? "off" : Format.bytes(settings.memoryMapSize.bytes), "memoryMapSize"],
+            ["journal", journal, "journal, journalSizeLimit"],
+            ["checkpoint", settings.checkpointPages == 0 ? "never by itself" : "at \(Format.count(settings.checkpointPages)) pages", "checkpointPages"],
+            ["log limit", settings.logLimit.bytes == 0 ? "none" : Format.bytes(settings.logLimit.bytes), "logLimit"],
+            ["synchronous", "\(settings.synchronous)", "synchronous"],
+            ["secure delete", settings.secureDelete ? "on" : "off", "secureDelete"],
+            ["statement cache", Format.count(settings.statementCacheSize, "statement"), "statementCacheSize"],
+            ["connections", "1 writer, \(Format.count(settings.maxConnections, "reader"))", "maxConnections"],
+        ]
+    }
+
+    private var costRows: [[String]] {
+        let second = looks[1].pages, first = looks[0].pages
+        return [
+            ["reading every table", "pages read", "found in cache"],
+            ["the first time", Format.count(first.misses), Format.count(first.hits)],
+            ["the second time", Format.count(second.misses - first.misses), Format.count(second.hits - first.hits)],
+        ]
+    }
+
+    private var spaceRows: [[String]] {
+        let rows = space.prefix(ClientDatabaseReport.listedLines).map { entry in
+            [
+                entry.name, Format.count(entry.pages), Format.bytes(entry.bytes),
+                "\(100 * entry.unused / max(entry.bytes, 1)) %", Format.bytes(entry.payload / Int64(max(entry.pages, 1))),
+            ]
+        }
+        let free = ["(free pages)", Format.count(file.freePages), Format.bytes(file.freePages * file.pageSize), "100 %", "0 B"]
+        return [["table or index", "pages", "space", "unused", "per page"]] + rows + (file.freePages > 0 ? [free] : [])
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import MobileCore
+import Synchronization
+import Testing
+
+/// How the write-ahead log stays bounded, and who is named when it cannot.
+@Suite struct LogTests {
+    /// What a pool warned of.
+    private final class Warnings: Sendable {
+        struct Warning: Sendable {
+            let message: String, reader: String?, bytes: Int64, age: Int64
+        }
+
+        let all = Mutex<[Warning]>([])
+        var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+        var list: [Warning] { all.withLock { $0 } }
+
+        static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<mc_log_warning>) -> Void = { context, warning in
+            let value = warning.pointee
+            Unmanaged<Warnings>.fromOpaque(context!).takeUnretainedValue().all.withLock {
+                $0.append(
+                    Warning(
+                        message: String(cString: value.message), reader: value.reader.map { String(cString: $0) }, bytes: value.log_bytes,
+                        age: value.reader_age_ns))
+            }
+        }
+    }
+
+    private static func fill(_ writer: OpaquePointer, pages: Int) throws {
+        try exec(
+            writer,
+            "INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(pages)) SELECT zeroblob(900) FROM n")
+    }
+
+    private static func size(of core: CorePool) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: core.directory + "/core.db-wal")
+        return try #require(attributes[.size] as? Int)
+    }
+
+    private static func open(_ change: (inout mc_pool_options) -> Void = { _ in }) throws -> CorePool {
+        let core = try CorePool {
+            $0.page_size = 1024
+            $0.checkpoint_pages = 20
+            change(&$0)
+        }
+        try core.with(writer: true) { try exec($0, "CREATE TABLE t (x)") }
+        return core
+    }
+
+    @Test func `a log that nobody reads is copied back and starts over`() throws {
+        let core = try Self.open()
+        for _ in 0..<50 { try core.with(writer: true) { try Self.fill($0, pages: 10) } }
+        #expect(core.statistics.log.checkpoints > 10)
+        #expect(core.statistics.log.copied_pages > 400)
+        #expect(core.statistics.log.held_checkpoints == 0)
+        #expect(try Self.size(of: core) < 60 * 1048)
+    }
+
+    @Test func `without automatic checkpoints the log only grows`() throws {
+        let core = try Self.open { $0.checkpoint_pages = 0 }
+        for _ in 0..<20 { try core.with(writer: true) { try Self.fill($0, pages: 10) } }
+        #expect(core.statistics.log.checkpoints == 0)
+        #expect(core.statistics.log.bytes > 200 * 1048)
+    }
+
+    @Test func `readers that follow on one another do not keep the log from starting over`() throws {
+        let core = try Self.open()
+        var readers: [OpaquePointer] = []
+        for _ in 0..<100 {
+            // At any time some reader has a snapshot: the next one begins before the last one ends.
+            let reader = try core.checkOut(loose: true)
+            try CoreError.check { mc_connection_begin(reader, $0) }
+            #expect(try integer(reader, "SELECT count(*) FROM t") % 10 == 0)
+            readers.append(reader)
+            if readers.count == 2 { core.giveBack(readers.removeFirst()) }
+            try core.with(writer: true) { try Self.fill($0, pages: 10) }
+        }
+        for reader in readers { core.giveBack(reader) }
+        for _ in 0..<3 { try core.with(writer: true) { try Self.fill($0, pages: 10) } }
+        let bytes = core.statistics.log.bytes
+        #expect(bytes < 1000 * 1048, "\(bytes) bytes")
+    }
+
+    @Test func `the reader that pins the log is named once, with its age`() throws {
+        let warnings = Warnings()
+        let core = try Self.open {
+            $0.warn = Warnings.callback
+            $0.warn_context = warnings.context
+        }
+        let reader = try core.checkOut(loose: true, label: "report of the year")
+        try CoreError.check { mc_connection_begin(reader, $0) }
+        #expect(try integer(reader, "SELECT count(*) FROM t") == 0)
+        for _ in 0..<40 { try core.with(writer: true) { try Self.fill($0, pages: 10) } }
+        let list = warnings.list
+        #expect(list.count == 1)
+        let warning = try #require(list.first)
+        #expect(warning.reader == "report of the year")
+        #expect(warning.bytes >= 160 * 1048 && warning.age > 0)
+        #expect(warning.message.contains("core.db\" has grown to 0."))
+        #expect(warning.message.contains(" MB: \"report of the year\", which has read for 0."))
+        #expect(warning.message.hasSuffix(" s, keeps it from starting over"))
+        #expect(core.statistics.log.held_checkpoints > 0)
+        // The snapshot is what it was.
+        #expect(try integer(reader, "SELECT count(*) FROM t") == 0)
+        core.giveBack(reader)
+    }
+
+    @Test func `a reader of another pool is told apart from the pool's own`() throws {
+        let warnings = Warnings()
+        let core = try Self.open {
+            $0.warn = Warnings.callback
+            $0.warn_context = warnings.context
+        }
+        let other = try CorePool.open(core.directory + "/core.db")
+        defer { mc_pool_free(other) }
+        var checkout = mc_checkout(writer: false, is_long: true, loose: true, timeout_ns: -1, label: nil, ticket: nil)
+        var reader: OpaquePointer?
+        try CoreError.check { mc_pool_checkout(other, &checkout, &reader, $0) }
+        try CoreError.check { mc_connection_begin(reader!, $0) }
+        #expect(try integer(reader!, "SELECT count(*) FROM t") == 0)
+        for _ in 0..<40 { try core.with(writer: true) { try Self.fill($0, pages: 10) } }
+        #expect(warnings.list.map(\.reader) == [nil])
+        #expect(warnings.list.first?.message.hasSuffix("MB: a reader of another process or pool keeps it from starting over") == true)
+        mc_pool_return(other, reader!)
+    }
+
+    @Test func `above its limit a write waits for the reader in vain, and goes on when it has gone`() throws {
+        let core = try Self.open { $0.log_limit_bytes = 300 * 1048 }
+        let reader = try core.checkOut(loose: true, label: "endless export")
+        try CoreError.check { mc_connection_begin(reader, $0) }
+        #expect(try integer(reader, "SELECT count(*) FROM t") == 0)
+        func write() throws {
+            let writer = try core.checkOut(writer: true, timeout: 20_000_000)
+            defer { core.giveBack(writer) }
+            try CoreError.check { mc_connection_begin(writer, $0) }
+            try Self.fill(writer, pages: 100)
+            try CoreError.check { mc_connection_commit(writer, $0) }
+        }
+        var written = 0
+        var failure: CoreError?
+        while failure == nil {
+            do {
+                try write()
+                written += 1
+            } catch let error as CoreError { failure = error }
+        }
+        #expect((3...4).contains(written), "the limit, and one transaction")
+        #expect(failure?.code == MC_ERROR_TIMEOUT)
+        let message = try #require(failure?.message)
+        #expect(message.hasPrefix("no write within 0.0 s: the write-ahead log has 0."))
+        #expect(message.contains(" MB, above its limit of 0.3 MB, and \"endless export\", which has read for "))
+        #expect(try Self.size(of: core) < 500 * 1048)
+        core.giveBack(reader)
+        try write()
+        #expect(core.statistics.log.bytes < 200 * 1048, "it has started over")
+        #expect(try core.integer("SELECT count(*) FROM t") == Int64(written + 1) * 100)
+    }
+
+    @Test func `the log's file keeps no more than its limit when it starts over`() throws {
+        let core = try Self.open { $0.journal_size_limit = 50 * 1048 }
+        try core.with(writer: true) { try Self.fill($0, pages: 500) }
+        #expect(try Self.size(of: core) > 400 * 1048)
+        try core.with(writer: true) { try Self.fill($0, pages: 1) }
+        #expect(try Self.size(of: core) <= 50 * 1048)
+        var settings = mc_pool_settings()
+        mc_pool_get_settings(core.pool, &settings)
+        #expect(settings.journal_size_limit == 50 * 1048 && settings.log_limit_bytes == 1_000_000_000)
+    }
+}

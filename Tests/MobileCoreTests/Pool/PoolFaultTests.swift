@@ -1,0 +1,165 @@
+import FaultInjection
+import Foundation
+import MobileCore
+import MobileSQLite
+import Testing
+
+/// Opening, writing, observing, reading and closing, while one allocation or one operation of the storage after the other fails.
+/// `make soak` lets each of them fail (`FAULT_STEP=1` in the environment), the suite one of seven allocations.
+@Suite struct PoolFaultTests {
+    private var step: Int64 { ProcessInfo.processInfo.environment["FAULT_STEP"].flatMap { Int64($0) } ?? 7 }
+
+    /// How far the load came before it failed.
+    private struct Progress {
+        var isCommitted = false, isRead = false, isComplete = false
+        var failure: CoreError?
+    }
+
+    /// Open, one transaction that the cache cannot hold, a read, close. Never throws: what failed is in the result.
+    private static func load(_ path: String, vfs: UnsafePointer<CChar>? = nil) -> Progress {
+        var progress = Progress()
+        do {
+            let pool = try CorePool.open(path) {
+                $0.vfs = vfs
+                $0.page_size = 1024
+                $0.cache_bytes = 10 * 1024
+                $0.statement_cache = 1
+                $0.checkpoint_pages = 5
+                $0.busy_timeout_ns = 0
+            }
+            defer { mc_pool_free(pool) }
+            var observer: OpaquePointer?
+            let table = strdup("t")!
+            defer { free(table) }
+            var names: [UnsafePointer<CChar>] = [UnsafePointer(table)]
+            var observation = names.withUnsafeMutableBufferPointer {
+                mc_observation(tables: $0.baseAddress, table_count: 1, changed: { _, _ in }, context: nil)
+            }
+            try names.withUnsafeBufferPointer { names in
+                observation.tables = names.baseAddress
+                try CoreError.check { mc_pool_observe(pool, &observation, &observer, $0) }
+            }
+            defer { mc_pool_unobserve(pool, observer) }
+            try with(pool, writer: true) { writer in
+                try CoreError.check { mc_connection_begin(writer, $0) }
+                try exec(writer, "CREATE TABLE IF NOT EXISTS t (x)")
+                for _ in 0..<2 { try exec(writer, "INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20) SELECT zeroblob(900) FROM n") }
+                try CoreError.check { mc_connection_savepoint(writer, $0) }
+                try exec(writer, "UPDATE t SET x = zeroblob(800)")
+                try CoreError.check { mc_connection_release(writer, $0) }
+                try CoreError.check { mc_connection_commit(writer, $0) }
+                progress.isCommitted = true
+            }
+            try with(pool, writer: false) { reader in
+                let count = try integer(reader, "SELECT count(*) FROM t")
+                #expect(count == 40)
+                progress.isRead = true
+            }
+            progress.isComplete = true
+        } catch {
+            progress.failure = error as? CoreError
+        }
+        return progress
+    }
+
+    private static func with(_ pool: OpaquePointer, writer: Bool, _ body: (OpaquePointer) throws -> Void) throws {
+        var ticket: OpaquePointer?, connection: OpaquePointer?
+        try CoreError.check { mc_ticket_create(&ticket, $0) }
+        defer { mc_ticket_free(ticket) }
+        var checkout = mc_checkout(writer: writer, is_long: false, loose: false, timeout_ns: 0, label: nil, ticket: ticket)
+        try CoreError.check { mc_pool_checkout(pool, &checkout, &connection, $0) }
+        defer { mc_pool_return(pool, connection!) }
+        try body(connection!)
+    }
+
+    /// Judges what is left without any fault: all of the transaction or nothing of it.
+    private static func check(_ path: String, _ progress: Progress, _ fault: String) throws {
+        let database = try SQLiteHandle(path)
+        defer { database.close() }
+        #expect(try database.first("PRAGMA integrity_check") == ["ok"], "\(fault)")
+        let isThere = try database.first("SELECT count(*) FROM sqlite_schema WHERE name = 't'") == ["1"]
+        #expect(isThere == progress.isCommitted, "\(fault)")
+        if isThere { #expect(try database.first("SELECT count(*), total(length(x)) FROM t") == ["40", "32000.0"], "\(fault)") }
+    }
+
+    private static func newFile() throws -> (directory: URL, path: String) {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "pool-fault-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        return (directory, directory.appending(path: "fault.db").path)
+    }
+
+    @Test("without memory at any allocation there is an error or no harm, and the database is whole", arguments: [false, true])
+    func memory(stays: Bool) throws {
+        let step = step
+        var failures = 0, allocation: Int64 = 0, codes: Set<UInt32> = []
+        while true {
+            let (directory, path) = try Self.newFile()
+            defer { try? FileManager.default.removeItem(at: directory) }
+            fault_memory_fail_after(allocation, stays)
+            let progress = Self.load(path)
+            let hasFailed = fault_memory_has_failed()
+            fault_memory_fail_after(-1, false)
+            #expect(progress.isComplete == (progress.failure == nil))
+            try Self.check(path, progress, "allocation \(allocation)")
+            if let failure = progress.failure {
+                failures += 1
+                codes.insert(failure.code.rawValue)
+                #expect(hasFailed && !failure.message.isEmpty, "allocation \(allocation)")
+            }
+            guard hasFailed else { break }
+            allocation += step
+        }
+        #expect(failures > 20)
+        #expect(codes.contains(MC_ERROR_NO_MEMORY.rawValue))
+    }
+
+    @Test("an operation of the storage that fails is an error or does no harm, and the database is whole",
+          arguments: [SQLITE_IOERR, SQLITE_FULL], [false, true])
+    func storage(code: Int32, stays: Bool) throws {
+        var failures = 0, operation: Int64 = 0
+        while true {
+            let (directory, path) = try Self.newFile()
+            let storage = try #require(fault_storage_create(nil))
+            defer {
+                fault_storage_free(storage)
+                try? FileManager.default.removeItem(at: directory)
+            }
+            fault_storage_fail_after(storage, operation, code, stays)
+            let progress = Self.load(path, vfs: fault_storage_name(storage))
+            let hasFailed = fault_storage_has_failed(storage)
+            fault_storage_fail_after(storage, -1, SQLITE_OK, false)
+            try Self.check(path, progress, "operation \(operation)")
+            if let failure = progress.failure {
+                failures += 1
+                #expect(hasFailed && !failure.message.isEmpty, "operation \(operation)")
+            }
+            guard hasFailed else { break }
+            operation += 1
+        }
+        #expect(failures > 10)
+    }
+
+    @Test func `opening and a small write cost few operations of the storage`() throws {
+        let (directory, path) = try Self.newFile()
+        defer { try? FileManager.default.removeItem(at: directory) }
+        #expect(Self.load(path).isComplete)
+        let storage = try #require(fault_storage_create(nil))
+        defer { fault_storage_free(storage) }
+        let pool = try CorePool.open(path) { $0.vfs = fault_storage_name(storage) }
+        defer { _ = mc_pool_close(pool, nil) }
+        let opened = fault_storage_counts(storage)
+        #expect(opened.opens == 2 && opened.writes == 0 && opened.syncs == 0 && opened.reads <= 6, "\(opened)")
+        for expected in [(syncs: 1, writes: 3), (syncs: 0, writes: 2)] {  // the first one begins the log: its header is synced
+            fault_storage_clear_counts(storage)
+            var checkout = mc_checkout(writer: true, is_long: false, loose: false, timeout_ns: -1, label: nil, ticket: nil)
+            var writer: OpaquePointer?
+            try CoreError.check { mc_pool_checkout(pool, &checkout, &writer, $0) }
+            try CoreError.check { mc_connection_begin(writer!, $0) }
+            try exec(writer!, "UPDATE t SET x = randomblob(800) WHERE rowid = 7")
+            try CoreError.check { mc_connection_commit(writer!, $0) }
+            mc_pool_return(pool, writer!)
+            let counts = fault_storage_counts(storage)
+            #expect(counts.writes == expected.writes && counts.syncs == expected.syncs, "\(counts)")
+        }
+    }
+}
