@@ -68,7 +68,7 @@ enum MatrixBenchmarks {
         try database.write { connection in
             if table != "Item" { try connection.execute(ItemTable.schema.replacing("Item", with: table).replacing("CREATE TABLE", with: "CREATE TABLE IF NOT EXISTS")) }
             var options = ImportOptions()
-            options.keyColumn = "_sk"
+            options.keyColumns = ["_sk"]
             options.columnRules = ItemTable.rules
             let importer = try connection.importer(into: table, columns: ItemTable.columns, mode: .upsert, options: options)
             for start in stride(from: 0, to: json.count, by: 65536) {
