@@ -1,8 +1,9 @@
 import Foundation
 
 /// Everything that is measured, in the order of the table.
-let benchmarks = ImportBenchmarks.all + PagingBenchmarks.all + ExportBenchmarks.all + MessageBenchmarks.all + LargeValueBenchmarks.all
-    + PoolBenchmarks.all + MatrixBenchmarks.all
+let benchmarks =
+    ImportBenchmarks.all + PagingBenchmarks.all + ObjectBenchmarks.all + ExportBenchmarks.all + MessageBenchmarks.all
+    + LargeValueBenchmarks.all + PoolBenchmarks.all + MatrixBenchmarks.all
 
 func run(_ options: Options) throws -> Int32 {
     if let id = options.memoryOf {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "br_read_column.h"
+
 struct br_keyset {
     sqlite3 *db;
     sqlite3_stmt *statement;
@@ -31,28 +33,6 @@ br_keyset *br_keyset_open(const char *path, int64_t cache_bytes, const char *sel
     return NULL;
 }
 
-static inline uint64_t read_column(sqlite3_stmt *statement, int column)
-{
-    switch (sqlite3_column_type(statement, column)) {
-    case SQLITE_INTEGER:
-        return (uint64_t)sqlite3_column_int64(statement, column);
-    case SQLITE_FLOAT:
-        return (uint64_t)(int64_t)sqlite3_column_double(statement, column);
-    case SQLITE_TEXT: {
-        const unsigned char *bytes = sqlite3_column_text(statement, column);
-        const int length = sqlite3_column_bytes(statement, column);
-        return (uint64_t)length + (length > 0 ? bytes[0] : 0);
-    }
-    case SQLITE_BLOB: {
-        const unsigned char *bytes = sqlite3_column_blob(statement, column);
-        const int length = sqlite3_column_bytes(statement, column);
-        return (uint64_t)length + (length > 0 ? bytes[0] : 0);
-    }
-    default:
-        return 0;
-    }
-}
-
 bool br_keyset_run(br_keyset *keyset, int page_rows, int64_t *rows, int64_t *selects, uint64_t *sum)
 {
     sqlite3_stmt *statement = keyset->statement;
@@ -75,7 +55,7 @@ bool br_keyset_run(br_keyset *keyset, int page_rows, int64_t *rows, int64_t *sel
             in_page++;
             after = sqlite3_column_int64(statement, 0);
             for (int column = 0; column < columns; column++)
-                *sum += read_column(statement, column);
+                *sum += br_read_column(statement, column);
         }
         sqlite3_reset(statement);
         *rows += in_page;
@@ -97,7 +77,7 @@ bool br_keyset_points(br_keyset *keyset, const int64_t *keys, size_t count, int6
         while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
             ++*rows;
             for (int column = 0; column < keyset->columns; column++)
-                *sum += read_column(statement, column);
+                *sum += br_read_column(statement, column);
         }
         sqlite3_reset(statement);
     }
@@ -114,7 +94,7 @@ bool br_keyset_all(br_keyset *keyset, int64_t *rows, uint64_t *sum)
     while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
         ++*rows;
         for (int column = 0; column < columns; column++)
-            *sum += read_column(statement, column);
+            *sum += br_read_column(statement, column);
     }
     sqlite3_reset(statement);
     return step == SQLITE_DONE;

@@ -35,12 +35,13 @@ enum TypedObjects {
 
     /// What a page of objects needs: key, state, attributes. The key stands first for the C loop.
     private static let select = """
-        SELECT "_sk", "_pc", "_rc", "_rp", "_rf", \(attributes) FROM "Item" WHERE "_sk" > ?1 ORDER BY "_sk" LIMIT ?2
+        SELECT \(columns) FROM "Item" WHERE "_sk" > ?1 ORDER BY "_sk" LIMIT ?2
         """
-    private static let attributes = Item.metadata.attributes.map { "\"\($0.name)\"" }.joined(separator: ", ")
+    static let columns = #""_sk", "_pc", "_rc", "_rp", "_rf", \#(attributes)"#
+    static let attributes = Item.metadata.attributes.map { "\"\($0.name)\"" }.joined(separator: ", ")
 
     /// The package's database with R30 in it, made once.
-    @Sendable private static func filledTable(_ workspace: Workspace) throws -> String {
+    @Sendable static func filledTable(_ workspace: Workspace) throws -> String {
         try workspace.file("objects.db") { path in
             let package = try Bench.open(ConnectionProfile(path: path))
             try package.closeConnection()
@@ -61,7 +62,7 @@ enum TypedObjects {
 
     /// The sum that the C loop has over the stored values, from objects that are read once more, outside of the measured time.
     /// - Throws: ``WrongResult`` when the measured pass did not see the same objects.
-    private static func verifiedSum(_ package: Bench, measured: UInt64) throws -> UInt64 {
+    static func verifiedSum(_ package: Bench, measured: UInt64) throws -> UInt64 {
         var stored: UInt64 = 0, seen: UInt64 = 0
         try forEachPage(package) { items in
             for item in items {
@@ -69,14 +70,14 @@ enum TypedObjects {
                 seen &+= item.sumOfPlainAttributes &+ item.sumOfConvertedAttributes
             }
         }
-        guard seen == measured else { throw WrongResult("page.objects.30k: the pages have other objects than the table") }
+        guard seen == measured else { throw WrongResult("the objects that were read are others than those of the table") }
         return stored
     }
 }
 
 extension Item {
     /// Of numbers the value, of strings the length and the first byte, as the C loop has it; with key and state.
-    fileprivate var sumOfPlainAttributes: UInt64 {
+    var sumOfPlainAttributes: UInt64 {
         var sum = UInt64(bitPattern: surrogateKey &+ replayCounter &+ replayPending &+ replayFailure &+ Int64(pendingChange.rawValue))
         sum &+= UInt64(bitPattern: id_ &+ number &+ Int64(small)) &+ (flag ? 1 : 0)
         sum &+= words3.sumOfBytes &+ words8.sumOfBytes &+ quoted.sumOfBytes
@@ -84,7 +85,7 @@ extension Item {
     }
 
     /// Of what is stored in another form than it is read: something that needs the value.
-    fileprivate var sumOfConvertedAttributes: UInt64 {
+    var sumOfConvertedAttributes: UInt64 {
         moment.timeIntervalSinceReferenceDate.bitPattern &+ (price.isNaN ? 1 : 0) &+ (rate.isSignMinus ? 1 : 0)
     }
 

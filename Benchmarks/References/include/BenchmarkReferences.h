@@ -9,6 +9,7 @@
 #include "br_jansson.h"
 #include "br_keyset.h"
 #include "br_message.h"
+#include "br_object.h"
 #include "br_open.h"
 #include "br_scan.h"
 #include "br_table.h"

@@ -34,8 +34,12 @@ extension Transaction {
         if entity.isLocal { replay = ReplayState(serverCounter: next) } else { replay.update(counter: next) }
         let values = [.integer(key)] + replay.columns
         if !entity.isLocal {
-            try connection.execute(isFirst ? entity.sql.keepOriginal : entity.sql.setOriginalState, values)
-            try noteChanged(changes.map(\.index), of: entity, key, isFirst: isFirst)
+            if isFirst {
+                try connection.execute(entity.sql.keepOriginal, values + [ChangedValues.stored(changes.lazy.map(\.index))])
+            } else {
+                try connection.execute(entity.sql.setOriginalState, values)
+                try noteChanged(changes.map(\.index), of: entity, key)
+            }
         }
         let assignments = changes.enumerated().map { "\(entity.sql.content[$0.element.index]) = ?\($0.offset + 6)" }
         try connection.execute(
@@ -69,7 +73,11 @@ extension Transaction {
         let wasOwn = replay.change.isOwn, wasCreate = replay.change == .create
         replay.delete(counter: try nextCounter(after: replay.counter))
         let values = [.integer(key)] + replay.columns
-        try connection.execute(wasOwn ? entity.sql.setOriginalState : entity.sql.keepOriginal, values)
+        if wasOwn {
+            try connection.execute(entity.sql.setOriginalState, values)
+        } else {
+            try connection.execute(entity.sql.keepOriginal, values + [ChangedValues.unknown])
+        }
         let isAbsent = try wasCreate && originalState(of: entity, key)?.server == .absent
         // Of a submitted create the values stay, so that the row's parent is still known.
         if isAbsent, !entity.sql.keepOwnValues.isEmpty { try connection.execute(entity.sql.keepOwnValues, [.integer(key)]) }

@@ -71,8 +71,8 @@ struct EntitySQL: Sendable {
         setState = #"UPDATE \#(table) SET "_pc" = ?2, "_rc" = ?3, "_rp" = ?4, "_rf" = ?5 WHERE "_sk" = ?1"#
         setOriginalState = #"UPDATE \#(original) SET "_pc" = ?2, "_rc" = ?3, "_rp" = ?4, "_rf" = ?5 WHERE "_sk" = ?1"#
         keepOriginal = #"""
-            INSERT INTO \#(original) (\#(all), "_sv", "_im", "_sc")
-            SELECT "_sk", ?2, ?3, ?4, ?5\#(comma), 1, 0, "_rc" FROM \#(table) WHERE "_sk" = ?1
+            INSERT INTO \#(original) (\#(all), "_sv", "_im", "_sc", "_ch")
+            SELECT "_sk", ?2, ?3, ?4, ?5\#(comma), 1, 0, "_rc", ?6 FROM \#(table) WHERE "_sk" = ?1
             """#
         keepOwnValues = content.isEmpty
             ? ""

@@ -27,11 +27,13 @@ internal import MobileCore
     /// As ``tell(_:)``; `kinds` has one byte per row of the batch.
     func tell(_ batch: mc_row_batch, _ kinds: UnsafePointer<UInt8>) -> Bool {
         attempt {
-            for row in 0..<batch.row_count {
-                let cells = unsafe batch.cells + row * batch.column_count
-                let key = keys[batch.member].map { column in unsafe Value(cells[column]) }
+            let (rowCount, columnCount) = unsafe (batch.row_count, batch.column_count)
+            let (table, firstRow) = unsafe (batch.member, Int(batch.first_row))
+            for row in 0..<rowCount {
+                let cells = unsafe batch.cells + row * columnCount
+                let key = keys[table].map { column in unsafe Value(cells[column]) }
                 let kind = ImportChangeKind(rawValue: Int(unsafe kinds[row]))!  // the core knows no others
-                try changes?(ImportChange(table: batch.member, row: Int(batch.first_row) + row, kind: kind, key: key))
+                try changes?(ImportChange(table: table, row: firstRow + row, kind: kind, key: key))
             }
         }
     }
@@ -59,7 +61,7 @@ extension Value {
     /// A copy of a cell; texts of the scanner are UTF-8.
     fileprivate init(_ cell: mc_value) {
         let bytes = unsafe UnsafeRawBufferPointer(start: cell.value.bytes, count: Int(cell.length))
-        switch mc_value_kind(UInt32(cell.kind)) {
+        switch unsafe mc_value_kind(UInt32(cell.kind)) {
         case MC_VALUE_INTEGER: self = unsafe .integer(cell.value.integer)
         case MC_VALUE_REAL: self = unsafe .real(cell.value.real)
         case MC_VALUE_TEXT: self = unsafe .text(String(decoding: bytes, as: UTF8.self))
