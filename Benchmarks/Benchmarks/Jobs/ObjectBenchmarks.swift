@@ -26,12 +26,12 @@ enum ObjectBenchmarks {
             guard watch.measure({ br_find_run(find, finds, &rows, &sum) }) else { throw WrongResult("find.c: SQLite refused") }
             return Outcome(rows: rows, checksum: sum)
         },
-        subject: Side("Item.findByPrimaryKey(id:in:)") { workspace, watch in
+        subject: Side("Item.findByPrimaryKey(_:in:)") { workspace, watch in
             let package = try Bench.open(ConnectionProfile(path: TypedObjects.filledTable(workspace)))
             var rows: Int64 = 0, sum: UInt64 = 0
             try watch.measure {
                 for position in 0..<finds {
-                    guard let item = try Item.findByPrimaryKey(id: br_find_key(position, finds), in: package) else { continue }
+                    guard let item = try Item.findByPrimaryKey(br_find_key(position, finds), in: package) else { continue }
                     sum &+= item.sumOfPlainAttributes &+ item.sumOfConvertedAttributes
                     rows += 1
                 }
@@ -52,7 +52,7 @@ enum ObjectBenchmarks {
         reference: Side("save.c: the three statements in C, prepared once") { workspace, watch in
             try onCopy(of: workspace) { path in
                 var message = CMessage()
-                let save = try withSaveStatements { statements in
+                let save = withSaveStatements { statements in
                     withUnsafePointer(to: statements) { br_save_open(path, cacheBytes, $0, &message.characters, CMessage.size) }
                 }
                 guard let save else { throw WrongResult("save.c: \(message.text)") }
