@@ -16,7 +16,7 @@ final class LayeredDatabase {
     private let directory: URL
 
     /// - Parameter settings: run before the switch to WAL.
-    init(isCoalesced: Bool = true, pageSize: Int = 4096, cachePages: Int = 2000, sectorSize: Int32 = 0, settings: String = "") throws {
+    init(isCoalesced: Bool = true, pageSize: Int = 4096, cachePages: Int = 2000, sectorSize: Int32 = 0, synchronous: String = "normal", settings: String = "") throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "layered-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         guard let storage = fault_storage_create(nil) else { throw SQLiteFailure(message: "no memory for fault storage") }
@@ -32,7 +32,7 @@ final class LayeredDatabase {
         try handle.run(
             """
             \(settings); PRAGMA page_size = \(pageSize); PRAGMA journal_mode = wal; PRAGMA cache_size = \(cachePages);
-            PRAGMA synchronous = normal; PRAGMA wal_autocheckpoint = 0;
+            PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 0;
             CREATE TABLE t (id INTEGER PRIMARY KEY, x);
             """)
     }
