@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("UTF-8 is checked wherever a piece ends", arguments: [1, 2, 3, 15, 16, 17, 64])
+    @Test("text is checked as UTF-8 wherever a piece ends", arguments: [1, 2, 3, 15, 16, 17, 64])
     func checkedInPieces(size: Int) throws {
         let core = try core(pageSize: 4096)
         let good = Array("plain words before: aé€😀漢\u{7F}\u{80}\u{7FF}\u{800}\u{D7FF}\u{E000}\u{FFFF}\u{10000}\u{10FFFF} and after".utf8)
