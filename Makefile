@@ -59,7 +59,8 @@ sanitize-address: ready ## run all tests under the address and undefined behavio
 	    swift test --disable-xctest --scratch-path .build/address --sanitize=address -Xcc -fsanitize=undefined $(ARGS)
 
 sanitize-thread: ready ## run all tests under the thread sanitizer
-	TSAN_OPTIONS=halt_on_error=1 swift test --disable-xctest --scratch-path .build/thread --sanitize=thread $(ARGS)
+	TSAN_OPTIONS="halt_on_error=1 suppressions=$(CURDIR)/Tests/Sanitizers/thread.suppressions" \
+	    swift test --disable-xctest --scratch-path .build/thread --sanitize=thread $(ARGS)
 
 coverage: ready ## run all tests and show which part of each module they reach
 	swift test --disable-xctest --scratch-path .build/coverage --enable-code-coverage $(ARGS)
