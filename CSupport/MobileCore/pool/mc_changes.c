@@ -159,6 +159,8 @@ static int compare_keys(const void *left, const void *right)
 static void sort_keys(mc_changed_table *table)
 {
     size_t kept = 0;
+    if (table->count == 0)
+        return;  // qsort must not be given the NULL of a table without keys
     qsort(table->keys, table->count, sizeof *table->keys, compare_keys);
     for (size_t i = 0; i < table->count; i++) {
         if (kept == 0 || table->keys[kept - 1] != table->keys[i])
