@@ -23,24 +23,11 @@ mc_status mc_short_write_begin(mc_pool *pool, const char *label, int64_t timeout
     return status;
 }
 
-/// Each checkpoint waits for the disk twice: with the usual 1000 pages of log these waits are a fifth of the time that a large value
-/// takes. A longer log than this gains nothing.
-static const int POSTPONED_LOG_BYTES = 16 * 1024 * 1024;
-
-static void set_checkpoint(const mc_short_write *write, bool is_postponed)
-{
-    mc_pool_settings settings;
-    mc_pool_get_settings(write->pool, &settings);
-    const int longer = POSTPONED_LOG_BYTES / settings.page_size;
-    if (settings.checkpoint_pages > 0 && settings.checkpoint_pages < longer)  // 0: never by itself
-        (void)sqlite3_wal_autocheckpoint(mc_connection_sqlite(write->connection), is_postponed ? longer : settings.checkpoint_pages);
-}
-
 void mc_short_write_postpone_checkpoint(mc_short_write *write)
 {
     write->postpones_checkpoint = !write->is_part;
     if (write->postpones_checkpoint)
-        set_checkpoint(write, true);
+        mc_log_postpone(write->connection, true);
 }
 
 mc_status mc_short_write_end(mc_short_write *write, mc_status status, mc_error *error)
@@ -53,7 +40,7 @@ mc_status mc_short_write_end(mc_short_write *write, mc_status status, mc_error *
     else
         mc_connection_rollback(connection);
     if (write->postpones_checkpoint)
-        set_checkpoint(write, false);
+        mc_log_postpone(connection, false);
     mc_pool_return(write->pool, connection);
     write->connection = NULL;
     return status;

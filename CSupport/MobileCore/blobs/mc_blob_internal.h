@@ -55,4 +55,7 @@ bool mc_pool_is_pinned(mc_pool *pool, int64_t value);
 const char *mc_pool_path(const mc_pool *pool);
 const char *mc_pool_vfs(const mc_pool *pool);  ///< NULL: the system's
 
+/// pool/mc_log.c
+void mc_log_postpone(mc_connection *writer, bool is_postponed);
+
 #endif

@@ -43,7 +43,8 @@ void mc_connection_rollback(mc_connection *connection);
 /// A savepoint within the transaction. They nest; each is ended by one of the two below.
 mc_status mc_connection_savepoint(mc_connection *connection, mc_error *MC_NULLABLE error);
 mc_status mc_connection_release(mc_connection *connection, mc_error *MC_NULLABLE error);
-/// Undoes everything since the innermost savepoint and ends it. Without effect when SQLite has rolled the transaction back.
+/// Undoes everything since the innermost savepoint and ends it. Without effect when SQLite has rolled the transaction back. Statements
+/// stay on their rows, unless the work was interrupted: then they are reset. Where only a part could be undone, all is rolled back.
 void mc_connection_rollback_savepoint(mc_connection *connection);
 
 /// Runs one statement or several separated by semicolons, rows thrown away. `*changes` (may be NULL): rows inserted, updated

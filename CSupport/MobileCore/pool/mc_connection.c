@@ -261,6 +261,29 @@ static int run_control(mc_connection *connection, mc_control control)
     return sqlite3_reset(*statement);
 }
 
+/// Everything but the handles of large values: those have no text, and a reset would take their cursor from them.
+static void reset_running(mc_connection *connection)
+{
+    for (sqlite3_stmt *statement = sqlite3_next_stmt(connection->db, NULL); statement != NULL;
+         statement = sqlite3_next_stmt(connection->db, statement)) {
+        if (sqlite3_stmt_busy(statement) && sqlite3_sql(statement) != NULL)
+            (void)sqlite3_reset(statement);
+    }
+}
+
+/// Ends a transaction or a savepoint, whoever interrupts: a part of the work would stay otherwise. SQLite looks for an interrupt only
+/// before it begins with such a statement, and forgets it when nothing else runs: so another try fails by another interrupt only.
+static int run_end(mc_connection *connection, mc_control control)
+{
+    enum { TRIES = 1000 };
+    int code = run_control(connection, control);
+    for (int i = 0; i < TRIES && (code & 0xFF) == SQLITE_INTERRUPT; i++) {
+        reset_running(connection);
+        code = run_control(connection, control);
+    }
+    return code;
+}
+
 mc_status mc_connection_begin(mc_connection *connection, mc_error *error)
 {
     mc_status status = mc_connection_check(connection, error);
@@ -286,7 +309,7 @@ mc_status mc_connection_commit(mc_connection *connection, mc_error *error)
         return mc_fail(error, MC_ERROR_MISUSE,
                        "commit: the transaction has been rolled back already, by SQLite after an earlier error or by a statement");
     mc_statement_reset_all(connection);
-    const int code = run_control(connection, MC_CONTROL_COMMIT);
+    const int code = run_end(connection, MC_CONTROL_COMMIT);
     if (code == SQLITE_OK) {
         mc_changes_tell(connection);
         return MC_OK;
@@ -300,7 +323,7 @@ void mc_connection_rollback(mc_connection *connection)
 {
     mc_statement_reset_all(connection);
     if (sqlite3_get_autocommit(connection->db) == 0)
-        (void)run_control(connection, MC_CONTROL_ROLLBACK);
+        (void)run_end(connection, MC_CONTROL_ROLLBACK);
 }
 
 mc_status mc_connection_savepoint(mc_connection *connection, mc_error *error)
@@ -319,7 +342,7 @@ mc_status mc_connection_release(mc_connection *connection, mc_error *error)
     if (sqlite3_get_autocommit(connection->db) != 0)
         return mc_fail(error, MC_ERROR_MISUSE,
                        "release: the transaction has been rolled back already, by SQLite after an earlier error or by a statement");
-    const int code = run_control(connection, MC_CONTROL_RELEASE);
+    const int code = run_end(connection, MC_CONTROL_RELEASE);
     return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "release the savepoint");
 }
 
@@ -328,6 +351,8 @@ void mc_connection_rollback_savepoint(mc_connection *connection)
     // Statements stay on their rows: somebody may read on after a part of the work was undone.
     if (sqlite3_get_autocommit(connection->db) != 0)
         return;
-    (void)run_control(connection, MC_CONTROL_ROLLBACK_TO);
-    (void)run_control(connection, MC_CONTROL_RELEASE);
+    if (run_end(connection, MC_CONTROL_ROLLBACK_TO) != SQLITE_OK)
+        mc_connection_rollback(connection);  // all of it rather than a part: its commit will fail
+    else
+        (void)run_end(connection, MC_CONTROL_RELEASE);
 }

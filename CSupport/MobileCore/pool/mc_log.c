@@ -3,6 +3,7 @@
 ///     checkpoint_pages          after a commit: copied back as far as readers allow, waiting for nobody (SQLite's own way)
 ///     4 times as many           the log must start over: readers that work right now are waited for, 20 ms at most
 ///     8 times as many           somebody pins it: a warning names the oldest reader, once for each of its check-outs
+///     POSTPONED_BYTES           where a commit says so (large values): copied back from this size on, if that is later
 ///     log_limit_bytes           a write begins only when the log can start over, or fails when its time is up
 ///
 /// A reader never loses its snapshot, and never waits; it is the writer who has to. A transaction that has begun is finished, so
@@ -16,6 +17,9 @@ enum {
     RESTART_AFTER = 4,  ///< times `checkpoint_pages`
     WARN_AFTER = 8,
     RESTART_WAIT_NS = 20 * 1000 * 1000,
+    // Each checkpoint waits for the disk twice: with the usual 1000 pages these waits are a fifth of the time that a large value
+    // takes. A longer log than this gains nothing.
+    POSTPONED_BYTES = 16 * 1024 * 1024,
 };
 
 static int64_t bytes_of(const mc_connection *writer, int frames)
@@ -117,7 +121,7 @@ static int committed(void *context, sqlite3 *db, const char *schema, int frames)
     (void)pthread_mutex_lock(&pool->mutex);
     pool->statistics.log.bytes = bytes_of(writer, frames);
     (void)pthread_mutex_unlock(&pool->mutex);
-    if (threshold == 0 || frames < threshold)
+    if (threshold == 0 || frames < threshold || (writer->postpones_checkpoint && frames < POSTPONED_BYTES / pool->settings.page_size))
         return SQLITE_OK;
 
     if (writer->log_restarts_at < (int64_t)RESTART_AFTER * threshold || frames < threshold * (int64_t)2)
@@ -138,6 +142,11 @@ static int committed(void *context, sqlite3 *db, const char *schema, int frames)
 void mc_log_watch(mc_connection *writer)
 {
     (void)sqlite3_wal_hook(writer->db, committed, writer);
+}
+
+void mc_log_postpone(mc_connection *writer, bool is_postponed)
+{
+    writer->postpones_checkpoint = is_postponed;
 }
 
 mc_status mc_log_make_room(mc_connection *writer, mc_error *error)

@@ -56,6 +56,7 @@ struct mc_connection {
     mc_change_log changes;    ///< of the writer, for the observers
     int log_frames;           ///< of the writer: frames in the log after its last commit
     int64_t log_restarts_at;  ///< of the writer: frames from which on the log should start over
+    bool postpones_checkpoint; ///< of the writer: its commits make none before the log has 16 MB
     bool has_warned_of_others; ///< of the writer: of readers that are not the pool's, since the log was last free
 
     sqlite3_stmt *control[MC_CONTROL_COUNT];
@@ -156,8 +157,9 @@ void mc_changes_begin(mc_connection *writer);
 void mc_changes_tell(mc_connection *connection);
 void mc_changes_close(mc_connection *connection);
 
-/// mc_log.c: watch, once for the writer; make room before a transaction begins.
+/// mc_log.c: watch, once for the writer; postpone the checkpoints of the commits that follow; make room before a transaction begins.
 void mc_log_watch(mc_connection *writer);
+void mc_log_postpone(mc_connection *writer, bool is_postponed);
 mc_status mc_log_make_room(mc_connection *writer, mc_error *error);
 
 /// mc_statistics.c: what the connection has counted; its holder asks, who is about to return it.

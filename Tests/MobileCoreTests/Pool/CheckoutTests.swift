@@ -108,6 +108,52 @@ import Testing
         #expect(try core.integer("SELECT count(*) FROM t") == 0)
     }
 
+    @Test func `a savepoint of interrupted work is undone, also beside a statement that stands on a row`() throws {
+        let core = try CorePool()
+        try core.with(writer: true) { try exec($0, "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2)") }
+        let ticket = try Ticket()
+        let writer = try core.checkOut(writer: true, loose: true, ticket: ticket.handle)
+        try CoreError.check { mc_connection_begin(writer, $0) }
+        try exec(writer, "INSERT INTO t VALUES (3)")
+        try withStatement(writer, "SELECT a FROM t") { (statement) throws in
+            var hasRow = false
+            try CoreError.check { mc_statement_step(statement, &hasRow, $0) }
+            try CoreError.check { mc_connection_savepoint(writer, $0) }
+            try exec(writer, "DELETE FROM t WHERE a = 1")
+            mc_ticket_interrupt(ticket.handle)
+            mc_connection_rollback_savepoint(writer)
+        }
+        try CoreError.check { mc_connection_commit(writer, $0) }
+        core.giveBack(writer)
+        #expect(try core.integer("SELECT sum(a) FROM t") == 6)
+    }
+
+    @Test func `the end of a transaction is not interrupted`() throws {
+        let core = try CorePool { $0.synchronous = MC_SYNCHRONOUS_OFF }
+        try core.with(writer: true) { try exec($0, "CREATE TABLE t(a)") }
+        let current = Mutex<Ticket?>(nil), isDone = Atomic(false)
+        let thread = TestThread {
+            while !isDone.load(ordering: .acquiring) {
+                current.withLock { ticket in if let ticket { mc_ticket_interrupt(ticket.handle) } }
+            }
+        }
+        var committed: Int64 = 0
+        for _ in 0..<2000 {
+            let ticket = try Ticket()
+            let writer = try core.checkOut(writer: true, loose: true, ticket: ticket.handle)
+            try CoreError.check { mc_connection_begin(writer, $0) }
+            try exec(writer, "INSERT INTO t VALUES (1)")
+            current.withLock { $0 = ticket }
+            try CoreError.check { mc_connection_commit(writer, $0) }
+            committed += 1
+            current.withLock { $0 = nil }
+            core.giveBack(writer)
+        }
+        isDone.store(true, ordering: .releasing)
+        try thread.value()
+        #expect(try core.integer("SELECT count(*) FROM t") == committed)
+    }
+
     @Test func `a ticket that was interrupted before gets nothing, one in use cannot be used twice`() throws {
         let core = try CorePool()
         let ticket = try Ticket()

@@ -63,6 +63,20 @@ import Testing
         #expect(core.statistics.log.bytes > 200 * 1048)
     }
 
+    @Test func `the policy goes on behind a large value, whose own commits wait until the log has 16 MB`() throws {
+        let core = try Self.open()
+        try core.prepareBlobs()
+        let before = core.statistics.log.checkpoints
+        _ = try core.writeBlob([UInt8](repeating: 7, count: 300_000), pieces: 50_000, flushes: true)
+        let written = core.statistics.log
+        #expect(written.bytes > 300_000 && written.checkpoints <= before + 1)  // that of the row's own commit
+        try core.with(writer: true) { try Self.fill($0, pages: 10) }
+        #expect(core.statistics.log.checkpoints > before)
+        for _ in 0..<50 { try core.with(writer: true) { try Self.fill($0, pages: 10) } }
+        #expect(core.statistics.log.checkpoints > before + 10)
+        #expect(core.statistics.log.bytes < 100 * 1048)
+    }
+
     @Test func `readers that follow on one another do not keep the log from starting over`() throws {
         let core = try Self.open()
         var readers: [OpaquePointer] = []
