@@ -214,6 +214,7 @@ static void settle(mc_connection *connection)
         mc_connection_rollback(connection);
     else if (sqlite3_get_autocommit(connection->db) == 0)
         (void)mc_connection_commit(connection, NULL);
+    connection->has_transaction = false;
     mc_changes_tell(connection);
 }
 

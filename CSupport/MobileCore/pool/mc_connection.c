@@ -13,11 +13,17 @@
 
 enum { NS_PER_MS = 1000000 };
 
+static const char LOST_TRANSACTION[] =
+    "the transaction has been rolled back already, by SQLite after an earlier error or by a statement";
+
 mc_status mc_connection_check(mc_connection *connection, mc_error *error)
 {
-    if (!atomic_load_explicit(&connection->interrupted, memory_order_relaxed))
-        return MC_OK;
-    return mc_fail(error, MC_ERROR_INTERRUPTED, "the work on this connection was interrupted");
+    if (atomic_load_explicit(&connection->interrupted, memory_order_relaxed))
+        return mc_fail(error, MC_ERROR_INTERRUPTED, "the work on this connection was interrupted");
+    // A statement would commit itself, and what was to happen together would happen in part.
+    if (connection->has_transaction && sqlite3_get_autocommit(connection->db) != 0)
+        return mc_fail(error, MC_ERROR_MISUSE, LOST_TRANSACTION);
+    return MC_OK;
 }
 
 /// Called by SQLite while a lock is held by somebody else: waits a little, longer each time, up to the limit.
@@ -205,8 +211,8 @@ void mc_connection_close(mc_connection *connection)
     for (int i = 0; i < MC_CONTROL_COUNT; i++)
         (void)sqlite3_finalize(connection->control[i]);
     mc_statement_cache_close(connection);
+    (void)sqlite3_close(connection->db);  // tells of a rollback where a transaction is left open
     mc_changes_close(connection);
-    (void)sqlite3_close(connection->db);
     mc_free(connection);
 }
 
@@ -240,8 +246,8 @@ int64_t mc_connection_changes(mc_connection *connection)
     return sqlite3_changes64(connection->db);
 }
 
-/// Runs one of the pool's own statements; SQLite's result code.
-static int run_control(mc_connection *connection, mc_control control)
+/// Prepares one of the pool's own statements, and runs one: SQLite's result code.
+static int prepare_control(mc_connection *connection, mc_control control)
 {
     static const char *const sql[MC_CONTROL_COUNT] = {
         [MC_CONTROL_COMMIT] = "COMMIT",
@@ -251,14 +257,28 @@ static int run_control(mc_connection *connection, mc_control control)
         [MC_CONTROL_ROLLBACK_TO] = "ROLLBACK TO \"mc\"",
     };
     sqlite3_stmt **statement = &connection->control[control];
-    if (*statement == NULL) {
-        const char *text = control != MC_CONTROL_BEGIN ? sql[control] : connection->is_writer ? "BEGIN IMMEDIATE" : "BEGIN";
-        const int code = sqlite3_prepare_v3(connection->db, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
-        if (code != SQLITE_OK)
-            return code;
-    }
-    (void)sqlite3_step(*statement);
-    return sqlite3_reset(*statement);
+    if (*statement != NULL)
+        return SQLITE_OK;
+    const char *text = control != MC_CONTROL_BEGIN ? sql[control] : connection->is_writer ? "BEGIN IMMEDIATE" : "BEGIN";
+    return sqlite3_prepare_v3(connection->db, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+}
+
+static int run_control(mc_connection *connection, mc_control control)
+{
+    const int code = prepare_control(connection, control);
+    if (code != SQLITE_OK)
+        return code;
+    (void)sqlite3_step(connection->control[control]);
+    return sqlite3_reset(connection->control[control]);
+}
+
+/// Runs the first statement of a pair or of three when those that end its work are there: the end then needs no memory.
+static int run_beginning(mc_connection *connection, mc_control begin, mc_control end, mc_control undo)
+{
+    int code = prepare_control(connection, end);
+    if (code == SQLITE_OK)
+        code = prepare_control(connection, undo);
+    return code == SQLITE_OK ? run_control(connection, begin) : code;
 }
 
 /// Everything but the handles of large values: those have no text, and a reset would take their cursor from them.
@@ -291,9 +311,11 @@ mc_status mc_connection_begin(mc_connection *connection, mc_error *error)
         return status;
     if (connection->is_writer && (status = mc_log_make_room(connection, error)) != MC_OK)
         return status;
-    const int code = run_control(connection, MC_CONTROL_BEGIN);
-    if (code == SQLITE_OK)
+    const int code = run_beginning(connection, MC_CONTROL_BEGIN, MC_CONTROL_COMMIT, MC_CONTROL_ROLLBACK);
+    if (code == SQLITE_OK) {
+        connection->has_transaction = true;
         return MC_OK;
+    }
     if ((code & 0xFF) != SQLITE_BUSY)
         return mc_fail_sqlite(error, connection->db, code, "begin a transaction");
     if (atomic_load(&connection->interrupted))
@@ -303,11 +325,18 @@ mc_status mc_connection_begin(mc_connection *connection, mc_error *error)
     return MC_ERROR_TIMEOUT;
 }
 
+static void roll_back(mc_connection *connection)
+{
+    mc_statement_reset_all(connection);
+    if (sqlite3_get_autocommit(connection->db) == 0)
+        (void)run_end(connection, MC_CONTROL_ROLLBACK);
+}
+
 mc_status mc_connection_commit(mc_connection *connection, mc_error *error)
 {
+    connection->has_transaction = false;
     if (sqlite3_get_autocommit(connection->db) != 0)
-        return mc_fail(error, MC_ERROR_MISUSE,
-                       "commit: the transaction has been rolled back already, by SQLite after an earlier error or by a statement");
+        return mc_fail(error, MC_ERROR_MISUSE, "commit: %s", LOST_TRANSACTION);
     mc_statement_reset_all(connection);
     const int code = run_end(connection, MC_CONTROL_COMMIT);
     if (code == SQLITE_OK) {
@@ -315,15 +344,14 @@ mc_status mc_connection_commit(mc_connection *connection, mc_error *error)
         return MC_OK;
     }
     const mc_status status = mc_fail_sqlite(error, connection->db, code, "commit");
-    mc_connection_rollback(connection);
+    roll_back(connection);
     return status;
 }
 
 void mc_connection_rollback(mc_connection *connection)
 {
-    mc_statement_reset_all(connection);
-    if (sqlite3_get_autocommit(connection->db) == 0)
-        (void)run_end(connection, MC_CONTROL_ROLLBACK);
+    connection->has_transaction = false;
+    roll_back(connection);
 }
 
 mc_status mc_connection_savepoint(mc_connection *connection, mc_error *error)
@@ -332,16 +360,15 @@ mc_status mc_connection_savepoint(mc_connection *connection, mc_error *error)
     if (status != MC_OK)
         return status;
     if (sqlite3_get_autocommit(connection->db) != 0)
-        return mc_fail(error, MC_ERROR_MISUSE, "savepoint: there is no transaction any more");
-    const int code = run_control(connection, MC_CONTROL_SAVEPOINT);
+        return mc_fail(error, MC_ERROR_MISUSE, "savepoint: there is no transaction");
+    const int code = run_beginning(connection, MC_CONTROL_SAVEPOINT, MC_CONTROL_RELEASE, MC_CONTROL_ROLLBACK_TO);
     return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "savepoint");
 }
 
 mc_status mc_connection_release(mc_connection *connection, mc_error *error)
 {
     if (sqlite3_get_autocommit(connection->db) != 0)
-        return mc_fail(error, MC_ERROR_MISUSE,
-                       "release: the transaction has been rolled back already, by SQLite after an earlier error or by a statement");
+        return mc_fail(error, MC_ERROR_MISUSE, "release: %s", LOST_TRANSACTION);
     const int code = run_end(connection, MC_CONTROL_RELEASE);
     return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "release the savepoint");
 }
@@ -352,7 +379,7 @@ void mc_connection_rollback_savepoint(mc_connection *connection)
     if (sqlite3_get_autocommit(connection->db) != 0)
         return;
     if (run_end(connection, MC_CONTROL_ROLLBACK_TO) != SQLITE_OK)
-        mc_connection_rollback(connection);  // all of it rather than a part: its commit will fail
+        roll_back(connection);  // all of it rather than a part; what follows fails
     else
         (void)run_end(connection, MC_CONTROL_RELEASE);
 }

@@ -53,6 +53,7 @@ struct mc_connection {
     int64_t busy_limit_ns;    ///< how long one wait for another process may take
     int64_t busy_since_ns;    ///< when the present wait began
     bool has_dropped_values;  ///< large values, since it was checked out
+    bool has_transaction;     ///< begun by mc_connection_begin and not ended by its owner; SQLite may have rolled it back
     mc_change_log changes;    ///< of the writer, for the observers
     int log_frames;           ///< of the writer: frames in the log after its last commit
     int64_t log_restarts_at;  ///< of the writer: frames from which on the log should start over
@@ -179,7 +180,7 @@ typedef struct mc_sql_excerpt {
 } mc_sql_excerpt;
 mc_sql_excerpt mc_excerpt(const char *sql, size_t length);
 
-/// Fails if the connection was interrupted.
+/// Whether another statement may run: not interrupted, and not behind the end of its transaction.
 mc_status mc_connection_check(mc_connection *connection, mc_error *error);
 
 #endif

@@ -128,6 +128,29 @@ import Testing
         #expect(try core.integer("SELECT sum(a) FROM t") == 6)
     }
 
+    @Test func `nothing runs behind the end of its transaction`() throws {
+        let core = try CorePool()
+        try core.with(writer: true) { try exec($0, "CREATE TABLE t(a UNIQUE ON CONFLICT ROLLBACK); INSERT INTO t VALUES (1)") }
+        try core.with(writer: true) { writer in
+            try CoreError.check { mc_connection_begin(writer, $0) }
+            try exec(writer, "INSERT INTO t VALUES (2)")
+            #expect(throws: CoreError.self) { try exec(writer, "INSERT INTO t VALUES (1)") }  // SQLite rolls everything back
+            let calls: [() throws -> Void] = [
+                { try exec(writer, "INSERT INTO t VALUES (3)") },
+                { _ = try integer(writer, "SELECT a FROM t") },
+                { try CoreError.check { mc_connection_savepoint(writer, $0) } },
+                { try CoreError.check { mc_connection_commit(writer, $0) } },
+            ]
+            for call in calls {
+                let error = #expect(throws: CoreError.self) { try call() }
+                #expect(error?.code == MC_ERROR_MISUSE)
+                #expect(error?.message.contains("the transaction has been rolled back already, by SQLite after an earlier error") == true)
+            }
+        }
+        try core.with(writer: true) { try exec($0, "INSERT INTO t VALUES (4)") }
+        #expect(try core.integer("SELECT sum(a) FROM t") == 5)
+    }
+
     @Test func `the end of a transaction is not interrupted`() throws {
         let core = try CorePool { $0.synchronous = MC_SYNCHRONOUS_OFF }
         try core.with(writer: true) { try exec($0, "CREATE TABLE t(a)") }

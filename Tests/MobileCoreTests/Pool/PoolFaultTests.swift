@@ -88,6 +88,32 @@ import Testing
         return (directory, directory.appending(path: "fault.db").path)
     }
 
+    @Test func `a rollback needs no memory, and where that of a savepoint gets none nothing of the transaction stays`() throws {
+        let core = try CorePool()
+        try core.with(writer: true) { try exec($0, "CREATE TABLE t (x); INSERT INTO t VALUES (1)") }
+        for hasSavepoint in [false, true] {
+            let writer = try core.checkOut(writer: true, loose: true)
+            try CoreError.check { mc_connection_begin(writer, $0) }
+            if hasSavepoint { try CoreError.check { mc_connection_savepoint(writer, $0) } }
+            try exec(writer, "INSERT INTO t VALUES (2)")
+            fault_memory_fail_after(0, true)
+            if hasSavepoint { mc_connection_rollback_savepoint(writer) } else { core.giveBack(writer) }
+            fault_memory_fail_after(-1, false)
+            if hasSavepoint {
+                do {
+                    try exec(writer, "INSERT INTO t VALUES (3)")
+                } catch let error as CoreError {
+                    #expect(error.code == MC_ERROR_MISUSE)
+                }
+                core.giveBack(writer)
+            }
+            try core.with(writer: true) { writer in
+                try CoreError.check { mc_connection_begin(writer, $0) }
+                #expect(try integer(writer, "SELECT count(*) FROM t") == 1)
+            }
+        }
+    }
+
     @Test("without memory at any allocation there is an error or no harm, and the database is whole", arguments: [false, true])
     func memory(stays: Bool) throws {
         let step = step
