@@ -14,16 +14,16 @@ enum MessageBenchmarks {
             guard isRead else { throw WrongResult("jansson refuses the message") }
             return Outcome(rows: rows * repetitions, checksum: sum, bytes: message.length * Int(repetitions))
         },
-        subject: Side("JSONDocument") { workspace, watch in
+        subject: Side("JSONMessage") { workspace, watch in
             let message = try Message()
             let bytes = [UInt8](UnsafeRawBufferPointer(start: message.start, count: message.length))
             var rows: Int64 = 0, sum: UInt64 = 0
             try watch.measure {
                 for _ in 0..<repetitions {
                     sum = 0
-                    let root = try JSONDocument(parsing: bytes).root
-                    for key in ["id", "method", "pkg", "cid", "ppm"] { sum &+= root["header"][key].look }
-                    for row in root["content"]["rows"] {
+                    let read = try JSONMessage(parsing: bytes)
+                    for key in ["id", "method", "pkg", "cid", "ppm"] { sum &+= read.header[key].look }
+                    for row in read.content["rows"] {
                         for value in row { sum &+= value.look }
                         rows += 1
                     }
@@ -43,7 +43,7 @@ enum MessageBenchmarks {
             guard bytes > 0, br_message_parse(message.start, message.length, &rows, &sum) else { throw WrongResult("jansson refuses the message") }
             return Outcome(rows: rows * repetitions, checksum: sum, bytes: bytes)
         },
-        subject: Side("JSONWriter") { workspace, watch in
+        subject: Side("JSONMessage and JSONWriter") { workspace, watch in
             let database = try Database(ConnectionProfile(path: PagingBenchmarks.filledTable(workspace)))
             var pages = try database.pages(ItemTable.select + " LIMIT 100")
             guard let page = try pages.next() else { throw WrongResult("there are no rows") }
@@ -58,18 +58,14 @@ enum MessageBenchmarks {
         })
 
     private static func written(_ page: RowPage) throws -> [UInt8] {
-        var writer = try JSONWriter()
-        try writer.object { writer throws(StoreError) in
-            try writer.member(
-                "header",
-                ["id": "0190f3c2-4711", "method": "importRows", "pkg": "crm:1.0", "cid": "98596b986ac1", "ppm": 12])
-            try writer.key("content")
+        try JSONMessage.bytes(
+            header: ["id": "0190f3c2-4711", "method": "importRows", "pkg": "crm:1.0", "cid": "98596b986ac1", "ppm": 12]
+        ) { writer throws(StoreError) in
             try writer.object { writer throws(StoreError) in
                 try writer.member("object", "Item")
                 try writer.member("rows", rowsOf: page, types: types)
             }
         }
-        return try writer.finish()
     }
 
     private static let repetitions: Int64 = 200

@@ -1,46 +1,69 @@
-/// A JSON message: `{"header": {...}, "content": {...}}`.
-public struct JSONMessage: Sendable, Hashable {
-    /// What the message is about: method, package, ids.
-    public var header: JSONObject
-    /// What it carries; usually an object.
-    public var content: JSONValue
+/// A JSON message that has been read: `{"header": {...}, "content": ...}`.
+///
+///     let message = try JSONMessage(parsing: bytes)
+///     guard message.header["method"].string == "importRows" else { return }
+///     for row in message.content["rows"] { show(row[0].integer, row[1].string) }
+///
+/// All of the text is checked, no tree is built: a look at the header costs the same whatever the content holds. Messages are written
+/// by ``bytes(header:content:)``.
+public struct JSONMessage: Sendable {
+    /// What the message is about: method, package, ids. An object.
+    public let header: JSONNode
+    /// What it carries; where the message has no content, a value that does not exist.
+    public let content: JSONNode
 
-    public init(header: JSONObject = [:], content: JSONValue = .object([:])) {
-        self.header = header
-        self.content = content
-    }
-
-    /// Takes the message out of a JSON value.
+    /// Takes the message out of a value of a document.
     /// - Throws: ``StoreError/Code/type`` where it is not an object with an object as `header`, or has members other than
-    ///   `header` and `content`. A missing `content` is an empty object.
-    public init(_ value: JSONValue) throws(StoreError) {
-        guard let object = value.object else { throw StoreError(.type, "message: expected an object with header and content") }
-        guard let header = object["header"]?.object else { throw StoreError(.type, "message: its \"header\" is missing or no object") }
-        if let other = object.keys.first(where: { $0 != "header" && $0 != "content" }) {
+    ///   `header` and `content`.
+    public init(_ node: JSONNode) throws(StoreError) {
+        guard node.isObject else { throw StoreError(.type, "message: expected an object with header and content") }
+        header = node["header"]
+        content = node["content"]
+        guard header.isObject else { throw StoreError(.type, "message: its \"header\" is missing or no object") }
+        if let other = node.keys.first(where: { $0 != "header" && $0 != "content" }) {
             throw StoreError(.type, "message: there is no member \"\(other.prefix(80))\" beside header and content")
         }
-        self.init(header: header, content: object["content"] ?? .object([:]))
     }
 
     /// Reads one message.
-    /// - Throws: as ``JSONValue/init(parsing:maximumDepth:)-([UInt8],_)`` and ``init(_:)``.
-    public init(parsing bytes: [UInt8]) throws(StoreError) {
-        try self.init(JSONValue(parsing: bytes))
+    /// - Throws: as ``JSONDocument/init(parsing:maximumDepth:duplicateKeys:)-(RawSpan,_,_)`` and ``init(_:)``.
+    public init(
+        parsing bytes: [UInt8], maximumDepth: Int = 64, duplicateKeys: JSONDocument.DuplicateKeys = .refused
+    ) throws(StoreError) {
+        try self.init(JSONDocument(parsing: bytes, maximumDepth: maximumDepth, duplicateKeys: duplicateKeys).root)
     }
 
     /// Reads one message, or an array of messages.
-    /// - Throws: as ``init(parsing:)``.
-    public static func messages(parsing bytes: [UInt8]) throws(StoreError) -> [JSONMessage] {
-        let value = try JSONValue(parsing: bytes)
-        guard let elements = value.array else { return [try JSONMessage(value)] }
+    /// - Throws: as ``init(parsing:maximumDepth:duplicateKeys:)``.
+    public static func messages(
+        parsing bytes: [UInt8], maximumDepth: Int = 64, duplicateKeys: JSONDocument.DuplicateKeys = .refused
+    ) throws(StoreError) -> [JSONMessage] {
+        let root = try JSONDocument(parsing: bytes, maximumDepth: maximumDepth, duplicateKeys: duplicateKeys).root
+        guard root.isArray else { return [try JSONMessage(root)] }
         var messages: [JSONMessage] = []
-        for element in elements { messages.append(try JSONMessage(element)) }
+        messages.reserveCapacity(root.count)
+        for element in root { messages.append(try JSONMessage(element)) }
         return messages
     }
 
-    /// The message as a JSON value.
-    public var value: JSONValue { ["header": .object(header), "content": content] }
+    /// Writes a message as compact text, in UTF-8.
+    /// - Parameter content: writes one value.
+    /// - Throws: what `content` throws; ``StoreError/Code/misuse`` where it writes no value or more than one.
+    public static func bytes(
+        header: JSONObject, content: (inout JSONWriter) throws(StoreError) -> Void
+    ) throws(StoreError) -> [UInt8] {
+        var writer = try JSONWriter()
+        try writer.object { writer throws(StoreError) in
+            try writer.member("header", .object(header))
+            try writer.key("content")
+            try content(&writer)
+        }
+        return try writer.finish()
+    }
 
-    /// The message as compact JSON text, in UTF-8.
-    public var bytes: [UInt8] { value.bytes }
+    /// Writes a message whose content is a tree.
+    /// - Throws: as ``JSONWriter/value(_:)-(JSONValue)``.
+    public static func bytes(header: JSONObject, content: JSONValue = .object([:])) throws(StoreError) -> [UInt8] {
+        try bytes(header: header) { writer throws(StoreError) in try writer.value(content) }
+    }
 }

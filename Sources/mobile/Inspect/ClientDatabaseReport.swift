@@ -36,26 +36,16 @@ struct ClientDatabaseReport {
 
     /// - Throws: `StoreError` when the file cannot be read, ``NotAClientDatabase`` when it is something else.
     init(path: String) throws {
-        var profile = ConnectionProfile(path: path)
-        profile.isReadOnly = true
-        profile.createsFile = false
-        profile.journal = .unchanged
-        profile.maxConnections = 1
-        let database = try Database(profile)
-        defer { try? database.close() }  // it was only read
+        let facts: Facts
+        (facts, settings, fileSpace, tableSpace) = try withInspectedDatabase(path) { database in
+            let facts = try database.read { connection in try Facts(connection, path: path) }
+            return (facts, database.settings, try database.fileSpace(), try database.tableSpaceWhereKnown())
+        }
         self.path = path
-        settings = database.settings
-        let facts = try database.read { connection in try Facts(connection, path: path) }
         (package, clientID, isSubscribed) = (facts.package, facts.clientID, facts.isSubscribed)
         (entities, outbox, outboxCount) = (facts.entities, facts.outbox, facts.outboxCount)
         (logRecords, logRecordCount) = (facts.logRecords, facts.logRecordCount)
         (groups, subscriptions) = (facts.groups, facts.subscriptions)
-        fileSpace = try database.fileSpace()
-        do {
-            tableSpace = try database.tableSpace()
-        } catch let error as StoreError where error.code == .notFound {
-            tableSpace = []
-        }
     }
 }
 

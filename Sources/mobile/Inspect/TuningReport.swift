@@ -15,29 +15,22 @@ struct TuningReport {
 
     /// - Throws: `StoreError` when the file cannot be read.
     init(path: String) throws {
-        var profile = ConnectionProfile(path: path)
-        profile.isReadOnly = true
-        profile.createsFile = false
-        profile.journal = .unchanged
-        profile.maxConnections = 1
-        let database = try Database(profile)
-        defer { try? database.close() }  // it was only read
-        self.path = path
-        settings = database.settings
-        file = try database.fileSpace()
-        logFile = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
-        var space: [Database.TableSpace] = []
-        var looks: [Database.Statistics] = []
-        for _ in 0..<2 {
-            try database.read { connection in
-                // The names come from the schema: quoted, they are what they are.
-                let tables = try connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").compactMap { $0[0].text }
-                for table in tables { _ = try connection.first("SELECT count(*) FROM \"\(table.replacing("\"", with: "\"\""))\" NOT INDEXED") }
-            }
-            looks.append(database.statistics)
+        (settings, file, space, looks) = try withInspectedDatabase(path) { database in
+            let looks = try (0..<2).map { _ in try Self.look(database) }
+            return (database.settings, try database.fileSpace(), try database.tableSpaceWhereKnown(), looks)
         }
-        do { space = try database.tableSpace() } catch let error as StoreError where error.code == .notFound {}
-        (self.space, self.looks) = (space, looks)
+        self.path = path
+        logFile = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+    }
+
+    /// Reads every table, and tells what the connections have done so far.
+    private static func look(_ database: Database) throws -> Database.Statistics {
+        try database.read { connection in
+            // The names come from the schema: quoted, they are what they are.
+            let tables = try connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").compactMap { $0[0].text }
+            for table in tables { _ = try connection.first("SELECT count(*) FROM \"\(table.replacing("\"", with: "\"\""))\" NOT INDEXED") }
+        }
+        return database.statistics
     }
 
     /// The report as lines of text.

@@ -120,20 +120,3 @@ import Testing
         #expect(object["\u{61}\u{301}"] == nil)
     }
 }
-
-@Suite struct JSONMessageTests {
-    @Test func `a message is a header and a content`() throws {
-        let message = JSONMessage(header: ["pkg": "CRM:1.0", "id": 7], content: ["rows": [2]])
-        #expect(String(decoding: message.bytes, as: UTF8.self) == #"{"header":{"pkg":"CRM:1.0","id":7},"content":{"rows":[2]}}"#)
-        #expect(try JSONMessage(parsing: message.bytes) == message)
-        #expect(try JSONMessage.messages(parsing: message.bytes) == [message])
-        #expect(try JSONMessage.messages(parsing: [0x5B] + message.bytes + [0x2C] + message.bytes + [0x5D]) == [message, message])
-        #expect(try JSONMessage(parsing: Array(#"{"header":{}}"#.utf8)).content == .object([:]))
-    }
-
-    @Test("what is no message is refused", arguments: ["1", "{}", #"{"header":1}"#, #"{"header":{},"body":{}}"#])
-    func refused(text: String) {
-        let error = #expect(throws: StoreError.self) { try JSONMessage(parsing: Array(text.utf8)) }
-        #expect(error?.code == .type)
-    }
-}
