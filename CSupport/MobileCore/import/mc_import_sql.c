@@ -2,6 +2,8 @@
 /// column would be taken for a string.
 #include "import/mc_import_sql.h"
 
+#include <string.h>
+
 int mc_import_bind(sqlite3_stmt *statement, int index, const mc_value *cell)
 {
     switch (cell->kind) {
@@ -78,20 +80,96 @@ static void append_update(sqlite3_str *sql, const mc_import_table *table, const 
     sqlite3_str_appendall(sql, " WHERE mc_incoming_updated(?1)");
 }
 
-static void append_insert(sqlite3_str *sql, const mc_import_table *table, size_t size)
+/// Whether an expression is NULL, a number or a string, as most defaults are: then it means the same wherever it stands.
+static bool is_literal(const char *text)
 {
-    sqlite3_str_appendf(sql, "INSERT INTO \"%w\"(", table->table);
-    for (size_t column = 0; column < table->column_count; column++)
-        sqlite3_str_appendf(sql, "%s\"%w\"", column == 0 ? "" : ",", table->columns[column].name);
-    for (size_t index = 0; index < table->on_insert_count; index++)
-        sqlite3_str_appendf(sql, ",\"%w\"", table->on_insert[index].column);
-    sqlite3_str_appendall(sql, ") SELECT ");
-    for (size_t column = 0; column < table->column_count; column++)
-        sqlite3_str_appendf(sql, "%sc%d", column == 0 ? "" : ",", (int)column);
-    for (size_t index = 0; index < table->on_insert_count; index++)
-        sqlite3_str_appendf(sql, ",?%d", (int)index + 2);
+    const size_t length = strlen(text);
+    if (length >= 2 && text[0] == '\'')
+        return strchr(text + 1, '\'') == text + length - 1;
+    const char *const digits = text + (text[0] == '-');
+    return sqlite3_stricmp(text, "NULL") == 0 || (*digits != '\0' && digits[strspn(digits, ".0123456789")] == '\0');
+}
+
+/// Appends what a new row gets in the column `name` of the target. Returns how many of the import's columns and constants have
+/// that name: with none it is the default.
+static size_t append_value(sqlite3_str *sql, const mc_import_table *table, const char *name, const char *literal)
+{
+    size_t found = 0;
+    for (size_t column = 0; column < table->column_count; column++) {
+        if (sqlite3_stricmp(table->columns[column].name, name) == 0 && found++ == 0)
+            sqlite3_str_appendf(sql, "c%d", (int)column);
+    }
+    for (size_t index = 0; index < table->on_insert_count; index++) {
+        if (sqlite3_stricmp(table->on_insert[index].column, name) == 0 && found++ == 0)
+            sqlite3_str_appendf(sql, "?%d", (int)index + 2);
+    }
+    if (found == 0)
+        sqlite3_str_appendall(sql, literal != NULL ? literal : "NULL");
+    return found;
+}
+
+/// Appends the names and the values of all columns of the table, in its order: then the values are made where the table takes them
+/// from. With only the columns of the import SQLite copies each value first, which is a twentieth of an import.
+/// `*possible` is false where that cannot be: a column is generated, or has a default that is computed, or the import names what
+/// the table has not.
+static mc_status append_all(sqlite3 *db, sqlite3_str *names, sqlite3_str *values, const mc_import_table *table, bool *possible,
+                            mc_error *error)
+{
+    static const char sql[] = "SELECT name, dflt_value, hidden FROM pragma_table_xinfo(?1)";
+    sqlite3_stmt *columns = NULL;
+    size_t named = 0;
+    int result = sqlite3_prepare_v2(db, sql, -1, &columns, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_bind_text(columns, 1, table->table, -1, SQLITE_STATIC);
+    *possible = true;
+    while (result == SQLITE_OK && *possible && (result = sqlite3_step(columns)) == SQLITE_ROW) {
+        const char *const name = (const char *)sqlite3_column_text(columns, 0), *const literal = (const char *)sqlite3_column_text(columns, 1);
+        const char *const separator = sqlite3_str_length(names) == 0 ? "" : ",";
+        *possible = name != NULL && sqlite3_column_int(columns, 2) == 0 && (literal == NULL || is_literal(literal));
+        sqlite3_str_appendf(names, "%s\"%w\"", separator, name);
+        sqlite3_str_appendall(values, separator);
+        named += *possible ? append_value(values, table, name, literal) : 0;
+        result = SQLITE_OK;
+    }
+    *possible = *possible && named == table->column_count + table->on_insert_count;
+    const int end = sqlite3_finalize(columns);
+    if (result == SQLITE_DONE || result == SQLITE_OK)
+        result = end;
+    return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, db, result, "import of \"%.80s\", its columns", table->table);
+}
+
+/// Appends the names and the values of what the import brings.
+static void append_named(sqlite3_str *names, sqlite3_str *values, const mc_import_table *table)
+{
+    for (size_t column = 0; column < table->column_count; column++) {
+        sqlite3_str_appendf(names, "%s\"%w\"", column == 0 ? "" : ",", table->columns[column].name);
+        sqlite3_str_appendf(values, "%sc%d", column == 0 ? "" : ",", (int)column);
+    }
+    for (size_t index = 0; index < table->on_insert_count; index++) {
+        sqlite3_str_appendf(names, ",\"%w\"", table->on_insert[index].column);
+        sqlite3_str_appendf(values, ",?%d", (int)index + 2);
+    }
+}
+
+static mc_status append_insert(sqlite3 *db, sqlite3_str *sql, const mc_import_table *table, size_t size, mc_error *error)
+{
+    sqlite3_str *const names = sqlite3_str_new(db), *const values = sqlite3_str_new(db);
+    bool possible = false;
+    mc_status status = append_all(db, names, values, table, &possible, error);
+    if (status == MC_OK && !possible) {
+        sqlite3_str_reset(names);
+        sqlite3_str_reset(values);
+        append_named(names, values, table);
+    }
+    if (status == MC_OK && (sqlite3_str_errcode(names) != SQLITE_OK || sqlite3_str_errcode(values) != SQLITE_OK))
+        status = mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", table->table);
     // Without the WHERE clause the parser takes ON for the beginning of a join.
-    sqlite3_str_appendf(sql, " FROM mc_incoming_%d(?1) WHERE true", (int)size);
+    if (status == MC_OK)
+        sqlite3_str_appendf(sql, "INSERT INTO \"%w\"(%s) SELECT %s FROM mc_incoming_%d(?1) WHERE true", table->table,
+                            sqlite3_str_value(names), sqlite3_str_value(values), (int)size);
+    sqlite3_free(sqlite3_str_finish(names));
+    sqlite3_free(sqlite3_str_finish(values));
+    return status;
 }
 
 mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count, size_t size,
@@ -105,10 +183,14 @@ mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_table *table, con
                                 (int)column + 1);
         return prepare(db, sql, table->table, out, error);
     }
-    append_insert(sql, table, size);
+    mc_status status = append_insert(db, sql, table, size, error);
+    if (status != MC_OK) {
+        sqlite3_free(sqlite3_str_finish(sql));
+        return status;
+    }
     if (table->mode == MC_IMPORT_UPSERT)
         append_update(sql, table, key_columns, key_count);
-    const mc_status status = prepare(db, sql, table->table, out, error);
+    status = prepare(db, sql, table->table, out, error);
     if (status != MC_OK)
         return status;
     const int result = sqlite3_bind_pointer(*out, 1, incoming, MC_INCOMING_POINTER, NULL);

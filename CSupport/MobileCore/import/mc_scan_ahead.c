@@ -8,31 +8,7 @@
 #include <string.h>
 
 #include "base/mc_memory.h"
-#include "json/mc_rows_internal.h"
-
-enum {
-    ROOM_BYTES = 16 * 1024,  // before a piece, for what was carried over
-    PIECE_BYTES = MC_INFLATER_PIECE_BYTES,
-    INPUTS = 4,              // pieces of input
-    TEXTS = 3,               // pieces that deflated input becomes; plain input is its own text
-    BATCHES = 4,
-    BATCHES_TO_WAKE = 1,     // a scanner that waits is woken when so few batches are left: not for each of them
-};
-
-/// A piece of memory for bytes, with the room before them.
-typedef struct piece {
-    uint8_t *memory;
-    size_t length;
-    int users;  // who may still look at it; 0: free
-} piece;
-
-/// A batch on its way to the sink.
-typedef struct waiting_batch {
-    mc_row_block block;
-    mc_row_batch batch;
-    piece *text;  // the rows lie in it; NULL: elsewhere, and the scanner waits until the batch is taken
-    int64_t text_bytes;
-} waiting_batch;
+#include "import/mc_hand_over.h"
 
 struct mc_scan_ahead {
     mc_inflater *inflater;
@@ -41,110 +17,48 @@ struct mc_scan_ahead {
     void *context;
     mc_import_thread_begins thread_begins;
     void *thread_context;
-    uint8_t *inflater_buffer;         // its own
+    uint8_t *inflater_buffer;  // its own
     mc_inflater_sink inflater_sink;
     void *inflater_context;
     pthread_t thread;
+    mc_hand_over hand_over;
 
     // The import's thread alone.
-    piece *filling;
+    mc_piece *filling;
     int64_t text_bytes;
 
     // The scanner alone.
-    piece *input, *text;              // what it reads, and what it inflates into
+    mc_piece *input, *text;    // what it reads, and what it inflates into
     bool waits_for_sink;
-
-    pthread_mutex_t lock;             // guards what follows
-    pthread_cond_t for_import, for_scanner;
-    bool scanner_waits;
-    piece pieces[INPUTS + TEXTS];     // inputs first
-    piece *inputs[INPUTS];            // a ring
-    size_t inputs_given, inputs_taken;
-    waiting_batch batches[BATCHES];   // a ring
-    size_t batches_given, batches_taken;
-    bool input_ended, stopped, done;
-    mc_status status;                 // when done
-    mc_error error;
 };
-
-static uint8_t *payload(const piece *piece)
-{
-    return piece->memory + ROOM_BYTES;
-}
-
-/// A free piece with one user; NULL where all are in use. The lock is held.
-static piece *take_piece(piece *first, size_t count)
-{
-    for (size_t index = 0; index < count; index++) {
-        if (first[index].users > 0)
-            continue;
-        first[index].users = 1;
-        first[index].length = 0;
-        return &first[index];
-    }
-    return NULL;
-}
-
-/// Lets the scanner sleep until something has changed. The lock is held.
-static void scanner_sleeps(mc_scan_ahead *ahead)
-{
-    ahead->scanner_waits = true;
-    pthread_cond_wait(&ahead->for_scanner, &ahead->lock);
-}
-
-static void wake_scanner(mc_scan_ahead *ahead)
-{
-    if (!ahead->scanner_waits)
-        return;
-    ahead->scanner_waits = false;
-    pthread_cond_signal(&ahead->for_scanner);
-}
 
 static mc_status fail_stopped(mc_error *error)
 {
     return mc_fail(error, MC_ERROR_INTERRUPTED, "import: stopped");
 }
 
-/// The sink of the scanner, on its thread: queues the batch.
+// ---- The scanner's thread ---------------------------------------------------------------------------------------------------
+
+/// The sink of the scanner: queues the batch.
 static mc_status queue_batch(void *context, const mc_row_batch *batch, mc_error *error)
 {
     mc_scan_ahead *const ahead = context;
-    pthread_mutex_lock(&ahead->lock);
-    while (!ahead->stopped && ahead->batches_given - ahead->batches_taken == BATCHES)
-        scanner_sleeps(ahead);
-    if (!ahead->stopped) {
-        waiting_batch *const waiting = &ahead->batches[ahead->batches_given % BATCHES];
-        waiting->batch = *batch;
-        waiting->text_bytes = ahead->inflater->bytes_out;
-        waiting->text = ahead->waits_for_sink ? NULL : ahead->text;
-        if (waiting->text != NULL)
-            waiting->text->users++;
-        mc_rows_exchange(ahead->rows, &waiting->block);
-        ahead->batches_given++;
-        pthread_cond_signal(&ahead->for_import);
-        while (ahead->waits_for_sink && !ahead->stopped && ahead->batches_given != ahead->batches_taken)
-            scanner_sleeps(ahead);
-    }
-    const bool stopped = ahead->stopped;
-    pthread_mutex_unlock(&ahead->lock);
-    return stopped ? fail_stopped(error) : MC_OK;
+    mc_piece *const text = ahead->waits_for_sink ? NULL : ahead->text;
+    const bool goes_on = mc_hand_over_give_batch(&ahead->hand_over, batch, ahead->rows, text, ahead->inflater->bytes_out);
+    return goes_on ? MC_OK : fail_stopped(error);
 }
 
-/// Lets go of the piece that was scanned, and takes a free one for the inflater.
+/// Takes a free piece for the inflater in place of the one that was scanned.
 static mc_status next_text(mc_scan_ahead *ahead, mc_error *error)
 {
-    pthread_mutex_lock(&ahead->lock);
-    ahead->text->users--;
-    while ((ahead->text = take_piece(ahead->pieces + INPUTS, TEXTS)) == NULL && !ahead->stopped)
-        scanner_sleeps(ahead);
-    pthread_mutex_unlock(&ahead->lock);
+    ahead->text = mc_hand_over_next_text(&ahead->hand_over, ahead->text);
     if (ahead->text == NULL)
         return fail_stopped(error);
-    ahead->inflater->buffer = payload(ahead->text);
+    ahead->inflater->buffer = mc_piece_bytes(ahead->text);
     return MC_OK;
 }
 
-/// The sink of the inflater, on the scanner's thread.
+/// The sink of the inflater.
 static mc_status scan_text(void *context, const void *bytes, size_t length, mc_error *error)
 {
     mc_scan_ahead *const ahead = context;
@@ -153,9 +67,9 @@ static mc_status scan_text(void *context, const void *bytes, size_t length, mc_e
         ahead->text = ahead->input;
     const uint8_t *start = bytes;
     const size_t carried = mc_rows_carried(ahead->rows);
-    ahead->waits_for_sink = carried > ROOM_BYTES;
+    ahead->waits_for_sink = carried > MC_PIECE_ROOM;
     if (!ahead->waits_for_sink) {
-        mc_rows_take_carried(ahead->rows, payload(ahead->text));
+        mc_rows_take_carried(ahead->rows, mc_piece_bytes(ahead->text));
         start -= carried;
         length += carried;
     }
@@ -167,27 +81,6 @@ static mc_status scan_text(void *context, const void *bytes, size_t length, mc_e
     return status == MC_OK ? next_text(ahead, error) : status;
 }
 
-/// The next piece of input; NULL at the end, or when all of it is to stop.
-static piece *next_input(mc_scan_ahead *ahead)
-{
-    piece *input = NULL;
-    pthread_mutex_lock(&ahead->lock);
-    while (!ahead->stopped && !ahead->input_ended && ahead->inputs_given == ahead->inputs_taken)
-        scanner_sleeps(ahead);
-    if (!ahead->stopped && ahead->inputs_given != ahead->inputs_taken)
-        input = ahead->inputs[ahead->inputs_taken++ % INPUTS];
-    pthread_mutex_unlock(&ahead->lock);
-    return input;
-}
-
-static void release_input(mc_scan_ahead *ahead, piece *input)
-{
-    pthread_mutex_lock(&ahead->lock);
-    input->users--;
-    pthread_cond_signal(&ahead->for_import);
-    pthread_mutex_unlock(&ahead->lock);
-}
-
 static void *run_scanner(void *context)
 {
     mc_scan_ahead *const ahead = context;
@@ -195,9 +88,9 @@ static void *run_scanner(void *context)
     mc_status status = MC_OK;
     if (ahead->thread_begins != NULL)
         ahead->thread_begins(ahead->thread_context);
-    while (status == MC_OK && (ahead->input = next_input(ahead)) != NULL) {
-        status = mc_inflater_push(ahead->inflater, payload(ahead->input), ahead->input->length, &error);
-        release_input(ahead, ahead->input);
+    while (status == MC_OK && (ahead->input = mc_hand_over_next_input(&ahead->hand_over)) != NULL) {
+        status = mc_inflater_push(ahead->inflater, mc_piece_bytes(ahead->input), ahead->input->length, &error);
+        mc_hand_over_release_input(&ahead->hand_over, ahead->input);
     }
     if (status == MC_OK)
         status = mc_inflater_finish(ahead->inflater, &error);
@@ -205,116 +98,61 @@ static void *run_scanner(void *context)
     ahead->waits_for_sink = true;
     if (status == MC_OK)
         status = mc_rows_finish(ahead->rows, &error);
-    pthread_mutex_lock(&ahead->lock);
-    ahead->done = true;
-    ahead->status = status;
-    ahead->error = error;
-    pthread_cond_signal(&ahead->for_import);
-    pthread_mutex_unlock(&ahead->lock);
+    mc_hand_over_finish(&ahead->hand_over, status, &error);
     return NULL;
 }
 
-/// Hands the oldest batch to the sink. The lock is held, and let go meanwhile.
-static mc_status take_batch(mc_scan_ahead *ahead, mc_error *error)
-{
-    const waiting_batch *const waiting = &ahead->batches[ahead->batches_taken % BATCHES];
-    pthread_mutex_unlock(&ahead->lock);
-    ahead->text_bytes = waiting->text_bytes;
-    const mc_status status = ahead->sink(ahead->context, &waiting->batch, error);
-    pthread_mutex_lock(&ahead->lock);
-    if (waiting->text != NULL)
-        waiting->text->users--;
-    ahead->batches_taken++;
-    if (ahead->batches_given - ahead->batches_taken <= BATCHES_TO_WAKE)
-        wake_scanner(ahead);
-    return status;
-}
+// ---- The import's thread ----------------------------------------------------------------------------------------------------
 
-/// Hands over what is there, and waits for more until `may_end` says so. The lock is held.
-static mc_status take_batches(mc_scan_ahead *ahead, bool (*may_end)(mc_scan_ahead *ahead), mc_error *error)
+/// Hands batches to the sink until the scanner is done, or, unless `until_done`, a piece of input is free: `filling` is then one.
+static mc_status take_batches(mc_scan_ahead *ahead, bool until_done, mc_error *error)
 {
-    for (;;) {
-        if (ahead->batches_given != ahead->batches_taken) {
-            const mc_status status = take_batch(ahead, error);
-            if (status != MC_OK)
-                return status;
-        } else if (ahead->done) {
-            if (ahead->status != MC_OK && error != NULL)
-                *error = ahead->error;
-            return ahead->status;
-        } else if (may_end(ahead)) {
-            return MC_OK;
-        } else {
-            wake_scanner(ahead);
-            pthread_cond_wait(&ahead->for_import, &ahead->lock);
-        }
+    mc_status status = MC_OK;
+    mc_waiting_batch *waiting;
+    while ((waiting = mc_hand_over_next_batch(&ahead->hand_over, until_done, &status, error)) != NULL) {
+        ahead->text_bytes = waiting->text_bytes;
+        status = ahead->sink(ahead->context, &waiting->batch, error);
+        mc_hand_over_release_batch(&ahead->hand_over, waiting);
+        if (status != MC_OK)
+            return status;
     }
-}
-
-static bool at_once(mc_scan_ahead *ahead)
-{
-    (void)ahead;
-    return true;
-}
-
-static bool when_done(mc_scan_ahead *ahead)
-{
-    return ahead->done;
-}
-
-/// With a piece to fill.
-static bool with_input(mc_scan_ahead *ahead)
-{
-    ahead->filling = take_piece(ahead->pieces, INPUTS);
-    return ahead->filling != NULL;
-}
-
-/// Gives the piece that is being filled to the scanner. The lock is held.
-static void give_input(mc_scan_ahead *ahead)
-{
-    ahead->inputs[ahead->inputs_given++ % INPUTS] = ahead->filling;
-    ahead->filling = NULL;
-    wake_scanner(ahead);
+    if (status == MC_OK && !until_done)
+        ahead->filling = mc_hand_over_take_input(&ahead->hand_over);
+    return status;
 }
 
 mc_status mc_scan_ahead_push(mc_scan_ahead *ahead, const void *bytes, size_t length, mc_error *error)
 {
     const uint8_t *at = bytes;
-    mc_status status = MC_OK;
-    while (length > 0 && status == MC_OK) {
+    while (length > 0) {
+        if (ahead->filling == NULL)
+            ahead->filling = mc_hand_over_take_input(&ahead->hand_over);
         if (ahead->filling == NULL) {
-            pthread_mutex_lock(&ahead->lock);
-            if (!with_input(ahead))
-                status = take_batches(ahead, with_input, error);
-            pthread_mutex_unlock(&ahead->lock);
+            const mc_status status = take_batches(ahead, false, error);
             if (status != MC_OK)
-                break;
+                return status;
         }
-        piece *const filling = ahead->filling;
-        const size_t room = PIECE_BYTES - filling->length, here = length < room ? length : room;
-        memcpy(payload(filling) + filling->length, at, here);
+        mc_piece *const filling = ahead->filling;
+        const size_t room = MC_PIECE_BYTES - filling->length, here = length < room ? length : room;
+        memcpy(mc_piece_bytes(filling) + filling->length, at, here);
         filling->length += here;
         at += here;
         length -= here;
-        pthread_mutex_lock(&ahead->lock);
-        if (filling->length == PIECE_BYTES)
-            give_input(ahead);
-        status = take_batches(ahead, at_once, error);
-        pthread_mutex_unlock(&ahead->lock);
+        if (filling->length == MC_PIECE_BYTES) {
+            mc_hand_over_give_input(&ahead->hand_over, filling);
+            ahead->filling = NULL;
+        }
     }
-    return status;
+    return MC_OK;
 }
 
 mc_status mc_scan_ahead_finish(mc_scan_ahead *ahead, mc_error *error)
 {
-    pthread_mutex_lock(&ahead->lock);
     if (ahead->filling != NULL)
-        give_input(ahead);
-    ahead->input_ended = true;
-    wake_scanner(ahead);
-    const mc_status status = take_batches(ahead, when_done, error);
-    pthread_mutex_unlock(&ahead->lock);
-    return status;
+        mc_hand_over_give_input(&ahead->hand_over, ahead->filling);
+    ahead->filling = NULL;
+    mc_hand_over_end_input(&ahead->hand_over);
+    return take_batches(ahead, true, error);
 }
 
 int64_t mc_scan_ahead_text_bytes(const mc_scan_ahead *ahead)
@@ -322,13 +160,16 @@ int64_t mc_scan_ahead_text_bytes(const mc_scan_ahead *ahead)
     return ahead->text_bytes;
 }
 
-static void free_memory(mc_scan_ahead *ahead)
+// ---- Beginning and end ------------------------------------------------------------------------------------------------------
+
+/// Takes the place of the sinks of inflater and scanner.
+static void take_over(mc_scan_ahead *ahead)
 {
-    for (size_t index = 0; index < INPUTS + TEXTS; index++)
-        mc_free(ahead->pieces[index].memory);
-    for (size_t index = 0; index < BATCHES; index++)
-        mc_row_block_free(&ahead->batches[index].block);
-    mc_free(ahead);
+    ahead->inflater->sink = scan_text;
+    ahead->inflater->context = ahead;
+    mc_rows_set_sink(ahead->rows, queue_batch, ahead);
+    if (ahead->inflater->kind != MC_INFLATER_PLAIN)
+        (void)next_text(ahead, NULL);  // all of them are free
 }
 
 /// Runs the thread with all signals blocked: they are the program's.
@@ -336,23 +177,15 @@ static bool start_thread(mc_scan_ahead *ahead)
 {
     sigset_t all, before;
     sigfillset(&all);
-    if (pthread_mutex_init(&ahead->lock, NULL) != 0)
+    if (!mc_hand_over_begin(&ahead->hand_over))
         return false;
-    if (pthread_cond_init(&ahead->for_import, NULL) != 0)
-        goto without_import;
-    if (pthread_cond_init(&ahead->for_scanner, NULL) != 0)
-        goto without_scanner;
+    take_over(ahead);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int result = pthread_create(&ahead->thread, NULL, run_scanner, ahead);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (result == 0)
-        return true;
-    pthread_cond_destroy(&ahead->for_scanner);
-without_scanner:
-    pthread_cond_destroy(&ahead->for_import);
-without_import:
-    pthread_mutex_destroy(&ahead->lock);
-    return false;
+    if (result != 0)
+        mc_hand_over_end(&ahead->hand_over);
+    return result == 0;
 }
 
 /// Puts inflater and scanner back as they were.
@@ -362,6 +195,12 @@ static void give_back(mc_scan_ahead *ahead)
     ahead->inflater->context = ahead->inflater_context;
     ahead->inflater->buffer = ahead->inflater_buffer;
     mc_rows_set_sink(ahead->rows, ahead->sink, ahead->context);
+}
+
+static void free_memory(mc_scan_ahead *ahead)
+{
+    mc_hand_over_destroy(&ahead->hand_over);
+    mc_free(ahead);
 }
 
 mc_scan_ahead *mc_scan_ahead_start(const mc_scan_ahead_options *options)
@@ -378,20 +217,7 @@ mc_scan_ahead *mc_scan_ahead_start(const mc_scan_ahead_options *options)
     ahead->inflater_buffer = options->inflater->buffer;
     ahead->inflater_sink = options->inflater->sink;
     ahead->inflater_context = options->inflater->context;
-    const bool plain = options->inflater->kind == MC_INFLATER_PLAIN;
-    bool complete = true;
-    for (size_t index = 0; index < (plain ? INPUTS : INPUTS + TEXTS) && complete; index++)
-        complete = (ahead->pieces[index].memory = mc_allocate(ROOM_BYTES + PIECE_BYTES)) != NULL;
-    for (size_t index = 0; index < BATCHES && complete; index++)
-        complete = mc_row_block_init(&ahead->batches[index].block, options->rows);
-    if (complete) {
-        if (!plain) {
-            ahead->text = take_piece(ahead->pieces + INPUTS, TEXTS);
-            ahead->inflater->buffer = payload(ahead->text);
-        }
-        ahead->inflater->sink = scan_text;
-        ahead->inflater->context = ahead;
-        mc_rows_set_sink(ahead->rows, queue_batch, ahead);
+    if (mc_hand_over_init(&ahead->hand_over, options->rows, options->inflater->kind != MC_INFLATER_PLAIN)) {
         if (start_thread(ahead))
             return ahead;
         give_back(ahead);
@@ -404,14 +230,9 @@ void mc_scan_ahead_stop(mc_scan_ahead *ahead)
 {
     if (ahead == NULL)
         return;
-    pthread_mutex_lock(&ahead->lock);
-    ahead->stopped = true;
-    wake_scanner(ahead);
-    pthread_mutex_unlock(&ahead->lock);
+    mc_hand_over_stop(&ahead->hand_over);
     pthread_join(ahead->thread, NULL);
-    pthread_cond_destroy(&ahead->for_scanner);
-    pthread_cond_destroy(&ahead->for_import);
-    pthread_mutex_destroy(&ahead->lock);
+    mc_hand_over_end(&ahead->hand_over);
     give_back(ahead);
     free_memory(ahead);
 }

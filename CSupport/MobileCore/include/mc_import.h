@@ -29,7 +29,7 @@
 /// Threads:        the connection's; callbacks come on it. Larger inputs are inflated and scanned in a second thread, which ends at
 ///                 the latest when the import is finished, fails or is closed. An error is then reported by one of the next
 ///                 calls: the same one, with the same position, as without it.
-/// Memory:         about 300 KB (1.5 MB with a second thread), one row (bounded by `row_bytes`), and 16 bytes per pending key.
+/// Memory:         about 300 KB (2 MB with a second thread), one row (bounded by `row_bytes`), and 16 bytes per pending key.
 #ifndef MC_IMPORT_H
 #define MC_IMPORT_H
 
