@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mc_memory.h"
+#include "storage/mc_write_behind.h"
 // What SQLite does to a write-ahead log, and what follows for holding frames back:
 //
 //   log header (32 bytes at 0)       at a restart of the log              -> straight through
@@ -47,6 +48,7 @@ struct log_file {
     int length;               // bytes in the buffer
     int lost_code;            // why
     bool in_commit;           // the frame header written last was that of a commit frame
+    mc_write_behind behind;
 };
 
 _Static_assert(sizeof(database_file) <= MC_COALESCING_FILE_SIZE, "room for the wrapper of the database");
@@ -82,6 +84,8 @@ static int flush(log_file *log)
         log->lost = log->start;
         log->lost_code = code;
         log->next = -1;
+    } else {
+        mc_write_behind_note(&log->behind, log->start, log->length);
     }
     log->length = 0;
     return code;
@@ -212,6 +216,7 @@ static int log_sync(sqlite3_file *file, int flags)
     const int code = flush(log);
     if (code != SQLITE_OK)
         return code;
+    log->behind.is_on = true;  // without syncs nobody would wait for the disk
     return log->lost >= 0 ? log->lost_code : log->real->pMethods->xSync(log->real, flags);
 }
 
@@ -250,6 +255,7 @@ static int log_close(sqlite3_file *file)
     log_file *log = as_log(file);
     if (log->database != NULL)
         log->database->log = NULL;
+    mc_write_behind_close(&log->behind);
     mc_free(log->buffer);  // at most frames that were never committed
     return log->real->pMethods->xClose(log->real);
 }
@@ -419,7 +425,7 @@ int mc_coalescing_open(sqlite3_vfs *base, const char *name, sqlite3_file *file, 
         return SQLITE_OK;
     }
     log_file *log = (log_file *)file;
-    *log = (log_file){.base.pMethods = &log_methods, .real = real, .next = -1, .lost = -1};
+    *log = (log_file){.base.pMethods = &log_methods, .real = real, .next = -1, .lost = -1, .behind = mc_write_behind_none(name)};
     log->database = database_of_log(base, name);
     if (log->database != NULL)
         log->database->log = log;

@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 
 /// Bytes that `mc_coalescing_open` needs behind its own part for a file of the base.
-enum { MC_COALESCING_FILE_SIZE = 96 };
+enum { MC_COALESCING_FILE_SIZE = 128 };
 
 /// Opens a file over `base`. The main database and its write-ahead log are wrapped, everything else is the base's own file.
 /// `file` has room for MC_COALESCING_FILE_SIZE plus the base's `szOsFile` bytes. `layer` is the VFS the file belongs to.
