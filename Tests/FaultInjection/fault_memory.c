@@ -10,7 +10,16 @@ static _Thread_local struct {
     int64_t fails_at;  // 0: none fails
     bool stays;
     bool has_failed;
+    int64_t bytes, peak;
 } faults;
+
+/// Notes that this thread has allocated so much more, or less.
+static void count_bytes(int64_t bytes)
+{
+    faults.bytes += bytes;
+    if (faults.bytes > faults.peak)
+        faults.peak = faults.bytes;
+}
 
 static bool fails_now(void)
 {
@@ -22,12 +31,25 @@ static bool fails_now(void)
 
 static void *faulty_malloc(int bytes)
 {
-    return fails_now() ? NULL : underlying.xMalloc(bytes);
+    void *const memory = fails_now() ? NULL : underlying.xMalloc(bytes);
+    if (memory != NULL)
+        count_bytes(underlying.xSize(memory));
+    return memory;
 }
 
 static void *faulty_realloc(void *memory, int bytes)
 {
-    return fails_now() ? NULL : underlying.xRealloc(memory, bytes);
+    const int before = memory != NULL ? underlying.xSize(memory) : 0;
+    void *const grown = fails_now() ? NULL : underlying.xRealloc(memory, bytes);
+    if (grown != NULL)
+        count_bytes(underlying.xSize(grown) - (int64_t)before);
+    return grown;
+}
+
+static void counting_free(void *memory)
+{
+    count_bytes(-(int64_t)underlying.xSize(memory));
+    underlying.xFree(memory);
 }
 
 /// SQLite takes an allocator only before it is initialized, which a test cannot know: so it is installed when the program is loaded.
@@ -38,6 +60,7 @@ __attribute__((constructor)) static void install(void)
     sqlite3_mem_methods methods = underlying;
     methods.xMalloc = faulty_malloc;
     methods.xRealloc = faulty_realloc;
+    methods.xFree = counting_free;
     (void)sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
 }
 
@@ -47,6 +70,7 @@ void fault_memory_fail_after(int64_t allocations, bool stays)
     faults.fails_at = allocations < 0 ? 0 : allocations + 1;
     faults.stays = stays;
     faults.has_failed = false;
+    faults.bytes = faults.peak = 0;
 }
 
 bool fault_memory_has_failed(void)
@@ -57,6 +81,11 @@ bool fault_memory_has_failed(void)
 int64_t fault_memory_allocations(void)
 {
     return faults.allocations;
+}
+
+int64_t fault_memory_peak(void)
+{
+    return faults.peak;
 }
 
 int64_t fault_memory_in_use(void)

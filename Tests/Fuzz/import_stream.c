@@ -1,8 +1,10 @@
 /// import_stream.c: fuzzes the whole import (mc_import.h): inflating, scanning, the virtual table, protection, rollback.
 ///
-/// The first three bytes choose mode, one table or an object of two, chunk size, protection, a second thread and whether the rest is deflated here before it is pushed (a fuzzer
-/// finds no check sums); otherwise the rest is pushed as it is, plain or whatever its first byte says. Rules: the outcome does not
-/// depend on the chunks or on the threads; after a failure the database is as it was; after a success its rows and counts add up.
+/// The first three bytes choose mode, one table or an object of two, chunk size, protection, a second thread, whether the column b is a large
+/// one, and whether the rest is deflated here before it is pushed (a fuzzer finds no check sums); otherwise the rest is pushed as it is,
+/// plain or whatever its first byte says. Rows are so short here that large values come in parts often. Rules: the outcome does not depend
+/// on the chunks or on the threads; after a failure the database is as it was; after a success its rows and counts add up, and the large
+/// values are those that rows refer to.
 #include <MobileCore.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -26,12 +28,18 @@ static int64_t number(sqlite3 *db, const char *sql)
     return value;
 }
 
-/// A digest of both tables.
-static uint64_t content(sqlite3 *db)
+/// A digest of both tables, with the chunks of large values in the place of their ids.
+static uint64_t content(sqlite3 *db, bool is_large)
 {
+    static const char rows[] = "SELECT id, a, b, rc FROM t UNION ALL SELECT id, a, b, sv FROM os";
+    static const char chunks[] =
+        "SELECT id, a, (SELECT group_concat(quote(start) || quote(content)) || length || unit "
+        "FROM _mc_chunk JOIN _mc_value AS v ON v.id = _mc_chunk.id >> 24 "
+        "WHERE v.id = b), rc FROM (SELECT id, a, b, rc FROM t UNION ALL SELECT id, a, b, sv FROM os) "
+        "UNION ALL SELECT (SELECT count(*) FROM _mc_value WHERE state <> 2), NULL, NULL, 0";
     uint64_t digest = UINT64_C(0xCBF29CE484222325);
     sqlite3_stmt *statement = NULL;
-    CHECK(sqlite3_prepare_v2(db, "SELECT id, a, b, rc FROM t UNION ALL SELECT id, a, b, sv FROM os", -1, &statement, NULL) == SQLITE_OK);
+    CHECK(sqlite3_prepare_v2(db, is_large ? chunks : rows, -1, &statement, NULL) == SQLITE_OK);
     while (sqlite3_step(statement) == SQLITE_ROW) {
         for (int column = 0; column < 4; column++) {
             const int type = sqlite3_column_type(statement, column);
@@ -53,33 +61,55 @@ typedef struct outcome {
     uint64_t content;
 } outcome;
 
-/// Imports into a new database in chunks of `chunk` bytes.
-static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t choice, mc_import_threads threads)
+/// A connection to a new database, in memory and in a pool, as large values need one.
+static mc_connection *open_database(mc_pool **pool)
+{
+    const mc_checkout checkout = {.writer = true, .timeout_ns = -1};
+    mc_pool_options options = mc_pool_default_options();
+    mc_connection *connection = NULL;
+    options.journal = MC_JOURNAL_UNCHANGED;
+    options.coalesces_log_writes = false;
+    CHECK(mc_pool_open(":memory:", &options, pool, NULL) == MC_OK && mc_pool_checkout(*pool, &checkout, &connection, NULL) == MC_OK);
+    CHECK(mc_blob_prepare(connection, NULL) == MC_OK);
+    return connection;
+}
+
+/// Imports into a new database in chunks of `chunk` bytes. `large` is the type of the column b, or MC_COLUMN_ANY.
+static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t choice, mc_column_type large, mc_import_threads threads)
 {
     outcome outcome = {0};
-    sqlite3 *db = NULL;
-    CHECK(sqlite3_open(":memory:", &db) == SQLITE_OK && sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK);
+    mc_pool *pool = NULL;
+    mc_connection *const connection = open_database(&pool);
+    sqlite3 *const db = mc_connection_sqlite(connection);
+    const bool is_large = large != MC_COLUMN_ANY;
+    CHECK(sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK);
     if (choice & 8)
         CHECK(sqlite3_exec(db, "CREATE TABLE seen(id); CREATE TRIGGER tr AFTER INSERT ON t BEGIN INSERT INTO seen VALUES (new.id); END",
                            NULL, NULL, NULL) == SQLITE_OK);
-    const uint64_t before = content(db);
+    const uint64_t before = content(db, is_large);
     const int64_t rows_before = number(db, "SELECT count(*) FROM t");
 
     const mc_column columns[] = {
-        {.name = "id", .type = MC_COLUMN_INTEGER}, {.name = "a", .type = choice & 16 ? MC_COLUMN_TEXT : MC_COLUMN_ANY}, {.name = "b"},
+        {.name = "id", .type = MC_COLUMN_INTEGER}, {.name = "a", .type = choice & 16 ? MC_COLUMN_TEXT : MC_COLUMN_ANY},
+        {.name = "b", .type = large},
     };
+    const char *const large_columns[] = {"b"};
     const mc_import_assignment one = {.column = "sv", .value = {.value.integer = 1, .kind = MC_VALUE_INTEGER}};
     const mc_import_assignment counter = {.column = "rc", .value = {.value.integer = 9, .kind = MC_VALUE_INTEGER}};
     const mc_import_pending pending = {.table = "os", .assignments = &one, .assignment_count = 1};
     const bool deletes = choice % 3 == MC_IMPORT_DELETE;
     // In an object, rows of "t" as chosen, and keys of the same table to delete.
-    const mc_import_table tables[] = {
+    mc_import_table tables[] = {
         {.table = "t", .columns = columns, .column_count = deletes ? 1 : 3, .mode = (mc_import_mode)(choice % 3), .on_insert = &counter,
          .on_insert_count = deletes ? 0 : 1, .pending = choice & 32 ? &pending : NULL},
         {.table = "t", .member = "d", .columns = columns, .column_count = 1, .mode = MC_IMPORT_DELETE, .pending = choice & 32 ? &pending : NULL},
     };
+    for (size_t index = 0; index < 2 && is_large; index++) {
+        tables[index].large = large_columns;
+        tables[index].large_count = tables[index].mode == MC_IMPORT_DELETE ? 1 : 0;
+    }
     const mc_import_options options = {
-        .tables = tables, .table_count = choice & 128 ? 2 : 1, .depth = 8, .row_bytes = 8192, .inflated_bytes = 4 << 20, .inflate_ratio = 200,
+        .connection = connection, .tables = tables, .table_count = choice & 128 ? 2 : 1, .depth = 8, .row_bytes = 8192, .inflated_bytes = 4 << 20, .inflate_ratio = 200,
         .threads = threads,
     };
     mc_import *import = NULL;
@@ -98,7 +128,7 @@ static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t
     mc_import_close(import);
 
     CHECK(sqlite3_get_autocommit(db) == 1);
-    outcome.content = content(db);
+    outcome.content = content(db, is_large);
     if (outcome.status != MC_OK) {
         CHECK(outcome.content == before);
     } else {
@@ -106,8 +136,11 @@ static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t
         CHECK(number(db, "SELECT count(*) FROM t") == rows_before + counts->inserted - counts->deleted);
         if (!deletes && !(choice & 128))
             CHECK(counts->rows == counts->inserted + counts->updated + counts->diverted);
+        CHECK(!is_large || number(db, "SELECT count(*) FROM _mc_value WHERE state <> 2")
+              == number(db, "SELECT count(DISTINCT b) FROM (SELECT b FROM t UNION ALL SELECT b FROM os)"));
     }
-    CHECK(sqlite3_close(db) == SQLITE_OK);
+    mc_pool_return(pool, connection);
+    mc_pool_free(pool);
     return outcome;
 }
 
@@ -147,11 +180,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         return 0;
     const uint8_t choice = bytes[0], how = bytes[2];
     const mc_import_threads threads = how & 8 ? MC_IMPORT_THREADS_ON : MC_IMPORT_THREADS_OFF;
+    const mc_column_type large = (how & 16) == 0 ? MC_COLUMN_ANY : how & 32 ? MC_COLUMN_LARGE_BLOB : MC_COLUMN_LARGE_TEXT;
     const size_t chunk = (size_t)bytes[1] * bytes[1] + 1;
     bytes += 3;
     length -= 3;
-    const outcome whole = import(bytes, length, length + 1, choice, MC_IMPORT_THREADS_OFF);
-    const outcome pieces = import(bytes, length, chunk, choice, threads);
+    const outcome whole = import(bytes, length, length + 1, choice, large, MC_IMPORT_THREADS_OFF);
+    const outcome pieces = import(bytes, length, chunk, choice, large, threads);
     // Damaged deflated text may give rows before the damage, as far as a buffer reached: only then the chunks decide which error is first.
     const bool plain = length == 0 || (bytes[0] != 0x1F && (bytes[0] & 0x0F) != 8);
     if (plain)
@@ -162,7 +196,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         return 0;
     size_t deflated_length = 0;
     uint8_t *const packed = deflated(bytes, length, (how & 4) != 0, &deflated_length);
-    const outcome unpacked = import(packed, deflated_length, chunk, choice, threads);
+    const outcome unpacked = import(packed, deflated_length, chunk, choice, large, threads);
     compare(&whole, &unpacked, unpacked.status != MC_ERROR_LIMIT);
     free(packed);
     return 0;

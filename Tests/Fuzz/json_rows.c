@@ -1,6 +1,7 @@
 /// json_rows.c: fuzzes the row scanner (mc_rows.h).
 ///
-/// The first two bytes choose the column rules and the size of chunks, the rest is row data. Rules: what comes out, rows as well as
+/// The first two bytes choose the column rules and the size of chunks, the rest is row data. A row is so short here that large values come
+/// in parts often. Rules: what comes out, rows as well as
 /// the error, does not depend on the chunks; what the scanner takes without type rules jansson takes as well, with the same values;
 /// what it refuses as JSON jansson refuses.
 #include "fuzz_jansson.h"
@@ -13,6 +14,9 @@ typedef struct outcome {
     mc_error error;
     int64_t rows;
     uint64_t digest;       // of all cells
+    uint64_t parts;        // of the parts of large values in the row to come
+    int64_t large;         // values in them; in_value: the last part was not their end
+    bool in_value;
     const json_t *expected; // jansson's rows to compare with; NULL: none
 } outcome;
 
@@ -61,16 +65,37 @@ static void compare_row(const mc_value *cells, const json_t *row)
     }
 }
 
+static void take_part(outcome *outcome, const mc_large_part *part)
+{
+    CHECK(part->begins != outcome->in_value && part->column < COLUMNS && part->row == outcome->rows + 1);
+    CHECK(part->length > 0 || part->ends);
+    if (part->begins)
+        outcome->parts = mix(mix(outcome->parts, &part->column, sizeof part->column), &part->offset, sizeof part->offset);
+    outcome->parts = mix(outcome->parts, part->bytes, part->length);
+    outcome->in_value = !part->ends;
+    outcome->large += part->ends;
+}
+
 static mc_status take(void *context, const mc_row_batch *batch, mc_error *error)
 {
     (void)error;
     outcome *const outcome = context;
+    if (batch->is_part) {
+        CHECK(batch->row_count == 0);
+        take_part(outcome, &batch->part);
+        return MC_OK;
+    }
+    CHECK(!outcome->in_value && (outcome->large == 0 || batch->row_count == 1));
+    outcome->digest = mix(outcome->digest, &outcome->parts, outcome->large > 0 ? sizeof outcome->parts : 0);
     CHECK(batch->row_count > 0 && batch->column_count == COLUMNS && batch->first_row == outcome->rows + 1);
     for (size_t row = 0; row < batch->row_count; row++) {
         const mc_value *const cells = batch->cells + row * COLUMNS;
         for (size_t column = 0; column < COLUMNS; column++) {
             const mc_value *const cell = &cells[column];
             outcome->digest = mix(outcome->digest, &cell->kind, 1);
+            outcome->large -= cell->kind == MC_VALUE_LARGE;
+            if (cell->kind == MC_VALUE_LARGE)
+                continue;
             if (cell->kind == MC_VALUE_TEXT || cell->kind == MC_VALUE_BLOB)
                 outcome->digest = mix(mix(outcome->digest, &cell->length, 4), cell->value.bytes, cell->length);
             else if (cell->kind != MC_VALUE_NULL)
@@ -80,6 +105,8 @@ static mc_status take(void *context, const mc_row_batch *batch, mc_error *error)
         if (outcome->expected != NULL)
             compare_row(cells, json_array_get(outcome->expected, (size_t)outcome->rows + row));
     }
+    CHECK(outcome->large == 0);
+    outcome->parts = 0;
     outcome->rows += (int64_t)batch->row_count;
     return MC_OK;
 }
@@ -115,10 +142,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     const size_t chunk = (size_t)bytes[1] * bytes[1] + 1;  // 1 to 65026: beyond what is gathered, too
     bytes += 2;
     length -= 2;
+    static const mc_column_type types[] = {
+        MC_COLUMN_ANY, MC_COLUMN_INTEGER, MC_COLUMN_DECIMAL, MC_COLUMN_REAL, MC_COLUMN_BOOLEAN, MC_COLUMN_TEXT, MC_COLUMN_BLOB,
+        MC_COLUMN_LARGE_TEXT, MC_COLUMN_LARGE_BLOB, MC_COLUMN_DATE_TIME,
+    };
     mc_column columns[COLUMNS];
     for (size_t column = 0; column < COLUMNS; column++)
         columns[column] = (mc_column){
-            .name = names[column], .type = (mc_column_type)((rules >> (2 * column)) % 7), .precision = rules & 1 ? 30 : 12, .scale = 2,
+            .name = names[column], .type = types[(rules >> (2 * column)) % (sizeof types / sizeof types[0])], .precision = rules & 1 ? 30 : 12, .scale = 2,
             .required = (rules & 0x80) != 0,
         };
     // No rules at all for half of the inputs: these are compared with jansson.

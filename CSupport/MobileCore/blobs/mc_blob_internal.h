@@ -46,6 +46,28 @@ mc_status mc_blob_run(mc_connection *connection, const char *sql, const int64_t 
 mc_status mc_blob_find(mc_connection *connection, const char *sql, const int64_t *values, int count, int64_t *result,
                        bool *found, mc_error *error);
 
+// ---- Writing, in the caller's transaction: insert, any number of chunks, complete ---------------------------------------------
+
+/// Makes a value that is being written. Fails with MC_ERROR_LIMIT (no ids are left), and as writing does.
+mc_status mc_blob_insert_value(mc_connection *connection, mc_blob_unit unit, size_t chunk_size, int64_t *value, mc_error *error);
+
+/// One chunk, whose bytes are not copied on the way. All but the last one of a value have its chunk size.
+typedef struct mc_blob_chunk {
+    int64_t value;
+    mc_blob_unit unit;
+    int64_t number;
+    int64_t start;         ///< scalars before it; not looked at for bytes
+    const uint8_t *bytes;  ///< never NULL
+    size_t length;
+    bool replaces;         ///< it has been stored before, with less in it
+} mc_blob_chunk;
+
+/// Stores a chunk. Fails with MC_ERROR_LIMIT (2^24 chunks), and as writing does.
+mc_status mc_blob_store_chunk(mc_connection *connection, const mc_blob_chunk *chunk, mc_error *error);
+
+/// Makes a value readable from the commit on.
+mc_status mc_blob_complete_value(mc_connection *connection, int64_t value, int64_t units, int64_t bytes, mc_error *error);
+
 /// Drops a value that is being written: state and nothing else.
 mc_status mc_blob_drop_one(mc_connection *connection, int64_t value, mc_error *error);
 

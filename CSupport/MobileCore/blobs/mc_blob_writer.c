@@ -67,21 +67,6 @@ mc_status mc_blob_writer_open(mc_pool *pool, const mc_blob_writer_options *optio
     return MC_OK;
 }
 
-static mc_status insert_value(mc_blob_writer *writer, mc_connection *connection, mc_error *error)
-{
-    const int64_t values[] = {writer->unit, (int64_t)writer->chunk_size};
-    const mc_status status = mc_blob_run(
-        connection, "INSERT INTO \"_mc_value\"(\"unit\", \"chunk\", \"state\", \"length\", \"bytes\") VALUES (?, ?, 0, 0, 0)", values,
-        2, NULL, error);
-    if (status != MC_OK)
-        return status;
-    const int64_t value = mc_connection_last_inserted_key(connection);
-    if (value >= MC_VALUES_MAXIMUM)
-        return mc_fail(error, MC_ERROR_LIMIT, "there are no ids left for large values");
-    writer->value = value;
-    return MC_OK;
-}
-
 /// The value must still be there: the caller's transaction may have been rolled back since, with what was written in it.
 static mc_status check_value(mc_blob_writer *writer, mc_connection *connection, mc_error *error)
 {
@@ -94,43 +79,19 @@ static mc_status check_value(mc_blob_writer *writer, mc_connection *connection, 
     return mc_fail(error, MC_ERROR_NOT_FOUND, "large value %" PRId64 ": what was written so far has been rolled back or dropped", writer->value);
 }
 
-/// Stores one chunk; the bytes are bound where they lie.
-static mc_status store_chunk(mc_blob_writer *writer, mc_connection *connection, int64_t number, int64_t start,
-                             const uint8_t *bytes, size_t length, bool replaces, mc_error *error)
-{
-    static const char insert[] = "INSERT INTO \"_mc_chunk\" VALUES (?, ?, ?)";
-    static const char replace[] = "REPLACE INTO \"_mc_chunk\" VALUES (?, ?, ?)";
-    const char *sql = replaces ? replace : insert;
-    mc_statement *statement = NULL;
-    if (number >= MC_CHUNKS_MAXIMUM)
-        return mc_fail(error, MC_ERROR_LIMIT, "large value %" PRId64 ": more than %" PRId64 " bytes", writer->value,
-                       MC_CHUNKS_MAXIMUM * (int64_t)writer->chunk_size);
-    mc_status status = mc_statement_prepare(connection, sql, strlen(sql), &statement, error);
-    if (status == MC_OK)
-        status = mc_statement_bind_integer(statement, 1, mc_chunk_key(writer->value, number), error);
-    if (status == MC_OK && writer->unit == MC_BLOB_SCALARS)
-        status = mc_statement_bind_integer(statement, 2, start, error);
-    if (status == MC_OK) {
-        const int code = sqlite3_bind_blob64(mc_statement_sqlite(statement), 3, bytes, length, SQLITE_STATIC);
-        if (code != SQLITE_OK)
-            status = mc_fail_sqlite(error, mc_connection_sqlite(connection), code, "bind chunk %" PRId64, number);
-    }
-    if (status == MC_OK)
-        status = mc_statement_run(statement, NULL, error);
-    mc_statement_release(statement);
-    return status;
-}
-
 /// Stores bytes as chunks from `next_chunk` on. Only the last chunk may be short. `*start` is how many scalars precede the first
 /// chunk, afterwards how many precede the first byte behind the whole chunks.
 static mc_status store_chunks(mc_blob_writer *writer, mc_connection *connection, const uint8_t *bytes, size_t length, int64_t *start,
                               mc_error *error)
 {
     int64_t number = writer->next_chunk;
-    mc_status status = writer->value == 0 ? insert_value(writer, connection, error) : check_value(writer, connection, error);
+    mc_status status = writer->value == 0 ? mc_blob_insert_value(connection, writer->unit, writer->chunk_size, &writer->value, error)
+                                          : check_value(writer, connection, error);
     for (size_t at = 0; at < length && status == MC_OK; number++) {
         const size_t size = length - at < writer->chunk_size ? length - at : writer->chunk_size;
-        status = store_chunk(writer, connection, number, *start, bytes + at, size, at == 0 && writer->is_tail_stored, error);
+        const mc_blob_chunk chunk = {.value = writer->value, .unit = writer->unit, .number = number, .start = *start, .bytes = bytes + at,
+                                     .length = size, .replaces = at == 0 && writer->is_tail_stored};
+        status = mc_blob_store_chunk(connection, &chunk, error);
         if (writer->unit == MC_BLOB_SCALARS && size == writer->chunk_size)
             *start += mc_utf8_count(bytes + at, size);
         at += size;
@@ -288,9 +249,7 @@ static mc_status complete_value(mc_blob_writer *writer, mc_connection *connectio
     const mc_status status = store_chunks(writer, connection, writer->buffer, writer->buffered, &start, error);
     if (status != MC_OK)
         return status;
-    const int64_t values[] = {writer->units, writer->bytes, writer->value};
-    return mc_blob_run(connection, "UPDATE \"_mc_value\" SET \"state\" = 1, \"length\" = ?, \"bytes\" = ? WHERE \"id\" = ?", values,
-                       3, NULL, error);
+    return mc_blob_complete_value(connection, writer->value, writer->units, writer->bytes, error);
 }
 
 mc_status mc_blob_writer_finish(mc_blob_writer *writer, int64_t *value, mc_error *error)

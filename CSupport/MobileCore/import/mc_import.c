@@ -108,7 +108,7 @@ static mc_status commit_some(mc_import *import, mc_error *error)
 /// Tells those who want to know. Returns whether the import may go on.
 static bool report(mc_import *import, const mc_import_target *target, const mc_row_batch *batch)
 {
-    if (import->observer != NULL && import->observer(import->context, batch, target->changes) != 0)
+    if (import->observer != NULL && !batch->is_part && import->observer(import->context, batch, target->changes) != 0)
         return false;
     if (import->progress == NULL)
         return true;
@@ -117,16 +117,19 @@ static bool report(mc_import *import, const mc_import_target *target, const mc_r
 }
 
 /// The sink of the row scanner.
-static mc_status take_batch(void *context, const mc_row_batch *batch, mc_error *error)
+static mc_status take_batch(void *context, const mc_row_batch *scanned, mc_error *error)
 {
     mc_import *const import = context;
-    mc_import_target *const target = &import->targets[batch->member];
-    mc_status status = mc_import_target_write(target, batch, import->observer != NULL, &import->counts, error);
+    mc_import_target *const target = &import->targets[scanned->member];
+    mc_row_batch batch = *scanned;
+    mc_status status = scanned->is_part ? mc_import_target_take_part(target, &scanned->part, error)
+                                        : mc_import_target_write(target, &batch, import->observer != NULL, &import->counts, error);
     if (status != MC_OK)
         return status;
-    if (!report(import, target, batch))
+    if (!report(import, target, &batch))
         return mc_fail(error, MC_ERROR_INTERRUPTED, "import of \"%.80s\": cancelled after %" PRId64 " rows", target->table, import->counts.rows);
-    return import->commit_rows > 0 || import->commit_bytes > 0 ? commit_some(import, error) : MC_OK;
+    const bool commits = !scanned->is_part && (import->commit_rows > 0 || import->commit_bytes > 0);
+    return commits ? commit_some(import, error) : MC_OK;
 }
 
 /// The sink of the inflater.
@@ -184,7 +187,7 @@ static mc_status open_targets(mc_import *import, const mc_import_options *option
     mc_status status = MC_OK;
     for (size_t index = 0; index < options->table_count && status == MC_OK; index++) {
         import->target_count++;
-        status = mc_import_target_open(&import->targets[index], import->db, &options->tables[index], error);
+        status = mc_import_target_open(&import->targets[index], import->db, &options->tables[index], options->connection, error);
     }
     return status;
 }

@@ -77,7 +77,12 @@ static void append_update(sqlite3_str *sql, const mc_import_table *table, const 
         sqlite3_str_appendf(sql, "%s\"%w\"=excluded.\"%w\"", separator, table->columns[column].name, table->columns[column].name);
         separator = ",";
     }
-    sqlite3_str_appendall(sql, " WHERE mc_incoming_updated(?1)");
+    sqlite3_str_appendall(sql, " WHERE mc_incoming_updated(?1");
+    for (size_t column = 0; column < table->column_count; column++) {
+        if (table->columns[column].type >= MC_COLUMN_LARGE_TEXT)
+            sqlite3_str_appendf(sql, ",\"%w\".\"%w\"", table->table, table->columns[column].name);
+    }
+    sqlite3_str_appendall(sql, ")");
 }
 
 /// Whether an expression is NULL, a number or a string, as most defaults are: then it means the same wherever it stands.
@@ -181,6 +186,8 @@ mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_table *table, con
         for (size_t column = 0; column < table->column_count; column++)
             sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"=?%d", column == 0 ? " WHERE " : " AND ", table->table, table->columns[column].name,
                                 (int)column + 1);
+        for (size_t index = 0; index < table->large_count; index++)
+            sqlite3_str_appendf(sql, "%s\"%w\"", index == 0 ? " RETURNING " : ",", table->large[index]);
         return prepare(db, sql, table->table, out, error);
     }
     mc_status status = append_insert(db, sql, table, size, error);
@@ -226,6 +233,24 @@ mc_status mc_import_prepare_divert(sqlite3 *db, const mc_import_table *table, co
     const mc_status status = prepare(db, sql, pending->table, out, error);
     return status == MC_OK ? bind_constants(db, *out, first, pending->assignments, pending->assignment_count, pending->table, error)
                            : status;
+}
+
+mc_status mc_import_prepare_released(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
+                                     const mc_large_columns *large, sqlite3_stmt **out, mc_error *error)
+{
+    sqlite3_str *const sql = sqlite3_str_new(db);
+    for (size_t index = 0; index < large->count; index++) {
+        const char *const column = table->columns[large->columns[index].number].name;
+        sqlite3_str_appendf(sql, "%sSELECT o.\"%w\" FROM \"%w\" AS o WHERE o.\"%w\" IS NOT NULL", index == 0 ? "" : " UNION ALL ", column,
+                            table->pending->table, column);
+        for (size_t key = 0; key < key_count; key++)
+            sqlite3_str_appendf(sql, " AND o.\"%w\"=?%d", pending_key(table, key_columns, key), (int)key_columns[key] + 1);
+        sqlite3_str_appendf(sql, " AND NOT EXISTS (SELECT 1 FROM \"%w\" AS t WHERE t.\"%w\"=o.\"%w\"", table->table, column, column);
+        for (size_t key = 0; key < key_count; key++)
+            sqlite3_str_appendf(sql, " AND t.\"%w\"=?%d", table->columns[key_columns[key]].name, (int)key_columns[key] + 1);
+        sqlite3_str_appendall(sql, ")");
+    }
+    return prepare(db, sql, table->pending->table, out, error);
 }
 
 mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,

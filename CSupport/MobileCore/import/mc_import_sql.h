@@ -18,6 +18,11 @@ mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_table *table, con
 mc_status mc_import_prepare_divert(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
                                    sqlite3_stmt **out, mc_error *error);
 
+/// Prepares the statement that finds the large values that a row of the table of original states lets go of when it gets others, by
+/// its key, bound as in the statement before. What the protected row itself has is not among them.
+mc_status mc_import_prepare_released(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
+                                     const mc_large_columns *large, sqlite3_stmt **out, mc_error *error);
+
 /// Prepares the statement that reads the pending keys.
 mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
                                  sqlite3_stmt **out, mc_error *error);

@@ -39,12 +39,16 @@ static mc_status find_keys(mc_import_target *target, const mc_import_table *tabl
         if (target->key_columns[key] == table->column_count)
             return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": its key \"%.80s\" is not among the columns", table->table,
                            table->keys[key]);
+        if (table->columns[target->key_columns[key]].type >= MC_COLUMN_LARGE_TEXT)
+            return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": the key \"%.80s\" is a large column", table->table,
+                           table->columns[target->key_columns[key]].name);
     }
     target->first_key = mc_copy_text(table->columns[target->key_columns[0]].name);
     return target->first_key != NULL ? MC_OK : fail_memory(target, error);
 }
 
-mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_import_table *table, mc_error *error)
+mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_import_table *table, mc_connection *connection,
+                                mc_error *error)
 {
     target->db = db;
     target->mode = table->mode;
@@ -58,8 +62,13 @@ mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_
                        MC_INCOMING_COLUMNS_MAXIMUM);
     if (table->mode == MC_IMPORT_DELETE && table->on_insert_count > 0)
         return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": deletion inserts nothing", table->table);
+    if (table->mode != MC_IMPORT_DELETE && table->large_count > 0)
+        return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": large columns are named for deletions only", table->table);
     target->table = mc_copy_text(table->table);
-    return target->table != NULL ? find_keys(target, table, error) : fail_memory(target, error);
+    if (target->table == NULL)
+        return fail_memory(target, error);
+    const mc_status status = find_keys(target, table, error);
+    return status == MC_OK ? mc_large_columns_open(&target->large, connection, table, error) : status;
 }
 
 static mc_value column_value(sqlite3_stmt *statement, int column)
@@ -120,6 +129,7 @@ static bool enforces_foreign_keys(sqlite3 *db)
 mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool takes_apart, mc_error *error)
 {
     size_t size = 0;
+    target->incoming.large = &target->large;
     target->takes_apart = takes_apart && target->mode != MC_IMPORT_DELETE && !enforces_foreign_keys(target->db);
     const int result = mc_incoming_register(target->db, table->column_count, &size);
     if (result != SQLITE_OK)
@@ -131,6 +141,8 @@ mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_tab
     if (status != MC_OK || table->pending == NULL)
         return status;
     status = mc_import_prepare_divert(target->db, table, target->key_columns, target->key_count, &target->divert, error);
+    if (status == MC_OK && target->large.count > 0)
+        status = mc_import_prepare_released(target->db, table, target->key_columns, target->key_count, &target->large, &target->released, error);
     if (status == MC_OK)
         status = load_pending(target, table, error);
     return status;
@@ -150,17 +162,22 @@ static mc_status fail_row(const mc_import_target *target, int result, const mc_r
     return status;
 }
 
-/// Runs a statement for one row, whose parameters are the columns.
-static int run_for_row(sqlite3_stmt *statement, const mc_row_batch *batch, size_t row)
+/// Runs a statement for one row, whose parameters are the columns. What it returns are ids of large values that go.
+static int run_for_row(mc_import_target *target, sqlite3_stmt *statement, const mc_row_batch *batch, size_t row)
 {
     const mc_value *const cells = batch->cells + row * batch->column_count;
     int result = SQLITE_OK;
     for (size_t column = 0; column < batch->column_count && result == SQLITE_OK; column++)
         result = mc_import_bind(statement, (int)column + 1, &cells[column]);
-    if (result == SQLITE_OK)
-        (void)sqlite3_step(statement);
+    bool noted = true;
+    while (result == SQLITE_OK && noted && sqlite3_step(statement) == SQLITE_ROW) {
+        for (int column = 0; column < sqlite3_column_count(statement) && noted; column++) {
+            if (sqlite3_column_type(statement, column) == SQLITE_INTEGER)
+                noted = mc_large_columns_release(&target->large, sqlite3_column_int64(statement, column));
+        }
+    }
     const int reset = sqlite3_reset(statement);
-    return result == SQLITE_OK ? reset : result;
+    return result != SQLITE_OK ? result : noted ? reset : SQLITE_NOMEM;
 }
 
 /// Whether the row's key is pending. `*status` is set where that cannot be told.
@@ -179,6 +196,22 @@ static bool is_pending(mc_import_target *target, const mc_value *cells, mc_statu
     return mc_key_set_contains_text(&target->pending, target->key_text.bytes, target->key_text.length);
 }
 
+/// Notes the large values that the row's original state lets go of.
+static mc_status release_diverted(mc_import_target *target, const mc_value *cells, mc_error *error)
+{
+    int result = SQLITE_OK, step = SQLITE_DONE;
+    bool noted = true;
+    for (size_t key = 0; key < target->key_count && result == SQLITE_OK; key++)
+        result = mc_import_bind(target->released, (int)target->key_columns[key] + 1, &cells[target->key_columns[key]]);
+    while (result == SQLITE_OK && noted && (step = sqlite3_step(target->released)) == SQLITE_ROW)
+        noted = mc_large_columns_release(&target->large, sqlite3_column_int64(target->released, 0));
+    const int reset = sqlite3_reset(target->released);
+    if (!noted)
+        return fail_memory(target, error);
+    result = result == SQLITE_OK ? reset : result;
+    return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, target->db, result, "import of \"%.80s\", its original states", target->table);
+}
+
 /// Marks the rows whose keys are pending, and writes them where they belong.
 static mc_status divert_rows(mc_import_target *target, const mc_row_batch *batch, mc_import_counts *counts, mc_error *error)
 {
@@ -190,8 +223,10 @@ static mc_status divert_rows(mc_import_target *target, const mc_row_batch *batch
             return status;
         if (!target->skipped[row])
             continue;
+        if (target->released != NULL && (status = release_diverted(target, cells, error)) != MC_OK)
+            return status;
         const int64_t before = sqlite3_total_changes(target->db);
-        const int result = run_for_row(target->divert, batch, row);
+        const int result = run_for_row(target, target->divert, batch, row);
         if (result != SQLITE_OK)
             return fail_row(target, result, batch, row, error);
         // A key that is only similar, "5" beside 5, has no row there: it is not pending.
@@ -243,7 +278,7 @@ static mc_status delete_batch(mc_import_target *target, const mc_row_batch *batc
         if (target->incoming.skipped != NULL && target->incoming.skipped[row])
             continue;
         const int64_t before = sqlite3_total_changes(target->db);
-        const int result = run_for_row(target->write, batch, row);
+        const int result = run_for_row(target, target->write, batch, row);
         if (result != SQLITE_OK)
             return fail_row(target, result, batch, row, error);
         const bool existed = sqlite3_total_changes(target->db) != before;
@@ -273,16 +308,23 @@ static bool make_room(mc_import_target *target, size_t row_count)
 /// Before the first row: so that an import of none writes nothing.
 static mc_status set_aside(mc_import_target *target, mc_error *error)
 {
-    if (target->has_looked_aside || !target->takes_apart || target->key_count != 1)
+    // Rows with large values stay: they are looked at to tell whether a value is still in use.
+    if (target->has_looked_aside || !target->takes_apart || target->key_count != 1 || target->large.count > 0)
         return MC_OK;
     target->has_looked_aside = true;
     return mc_set_aside_take(&target->aside, target->db, target->table, target->first_key, &target->pending, error);
 }
 
-mc_status mc_import_target_write(mc_import_target *target, const mc_row_batch *batch, bool observes, mc_import_counts *counts,
-                                 mc_error *error)
+mc_status mc_import_target_take_part(mc_import_target *target, const mc_large_part *part, mc_error *error)
+{
+    return mc_large_columns_take(&target->large, target->table, part, error);
+}
+
+mc_status mc_import_target_write(mc_import_target *target, mc_row_batch *batch, bool observes, mc_import_counts *counts, mc_error *error)
 {
     mc_status status = make_room(target, batch->row_count) ? MC_OK : fail_memory(target, error);
+    if (status == MC_OK && target->large.count > 0)
+        status = mc_large_columns_store(&target->large, target->table, batch, error);
     if (status == MC_OK)
         status = set_aside(target, error);
     target->incoming.skipped = NULL;
@@ -294,6 +336,8 @@ mc_status mc_import_target_write(mc_import_target *target, const mc_row_batch *b
     if (status == MC_OK)
         status = target->mode == MC_IMPORT_DELETE ? delete_batch(target, batch, counts, error) : write_batch(target, batch, counts, error);
     target->incoming.batch = NULL;
+    if (status == MC_OK)
+        status = mc_large_columns_drop(&target->large, error);
     if (status != MC_OK)
         return status;
     for (size_t row = 0; observes && target->incoming.skipped != NULL && row < batch->row_count; row++) {
@@ -314,6 +358,8 @@ void mc_import_target_close(mc_import_target *target)
 {
     sqlite3_finalize(target->write);
     sqlite3_finalize(target->divert);
+    sqlite3_finalize(target->released);
+    mc_large_columns_close(&target->large);
     mc_set_aside_free(&target->aside);
     mc_deferred_indexes_free(&target->indexes);
     mc_key_set_free(&target->pending);

@@ -5,6 +5,7 @@
 #include "import/mc_deferred_indexes.h"
 #include "import/mc_incoming.h"
 #include "import/mc_key_set.h"
+#include "import/mc_large_columns.h"
 #include "import/mc_set_aside.h"
 #include "mc_import.h"
 
@@ -21,6 +22,8 @@ typedef struct mc_import_target {
     mc_incoming incoming;
     sqlite3_stmt *write;      // insert or upsert of a batch; delete of one key
     sqlite3_stmt *divert;     // one row to the table of original states; NULL without protection
+    sqlite3_stmt *released;   // large values that such a row lets go of; NULL without large columns
+    mc_large_columns large;
     mc_key_set pending;
     bool takes_apart;         // what is in the way may be out of the table until the end
     bool has_looked_aside;
@@ -33,17 +36,21 @@ typedef struct mc_import_target {
     size_t row_capacity;
 } mc_import_target;
 
-/// Checks the description and copies the names; SQL comes with `mc_import_target_prepare`. `mc_import_target_close` is due in any
-/// case. Fails with MC_ERROR_MISUSE, MC_ERROR_NO_MEMORY.
-mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_import_table *table, mc_error *error);
+/// Checks the description and copies the names; SQL comes with `mc_import_target_prepare`. `connection` may be NULL where there are
+/// no large columns. `mc_import_target_close` is due in any case. Fails with MC_ERROR_MISUSE, MC_ERROR_NO_MEMORY.
+mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_import_table *table, mc_connection *connection,
+                                mc_error *error);
 
 /// Prepares the statements and reads the pending keys, inside of the import's savepoint. `takes_apart`: pending rows and
 /// indexes may be out of the table until `mc_import_target_finish`, because nobody sees it before.
 mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool takes_apart, mc_error *error);
 
-/// Writes a batch, and adds to the counts. With `observes`, `target->changes` says afterwards what became of each row.
-mc_status mc_import_target_write(mc_import_target *target, const mc_row_batch *batch, bool observes, mc_import_counts *counts,
-                                 mc_error *error);
+/// Writes a batch, whose large values become their ids, and adds to the counts. With `observes`, `target->changes` says afterwards what
+/// became of each row.
+mc_status mc_import_target_write(mc_import_target *target, mc_row_batch *batch, bool observes, mc_import_counts *counts, mc_error *error);
+
+/// Stores a part of a large value.
+mc_status mc_import_target_take_part(mc_import_target *target, const mc_large_part *part, mc_error *error);
 
 /// Puts back what was taken out.
 mc_status mc_import_target_finish(mc_import_target *target, mc_error *error);

@@ -162,9 +162,16 @@ static const sqlite3_module incoming_module = {
 
 static void count_updated(sqlite3_context *context, int argument_count, sqlite3_value **arguments)
 {
-    mc_incoming *const incoming = argument_count == 1 ? sqlite3_value_pointer(arguments[0], MC_INCOMING_POINTER) : NULL;
+    mc_incoming *const incoming = argument_count >= 1 ? sqlite3_value_pointer(arguments[0], MC_INCOMING_POINTER) : NULL;
     if (incoming == NULL) {
         sqlite3_result_error_code(context, SQLITE_MISUSE);
+        return;
+    }
+    for (int index = 1; index < argument_count; index++) {
+        const bool is_value = sqlite3_value_type(arguments[index]) == SQLITE_INTEGER;
+        if (!is_value || mc_large_columns_release(incoming->large, sqlite3_value_int64(arguments[index])))
+            continue;
+        sqlite3_result_error_nomem(context);
         return;
     }
     incoming->updated++;
@@ -192,7 +199,7 @@ int mc_incoming_register(sqlite3 *db, size_t column_count, size_t *size)
         *size = MC_INCOMING_COLUMNS_MAXIMUM;
     int result = SQLITE_OK;
     if (!prepares(db, "SELECT mc_incoming_updated(NULL)"))
-        result = sqlite3_create_function_v2(db, "mc_incoming_updated", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, count_updated, NULL,
+        result = sqlite3_create_function_v2(db, "mc_incoming_updated", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, count_updated, NULL,
                                             NULL, NULL);
     (void)snprintf(text, sizeof text, "SELECT c0 FROM mc_incoming_%zu(NULL)", *size);
     if (result != SQLITE_OK || prepares(db, text))

@@ -3,7 +3,8 @@
 /// `mc_incoming_8(?1)` is a table-valued function with columns c0 to c7; its argument is a `mc_incoming` bound as a pointer. There
 /// is one for each size that imports on a connection have needed, made when it is needed first: so that importing changes no
 /// schema and a statement can be kept.
-/// `mc_incoming_updated(?1)` in the WHERE clause of an upsert counts the rows that existed: SQLite counts both kinds as one.
+/// `mc_incoming_updated(?1, ...)` in the WHERE clause of an upsert counts the rows that existed: SQLite counts both kinds as one.
+/// Its other arguments are the columns of the row with ids of large values, which are noted as released.
 /// Neither can be used from triggers, views or schemas (SQLITE_DIRECTONLY).
 #ifndef MC_INCOMING_H
 #define MC_INCOMING_H
@@ -11,6 +12,7 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
+#include "import/mc_large_columns.h"
 #include "mc_rows.h"
 
 /// SQLite's tables have 2000 columns at most, and one of this one's is hidden.
@@ -26,6 +28,7 @@ typedef struct mc_incoming {
     const bool *skipped;      ///< rows that the table leaves out; NULL: none
     int64_t updated;          ///< counted by `mc_incoming_updated`
     uint8_t *changes;         ///< per row of the batch: it notes MC_IMPORT_UPDATED there; NULL: nowhere
+    mc_large_columns *large;  ///< takes the ids of large values that are replaced
 } mc_incoming;
 
 /// Makes the functions known to the connection, if they are not. `size` becomes the number in the table's name: at least

@@ -19,6 +19,10 @@
 /// to that table instead. The pending keys are read when the import opens, and must not change while it runs. Where a table holds
 /// nothing but a few pending rows, they are out of it until the import finishes: it fills an empty table faster.
 ///
+/// Large values (mc_blob.h): columns of the types MC_COLUMN_LARGE_TEXT and MC_COLUMN_LARGE_BLOB get the ids of values that the import
+/// stores in chunks as they come, in its own transaction, whatever their length. A value that a row lets go of is dropped in the same
+/// transaction, unless the protected row still has it. Nothing else may refer to a value of such a column.
+///
 /// Indexes of a table that is being filled are made at the end of the import; mc_deferred_indexes.h has the rule.
 ///
 /// Triggers on the target make SQLite collect a chunk's rows first. So that an error still names its row, rows are then handed
@@ -29,7 +33,8 @@
 /// Threads:        the connection's; callbacks come on it. Larger inputs are inflated and scanned in a second thread, which ends at
 ///                 the latest when the import is finished, fails or is closed. An error is then reported by one of the next
 ///                 calls: the same one, with the same position, as without it.
-/// Memory:         about 300 KB (2 MB with a second thread), one row (bounded by `row_bytes`), and 16 bytes per pending key.
+/// Memory:         about 300 KB (2 MB with a second thread), one row (bounded by `row_bytes`), and 16 bytes per pending key;
+///                 some 200 KB per table with large values, whatever their length.
 #ifndef MC_IMPORT_H
 #define MC_IMPORT_H
 
@@ -74,6 +79,10 @@ typedef struct mc_import_table {
     const mc_import_assignment *MC_NULLABLE on_insert;  ///< written with new rows only; never updated
     size_t on_insert_count;
     const mc_import_pending *MC_NULLABLE pending;       ///< NULL: no protection
+    /// For deletions: the columns of the table that hold ids of large values, which go with their rows. The other modes see them by the
+    /// types of their columns.
+    const char *MC_NONNULL const *MC_NULLABLE large;
+    size_t large_count;
 } mc_import_table;
 
 /// How far an import has come.
@@ -134,6 +143,8 @@ typedef struct mc_import_options {
     mc_import_threads threads;        ///< without memory or a thread to be had, all runs on the connection's thread
     mc_import_thread_begins MC_NULLABLE thread_begins;
     void *MC_NULLABLE thread_context; ///< handed to `thread_begins`
+    /// The pool's connection whose database the import is on; needed for large values only. Its tables exist (`mc_blob_prepare`).
+    struct mc_connection *MC_NULLABLE connection;
 } mc_import_options;
 
 typedef struct mc_import mc_import;

@@ -11,12 +11,16 @@
 /// complete rows to a sink, many at a time. Strings lie where they are in the input; only those with escapes are unfolded, into
 /// memory of the batch. A row that the chunk cuts is kept and completed by the next one; small chunks are gathered.
 ///
+/// Large values (MC_COLUMN_LARGE_TEXT, MC_COLUMN_LARGE_BLOB) are cells like others as long as their strings have at most 16 KB. A
+/// longer one goes to the sink in parts, while its row is read: parts of a value follow each other, those of a row's values come in the
+/// order of the input, then the row comes in a batch of its own, with MC_VALUE_LARGE in their places.
+///
 /// Which error is reported does not depend on how the input is cut into chunks, only when: it is the first one in the input, and
 /// all rows before it have gone to the sink. After an error the scanner only takes `mc_rows_close`.
 ///
 /// Order of calls: open, push any number of times, finish, close.
 /// Threads:        one at a time per scanner. The sink is called during push and finish, on their thread.
-/// Memory:         the batch (some 100 KB), and one row, which is bounded by `row_bytes`.
+/// Memory:         the batch (some 100 KB), and one row, which is bounded by `row_bytes`; for a value that comes in parts 64 KB.
 #ifndef MC_ROWS_H
 #define MC_ROWS_H
 
@@ -48,7 +52,9 @@ typedef enum mc_column_type {
     MC_COLUMN_TIME = 8,     ///< strings such as "10:00:00", as text
     /// Strings such as "2026-05-17T10:00:00.000Z", as text in just this form, so that text order is time order: UTC, whether the Z
     /// stands there or not; the fraction may be missing or longer, and is cut to milliseconds.
-    MC_COLUMN_DATE_TIME = 9
+    MC_COLUMN_DATE_TIME = 9,
+    MC_COLUMN_LARGE_TEXT = 10,  ///< strings of any length
+    MC_COLUMN_LARGE_BLOB = 11   ///< strings of any length in base64, as bytes
 } mc_column_type;
 
 /// The precision up to which decimals are scaled integers, and the largest one.
@@ -67,7 +73,8 @@ typedef enum mc_value_kind {
     MC_VALUE_INTEGER = 1,
     MC_VALUE_REAL = 2,
     MC_VALUE_TEXT = 3,
-    MC_VALUE_BLOB = 4
+    MC_VALUE_BLOB = 4,
+    MC_VALUE_LARGE = 5  ///< a large value that has come in parts before its row; without content
 } mc_value_kind;
 
 /// One value, as SQLite will store it.
@@ -81,7 +88,18 @@ typedef struct mc_value {
     uint8_t kind;     ///< a `mc_value_kind`
 } mc_value;
 
-/// Complete rows, in the order of the input. Everything in it is valid during the call of the sink.
+/// A part of a value that is too long to be held: the text, or the bytes, from the end of the part before it. Texts are cut between
+/// characters.
+typedef struct mc_large_part {
+    const char *MC_NULLABLE bytes;  ///< not NUL-terminated
+    size_t length;                  ///< the last part may be empty
+    size_t column;                  ///< its number
+    int64_t row;                    ///< number of its row among those of the member, from 1
+    int64_t offset;                 ///< bytes from the start of the input to the opening quote
+    bool begins, ends;              ///< it is the first one, the last one of its value
+} mc_large_part;
+
+/// Complete rows, in the order of the input, or a part of a large value. Everything in it is valid during the call of the sink.
 typedef struct mc_row_batch {
     const mc_value *cells;       ///< row by row, `column_count` cells each
     const int64_t *offsets;     ///< per row: bytes from the start of the input to its first byte
@@ -90,6 +108,8 @@ typedef struct mc_row_batch {
     size_t member;              ///< number of the member that the rows stand under; 0 where the input is one array
     int64_t first_row;                     ///< number of the first row among those of its member, from 1
     int64_t bytes;                         ///< bytes of the input up to the end of the last row
+    bool is_part;               ///< no rows, but `part`
+    mc_large_part part;
 } mc_row_batch;
 
 /// Takes a batch. What it returns other than MC_OK stops the scanner, which returns it from push or finish.
@@ -109,7 +129,7 @@ typedef struct mc_rows_options {
     const mc_rows_member *MC_NULLABLE members;  ///< copied; NULL: the input is one array of rows with `columns`
     size_t member_count;                    ///< 1...1000
     unsigned depth;                         ///< levels of arrays and objects inside of a row's values; 0: 32; at most 1024
-    size_t row_bytes;                       ///< the longest row; 0: 16 MB; at most 1,000,000,000
+    size_t row_bytes;                       ///< the longest row, without what comes in parts; 0: 16 MB; at most 1,000,000,000
     mc_rows_sink MC_NULLABLE sink;          ///< NULL: rows are validated and dropped
     void *MC_NULLABLE context;              ///< handed to the sink
 } mc_rows_options;

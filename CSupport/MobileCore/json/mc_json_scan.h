@@ -18,6 +18,7 @@
 typedef struct mc_json_stop {
     const uint8_t *at;          ///< the first byte that cannot be, or the end of the input
     const char *expected;       ///< what could have stood there; NULL: the input ended
+    const uint8_t *whole;       ///< strings: behind the last whole character before `at`; else not set
     bool too_deep;                          ///< it is valid JSON, but nested deeper than the caller allows
 } mc_json_stop;
 

@@ -139,6 +139,8 @@ mc_status mc_json_append_stored(mc_byte_buffer *buffer, const mc_stored *value, 
         return mc_byte_buffer_append(buffer, "null", 4);
     switch (rule->type) {
     case MC_COLUMN_INTEGER:
+    case MC_COLUMN_LARGE_TEXT:  // the id, where the value itself is not asked for
+    case MC_COLUMN_LARGE_BLOB:
         if (value->storage == SQLITE_INTEGER)
             return mc_json_append_integer(buffer, value->integer);
         break;

@@ -74,28 +74,35 @@ static const uint8_t *escape_end(const uint8_t *at, const uint8_t *end, mc_json_
     return at;
 }
 
+/// Skips the characters of a string from one that is not plain ASCII; `stop->whole` is where the last one begins.
+static const uint8_t *special_end(const uint8_t *at, const uint8_t *end, bool *escaped, mc_json_stop *stop)
+{
+    stop->whole = at;
+    if (at == end)
+        return mc_json_stop_at(stop, at, end, NULL);
+    if (*at == '\\') {
+        *escaped = true;
+        return escape_end(at, end, stop);
+    }
+    if (*at < 0x80)
+        return mc_json_stop_at(stop, at, end, "a character of a string (control characters are escaped)");
+    // Text beyond ASCII comes in runs.
+    do {
+        stop->whole = at;
+        at = mc_json_utf8_end(at, end, stop);
+    } while (at != NULL && at < end && *at >= 0x80);
+    return at;
+}
+
 const uint8_t *mc_json_string_end(const uint8_t *at, const uint8_t *end, bool *escaped, mc_json_stop *stop)
 {
-    for (;;) {
+    while (at != NULL) {
         at = mc_json_plain_end(at, end);
-        if (at == end)
-            return mc_json_stop_at(stop, at, end, NULL);
-        if (*at == '"')
+        if (at < end && *at == '"')
             return at;
-        if (*at == '\\') {
-            *escaped = true;
-            at = escape_end(at, end, stop);
-        } else if (*at >= 0x80) {
-            // Text beyond ASCII comes in runs.
-            do
-                at = mc_json_utf8_end(at, end, stop);
-            while (at != NULL && at < end && *at >= 0x80);
-        } else {
-            return mc_json_stop_at(stop, at, end, "a character of a string (control characters are escaped)");
-        }
-        if (at == NULL)
-            return NULL;
+        at = special_end(at, end, escaped, stop);
     }
+    return NULL;
 }
 
 /// Reads the four hexadecimal digits of a validated escape.

@@ -33,7 +33,9 @@ static const char *expectation(const mc_column *rule)
     case MC_COLUMN_REAL: return "a number";
     case MC_COLUMN_BOOLEAN: return "true or false";
     case MC_COLUMN_TEXT: return "a string";
-    case MC_COLUMN_BLOB: return "a string in base64";
+    case MC_COLUMN_LARGE_TEXT: return "a string";
+    case MC_COLUMN_BLOB:
+    case MC_COLUMN_LARGE_BLOB: return "a string in base64";
     case MC_COLUMN_DATE: return "a date (\"2026-05-17\")";
     case MC_COLUMN_TIME: return "a time (\"10:00:00\")";
     case MC_COLUMN_DATE_TIME: return "a date and time in UTC (\"2026-05-17T10:00:00.000Z\")";
@@ -88,11 +90,66 @@ static bool check_text(mc_row_reader *reader, mc_column_type type, mc_value *cel
     return true;
 }
 
+const uint8_t *mc_row_refuse_base64(mc_row_reader *reader, const uint8_t *text, size_t index, mc_row_outcome *outcome)
+{
+    // Those before it are ASCII, each one byte or an escape.
+    for (; index > 0; index--)
+        text += *text != '\\' ? 1 : text[1] == 'u' ? 6 : 2;
+    return mc_row_refuse(reader, MC_ERROR_TYPE, text, "a character of base64", NULL, outcome);
+}
+
+/// Reads a large value that is short enough for a cell. What is wrong with it is reported as when it comes in parts.
+static const uint8_t *read_large(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
+                                 mc_row_outcome *outcome)
+{
+    const bool decides = end - at > MC_ROW_LARGE_CELL + 1;  // with a quote at both ends it would be too long
+    const uint8_t *const text = at + 1, *const limit = decides ? text + MC_ROW_LARGE_CELL + 1 : end;
+    mc_json_stop stop;
+    bool escaped = false;
+    const uint8_t *const quote = mc_json_string_end(text, limit, &escaped, &stop);
+    const bool cut = quote == NULL && stop.expected == NULL;
+    reader->large = at;
+    if (cut) {
+        *outcome = decides ? MC_ROW_LARGE : MC_ROW_CUT;
+        return NULL;
+    }
+    size_t length = (size_t)((quote != NULL ? quote : stop.whole) - text);
+    const uint8_t *bytes = text;
+    if (escaped) {
+        uint8_t *const copy = mc_arena_take(reader->arena, mc_json_unescape_room(length));
+        if (copy == NULL)
+            return refuse_memory(reader, at, outcome);
+        length = mc_json_unescape(text, length, copy);
+        bytes = copy;
+    }
+    if (rule->type == MC_COLUMN_LARGE_BLOB) {
+        uint8_t *const decoded = mc_arena_take(reader->arena, mc_base64_part_room(length));
+        if (decoded == NULL)
+            return refuse_memory(reader, at, outcome);
+        mc_base64_state state = {0};
+        size_t decoded_length;
+        const size_t good = mc_base64_decode_part(&state, bytes, length, decoded, &decoded_length);
+        if (good < length)
+            return mc_row_refuse_base64(reader, text, good, outcome);
+        if (quote != NULL && !mc_base64_is_complete(&state))
+            return mc_row_refuse(reader, MC_ERROR_TYPE, quote, "a character of base64", NULL, outcome);
+        bytes = decoded;
+        length = decoded_length;
+    }
+    if (quote == NULL)
+        return mc_row_stopped(reader, &stop, outcome);
+    reader->large = NULL;
+    set_bytes(cell, rule->type == MC_COLUMN_LARGE_BLOB ? MC_VALUE_BLOB : MC_VALUE_TEXT, bytes, length);
+    return quote + 1;
+}
+
 static const uint8_t *read_string(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end,
                                   mc_value *cell, mc_row_outcome *outcome)
 {
     if (!takes_strings(rule->type))
         return refuse_type(reader, rule, at, "a string", outcome);
+    if (rule->type >= MC_COLUMN_LARGE_TEXT)
+        return read_large(reader, rule, at, end, cell, outcome);
     mc_json_stop stop;
     bool escaped = false;
     const uint8_t *text = at + 1;

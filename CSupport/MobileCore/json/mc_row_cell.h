@@ -76,4 +76,8 @@ const uint8_t *mc_row_stopped(mc_row_reader *reader, const mc_json_stop *stop, m
 const uint8_t *mc_row_refuse(mc_row_reader *reader, mc_status status, const uint8_t *at, const char *expected, const char *found,
                              mc_row_outcome *outcome);
 
+/// Refuses a character of a large value that is not base64. `text` is the beginning of the bytes that were unfolded and decoded,
+/// `index` its number among them. Returns NULL for the caller to return.
+const uint8_t *mc_row_refuse_base64(mc_row_reader *reader, const uint8_t *text, size_t index, mc_row_outcome *outcome);
+
 #endif

@@ -7,9 +7,6 @@
 
 enum { DEPTH_DEFAULT = 32, COLUMNS_MAXIMUM = 2000 };
 
-/// A cell of a row object that no member has filled yet.
-enum { CELL_MISSING = 0xFF };
-
 static int compare_names(const char *left, size_t left_length, const char *right, size_t right_length)
 {
     if (left_length != right_length)
@@ -39,7 +36,7 @@ static mc_status sort_names(mc_row_reader *reader, mc_error *error)
 
 static mc_status check_column(const mc_column *column, mc_error *error)
 {
-    if ((unsigned)column->type > MC_COLUMN_DATE_TIME)
+    if ((unsigned)column->type > MC_COLUMN_LARGE_BLOB)
         return mc_fail(error, MC_ERROR_MISUSE, "rows, column \"%.80s\": there is no type %d", column->name, (int)column->type);
     if (column->type == MC_COLUMN_DECIMAL
         && (column->precision < 1 || column->precision > MC_DECIMAL_PRECISION_MAXIMUM || column->scale > column->precision))
@@ -93,21 +90,24 @@ static const uint8_t *expect(mc_row_reader *reader, const uint8_t *at, const uin
     return mc_row_stopped(reader, &stop, outcome);
 }
 
-/// Reads a row whose values stand in the order of the columns; `at` is behind the bracket.
-static const uint8_t *read_array(mc_row_reader *reader, const uint8_t *at, const uint8_t *end, mc_value *cells, mc_row_outcome *outcome)
+/// Reads the values of a row in the order of the columns: from the one of `index` on, or, when `behind`, from behind it.
+static inline const uint8_t *read_array(mc_row_reader *reader, size_t index, bool behind, const uint8_t *at, const uint8_t *end,
+                                        mc_value *cells, mc_row_outcome *outcome)
 {
     const size_t count = reader->column_count;
-    for (size_t index = 0; index < count; index++) {
+    for (;; index++, behind = false) {
         reader->column = index;
         at = mc_json_skip_blanks(at, end);
-        if (index == 0 && at < end && *at == ']')
-            return mc_row_refuse(reader, MC_ERROR_TYPE, at, "a value for each column", "the end of the row", outcome);
-        const mc_row_column *const column = &reader->columns[index];
-        const uint8_t *const behind = mc_row_cell_read_short(column, at, end, &cells[index]);
-        at = behind != NULL ? behind : mc_row_cell_read(reader, column, at, end, &cells[index], outcome);
-        if (at == NULL)
-            return NULL;
-        at = mc_json_skip_blanks(at, end);
+        if (!behind) {
+            if (index == 0 && at < end && *at == ']')
+                return mc_row_refuse(reader, MC_ERROR_TYPE, at, "a value for each column", "the end of the row", outcome);
+            const mc_row_column *const column = &reader->columns[index];
+            const uint8_t *const short_end = mc_row_cell_read_short(column, at, end, &cells[index]);
+            at = short_end != NULL ? short_end : mc_row_cell_read(reader, column, at, end, &cells[index], outcome);
+            if (at == NULL)
+                return NULL;
+            at = mc_json_skip_blanks(at, end);
+        }
         if (index + 1 == count)
             break;
         if (at < end && *at == ',') {
@@ -174,7 +174,7 @@ static const uint8_t *read_key(mc_row_reader *reader, const uint8_t *at, const u
     reader->column = find_column(reader, (const char *)text, length, guess);
     if (reader->column == reader->column_count)
         return mc_row_refuse(reader, MC_ERROR_TYPE, key, "the name of a column", "an unknown one", outcome);
-    if (cells[reader->column].kind != CELL_MISSING)
+    if (cells[reader->column].kind != MC_CELL_MISSING)
         return mc_row_refuse(reader, MC_ERROR_JSON, key, "each column once", "this one twice", outcome);
     at = mc_json_skip_blanks(at + 1, end);
     if (at == end || *at != ':')
@@ -186,7 +186,7 @@ static const uint8_t *read_key(mc_row_reader *reader, const uint8_t *at, const u
 static const uint8_t *fill_missing(mc_row_reader *reader, const uint8_t *brace, mc_value *cells, mc_row_outcome *outcome)
 {
     for (size_t index = 0; index < reader->column_count; index++) {
-        if (cells[index].kind != CELL_MISSING)
+        if (cells[index].kind != MC_CELL_MISSING)
             continue;
         if (reader->columns[index].rule.required) {
             reader->column = index;
@@ -197,22 +197,20 @@ static const uint8_t *fill_missing(mc_row_reader *reader, const uint8_t *brace, 
     return brace + 1;
 }
 
-/// Reads a row whose values stand under the names of the columns; `at` is behind the brace.
-static const uint8_t *read_object(mc_row_reader *reader, const uint8_t *at, const uint8_t *end, mc_value *cells,
-                                  mc_row_outcome *outcome)
+/// Reads the values of a row that stand under the names of the columns, from a key on, or, when `behind`, from behind a value.
+/// `guess` is the column that may come first.
+static const uint8_t *read_object(mc_row_reader *reader, size_t guess, bool behind, const uint8_t *at, const uint8_t *end,
+                                  mc_value *cells, mc_row_outcome *outcome)
 {
-    for (size_t index = 0; index < reader->column_count; index++)
-        cells[index].kind = CELL_MISSING;
-    at = mc_json_skip_blanks(at, end);
-    if (at < end && *at == '}')
-        return fill_missing(reader, at, cells, outcome);
-    for (size_t guess = 0;; guess = reader->column + 1) {
-        at = read_key(reader, at, end, guess == 0 ? "a key or '}'" : "a key", guess, cells, outcome);
-        if (at == NULL)
-            return NULL;
-        at = mc_row_cell_read(reader, &reader->columns[reader->column], at, end, &cells[reader->column], outcome);
-        if (at == NULL)
-            return NULL;
+    for (;; guess = reader->column + 1, behind = false) {
+        if (!behind) {
+            at = read_key(reader, at, end, guess == 0 ? "a key or '}'" : "a key", guess, cells, outcome);
+            if (at == NULL)
+                return NULL;
+            at = mc_row_cell_read(reader, &reader->columns[reader->column], at, end, &cells[reader->column], outcome);
+            if (at == NULL)
+                return NULL;
+        }
         at = mc_json_skip_blanks(at, end);
         if (at < end && *at == '}')
             return fill_missing(reader, at, cells, outcome);
@@ -222,12 +220,35 @@ static const uint8_t *read_object(mc_row_reader *reader, const uint8_t *at, cons
     }
 }
 
+/// `at` is behind the brace.
+static const uint8_t *begin_object(mc_row_reader *reader, const uint8_t *at, const uint8_t *end, mc_value *cells, mc_row_outcome *outcome)
+{
+    for (size_t index = 0; index < reader->column_count; index++)
+        cells[index].kind = MC_CELL_MISSING;
+    at = mc_json_skip_blanks(at, end);
+    return at < end && *at == '}' ? fill_missing(reader, at, cells, outcome) : read_object(reader, 0, false, at, end, cells, outcome);
+}
+
 mc_row_outcome mc_row_reader_read(mc_row_reader *reader, const uint8_t **at, const uint8_t *end, mc_value *cells)
 {
     mc_row_outcome outcome = MC_ROW_COMPLETE;
     reader->column = reader->column_count;
-    const uint8_t *const behind = **at == '[' ? read_array(reader, *at + 1, end, cells, &outcome)
-                                              : read_object(reader, *at + 1, end, cells, &outcome);
+    reader->large = NULL;
+    const uint8_t *const behind = **at == '[' ? read_array(reader, 0, false, *at + 1, end, cells, &outcome)
+                                              : begin_object(reader, *at + 1, end, cells, &outcome);
+    if (behind != NULL)
+        *at = behind;
+    return outcome;
+}
+
+mc_row_outcome mc_row_reader_resume(mc_row_reader *reader, bool is_object, size_t column, const uint8_t **at, const uint8_t *end,
+                                    mc_value *cells)
+{
+    mc_row_outcome outcome = MC_ROW_COMPLETE;
+    reader->column = column;
+    reader->large = NULL;
+    const uint8_t *const behind = is_object ? read_object(reader, column, true, *at, end, cells, &outcome)
+                                            : read_array(reader, column, true, *at, end, cells, &outcome);
     if (behind != NULL)
         *at = behind;
     return outcome;

@@ -16,6 +16,7 @@ typedef struct mc_row_column {
 /// How reading a row ended.
 typedef enum mc_row_outcome {
     MC_ROW_COMPLETE,
+    MC_ROW_LARGE,    ///< at `large` a value of the column `column` begins that is too long for a cell
     MC_ROW_CUT,      ///< the bytes ended; all of it was in order so far
     MC_ROW_REFUSED   ///< `status`, `at`, `expected` and `found` say why
 } mc_row_outcome;
@@ -33,7 +34,13 @@ typedef struct mc_row_reader {
     const char *expected;
     const char *found;     ///< NULL: describe the byte at `at`
     size_t column;         ///< number of the column the reader was in; `column_count` outside of all
+
+    /// The opening quote of the large value that the reader stopped in, complete or not; NULL elsewhere.
+    const uint8_t *large;
 } mc_row_reader;
+
+/// The longest large value that becomes a cell: bytes between its quotes. Only the text decides, never how it is cut into chunks.
+enum { MC_ROW_LARGE_CELL = 16 * 1024 };
 
 /// Copies the columns; `depth` 0: 32. The arena is set by the owner. Fails with MC_ERROR_MISUSE, MC_ERROR_NO_MEMORY; `mc_row_reader_destroy` is due in any case.
 mc_status mc_row_reader_init(mc_row_reader *reader, const mc_column *columns, size_t column_count, unsigned depth, mc_error *error);
@@ -42,5 +49,12 @@ void mc_row_reader_destroy(mc_row_reader *reader);
 
 /// Reads the row at `*at`, which is a bracket or a brace, into `cells`, one per column. `*at` is moved behind a complete row.
 mc_row_outcome mc_row_reader_read(mc_row_reader *reader, const uint8_t **at, const uint8_t *end, mc_value *cells);
+
+/// Goes on behind the value of `column`; `cells` are those read so far. `is_object`: the row has begun with a brace.
+mc_row_outcome mc_row_reader_resume(mc_row_reader *reader, bool is_object, size_t column, const uint8_t **at, const uint8_t *end,
+                                    mc_value *cells);
+
+/// A cell of a row object that no member has filled yet.
+enum { MC_CELL_MISSING = 0xFF };
 
 #endif

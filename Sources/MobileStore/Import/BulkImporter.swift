@@ -23,9 +23,11 @@ internal import MobileCore
         self.connection = connection
         report = ImportReport(tables, options)
         var handle: OpaquePointer?
-        let db = unsafe mc_connection_sqlite(try connection.core())
+        let pooled = unsafe try connection.core()
+        let db = unsafe mc_connection_sqlite(pooled)
         let arguments = ImportArguments()
         var core = unsafe try arguments.make(tables, isObject: isObject, options: options)
+        unsafe core.connection = pooled
         if let report {
             unsafe core.context = Unmanaged.passUnretained(report).toOpaque()
             if options.progress != nil {
@@ -146,6 +148,7 @@ extension Connection {
         one.onInsert = options.onInsert
         one.pending = options.pending
         one.columnRules = options.columnRules
+        one.largeColumns = options.largeColumns
         return try BulkImporter([one], isObject: false, options: options, on: self)
     }
 

@@ -25,7 +25,7 @@ internal import MobileCore
             tables: core, table_count: tables.count, is_object: isObject, depth: UInt32(options.maximumDepth),
             row_bytes: options.maximumRowBytes.bytes, inflated_bytes: options.maximumInflatedBytes,
             inflate_ratio: options.maximumInflateRatio, commit_rows: Int64(commits.rows), commit_bytes: Int64(commits.bytes), progress: nil,
-            observer: nil, context: nil, threads: options.threads.core, thread_begins: nil, thread_context: nil)
+            observer: nil, context: nil, threads: options.threads.core, thread_begins: nil, thread_context: nil, connection: nil)
     }
 
     private func table(_ table: ImportTable) throws(StoreError) -> mc_import_table {
@@ -36,7 +36,8 @@ internal import MobileCore
         return unsafe mc_import_table(
             table: try name(table.table), member: try name(table.member), columns: try columns(table.columns, rules),
             column_count: table.columns.count, mode: table.mode.core, keys: try names(table.keyColumns), key_count: table.keyColumns.count,
-            on_insert: try assignments(table.onInsert), on_insert_count: table.onInsert.count, pending: try protection(of: table))
+            on_insert: try assignments(table.onInsert), on_insert_count: table.onInsert.count, pending: try protection(of: table),
+            large: try names(table.largeColumns), large_count: table.largeColumns.count)
     }
 
     /// The types of an export's columns, valid as long as this object.
@@ -111,6 +112,8 @@ internal import MobileCore
         case .date: unsafe core.type = MC_COLUMN_DATE
         case .time: unsafe core.type = MC_COLUMN_TIME
         case .dateTime: unsafe core.type = MC_COLUMN_DATE_TIME
+        case .bigString: unsafe core.type = MC_COLUMN_LARGE_TEXT
+        case .bigBinary: unsafe core.type = MC_COLUMN_LARGE_BLOB
         }
         return unsafe core
     }

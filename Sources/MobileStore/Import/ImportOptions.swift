@@ -49,6 +49,9 @@ public struct ImportTable: Sendable {
     public var pending: PendingProtection?
     /// The rules of columns by their names; a column without one takes ``JSONColumnType/any``.
     public var columnRules: [String: JSONColumnRule] = [:]
+    /// For ``ImportMode/delete``: the columns of the table that hold ids of large values, which are removed with their rows. The other
+    /// modes know them by ``JSONColumnType/bigString`` and ``JSONColumnType/bigBinary``.
+    public var largeColumns: [String] = []
 
     public init(_ table: String, member: String? = nil, columns: [String], mode: ImportMode = .upsert) {
         self.table = table
@@ -108,7 +111,7 @@ public struct ImportChange: Sendable, Hashable {
     }
 }
 
-/// The settings of a ``BulkImporter``. The first four are for imports into one table; those of several have them in each ``ImportTable``.
+/// The settings of a ``BulkImporter``. The first five are for imports into one table; those of several have them in each ``ImportTable``.
 public struct ImportOptions {
     /// See ``ImportTable/keyColumns``.
     public var keyColumns: [String] = []
@@ -118,9 +121,11 @@ public struct ImportOptions {
     public var pending: PendingProtection?
     /// See ``ImportTable/columnRules``.
     public var columnRules: [String: JSONColumnRule] = [:]
+    /// See ``ImportTable/largeColumns``.
+    public var largeColumns: [String] = []
     /// Levels of arrays and objects inside of a row's values, 1...1024; default 32.
     public var maximumDepth = 32
-    /// The longest row; default 16 MB, at most 1,000,000,000 bytes. Bounds the memory of an import.
+    /// The longest row, without large values beyond 16 KB; default 16 MB, at most 1,000,000,000 bytes. Bounds the memory of an import.
     public var maximumRowBytes: ByteCount = .megabytes(16)
     /// The most JSON text that deflated input may become; default 64 GB.
     public var maximumInflatedBytes: Int64 = 64 << 30

@@ -23,6 +23,11 @@ public enum JSONColumnType: Sendable, Hashable {
     /// Strings such as `2026-05-17T10:00:00.000Z`, as text in just this form, so that text order is time order. Always UTC, whether
     /// the Z stands there or not; the fraction may be missing, and is cut to milliseconds.
     case dateTime
+    /// Strings of any length. The text becomes a large value, stored in chunks while it is read, and the row gets its
+    /// id. The tables of large values exist (``Connection/prepareLargeValues()``).
+    case bigString
+    /// Strings of any length in base64 (RFC 4648, padded). The bytes become a large value as for ``bigString``.
+    case bigBinary
 }
 
 /// The rule of one column.

@@ -15,6 +15,8 @@ void fault_memory_fail_after(int64_t allocations, bool stays);
 bool fault_memory_has_failed(void);
 /// The allocations of this thread since its last `fault_memory_fail_after`, failed ones included.
 int64_t fault_memory_allocations(void);
+/// The most bytes that this thread has held at once of those that it has allocated since its last `fault_memory_fail_after`.
+int64_t fault_memory_peak(void);
 /// The bytes that all threads have allocated and not given back, by SQLite's count.
 int64_t fault_memory_in_use(void);
 

@@ -138,7 +138,7 @@ import Testing
         #expect(Scan("[]", columns: [ScanColumn(name: "a")], rowBytes: 1_000_000_001).code == MC_ERROR_MISUSE)
         #expect(Scan("[]", columns: [ScanColumn(name: "a", type: MC_COLUMN_DECIMAL, precision: 5, scale: 6)]).code == MC_ERROR_MISUSE)
         #expect(Scan("[]", columns: [ScanColumn(name: "a", type: MC_COLUMN_DECIMAL, precision: 1001)]).code == MC_ERROR_MISUSE)
-        #expect(Scan("[]", columns: [ScanColumn(name: "a", type: mc_column_type(10))]).code == MC_ERROR_MISUSE)
+        #expect(Scan("[]", columns: [ScanColumn(name: "a", type: mc_column_type(12))]).code == MC_ERROR_MISUSE)
     }
 
     @Test func `a wide row is read by its names in any order`() {
