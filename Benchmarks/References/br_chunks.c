@@ -62,6 +62,13 @@ void br_content_free(br_content *content) { free(content); }
 
 const uint8_t *br_content_at(const br_content *content, int64_t at) { return content->bytes + at % BLOCK; }
 
+int64_t br_content_whole_characters(const br_content *content, int64_t length)
+{
+    while (length > 0 && (*br_content_at(content, length) & 0xC0) == 0x80)
+        length--;
+    return length;
+}
+
 uint64_t br_content_checksum(const br_content *content, int64_t length, size_t chunk)
 {
     uint64_t sum = 0;

@@ -140,6 +140,7 @@ enum LargeValueBenchmarks {
             let path = workspace.newFile("chunks.db")
             defer { workspace.removeDatabase(path) }
             let content = try workspace.content(isText: isText), chunk = try workspace.chunkSize(isText: isText)
+            let length = isText ? content.wholeCharacters(length) : length
             let chunks = try ReferenceChunks(path, cache: cache)
             var units: Int64 = 0
             for number in 0..<count(of: length) {
@@ -158,6 +159,7 @@ enum LargeValueBenchmarks {
             let path = workspace.newFile("values.db")
             defer { workspace.removeDatabase(path) }
             let content = try workspace.content(isText: isText)
+            let length = isText ? content.wholeCharacters(length) : length
             let document = try LargeValueDocument(path, cache: cache)
             var units: Int64 = 0
             for _ in 0..<count(of: length) {

@@ -13,6 +13,9 @@ final class BenchmarkContent {
 
     deinit { br_content_free(handle) }
 
+    /// The longest beginning of a text, up to `length` bytes, that ends with a whole character.
+    func wholeCharacters(_ length: Int64) -> Int64 { br_content_whole_characters(handle, length) }
+
     func checksum(_ length: Int64, chunk: Int) -> UInt64 { br_content_checksum(handle, length, chunk) }
 
     func equals(_ bytes: [UInt8], at position: Int64) -> Bool { br_content_equals(handle, position, bytes, bytes.count) }

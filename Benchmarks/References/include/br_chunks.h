@@ -21,6 +21,9 @@ void br_content_free(br_content *content);
 const uint8_t *br_content_at(const br_content *content, int64_t at);
 enum { BR_PIECE_MOST = 1 << 20 };
 
+/// The longest beginning of a text, up to `length` bytes, that ends with a whole character.
+int64_t br_content_whole_characters(const br_content *content, int64_t length);
+
 /// The check sum that `br_table_checksum` gives for a SELECT of the chunks of the first `length` bytes.
 uint64_t br_content_checksum(const br_content *content, int64_t length, size_t chunk);
 
