@@ -5,7 +5,7 @@ import MobileStore
 /// Objects of a generated class from a table to a screen; the class is made from `benchmark.mbo.json`.
 enum TypedObjects {
     static let objects30k = Benchmark(
-        id: "page.objects.30k", shows: "30,000 typed objects, 100 at a time, every attribute read", limit: 2.0,
+        id: "page.objects.30k", shows: "30,000 typed objects, 100 at a time, every attribute read", limit: 1.4,
         note: "each object also has its key and four state attributes, which the C loop reads as well",
         prepare: { _ = try filledTable($0) },
         reference: PagingBenchmarks.reference(select, in: filledTable),

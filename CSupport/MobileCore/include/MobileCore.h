@@ -13,6 +13,7 @@
 #include "mc_import.h"
 #include "mc_json_writer.h"
 #include "mc_message.h"
+#include "mc_page_select.h"
 #include "mc_pool.h"
 #include "mc_row_page.h"
 #include "mc_rows.h"

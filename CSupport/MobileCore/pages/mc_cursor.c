@@ -142,15 +142,17 @@ typedef struct page_run {
     bool backwards;
 } page_run;
 
-static mc_status prepare(const page_run *run, const mc_range *range, mc_select_use use, mc_statement **statement, mc_error *error)
+/// The SQL text of a range, made when it is first needed.
+static mc_status text_of(const page_run *run, const mc_range *range, mc_select_use use, const char **sql, size_t *length, mc_error *error)
 {
     char **const text = &select_of(run->cursor, range, run->backwards)->texts[use];
-    *statement = NULL;
     if (*text == NULL)
         *text = mc_cursor_select(&run->cursor->parts, range, run->backwards, use);
     if (*text == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a cursor's SQL");
-    return mc_statement_prepare(run->connection, *text, strlen(*text), statement, error);
+    *sql = *text;
+    *length = strlen(*text);
+    return MC_OK;
 }
 
 static mc_status bind_limit(mc_statement *statement, int64_t rows, mc_error *error)
@@ -158,60 +160,29 @@ static mc_status bind_limit(mc_statement *statement, int64_t rows, mc_error *err
     return mc_statement_bind_integer(statement, sqlite3_bind_parameter_index(mc_statement_sqlite(statement), "@mc_rows"), rows, error);
 }
 
-/// Lets the statement fill the page by itself. `*done` is false where it cannot; the page is then as it was.
-static mc_status fill_by_statement(const page_run *run, const mc_range *range, mc_page_fill *fill, bool *at_end, bool *done, mc_error *error)
+/// Binds what a page begins behind.
+static mc_status bind_run(const void *context, mc_statement *statement, mc_error *error)
 {
-    mc_status status = MC_OK;
-    *done = false;
-    // Twice: when another connection has changed the schema meanwhile, SQLite finds out in the first step.
-    for (int attempt = 0; attempt < 2 && status == MC_OK && !*done; attempt++) {
-        mc_statement *statement = NULL;
-        // What SQLite refuses may be right without the condition that fills; else the plain statement says what is wrong.
-        if (prepare(run, range, MC_SELECT_FILLING, &statement, NULL) != MC_OK || !mc_page_plan_check(statement)) {
-            mc_statement_release(statement);
-            return MC_OK;
-        }
-        status = bind(run->cursor, run->row, statement, true, error);
-        if (status == MC_OK) {
-            fill->by_statement = true;
-            fill->plan_changed = false;
-            status = mc_page_fill_rows(fill, statement, at_end, error);
-            *done = !fill->plan_changed;
-        }
-        mc_statement_release(statement);
-    }
-    return status;
-}
-
-static mc_status fill_by_steps(const page_run *run, const mc_range *range, mc_page_fill *fill, bool *at_end, mc_error *error)
-{
-    mc_statement *statement = NULL;
-    const size_t left = fill->max_rows - fill->page->row_count;
-    mc_status status = prepare(run, range, MC_SELECT_PLAIN, &statement, error);
-    if (status == MC_OK)
-        status = bind(run->cursor, run->row, statement, true, error);
-    if (status == MC_OK)  // one more, to know the end
-        status = bind_limit(statement, left < INT64_MAX ? (int64_t)left + 1 : INT64_MAX, error);
-    if (status == MC_OK) {
-        fill->by_statement = false;
-        status = mc_page_fill_rows(fill, statement, at_end, error);
-    }
-    mc_statement_release(statement);
-    return status;
+    const page_run *const run = context;
+    return bind(run->cursor, run->row, statement, true, error);
 }
 
 static mc_status fill_range(const page_run *run, const mc_range *range, mc_page_fill *fill, bool *at_end, mc_error *error)
 {
     select *const select = select_of(run->cursor, range, run->backwards);
+    mc_page_source source = {.connection = run->connection, .bind = bind_run, .context = run};
     bool done = false;
     *at_end = true;
     if (!select->must_be_stepped && fill->page->stride <= MC_PAGE_FUNCTION_COLUMNS) {
-        const mc_status status = fill_by_statement(run, range, fill, at_end, &done, error);
+        mc_status status = text_of(run, range, MC_SELECT_FILLING, &source.sql, &source.length, error);
+        if (status == MC_OK)
+            status = mc_page_fill_by_statement(&source, fill, at_end, &done, error);
         if (status != MC_OK || done)
             return status;
         select->must_be_stepped = true;
     }
-    return fill_by_steps(run, range, fill, at_end, error);
+    const mc_status status = text_of(run, range, MC_SELECT_PLAIN, &source.sql, &source.length, error);
+    return status == MC_OK ? mc_page_fill_by_steps(&source, fill, at_end, error) : status;
 }
 
 /// Makes one row of the order's values of a row of the page.
@@ -317,7 +288,11 @@ static mc_status skip_range(const page_run *run, const mc_range *range, int64_t 
     mc_cursor *const cursor = run->cursor;
     mc_statement *statement = NULL;
     bool has_row = true;
-    mc_status status = prepare(run, range, MC_SELECT_ORDER, &statement, error);
+    const char *sql = NULL;
+    size_t length = 0;
+    mc_status status = text_of(run, range, MC_SELECT_ORDER, &sql, &length, error);
+    if (status == MC_OK)
+        status = mc_statement_prepare(run->connection, sql, length, &statement, error);
     if (status == MC_OK)
         status = bind(cursor, run->row, statement, false, error);
     if (status == MC_OK)

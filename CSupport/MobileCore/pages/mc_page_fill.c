@@ -62,6 +62,55 @@ mc_status mc_page_fill_rows(mc_page_fill *fill, mc_statement *statement, bool *a
     return status;
 }
 
+static mc_status prepare(const mc_page_source *source, mc_statement **statement, mc_error *error)
+{
+    return mc_statement_prepare(source->connection, source->sql, source->length, statement, error);
+}
+
+mc_status mc_page_fill_by_statement(const mc_page_source *source, mc_page_fill *fill, bool *at_end, bool *done, mc_error *error)
+{
+    mc_status status = MC_OK;
+    *done = false;
+    // Twice: when another connection has changed the schema meanwhile, SQLite finds out in the first step.
+    for (int attempt = 0; attempt < 2 && status == MC_OK && !*done; attempt++) {
+        mc_statement *statement = NULL;
+        // What SQLite refuses may be right without the condition that fills; else the plain statement says what is wrong.
+        if (prepare(source, &statement, NULL) != MC_OK || !mc_page_plan_check(statement)) {
+            mc_statement_release(statement);
+            return MC_OK;
+        }
+        status = source->bind(source->context, statement, error);
+        if (status == MC_OK) {
+            fill->by_statement = true;
+            fill->plan_changed = false;
+            status = mc_page_fill_rows(fill, statement, at_end, error);
+            *done = !fill->plan_changed;
+        }
+        mc_statement_release(statement);
+    }
+    return status;
+}
+
+mc_status mc_page_fill_by_steps(const mc_page_source *source, mc_page_fill *fill, bool *at_end, mc_error *error)
+{
+    mc_statement *statement = NULL;
+    const size_t left = fill->max_rows - fill->page->row_count;
+    mc_status status = prepare(source, &statement, error);
+    if (status == MC_OK)
+        status = source->bind(source->context, statement, error);
+    if (status == MC_OK) {
+        // One more, to know the end.
+        const int index = sqlite3_bind_parameter_index(statement->handle, "@mc_rows");
+        status = mc_statement_bind_integer(statement, index, left < INT64_MAX ? (int64_t)left + 1 : INT64_MAX, error);
+    }
+    if (status == MC_OK) {
+        fill->by_statement = false;
+        status = mc_page_fill_rows(fill, statement, at_end, error);
+    }
+    mc_statement_release(statement);
+    return status;
+}
+
 mc_status mc_row_page_fill(mc_row_page *page, mc_statement *statement, size_t max_rows, size_t max_bytes, bool *at_end,
                            mc_error *error)
 {

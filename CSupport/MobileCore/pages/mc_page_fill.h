@@ -39,6 +39,22 @@ static inline int mc_page_plan_number(const mc_statement *statement)
     return sqlite3_stmt_status(statement->handle, SQLITE_STMTSTATUS_REPREPARE, 0);
 }
 
+/// Where the rows of a page come from: a statement by its text, and who binds its values.
+typedef struct mc_page_source {
+    mc_connection *connection;
+    const char *sql;
+    size_t length;
+    mc_status (*bind)(const void *context, mc_statement *statement, mc_error *error);
+    const void *context;
+} mc_page_source;
+
+/// Lets the source's statement, which calls the function, fill the page by itself. `*done` is false where it cannot; the page is then
+/// as it was. Fails as `mc_row_page_fill` does.
+mc_status mc_page_fill_by_statement(const mc_page_source *source, mc_page_fill *fill, bool *at_end, bool *done, mc_error *error);
+
+/// Steps through the source's statement, which "@mc_rows" limits. Fails as `mc_row_page_fill` does.
+mc_status mc_page_fill_by_steps(const mc_page_source *source, mc_page_fill *fill, bool *at_end, mc_error *error);
+
 /// Appends the statement's next rows to the page, up to the limits. `*at_end` tells whether it has no row left; it is then reset,
 /// otherwise it stands on the next one. On failure the page has the rows that it had before the call or more.
 /// Fails as `mc_row_page_fill` does.

@@ -87,15 +87,14 @@ static void wait_in_line(mc_pool *pool, mc_waiter *waiter, int64_t started_ns)
 }
 
 /// Waits for a connection; the pool is locked at the call and unlocked afterwards.
-static mc_status wait_for_connection(mc_pool *pool, const mc_checkout *checkout, int64_t started_ns, mc_connection **out,
-                                     mc_error *error)
+static mc_status wait_for_connection(mc_pool *pool, const mc_checkout *checkout, mc_connection **out, mc_error *error)
 {
     mc_waiter waiter = {.checkout = checkout};
     if (mc_condition_init(&waiter.wake) != 0) {
         (void)pthread_mutex_unlock(&pool->mutex);
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory to wait for a connection");
     }
-    wait_in_line(pool, &waiter, started_ns);
+    wait_in_line(pool, &waiter, mc_monotonic_ns());
     (void)pthread_mutex_unlock(&pool->mutex);
     (void)pthread_cond_destroy(&waiter.wake);
     *out = waiter.granted;
@@ -106,37 +105,46 @@ static mc_status wait_for_connection(mc_pool *pool, const mc_checkout *checkout,
     return waiter.failure.code;
 }
 
+/// With the pool locked: check-outs of this thread nest in the connection from now on.
+static void tie_to_thread(mc_connection *connection)
+{
+    connection->owner = pthread_self();
+    connection->has_owner = true;
+}
+
 mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connection **out, mc_error *error)
 {
-    const int64_t started = mc_monotonic_ns();
-    const pthread_t self = pthread_self();
-    mc_error failure = {.code = MC_OK};
+    mc_error failure;
+    mc_status status = MC_OK;
     *out = NULL;
     (void)pthread_mutex_lock(&pool->mutex);
-    mc_connection *held = checkout->loose ? NULL : mc_pool_held_by(pool, self, !checkout->writer);
+    mc_connection *held = checkout->loose ? NULL : mc_pool_held_by(pool, pthread_self(), !checkout->writer);
     if (held != NULL) {
         held->depth++;
         (void)pthread_mutex_unlock(&pool->mutex);
         *out = held;
         return MC_OK;
     }
-    (void)pthread_mutex_unlock(&pool->mutex);
-
-    mc_status status = mc_ticket_attach(pool, checkout->ticket, checkout, error);
-    if (status != MC_OK)
-        return status;
-    (void)pthread_mutex_lock(&pool->mutex);
+    if (checkout->ticket != NULL) {  // the ticket's lock comes before the pool's
+        (void)pthread_mutex_unlock(&pool->mutex);
+        status = mc_ticket_attach(pool, checkout->ticket, checkout, error);
+        if (status != MC_OK)
+            return status;
+        (void)pthread_mutex_lock(&pool->mutex);
+    }
     const mc_finding finding = find(pool, checkout, out, &failure);
-    if (finding == FOUND_CONNECTION)
+    if (finding == FOUND_CONNECTION) {
         mc_activate(*out, checkout);
+        if (!checkout->loose)
+            tie_to_thread(*out);
+        (void)pthread_mutex_unlock(&pool->mutex);
+        return MC_OK;
+    }
     if (finding == FOUND_NONE) {
-        status = wait_for_connection(pool, checkout, started, out, &failure);
+        status = wait_for_connection(pool, checkout, out, &failure);
     } else {
         (void)pthread_mutex_unlock(&pool->mutex);
-        if (finding == FOUND_ROOM_FOR_READER)
-            status = open_reader(pool, checkout, out, &failure);
-        else
-            status = failure.code;
+        status = finding == FOUND_ROOM_FOR_READER ? open_reader(pool, checkout, out, &failure) : failure.code;
     }
     if (status != MC_OK) {
         *out = NULL;
@@ -201,8 +209,7 @@ void mc_connection_adopt(mc_connection *connection)
 {
     mc_pool *pool = connection->pool;
     (void)pthread_mutex_lock(&pool->mutex);
-    connection->owner = pthread_self();
-    connection->has_owner = true;
+    tie_to_thread(connection);
     (void)pthread_mutex_unlock(&pool->mutex);
 }
 

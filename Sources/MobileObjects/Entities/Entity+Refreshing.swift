@@ -6,10 +6,10 @@ extension Entity {
     /// - Throws: ``ObjectError``: `.notSaved` (it is new; guard with ``isNew``), `.notFound` (the row is gone), `.store`.
     public final func refresh() throws {
         if presence == .new { try requireStored("refresh") }
-        let sql = metadata.sql.selectByKey, key = surrogateKey
+        let select = metadata.sql.byKey, key = surrogateKey
         let deleted = deletedStateSQL
         let (page, marks) = try package.read { connection in
-            (try connection.firstPage(sql, [.integer(key)]), try deleted.flatMap { try connection.first($0, [.integer(key)]) })
+            (try connection.page(select, [.integer(key)], size: 1), try deleted.flatMap { try connection.first($0, [.integer(key)]) })
         }
         try applyRefresh(page, marks)
     }
@@ -17,10 +17,10 @@ extension Entity {
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) final func refresh() async throws {
         if presence == .new { try requireStored("refresh") }
-        let sql = metadata.sql.selectByKey, key = surrogateKey
+        let select = metadata.sql.byKey, key = surrogateKey
         let deleted = deletedStateSQL
         let (page, marks) = try await package.read { connection in
-            (try connection.firstPage(sql, [.integer(key)]), try deleted.flatMap { try connection.first($0, [.integer(key)]) })
+            (try connection.page(select, [.integer(key)], size: 1), try deleted.flatMap { try connection.first($0, [.integer(key)]) })
         }
         try applyRefresh(page, marks)
     }
@@ -30,10 +30,10 @@ extension Entity {
         metadata.isLocal ? nil : metadata.sql.selectOriginal + " AND \"_pc\" = 3"
     }
 
-    private final func applyRefresh(_ page: RowPage?, _ marks: [Value]?) throws {
+    private final func applyRefresh(_ page: RowPage, _ marks: [Value]?) throws {
         attachments = nil
         dirty.removeAll()
-        if let row = page?.first {
+        if let row = page.first {
             read(row)
         } else if let marks {
             replay = ReplayState(columns: marks[...])

@@ -22,18 +22,17 @@ public struct EntityClass: Sendable {
     /// The first object with this modelled key, its values in the key's order; nil when there is none.
     /// - Throws: ``ObjectError/Code/invalidValue``.
     public func findByPrimaryKey(_ values: AttributeValue...) throws -> GenericEntity? {
-        let objects: [GenericEntity] = try context.objects(metadata.sql.selectByPrimaryKey, metadata.keyValues(values))
-        return objects.first
+        try context.first(metadata.sql.byPrimaryKey, metadata.keyValues(values))
     }
 
     /// All objects but the first `skip`, and not more than `take`; a negative `take`, the default, means all.
     public func findAll(skip: Int = 0, take: Int = -1) throws -> EntityList<GenericEntity> {
-        EntityList(try context.objects(metadata.sql.selectAll, [.integer(Int64(skip)), .integer(Int64(take))]))
+        EntityList(try context.objects(skip: skip, take: take))
     }
 
     /// The next `size` objects behind the one with surrogate key `key`, in the order of surrogate keys.
     public func page(after key: Int64 = 0, size: Int = 100) throws -> EntityList<GenericEntity> {
-        EntityList(try context.objects(metadata.sql.selectPage, [.integer(key), .integer(Int64(size))]))
+        EntityList(try context.objects(behind: key, size))
     }
 
     /// The result of an object query of the model, parameters in its order.

@@ -56,8 +56,9 @@ public final class EntityMetadata: Sendable {
         composites = relationships.filter { $0.isComposite }.map(\.index)
         owners = relationships.filter { $0.leadsToOwner && $0.referenceIndex != nil }.map(\.index)
         largeAttributes = attributes.filter(\.isLarge).map(\.index)
-        sql = EntitySQL(
-            table: object.name, attributes: attributes, references: names, primaryKey: primaryKey.map { attributes[$0].name })
+        sql = try ObjectError.gate {
+            try EntitySQL(table: object.name, attributes: attributes, references: names, primaryKey: object.primaryKey)
+        }
         attributeIndexes = Dictionary(attributes.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
         relationshipIndexes = Dictionary(relationships.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
     }

@@ -70,8 +70,9 @@ extension PackageDatabase {
     public final func deleteDatabase() async throws { try await BlockingWork.run { try self.deleteDatabase() } }
 
     final func openStore() throws -> Database {
+        if let store = state.withLock({ $0.store }) { return store }
         // Opened under the lock, so that two threads do not open it twice; the schema work takes no lock of this object.
-        try state.withLock { state in
+        return try state.withLock { state in
             if let store = state.store { return store }
             let store = try ObjectError.gate {
                 let store = try Database(state.profile)

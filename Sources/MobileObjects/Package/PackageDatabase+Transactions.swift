@@ -60,6 +60,13 @@ extension PackageDatabase {
         do { return try await openStore().read(body) } catch let error as StoreError { throw ObjectError(error) }
     }
 
+    /// The first rows of a select, as they are now; inside of a running transaction of this thread with its changes.
+    final func page(_ select: PageSelect, _ values: [Value], size: Int) throws -> RowPage {
+        let store = try openStore()
+        // Without ``read(_:)``: one statement needs no transaction, and the store finds this thread's by itself.
+        do throws(StoreError) { return try store.page(select, values, size: size) } catch { throw ObjectError(error) }
+    }
+
     private func perform<R>(_ transaction: Transaction, _ body: (Transaction) throws -> R) throws -> R {
         let result = try TransactionScope.run(transaction, body)
         if transaction.importsParents { try transaction.markAllOwners() }

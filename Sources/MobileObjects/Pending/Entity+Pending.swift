@@ -27,7 +27,7 @@ extension Entity {
         let before = EntityMemory(self)
         let page = try package.write("cancel \(metadata.name)") { transaction in
             try transaction.cancelTree(of: metadata, key)
-            return try transaction.connection.firstPage(metadata.sql.selectByKey, [.integer(key)])
+            return try transaction.connection.page(metadata.sql.byKey, [.integer(key)], size: 1)
         }
         applyCancelled(page)
         TransactionScope.transaction(of: package)?.onRollback { before.restore(self) }
@@ -38,7 +38,7 @@ extension Entity {
         let (metadata, key) = try preparePending("cancel")
         let page = try await package.write("cancel \(metadata.name)") { transaction in
             try transaction.cancelTree(of: metadata, key)
-            return try transaction.connection.firstPage(metadata.sql.selectByKey, [.integer(key)])
+            return try transaction.connection.page(metadata.sql.byKey, [.integer(key)], size: 1)
         }
         applyCancelled(page)
     }
@@ -68,10 +68,10 @@ extension Entity {
         }
     }
 
-    private final func applyCancelled(_ page: RowPage?) {
+    private final func applyCancelled(_ page: RowPage) {
         attachments = nil
         dirty.removeAll()
-        if let row = page?.first {
+        if let row = page.first {
             read(row)
         } else {
             presence = .new

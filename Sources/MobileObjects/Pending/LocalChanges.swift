@@ -21,36 +21,46 @@ extension Transaction {
     ///   - changes: positions (attributes, then references) with their new values.
     /// - Throws: ``ObjectError/Code/notFound`` when the row is gone, ``ObjectError/Code/stale`` when another writer came first.
     func update(_ entity: EntityMetadata, _ key: Int64, readAt counter: Int64, _ changes: [(index: Int, value: Value)]) throws -> ReplayState {
+        let ownersBefore = try changes.contains { $0.index >= entity.attributes.count } ? owners(of: entity, key) : []
+        try releaseLargeValues(of: entity, key)
+        let replay = try noteUpdate(entity, key, readAt: counter, changes)
+        try connection.execute(entity.sql.update(changes.lazy.map(\.index)), [.integer(key)] + replay.columns + changes.map(\.value))
+        if !entity.isLocal {
+            try markOwners(of: entity, key)
+            let ownersNow = try ownersBefore.isEmpty ? [] : owners(of: entity, key)
+            try unmark(ownersBefore.filter { !ownersNow.contains($0) })
+        }
+        return replay
+    }
+
+    /// Keeps the server's version of a row at its first change, and what is changed. Returns the row's new marks.
+    private func noteUpdate(
+        _ entity: EntityMetadata, _ key: Int64, readAt counter: Int64, _ changes: [(index: Int, value: Value)]
+    ) throws -> ReplayState {
+        let next = try nextCounter(after: counter)
+        let changed = ChangedValues.stored(changes.lazy.map(\.index))
+        if !entity.isLocal {
+            // Most rows are changed for the first time, and as they were read: one statement finds that out and does the rest.
+            var replay = ReplayState(serverCounter: counter)
+            replay.update(counter: next)
+            let values = [.integer(key)] + replay.columns + [changed, .integer(counter)]
+            if try connection.execute(entity.sql.keepOriginalOfUnchanged, values) == 1 { return replay }
+        }
         guard var replay = try replayState(of: entity, key) else {
             throw ObjectError(.notFound, "update of \(entity.name) \(key): there is no such row any more")
         }
         guard replay.counter == counter else {
             throw ObjectError(.stale, "update of \(entity.name) \(key): it was changed since this object read it; refresh and try again")
         }
-        let ownersBefore = try changes.contains { $0.index >= entity.attributes.count } ? owners(of: entity, key) : []
-        try releaseLargeValues(of: entity, key)
+        guard !entity.isLocal else { return ReplayState(serverCounter: next) }
         let isFirst = !replay.change.isOwn
-        let next = try nextCounter(after: replay.counter)
-        if entity.isLocal { replay = ReplayState(serverCounter: next) } else { replay.update(counter: next) }
+        replay.update(counter: next)
         let values = [.integer(key)] + replay.columns
-        if !entity.isLocal {
-            if isFirst {
-                try connection.execute(entity.sql.keepOriginal, values + [ChangedValues.stored(changes.lazy.map(\.index))])
-            } else {
-                try connection.execute(entity.sql.setOriginalState, values)
-                try noteChanged(changes.map(\.index), of: entity, key)
-            }
-        }
-        let assignments = changes.enumerated().map { "\(entity.sql.content[$0.element.index]) = ?\($0.offset + 6)" }
-        try connection.execute(
-            """
-            UPDATE \(entity.sql.table) SET \
-            \((["\"_pc\" = ?2", "\"_rc\" = ?3", "\"_rp\" = ?4", "\"_rf\" = ?5"] + assignments).joined(separator: ", ")) WHERE "_sk" = ?1
-            """, values + changes.map(\.value))
-        if !entity.isLocal {
-            try markOwners(of: entity, key)
-            let ownersNow = try ownersBefore.isEmpty ? [] : owners(of: entity, key)
-            try unmark(ownersBefore.filter { !ownersNow.contains($0) })
+        if isFirst {
+            try connection.execute(entity.sql.keepOriginal, values + [changed])
+        } else {
+            try connection.execute(entity.sql.setOriginalState, values)
+            try noteChanged(changes.map(\.index), of: entity, key)
         }
         return replay
     }

@@ -1,5 +1,6 @@
 import Foundation
 import MobileStore
+import Synchronization
 
 /// What the device knows about the server's version of a pending row: column `_sv`.
 enum ServerVersion: Int64, Sendable {
@@ -62,7 +63,12 @@ extension Transaction {
     /// A new replay counter: one more than the last, or the clock's seconds since 1970 if they are greater. Counters only grow, so that an
     /// operation's id is never used twice; and a row's counter grows although imports, which take the clock as it is, gave it the last one.
     func nextCounter(after counter: Int64 = 0) throws -> Int64 {
-        try PackageSettings(connection).next(.replayCounter, atLeast: max(clockSeconds, counter + 1))
+        let least = max(clockSeconds, counter + 1), settings = PackageSettings(connection)
+        // What this database gave last is the last one unless a transaction was rolled back or another process came between.
+        let last = database.lastCounter.load(ordering: .relaxed), expected = max(last + 1, least)
+        let next = try settings.replace(.replayCounter, last, by: expected) ? expected : settings.next(.replayCounter, atLeast: least)
+        database.lastCounter.store(next, ordering: .relaxed)
+        return next
     }
 
     /// The clock's seconds since 1970, for rows that were not pending before.

@@ -5,14 +5,12 @@ extension ModelledEntity {
     /// The object with this surrogate key; nil when there is none. SMP 2.3: `find:`.
     /// - Throws: ``ObjectError/Code/store``, as all finders.
     public static func find(_ surrogateKey: Int64, in package: Package) throws -> Self? {
-        let found: Self? = try context(package).find(surrogateKey)
-        return found
+        try context(package).find(surrogateKey)
     }
 
     public static func find(_ surrogateKey: Int64, in package: Package) async throws -> Self? {
         let context = context(package)
-        let objects: [Self] = try await context.list(context.metadata.sql.selectByKey, [.integer(surrogateKey)])
-        return objects.first
+        return try await context.first(context.metadata.sql.byKey, [.integer(surrogateKey)])
     }
 
     /// The object with this surrogate key, which must exist. SMP 2.3: `load:`.
@@ -27,14 +25,12 @@ extension ModelledEntity {
     /// - Throws: ``ObjectError/Code/invalidValue`` when number or types of the values are not the key's.
     public static func findByPrimaryKey(values: [AttributeValue], in package: Package) throws -> Self? {
         let context = context(package)
-        let objects: [Self] = try context.objects(context.metadata.sql.selectByPrimaryKey, context.metadata.keyValues(values))
-        return objects.first
+        return try context.first(context.metadata.sql.byPrimaryKey, context.metadata.keyValues(values))
     }
 
     public static func findByPrimaryKey(values: [AttributeValue], in package: Package) async throws -> Self? {
         let context = context(package)
-        let objects: [Self] = try await context.list(context.metadata.sql.selectByPrimaryKey, context.metadata.keyValues(values))
-        return objects.first
+        return try await context.first(context.metadata.sql.byPrimaryKey, context.metadata.keyValues(values))
     }
 
     /// All objects, in the order of their surrogate keys. Thousands of objects need memory: see `page(after:size:in:)`. SMP 2.3: `findAll`.
@@ -48,29 +44,21 @@ extension ModelledEntity {
 
     /// All objects but the first `skip`, and not more than `take`; a negative `take` means all. SMP 2.3: `findAll:take:`.
     public static func findAll(skip: Int, take: Int, in package: Package) throws -> EntityList<Self> {
-        let context = context(package)
-        return EntityList(try context.objects(context.metadata.sql.selectAll, [.integer(Int64(skip)), .integer(Int64(take))]))
+        EntityList(try context(package).objects(skip: skip, take: take))
     }
 
     public static func findAll(skip: Int, take: Int, in package: Package) async throws -> EntityList<Self> {
-        let context = context(package)
-        return EntityList(try await context.list(context.metadata.sql.selectAll, [.integer(Int64(skip)), .integer(Int64(take))]))
+        EntityList(try await context(package).objects(skip: skip, take: take))
     }
 
     /// The next `size` objects behind the one with surrogate key `key`, in the order of surrogate keys; from the first one by default. The
     /// last page costs what the first does, other than with skip and take.
     public static func page(after key: Int64 = 0, size: Int = 100, in package: Package) throws -> EntityList<Self> {
-        let context = context(package)
-        return EntityList(
-            try package.read { connection in
-                try context.objects(
-                    connection, context.metadata.sql.selectPage, [.integer(key), .integer(Int64(size))], pageSize: max(size, 1))
-            })
+        EntityList(try context(package).objects(behind: key, size))
     }
 
     public static func page(after key: Int64 = 0, size: Int = 100, in package: Package) async throws -> EntityList<Self> {
-        let context = context(package)
-        return EntityList(try await context.list(context.metadata.sql.selectPage, [.integer(key), .integer(Int64(size))]))
+        EntityList(try await context(package).objects(behind: key, size))
     }
 
     /// The result of an object query of the model; its generated method names the parameters.
@@ -89,25 +77,10 @@ extension ModelledEntity {
     ) async throws -> EntityList<Self> {
         let context = context(package)
         let query = try ObjectSQL(context.metadata.query(named: name), of: context.metadata, in: package.metadata)
-        return EntityList(try await context.list(query.sql(skip: skip, take: take), query.values(parameters)))
+        return EntityList(try await context.objects(query.sql(skip: skip, take: take), query.values(parameters)))
     }
 
     private static func context(_ package: Package) -> EntityContext { EntityContext(package, metadata) }
-}
-
-extension EntityContext {
-    /// The objects of a SELECT, read page by page on another thread and made here: objects never leave their isolation.
-    nonisolated(nonsending) func list<T: Entity>(_ sql: String, _ values: [Value]) async throws -> [T] {
-        let pages = try await package.read { connection in
-            var source = try connection.pages(sql, values, size: 1000)
-            var pages: [RowPage] = []
-            while let page = try source.next() { pages.append(page) }
-            return pages
-        }
-        var objects: [T] = []
-        for page in pages { append(page, to: &objects) }
-        return objects
-    }
 }
 
 extension EntityMetadata {

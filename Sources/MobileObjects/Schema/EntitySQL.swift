@@ -1,3 +1,5 @@
+import MobileStore
+
 /// The SQL texts of one object's table and its original-state table, made once per model. Every identifier is quoted.
 ///
 /// Columns of both tables, in this order: `_sk`, `_pc`, `_rc`, `_rp`, `_rf`, the attributes, `_ref_...`.
@@ -22,10 +24,11 @@ struct EntitySQL: Sendable {
     let referenceColumns: [String]
     let hasKey: Bool
 
-    let selectByKey: String
-    let selectByPrimaryKey: String
-    let selectPage: String
-    let selectAll: String
+    /// Rows of ``columns`` in the order of their surrogate keys: of one such key, of a modelled key, behind a surrogate key, all.
+    let byKey: PageSelect
+    let byPrimaryKey: PageSelect
+    let behindKey: PageSelect
+    let all: PageSelect
     let selectState: String
     let selectOriginal: String
     let insert: String
@@ -34,13 +37,18 @@ struct EntitySQL: Sendable {
     let setState: String
     let setOriginalState: String
     let keepOriginal: String
+    /// The same where the row has no change of its own, and the counter ?7.
+    let keepOriginalOfUnchanged: String
     let keepOwnValues: String
     let createOriginal: String
     let restoreRow: String
     let restoreDeleted: String
     let deleteOriginal: String
 
-    init(table name: String, attributes: [AttributeMetadata], references: [String], primaryKey: [String]) {
+    private let updateMarks: String
+
+    /// - Throws: `StoreError` for more columns than a table can have.
+    init(table name: String, attributes: [AttributeMetadata], references: [String], primaryKey: [String]) throws {
         let table = Self.quote(name), original = Self.quote(name + "_os")
         let attributeColumns = attributes.map { Self.quote($0.name) }
         let referenceColumns = references.map { Self.quote("_ref_" + $0) }
@@ -58,22 +66,28 @@ struct EntitySQL: Sendable {
         self.attributeColumns = attributeColumns
         self.referenceColumns = referenceColumns
         hasKey = !primaryKey.isEmpty
-        selectByKey = #"SELECT \#(all) FROM \#(table) WHERE "_sk" = ?1"#
-        selectByPrimaryKey = #"SELECT \#(all) FROM \#(table) WHERE \#(keyTest.isEmpty ? "0" : keyTest) ORDER BY "_sk""#
-        selectPage = #"SELECT \#(all) FROM \#(table) WHERE "_sk" > ?1 ORDER BY "_sk" LIMIT ?2"#
-        selectAll = #"SELECT \#(all) FROM \#(table) ORDER BY "_sk" LIMIT ?2 OFFSET ?1"#
+        func select(_ condition: String?) throws(StoreError) -> PageSelect {
+            let columns = [#""_sk""#, #""_pc""#, #""_rc""#, #""_rp""#, #""_rf""#] + content
+            return try PageSelect(PageQuery(columns, from: table, where: condition, orderedBy: [.init(#""_sk""#)]))
+        }
+        byKey = try select(#""_sk" = ?1"#)
+        byPrimaryKey = try select(keyTest.isEmpty ? "0" : keyTest)
+        behindKey = try select(#""_sk" > ?1"#)
+        self.all = try select(nil)
         selectState = #"SELECT "_pc", "_rc", "_rp", "_rf" FROM \#(table) WHERE "_sk" = ?1"#
         selectOriginal = #"SELECT "_pc", "_rc", "_rp", "_rf", "_sv", "_im", "_sc" FROM \#(original) WHERE "_sk" = ?1"#
         let places = (1...5 + content.count).map { "?\($0)" }.joined(separator: ", ")
         insert = "INSERT INTO \(table) (\(all)) VALUES (\(places))"
         keyExists = #"SELECT "_sk" FROM \#(table) WHERE \#(keyTest.isEmpty ? "0" : keyTest) LIMIT 1"#
         delete = #"DELETE FROM \#(table) WHERE "_sk" = ?1"#
-        setState = #"UPDATE \#(table) SET "_pc" = ?2, "_rc" = ?3, "_rp" = ?4, "_rf" = ?5 WHERE "_sk" = ?1"#
+        updateMarks = #"UPDATE \#(table) SET "_pc" = ?2, "_rc" = ?3, "_rp" = ?4, "_rf" = ?5"#
+        setState = updateMarks + #" WHERE "_sk" = ?1"#
         setOriginalState = #"UPDATE \#(original) SET "_pc" = ?2, "_rc" = ?3, "_rp" = ?4, "_rf" = ?5 WHERE "_sk" = ?1"#
         keepOriginal = #"""
             INSERT INTO \#(original) (\#(all), "_sv", "_im", "_sc", "_ch")
             SELECT "_sk", ?2, ?3, ?4, ?5\#(comma), 1, 0, "_rc", ?6 FROM \#(table) WHERE "_sk" = ?1
             """#
+        keepOriginalOfUnchanged = keepOriginal + #" AND "_rc" = ?7 AND "_pc" IN (0, 4) AND "_rp" = 0 AND "_rf" = 0"#
         keepOwnValues = content.isEmpty
             ? ""
             : #"UPDATE \#(original) SET (\#(contentList)) = (SELECT \#(contentList) FROM \#(table) AS r WHERE r."_sk" = ?1) WHERE "_sk" = ?1"#
@@ -85,6 +99,20 @@ struct EntitySQL: Sendable {
             INSERT INTO \#(table) (\#(all)) SELECT "_sk", 0, "_sc", 0, 0\#(comma) FROM \#(original) WHERE "_sk" = ?1
             """#
         deleteOriginal = #"DELETE FROM \#(original) WHERE "_sk" = ?1"#
+    }
+
+    /// Writes the values at these positions (attributes, then references), from parameter ?6 on, with the marks of their row.
+    func update(_ positions: some Sequence<Int>) -> String {
+        var sql = updateMarks, parameter = 6
+        for position in positions {
+            sql += ", "
+            sql += content[position]
+            sql += " = ?"
+            sql += String(parameter)
+            parameter += 1
+        }
+        sql += #" WHERE "_sk" = ?1"#
+        return sql
     }
 
     /// An identifier as SQL wants it.

@@ -36,6 +36,12 @@ struct PackageSettings {
         try connection.execute("INSERT OR REPLACE INTO \"_settings\" (\"name\", \"value\") VALUES (?1, ?2)", [.text(name), value])
     }
 
+    /// Writes a number in place of another one. False, and nothing written, where the value is not that one.
+    func replace(_ name: Name, _ old: Int64, by new: Int64) throws -> Bool {
+        try connection.execute(
+            "UPDATE \"_settings\" SET \"value\" = ?3 WHERE \"name\" = ?1 AND \"value\" = ?2", [.text(name.rawValue), .integer(old), .integer(new)]) == 1
+    }
+
     /// Takes the greater of `least` and one more than the last value, and remembers it.
     func next(_ name: Name, atLeast least: Int64) throws -> Int64 {
         let next = try connection.first(

@@ -18,6 +18,9 @@ internal import MobileCore
     /// Where the blocking work of the `async` functions runs.
     let queue: WorkQueue
 
+    /// The memory of a page, for the next one.
+    let sparePage = SparePage()
+
     /// What the pool's callbacks are given; they live until the pool is freed.
     private let sinks: (trace: TraceSink?, warning: WarningSink?)
 
@@ -116,6 +119,13 @@ internal import MobileCore
     func lease(
         _ purpose: Lease.Purpose, timeout: Duration?, label: String, interruption: Interruption?
     ) throws(StoreError) -> Lease {
+        unsafe Lease(try checkout(purpose, timeout: timeout, label: label, interruption: interruption), of: self, interruption: interruption)
+    }
+
+    /// A connection that the caller gives back.
+    func checkout(
+        _ purpose: Lease.Purpose, timeout: Duration?, label: String, interruption: Interruption?
+    ) throws(StoreError) -> OpaquePointer {
         var handle: OpaquePointer?
         try unsafe StoreError.check { error in
             unsafe label.withCString { label in
@@ -125,7 +135,7 @@ internal import MobileCore
                 return unsafe mc_pool_checkout(pool, &checkout, &handle, error)
             }
         }
-        return unsafe Lease(handle!, of: self, interruption: interruption)  // MC_OK promises a connection
+        return unsafe handle!  // MC_OK promises a connection
     }
 }
 

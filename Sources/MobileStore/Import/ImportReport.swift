@@ -56,17 +56,3 @@ extension ImportProgress {
             deleted: Int(counts.deleted), committed: Int(counts.committed), bytes: counts.bytes, inflatedBytes: counts.inflated_bytes)
     }
 }
-
-extension Value {
-    /// A copy of a cell; texts of the scanner are UTF-8.
-    fileprivate init(_ cell: mc_value) {
-        let bytes = unsafe UnsafeRawBufferPointer(start: cell.value.bytes, count: Int(cell.length))
-        switch unsafe mc_value_kind(UInt32(cell.kind)) {
-        case MC_VALUE_INTEGER: self = unsafe .integer(cell.value.integer)
-        case MC_VALUE_REAL: self = unsafe .real(cell.value.real)
-        case MC_VALUE_TEXT: self = unsafe .text(String(decoding: bytes, as: UTF8.self))
-        case MC_VALUE_BLOB: self = unsafe .blob(Array(bytes))
-        default: self = .null
-        }
-    }
-}

@@ -24,6 +24,15 @@ public struct PageQuery: Sendable, Hashable {
         self.values = values
     }
 
+    /// A quoted name without its quotes; other expressions as they are.
+    var columnNames: [String] {
+        columns.map { expression in
+            guard expression.count > 2, expression.first == "\"", expression.last == "\"" else { return expression }
+            let inner = expression.dropFirst().dropLast().replacing("\"\"", with: "\u{0}")
+            return inner.contains("\"") ? expression : String(inner.replacing("\u{0}", with: "\""))
+        }
+    }
+
     /// One term of an order.
     public struct OrderTerm: Sendable, Hashable {
         /// SQL, with a COLLATE if it is not the column's own. Where it is written like one of the columns, it is read once.

@@ -32,6 +32,8 @@ enum CellType {
     /// Cells of a row: its columns, and what a cursor keeps behind them.
     @usableFromInline private(set) var stride = 0
     @usableFromInline private(set) var columnNames: [String] = []
+    /// Whether there was no row behind the last one.
+    private(set) var isAtEnd = true
 
     init() throws(StoreError) {
         var page: UnsafeMutablePointer<mc_row_page>?
@@ -47,17 +49,18 @@ enum CellType {
     func fill(from statement: Statement, rows: Int, bytes: Int, columnNames: [String]) throws(StoreError) -> Bool {
         let handle = unsafe try statement.core()
         var isAtEnd = false
-        defer { show(columnNames) }
+        defer { show(columnNames, isAtEnd) }
         try unsafe StoreError.check { unsafe mc_row_page_fill(page, handle, rows, bytes, &isAtEnd, $0) }
         return isAtEnd
     }
 
-    /// Fills it with a page of a cursor. Returns whether there is none behind it in the cursor's direction.
+    /// Fills it with a page of a cursor or select. Returns whether there is none behind it in the direction of reading.
+    @discardableResult
     func fill(
         columnNames: [String], _ call: (UnsafeMutablePointer<mc_row_page>, inout Bool, UnsafeMutablePointer<mc_error>) -> mc_status
     ) throws(StoreError) -> Bool {
         var isAtEnd = false
-        defer { show(columnNames) }
+        defer { show(columnNames, isAtEnd) }
         try unsafe StoreError.check { unsafe call(page, &isAtEnd, $0) }
         return isAtEnd
     }
@@ -77,7 +80,7 @@ enum CellType {
     var memory: Int { unsafe mc_row_page_memory(page) }
 
     /// Takes over where the core's page lies now.
-    private func show(_ columnNames: [String]) {
+    private func show(_ columnNames: [String], _ isAtEnd: Bool) {
         rowCount = unsafe page.pointee.row_count
         columnCount = unsafe page.pointee.column_count
         stride = unsafe page.pointee.stride
@@ -86,5 +89,6 @@ enum CellType {
             unsafe self.cells = UnsafeRawPointer(cells).assumingMemoryBound(to: PageCell.self)
         }
         self.columnNames = columnNames
+        self.isAtEnd = isAtEnd
     }
 }

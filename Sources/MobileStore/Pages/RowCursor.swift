@@ -30,9 +30,9 @@ internal import MobileCore
         }
         self.size = size
         self.maximumBytes = maximumBytes.bytes
-        columnNames = query.columns.map(RowCursor.name)
+        columnNames = query.columnNames
         var handle: OpaquePointer?
-        let arguments = CursorArguments()
+        let arguments = QueryArguments()
         try unsafe StoreError.check { error in
             var parts = unsafe arguments.query(query)
             return unsafe mc_cursor_create(&parts, &handle, error)
@@ -115,112 +115,5 @@ internal import MobileCore
         self.storage = storage
         isAtEnd = try unsafe storage.fill(columnNames: columnNames, call)
         return storage.rowCount > 0 ? RowPage(storage) : nil
-    }
-
-    /// A quoted name without its quotes; other expressions as they are.
-    private static func name(_ expression: String) -> String {
-        guard expression.count > 2, expression.first == "\"", expression.last == "\"" else { return expression }
-        let inner = expression.dropFirst().dropLast().replacing("\"\"", with: "\u{0}")
-        return inner.contains("\"") ? expression : String(inner.replacing("\u{0}", with: "\""))
-    }
-}
-
-/// A query's parts for the core, as long as this lives.
-@safe private final class CursorArguments {
-    private var texts: [UnsafeMutablePointer<CChar>] = unsafe []
-    private var columns: UnsafeMutableBufferPointer<UnsafePointer<CChar>>?
-    private var order: UnsafeMutableBufferPointer<mc_order_term>?
-
-    deinit {
-        for unsafe text in unsafe texts { unsafe text.deallocate() }
-        unsafe columns?.deallocate()
-        unsafe order?.deallocate()
-    }
-
-    func query(_ query: PageQuery) -> mc_cursor_query {
-        let columns = UnsafeMutableBufferPointer<UnsafePointer<CChar>>.allocate(capacity: query.columns.count + 1)
-        let order = UnsafeMutableBufferPointer<mc_order_term>.allocate(capacity: query.order.count + 1)
-        unsafe (self.columns, self.order) = (columns, order)
-        for (index, column) in query.columns.enumerated() { unsafe columns.initializeElement(at: index, to: text(column)) }
-        for (index, term) in query.order.enumerated() {
-            let nulls = term.nulls == .first ? MC_NULLS_FIRST : term.nulls == .last ? MC_NULLS_LAST : MC_NULLS_AS_SQLITE
-            unsafe order.initializeElement(
-                at: index, to: mc_order_term(expression: text(term.expression), descending: term.isDescending, nulls: nulls))
-        }
-        return unsafe mc_cursor_query(
-            columns: columns.baseAddress!, column_count: query.columns.count, source: text(query.source),
-            condition: query.condition.map { unsafe text($0) }, order: order.baseAddress!, order_count: query.order.count)
-    }
-
-    private func text(_ string: String) -> UnsafePointer<CChar> {
-        let bytes = string.utf8CString
-        let text = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
-        for (index, byte) in bytes.enumerated() { unsafe text[index] = byte }
-        unsafe texts.append(text)
-        return unsafe UnsafePointer(text)
-    }
-}
-
-/// Values for the core.
-enum CoreValues {
-    /// Calls `body` with the values; texts and bytes lie in one block meanwhile.
-    static func with(
-        _ values: [Value], _ body: (UnsafePointer<mc_value>, Int) throws(StoreError) -> Void
-    ) throws(StoreError) {
-        var bytes: [UInt8] = []
-        var ranges: [Range<Int>] = []
-        for value in values {
-            let start = bytes.count
-            if case .text(let text) = value { bytes += text.utf8 }
-            if case .blob(let blob) = value { bytes += blob }
-            ranges.append(start..<bytes.count)
-        }
-        bytes.append(0)  // empty values have an address as well
-        let result: Result<Void, StoreError> = unsafe bytes.withUnsafeBytes { block in
-            var core = unsafe zip(values, ranges).map { value, range in
-                unsafe mc_value(value, at: block.baseAddress!.assumingMemoryBound(to: CChar.self) + range.lowerBound, range.count)
-            }
-            unsafe core.append(mc_value())  // no values have an address as well
-            return unsafe core.withUnsafeBufferPointer { core in
-                do throws(StoreError) {
-                    return .success(try unsafe body(core.baseAddress!, values.count))
-                } catch {
-                    return .failure(error)
-                }
-            }
-        }
-        try result.get()
-    }
-}
-
-extension mc_value {
-    fileprivate init(_ value: Value, at bytes: UnsafePointer<CChar>, _ length: Int) {
-        unsafe self.init()
-        switch value {
-        case .null: unsafe kind = UInt8(MC_VALUE_NULL.rawValue)
-        case .integer(let integer):
-            unsafe kind = UInt8(MC_VALUE_INTEGER.rawValue)
-            unsafe self.value.integer = integer
-        case .real(let real):
-            unsafe kind = UInt8(MC_VALUE_REAL.rawValue)
-            unsafe self.value.real = real
-        case .text, .blob:
-            unsafe kind = UInt8(value.text == nil ? MC_VALUE_BLOB.rawValue : MC_VALUE_TEXT.rawValue)
-            unsafe self.value.bytes = unsafe bytes
-            unsafe self.length = UInt32(length)
-        }
-    }
-}
-
-extension Value {
-    fileprivate init(_ value: mc_value) {
-        let buffer = unsafe UnsafeRawBufferPointer(start: value.length > 0 ? value.value.bytes : nil, count: Int(value.length))
-        switch unsafe mc_value_kind(UInt32(value.kind)) {
-        case MC_VALUE_INTEGER: self = unsafe .integer(value.value.integer)
-        case MC_VALUE_REAL: self = unsafe .real(value.value.real)
-        case MC_VALUE_TEXT: self = unsafe .text(String(decoding: buffer, as: UTF8.self))
-        case MC_VALUE_BLOB: self = unsafe .blob([UInt8](buffer))
-        default: self = .null
-        }
     }
 }

@@ -19,6 +19,9 @@ public struct RowPage: Sendable, RandomAccessCollection {
     /// The columns' names.
     public var columnNames: [String] { storage.columnNames }
 
+    /// Whether there was no row behind the page when it was read, in the direction of reading.
+    public var isAtEnd: Bool { storage.isAtEnd }
+
     /// The memory that the page holds.
     public var memory: ByteCount { .bytes(storage.memory) }
 

@@ -1,0 +1,78 @@
+internal import MobileCore
+
+/// The first rows of a ``PageQuery``, put into words once: for what is read again and again with other values, such as a row by its key.
+///
+///     let byName = try PageSelect(PageQuery(["id", "name"], from: "customer", where: "name = ?1", orderedBy: [.init("id")]))
+///     let page = try database.page(byName, ["Harbour Foods"])
+///
+/// Unlike a ``RowCursor`` it stands nowhere: any number of threads may use it at the same time.
+@safe public final class PageSelect: Sendable {
+    /// Nothing in it changes.
+    nonisolated(unsafe) private let handle: OpaquePointer
+    private let columnNames: [String]
+
+    /// - Parameter query: its ``PageQuery/values`` do not count; they are given with each page.
+    /// - Throws: ``StoreError/Code/misuse``: no columns or no order, or too many.
+    public init(_ query: PageQuery) throws(StoreError) {
+        columnNames = query.columnNames
+        var handle: OpaquePointer?
+        let arguments = QueryArguments()
+        try unsafe StoreError.check { error in
+            var parts = unsafe arguments.query(query)
+            return unsafe mc_page_select_create(&parts, &handle, error)
+        }
+        withExtendedLifetime(arguments) {}
+        unsafe self.handle = handle!  // MC_OK promises a select
+    }
+
+    deinit { unsafe mc_page_select_free(handle) }
+
+    func fill(_ storage: PageStorage, from connection: OpaquePointer, _ values: [Value], rows: Int, bytes: Int) throws(StoreError) {
+        guard rows > 0, bytes > 0 else {
+            throw StoreError(.misuse, "a page of \(rows) rows and \(bytes) bytes: use 1 or more of both")
+        }
+        try unsafe CoreValues.with(values) { (start, count) throws(StoreError) in
+            try unsafe storage.fill(columnNames: columnNames) { page, isAtEnd, error in
+                unsafe mc_page_select_fill(handle, connection, start, count, page, rows, bytes, &isAtEnd, error)
+            }
+        }
+    }
+}
+
+extension Connection {
+    /// The first rows of a select.
+    /// - Parameters:
+    ///   - values: those of its parameters, in order.
+    ///   - size: rows at most, 1 or more.
+    ///   - maximumBytes: the page ends early when it holds so much.
+    /// - Throws: ``StoreError``: the SQL is wrong, there is no parameter for a value, reading failed.
+    public func page(
+        _ select: PageSelect, _ values: [Value] = [], size: Int = 100, maximumBytes: ByteCount = .megabytes(4)
+    ) throws(StoreError) -> RowPage {
+        let core = unsafe try core()
+        let storage = isKnownUniquelyReferenced(&sparePage) ? sparePage! : try PageStorage()
+        sparePage = storage
+        try unsafe select.fill(storage, from: core, values, rows: size, bytes: maximumBytes.bytes)
+        return RowPage(storage)
+    }
+}
+
+extension Database {
+    /// The first rows of a select, on a reader; on this thread's connection inside of a read or write of this thread.
+    ///
+    /// It is one statement, so it needs no transaction to see one state of the database: several pages that belong together
+    /// are read inside of ``read(length:timeout:label:interruption:_:)``.
+    /// - Parameters: as for ``Connection/page(_:_:size:maximumBytes:)``.
+    /// - Throws: ``StoreError`` as well `.closed`.
+    public func page(
+        _ select: PageSelect, _ values: [Value] = [], size: Int = 100, maximumBytes: ByteCount = .megabytes(4)
+    ) throws(StoreError) -> RowPage {
+        var spare = sparePage.take()
+        let storage = isKnownUniquelyReferenced(&spare) ? spare! : try PageStorage()
+        let connection = unsafe try checkout(.read, timeout: nil, label: "", interruption: nil)
+        defer { unsafe mc_pool_return(pool, connection) }
+        try unsafe select.fill(storage, from: connection, values, rows: size, bytes: maximumBytes.bytes)
+        sparePage.keep(storage)
+        return RowPage(storage)
+    }
+}
