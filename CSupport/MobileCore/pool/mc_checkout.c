@@ -225,13 +225,22 @@ static void settle(mc_connection *connection)
     mc_changes_tell(connection);
 }
 
-void mc_pool_return(mc_pool *pool, mc_connection *connection)
+/// One check-out less; whether it was the outermost one.
+static bool leave(mc_pool *pool, mc_connection *connection)
 {
-    mc_waiter_list callbacks = {NULL, NULL};
+    // Only the thread that a connection is tied to nests in it: what that thread sees is so, without the lock.
+    if (connection->has_owner && pthread_equal(connection->owner, pthread_self()))
+        return --connection->depth == 0;
     (void)pthread_mutex_lock(&pool->mutex);
     const bool is_outermost = --connection->depth == 0;
     (void)pthread_mutex_unlock(&pool->mutex);
-    if (!is_outermost)
+    return is_outermost;
+}
+
+void mc_pool_return(mc_pool *pool, mc_connection *connection)
+{
+    mc_waiter_list callbacks = {NULL, NULL};
+    if (!leave(pool, connection))
         return;
     mc_ticket *ticket = connection->ticket;
     mc_ticket_detach(ticket);  // from here on nobody interrupts it

@@ -29,20 +29,29 @@ static void list_remove(mc_statement_list *list, mc_statement *statement)
     statement->previous = statement->next = NULL;
 }
 
-/// Eight bytes at a time: the texts are hashed at every look-up.
+static inline uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0xFF51AFD7ED558CCDu;
+    return hash ^ (hash >> 32);
+}
+
+/// The texts are hashed at every look-up: in four lanes of eight bytes, which do not wait for each other.
 static uint64_t hash_of(const char *sql, size_t length)
 {
-    uint64_t hash = 0x9E3779B97F4A7C15u ^ length;
+    enum { LANES = 4, WORD = sizeof(uint64_t) };
+    uint64_t lanes[LANES] = {0x9E3779B97F4A7C15u ^ length, 0xBF58476D1CE4E5B9u, 0x94D049BB133111EBu, 0xC2B2AE3D27D4EB4Fu};
     size_t at = 0;
-    for (; at + 8 <= length; at += 8) {
-        uint64_t word;
-        memcpy(&word, sql + at, 8);
-        hash = (hash ^ word) * 0xFF51AFD7ED558CCDu;
-        hash ^= hash >> 32;
+    for (; at + LANES * WORD <= length; at += LANES * WORD) {
+        uint64_t words[LANES];
+        memcpy(words, sql + at, sizeof words);
+        for (size_t lane = 0; lane < LANES; lane++)
+            lanes[lane] = mix(lanes[lane], words[lane]);
     }
-    uint64_t rest = 0;
-    memcpy(&rest, sql + at, length - at);
-    hash = (hash ^ rest) * 0xFF51AFD7ED558CCDu;
+    uint64_t words[LANES] = {0};
+    memcpy(words, sql + at, length - at);
+    uint64_t hash = 0;
+    for (size_t lane = 0; lane < LANES; lane++)
+        hash = mix(hash, mix(lanes[lane], words[lane]));
     return hash ^ (hash >> 29);
 }
 

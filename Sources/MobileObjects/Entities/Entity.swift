@@ -11,15 +11,15 @@ open class Entity {
     /// The local primary key; 0 until the object is created, positive afterwards. Objects of the model whose keys the server knows get
     /// them from a granted range. May be set by the application before `create` to a key of ``PackageDatabase/keyGenerator``.
     /// SMP 2.3: `surrogateKey`, `_surrogateKey`.
-    public final internal(set) var surrogateKey: Int64 = 0
+    @exclusivity(unchecked) public final internal(set) var surrogateKey: Int64 = 0
     /// How far the row's pending change has come, as of when the object was last read or written.
-    final var replay = ReplayState()
-    final var presence = Presence.new
-    // Read once per attribute that is loaded. Its accesses are whole reads and writes in this module and never overlap, so the run-time
-    // check for that would cost each loaded attribute a call for nothing.
+    // An object stays in one isolation, and what is marked so below is only read and written as a whole, or changed by functions that see
+    // nothing but the value. So no two accesses overlap, and the run-time check for that would cost each object of a list ten calls.
+    @exclusivity(unchecked) final var replay = ReplayState()
+    @exclusivity(unchecked) final var presence = Presence.new
     @exclusivity(unchecked) @usableFromInline final var isLoading = false
     final var dirty = DirtyAttributes()
-    final var references = ReferenceKeys()
+    @exclusivity(unchecked) final var references = ReferenceKeys()
     /// Loaded relatives and unsaved large values; nil for most objects of a list.
     final var attachments: EntityAttachments?
 
@@ -42,7 +42,10 @@ open class Entity {
         surrogateKey = row.integer(0)
         replay = ReplayState(row)
         presence = .stored
-        references = ReferenceKeys(row, at: column + context.metadata.attributes.count, count: context.metadata.references.count)
+        let metadata = context.metadata
+        if metadata.referenceCount > 0 {
+            references = ReferenceKeys(row, at: column + metadata.attributeCount, count: metadata.referenceCount)
+        }
     }
 
     // MARK: Hooks that generated classes override

@@ -26,6 +26,8 @@ public final class EntityMetadata: Sendable {
     /// Positions of the relationships in which this object is the child of a composite one.
     let owners: [Int]
     let largeAttributes: [Int]
+    /// Their numbers, for each row that becomes an object: a list's own count is behind two references.
+    let attributeCount: Int, referenceCount: Int
     let sql: EntitySQL
     private let attributeIndexes: [String: Int]
     private let relationshipIndexes: [String: Int]
@@ -56,6 +58,8 @@ public final class EntityMetadata: Sendable {
         composites = relationships.filter { $0.isComposite }.map(\.index)
         owners = relationships.filter { $0.leadsToOwner && $0.referenceIndex != nil }.map(\.index)
         largeAttributes = attributes.filter(\.isLarge).map(\.index)
+        attributeCount = attributes.count
+        referenceCount = names.count
         sql = try ObjectError.gate {
             try EntitySQL(table: object.name, attributes: attributes, references: names, primaryKey: object.primaryKey)
         }

@@ -89,11 +89,14 @@ extension EntityMetadata {
         guard values.count == primaryKey.count else {
             throw ObjectError(.invalidValue, "object \"\(name)\": \(values.count) key values, expected \(primaryKey.count)")
         }
-        return try zip(values, primaryKey).map { value, index in
-            guard let stored = attributes[index].storage.stored(value) else {
+        var stored: [Value] = []
+        stored.reserveCapacity(values.count)
+        for (value, index) in zip(values, primaryKey) {
+            guard let value = attributes[index].storage.stored(value) else {
                 throw ObjectError(.invalidValue, "\(name).\(attributes[index].name): expected \(attributes[index].type)")
             }
-            return stored
+            stored.append(value)
         }
+        return stored
     }
 }

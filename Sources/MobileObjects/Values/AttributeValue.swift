@@ -2,7 +2,7 @@ public import Foundation
 
 /// The value of one attribute or parameter, whatever its type: how metadata-driven code reads and writes objects.
 /// Integers of all widths and `char` lists have one case each: what fits into the attribute is checked when it is set.
-public enum AttributeValue: Sendable, Hashable {
+@frozen public enum AttributeValue: Sendable, Hashable {
     case null
     /// byte, short, int, long and integer.
     case integer(Int64)
@@ -63,7 +63,7 @@ public protocol AttributeConvertible {
 }
 
 extension FixedWidthInteger where Self: AttributeConvertible {
-    public var attributeValue: AttributeValue { .integer(Int64(self)) }
+    @inlinable public var attributeValue: AttributeValue { .integer(Int64(self)) }
     public init?(attributeValue: AttributeValue) {
         guard case .integer(let value) = attributeValue else { return nil }
         self.init(exactly: value)

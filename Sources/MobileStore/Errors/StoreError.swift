@@ -108,15 +108,19 @@ extension StoreError {
     }
 
     /// The gate: runs one call into the core and throws a status other than `MC_OK`.
+    @inline(__always)  // so that its closure is none: it stands around each call into the core
     static func check(_ call: (UnsafeMutablePointer<mc_error>) -> mc_status) throws(StoreError) {
-        var error = mc_error()
-        guard unsafe call(&error) == MC_OK else { throw StoreError(error) }
+        if let failure = unsafe failure(of: call) { throw failure }
     }
 
     /// The same for closures that cannot throw: what went wrong, or `nil`.
+    @inline(__always)
     static func failure(of call: (UnsafeMutablePointer<mc_error>) -> mc_status) -> StoreError? {
-        var error = mc_error()
-        return unsafe call(&error) == MC_OK ? nil : StoreError(error)
+        // Not cleared before: the core fills all of it when it fails, and its message is 500 bytes long.
+        unsafe withUnsafeTemporaryAllocation(of: mc_error.self, capacity: 1) { error in
+            let place = error.baseAddress!
+            return unsafe call(place) == MC_OK ? nil : StoreError(place.pointee)
+        }
     }
 
     static let usedOutside = StoreError(

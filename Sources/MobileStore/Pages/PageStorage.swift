@@ -25,22 +25,25 @@ enum CellType {
 @usableFromInline
 @safe final class PageStorage: @unchecked Sendable {
     private let page: UnsafeMutablePointer<mc_row_page>
-    @usableFromInline private(set) var cells: UnsafePointer<PageCell>
-    @usableFromInline private(set) var arena: UnsafePointer<UInt8>
-    @usableFromInline private(set) var rowCount = 0
-    @usableFromInline private(set) var columnCount = 0
-    /// Cells of a row: its columns, and what a cursor keeps behind them.
-    @usableFromInline private(set) var stride = 0
-    @usableFromInline private(set) var columnNames: [String] = []
+    // Written only while nobody else holds the page, and never while it is read: the run-time check for that would cost each row a call.
+    @exclusivity(unchecked) @usableFromInline private(set) var layout: PageLayout
+    @exclusivity(unchecked) private var names: [String] = []
+    @exclusivity(unchecked) private var isLast = true
+
+    @inlinable var cells: UnsafePointer<PageCell> { unsafe layout.cells }
+    @inlinable var arena: UnsafePointer<UInt8> { unsafe layout.arena }
+    @inlinable var rowCount: Int { unsafe layout.rowCount }
+    @inlinable var columnCount: Int { unsafe layout.columnCount }
+    @inlinable var stride: Int { unsafe layout.stride }
+    var columnNames: [String] { unsafe names }
     /// Whether there was no row behind the last one.
-    private(set) var isAtEnd = true
+    var isAtEnd: Bool { unsafe isLast }
 
     init() throws(StoreError) {
         var page: UnsafeMutablePointer<mc_row_page>?
         try unsafe StoreError.check { unsafe mc_row_page_create(&page, $0) }
         unsafe self.page = page!  // MC_OK promises a page
-        unsafe arena = UnsafePointer(self.page.pointee.arena!)  // a page has an arena from the start
-        unsafe cells = UnsafeRawPointer(arena).assumingMemoryBound(to: PageCell.self)  // never read: there is no row
+        unsafe layout = PageLayout(self.page)
     }
 
     deinit { unsafe mc_row_page_free(page) }
@@ -81,14 +84,30 @@ enum CellType {
 
     /// Takes over where the core's page lies now.
     private func show(_ columnNames: [String], _ isAtEnd: Bool) {
-        rowCount = unsafe page.pointee.row_count
-        columnCount = unsafe page.pointee.column_count
-        stride = unsafe page.pointee.stride
-        unsafe arena = UnsafePointer(page.pointee.arena!)
-        if let cells = unsafe page.pointee.cells {
-            unsafe self.cells = UnsafeRawPointer(cells).assumingMemoryBound(to: PageCell.self)
-        }
-        self.columnNames = columnNames
-        self.isAtEnd = isAtEnd
+        unsafe layout = PageLayout(page)
+        unsafe names = columnNames
+        unsafe isLast = isAtEnd
+    }
+}
+
+/// Where the core's page lies: known to clients' code by layout, as its cells are.
+@frozen @usableFromInline
+@safe struct PageLayout {
+    @usableFromInline let cells: UnsafePointer<PageCell>
+    @usableFromInline let arena: UnsafePointer<UInt8>
+    @usableFromInline let rowCount: Int
+    @usableFromInline let columnCount: Int
+    /// Cells of a row: its columns, and what a cursor keeps behind them.
+    @usableFromInline let stride: Int
+
+    init(_ page: UnsafePointer<mc_row_page>) {
+        let page = unsafe page.pointee
+        unsafe arena = UnsafePointer(page.arena!)  // a page has an arena from the start
+        // Without cells there is no row: then they are never read.
+        unsafe cells = page.cells.map { unsafe UnsafeRawPointer($0).assumingMemoryBound(to: PageCell.self) }
+            ?? UnsafeRawPointer(arena).assumingMemoryBound(to: PageCell.self)
+        rowCount = unsafe page.row_count
+        columnCount = unsafe page.column_count
+        stride = unsafe page.stride
     }
 }

@@ -22,6 +22,8 @@ import Testing
                 let cursor = try TestCursor(columns, from: "t", where: condition, orderedBy: order)
                 #expect(try cursor.all(connection, size: size, backwards: false) == expected, "\(order)")
                 #expect(try cursor.all(connection, size: size, backwards: true) == expected, "\(order) backwards")
+                let first = try cursor.firstPage(connection, size: size)
+                #expect(first.rows == Array(expected.prefix(size)) && first.isAtEnd == (expected.count <= size), "\(order) by a select")
                 let skip = Int.random(in: 0...(expected.count + 3), using: &numbers)
                 cursor.rewind(toEnd: false)
                 #expect(try cursor.skip(connection, skip) == min(skip, expected.count))

@@ -22,6 +22,7 @@ import Testing
         let first = try cursor.page(connection, size: 50).rows
         try cursor.seek(cursor.position)
         return try first + cursor.rest(connection, size: 30) + cursor.page(connection, size: 20, backwards: true).rows
+            + cursor.firstPage(connection, size: 60).rows
     }
 
     @Test("a cursor lets go of everything when an allocation fails", arguments: [true, false])

@@ -14,17 +14,20 @@ struct Term: CustomStringConvertible {
     var description: String { expression + (descending ? " DESC" : "") + nullsSQL }
 }
 
-/// A cursor of the core; rows are texts of their values, separated by bars.
+/// A cursor of the core, and a select of the same query; rows are texts of their values, separated by bars.
 final class TestCursor {
     private let cursor: OpaquePointer
+    private let select: OpaquePointer
+    private let texts = Texts()
+    private let values: [mc_value]
     private let page: UnsafeMutablePointer<mc_row_page>
     private let termCount: Int
 
     /// `values`: texts.
     init(_ columns: [String], from source: String, where condition: String?, orderedBy order: [Term], values: [String] = []) throws {
-        var made: OpaquePointer?
+        var made: OpaquePointer?, select: OpaquePointer?
         var page: UnsafeMutablePointer<mc_row_page>?
-        let texts = Texts()
+        let texts = texts
         let columnTexts = columns.map { UnsafePointer(texts.copy($0)) } + [UnsafePointer(texts.copy(""))]
         let terms = order.map { mc_order_term(expression: texts.copy($0.expression), descending: $0.descending, nulls: $0.nulls) } + [mc_order_term(expression: texts.copy(""), descending: false, nulls: MC_NULLS_AS_SQLITE)]
         try columnTexts.withUnsafeBufferPointer { columnTexts in
@@ -33,36 +36,56 @@ final class TestCursor {
                     columns: columnTexts.baseAddress!, column_count: columns.count, source: texts.copy(source),
                     condition: condition.map { UnsafePointer(texts.copy($0)) }, order: terms.baseAddress!, order_count: order.count)
                 try CoreError.check { mc_cursor_create(&query, &made, $0) }
+                do { try CoreError.check { mc_page_select_create(&query, &select, $0) } } catch {
+                    mc_cursor_free(made)
+                    throw error
+                }
             }
         }
         cursor = made!
-        try CoreError.check { mc_row_page_create(&page, $0) }
+        self.select = select!
+        do { try CoreError.check { mc_row_page_create(&page, $0) } } catch {
+            mc_cursor_free(made)
+            mc_page_select_free(select)
+            throw error
+        }
         self.page = page!
         termCount = order.count
-        var bound = values.map { value in
+        let bound = values.map { value in
             var bound = mc_value()
             bound.kind = UInt8(MC_VALUE_TEXT.rawValue)
             bound.length = UInt32(value.utf8.count)
             bound.value.bytes = UnsafePointer(texts.copy(value))
             return bound
         }
-        try CoreError.check { mc_cursor_set_values(cursor, &bound, bound.count, $0) }
-        withExtendedLifetime(texts) {}
+        self.values = bound
+        try CoreError.check { mc_cursor_set_values(cursor, bound, bound.count, $0) }
     }
 
     deinit {
         mc_row_page_free(page)
         mc_cursor_free(cursor)
+        mc_page_select_free(select)
     }
 
     func page(_ connection: OpaquePointer, size: Int, bytes: Int = 1 << 20, backwards: Bool = false) throws -> (rows: [String], isAtEnd: Bool) {
         var isAtEnd = false
         let read = backwards ? mc_cursor_previous : mc_cursor_next
         try CoreError.check { read(cursor, connection, page, size, bytes, &isAtEnd, $0) }
-        let rows = (0..<page.pointee.row_count).map { row in
+        return (rows, isAtEnd)
+    }
+
+    /// The first rows, by the select.
+    func firstPage(_ connection: OpaquePointer, size: Int) throws -> (rows: [String], isAtEnd: Bool) {
+        var isAtEnd = false
+        try CoreError.check { mc_page_select_fill(select, connection, values, values.count, page, size, 1 << 20, &isAtEnd, $0) }
+        return (rows, isAtEnd)
+    }
+
+    private var rows: [String] {
+        (0..<page.pointee.row_count).map { row in
             (0..<page.pointee.column_count).map { text(mc_row_page_cell(page, row, $0)) }.joined(separator: "|")
         }
-        return (rows, isAtEnd)
     }
 
     /// All rows from one end to the other, in the query's order. The end must be told with the last page.

@@ -46,6 +46,35 @@ import Testing
         #expect(try shop.customer(1)?.value("city") == "Cork")
     }
 
+    @Test("counters go on behind the last one: after a rollback, and when another object of the same file drew some")
+    func counters() throws {
+        let other = try PackageDatabase(
+            model: ShopModel.model, profile: ConnectionProfile(path: shop.database.databasePath), environment: shop.database.environment)
+        defer { try? other.close() }
+        let customer = try shop.objects("Customer").load(1)
+        func change(_ city: String) throws -> Int64 {
+            try customer.set("city", .string(city))
+            try customer.update()
+            return customer.replayCounter
+        }
+        let first = try change("Cork")
+        #expect(throws: Stop.self) {
+            try shop.database.transaction {
+                #expect(try change("Galway") == first + 1)
+                throw Stop()
+            }
+        }
+        #expect(try change("Sligo") == first + 1)
+        let twin = try #require(try other.entity("Customer").find(1))
+        try twin.set("city", "Ennis")
+        try twin.update()
+        #expect(twin.replayCounter == first + 2)
+        try customer.refresh()
+        #expect(try change("Tralee") == first + 3)
+        shop.clock.now += 1_000_000
+        #expect(try change("Kerry") == shop.clock.now)
+    }
+
     @Test("a rolled back delete and cancel leave the object as it was")
     func rollbackDelete() throws {
         let customer = try shop.objects("Customer").load(1)

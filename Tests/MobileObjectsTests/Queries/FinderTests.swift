@@ -56,6 +56,33 @@ import Testing
         #expect(keys == Array(1...250))
     }
 
+    @Test("FND-05 FND-06 FND-12: lists of thousands of objects are whole, and in order")
+    func manyObjects() throws {
+        let rows = (1...2500).map { "[\($0),\($0),\"c1\"]" }
+        try shop.importRows("SalesOrder", ["number", "customerId"], "[" + rows.joined(separator: ",") + "]")
+        let orders = try shop.objects("SalesOrder")
+        #expect(try orders.findAll().map(\.surrogateKey) == Array(1...2500))
+        #expect(try orders.findAll(skip: 900, take: 1200).map(\.surrogateKey) == Array(901...2100))
+        #expect(try orders.findAll(skip: 2000, take: -1).map(\.surrogateKey) == Array(2001...2500))
+        #expect(try orders.page(after: 5, size: 2000).map(\.surrogateKey) == Array(6...2005))
+        #expect(try orders.page(after: 5, size: 0).isEmpty)
+    }
+
+    @Test("FND-12: a page of objects with long texts has as many of them as asked for")
+    func longTexts() throws {
+        let text = String(repeating: "x", count: 10_000)
+        let rows = (1...600).map { "[\($0),\($0),\"c1\",\"\($0)\(text)\"]" }
+        try shop.importRows("SalesOrder", ["number", "customerId", "status"], "[" + rows.joined(separator: ",") + "]")
+        let orders = try shop.objects("SalesOrder")
+        for list in [try orders.page(size: 600), try orders.page(after: 100, size: 450), try orders.findAll(), try orders.findAll(skip: 50, take: 500)] {
+            let first = try #require(list.first).surrogateKey
+            #expect(list.map(\.surrogateKey) == Array(first..<(first + Int64(list.count))))
+            #expect(try list.allSatisfy { try $0.value("status") == .string("\($0.surrogateKey)\(text)") })
+        }
+        #expect(try orders.page(size: 600).count == 600 && orders.page(after: 100, size: 450).count == 450)
+        #expect(try orders.findAll().count == 600 && orders.findAll(skip: 50, take: 500).count == 500)
+    }
+
     @Test("FND-07 FND-08: a modelled query finds objects by its parameters, as a whole and in parts")
     func modelledQuery() throws {
         let customers = try shop.objects("Customer")
