@@ -83,6 +83,7 @@ extension PackageDatabase {
                 return store
             }
             state.store = store
+            state.replayCounter = nil
             return store
         }
     }

@@ -14,8 +14,6 @@ open class PackageDatabase: @unchecked Sendable {
     /// Where time and chance come from.
     public final let environment: Environment
     final let state: Mutex<PackageState>
-    /// The replay counter that was drawn last, as far as this object knows; 0 before the first.
-    final let lastCounter = Atomic<Int64>(0)
     private final let attachments = Mutex<[ObjectIdentifier: any Sendable]>([:])
 
     /// The generated class of each object, in the order of ``PackageMetadata/entities``; empty where there is no generated code, and
@@ -56,6 +54,8 @@ struct PackageState: Sendable {
     var profile: ConnectionProfile
     /// Nil while closed.
     var store: Database?
+    /// As the writer last saw it; nil: not known.
+    var replayCounter: ReplayCounter?
     var handlers: [any CallbackHandler] = []
     /// Handlers of one object, by its position.
     var entityHandlers: [Int: [any CallbackHandler]] = [:]

@@ -13,6 +13,10 @@ package final class Transaction {
     var sweepsLargeValues = false
     /// Rows that own others were imported: see ``markAllOwners()``.
     var importsParents = false
+    /// The last replay counter, once it was asked for.
+    var lastCounter: ReplayCounter?
+    /// What this transaction has written of it where it stays.
+    var keptCounter: Int64 = 0
     /// New large values, kept from clean-ups until the commit.
     private var heldLargeValues: [LargeValue] = []
     /// Undoes changes of objects in memory when the transaction is rolled back; the last one first.

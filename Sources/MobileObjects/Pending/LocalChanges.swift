@@ -9,7 +9,10 @@ extension Transaction {
         let counter = try nextCounter()
         let replay = entity.isLocal ? ReplayState(serverCounter: counter) : ReplayState.created(counter: counter)
         try connection.execute(entity.sql.insert, [.integer(key)] + replay.columns + content)
-        guard !entity.isLocal else { return replay }
+        guard !entity.isLocal else {
+            try keepCounter()
+            return replay
+        }
         try connection.execute(entity.sql.createOriginal, [.integer(key)] + replay.columns)
         try markOwners(of: entity, key)
         return replay
@@ -52,7 +55,10 @@ extension Transaction {
         guard replay.counter == counter else {
             throw ObjectError(.stale, "update of \(entity.name) \(key): it was changed since this object read it; refresh and try again")
         }
-        guard !entity.isLocal else { return ReplayState(serverCounter: next) }
+        guard !entity.isLocal else {
+            try keepCounter()
+            return ReplayState(serverCounter: next)
+        }
         let isFirst = !replay.change.isOwn
         replay.update(counter: next)
         let values = [.integer(key)] + replay.columns
@@ -100,7 +106,7 @@ extension Transaction {
     func vanish(_ entity: EntityMetadata, _ key: Int64) throws {
         try releaseLargeValues(of: entity, key)
         try connection.execute(entity.sql.delete, [.integer(key)])
-        if !entity.isLocal { try connection.execute(entity.sql.deleteOriginal, [.integer(key)]) }
+        if !entity.isLocal { try dropOriginalState(of: entity, key) }
     }
 
     /// A create that was never submitted, or whose submissions were all rejected.

@@ -1,6 +1,5 @@
 import Foundation
 import MobileStore
-import Synchronization
 
 /// What the device knows about the server's version of a pending row: column `_sv`.
 enum ServerVersion: Int64, Sendable {
@@ -60,15 +59,10 @@ extension Transaction {
             "SELECT \(entity.sql.content.joined(separator: ", ")) FROM \(table) WHERE \"_sk\" = ?1", [.integer(key)])
     }
 
-    /// A new replay counter: one more than the last, or the clock's seconds since 1970 if they are greater. Counters only grow, so that an
-    /// operation's id is never used twice; and a row's counter grows although imports, which take the clock as it is, gave it the last one.
-    func nextCounter(after counter: Int64 = 0) throws -> Int64 {
-        let least = max(clockSeconds, counter + 1), settings = PackageSettings(connection)
-        // What this database gave last is the last one unless a transaction was rolled back or another process came between.
-        let last = database.lastCounter.load(ordering: .relaxed), expected = max(last + 1, least)
-        let next = try settings.replace(.replayCounter, last, by: expected) ? expected : settings.next(.replayCounter, atLeast: least)
-        database.lastCounter.store(next, ordering: .relaxed)
-        return next
+    /// Removes the original state of a row, which has no pending change of its own any longer.
+    func dropOriginalState(of entity: EntityMetadata, _ key: Int64) throws {
+        try keepCounter()
+        try connection.execute(entity.sql.deleteOriginal, [.integer(key)])
     }
 
     /// The clock's seconds since 1970, for rows that were not pending before.

@@ -39,7 +39,7 @@ extension Transaction {
             if !entity.sql.restoreRow.isEmpty { try connection.execute(entity.sql.restoreRow, [.integer(key)]) }
             try connection.execute(entity.sql.setState, [.integer(key)] + ReplayState(serverCounter: original.serverCounter).columns)
         }
-        try connection.execute(entity.sql.deleteOriginal, [.integer(key)])
+        try dropOriginalState(of: entity, key)
     }
 
     /// Cancels every pending row of an object; with `unsubmittedOnly` not those that wait for an answer.

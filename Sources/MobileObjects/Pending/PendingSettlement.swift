@@ -94,7 +94,7 @@ extension Transaction {
         } else {
             try takeLargeValuesFromOriginal(entity, key)
             try connection.execute(entity.sql.setState, [.integer(key)] + settled.columns)
-            try connection.execute(entity.sql.deleteOriginal, [.integer(key)])
+            try dropOriginalState(of: entity, key)
         }
         if var replay = try replayState(of: entity, key), try hasPendingChildren(entity, key) {
             replay.markAsParent()

@@ -9,7 +9,7 @@ struct PackageSettings {
         case schema
         /// The GUID of this database: the namespace of its operation ids.
         case clientID = "client_id"
-        /// The last replay counter.
+        /// The last replay counter that no original state has: see ``ReplayCounter``.
         case replayCounter = "replay_counter"
         /// The last key of the local key generator.
         case localKey = "local_key"
@@ -34,12 +34,6 @@ struct PackageSettings {
 
     func set(named name: String, _ value: Value) throws {
         try connection.execute("INSERT OR REPLACE INTO \"_settings\" (\"name\", \"value\") VALUES (?1, ?2)", [.text(name), value])
-    }
-
-    /// Writes a number in place of another one. False, and nothing written, where the value is not that one.
-    func replace(_ name: Name, _ old: Int64, by new: Int64) throws -> Bool {
-        try connection.execute(
-            "UPDATE \"_settings\" SET \"value\" = ?3 WHERE \"name\" = ?1 AND \"value\" = ?2", [.text(name.rawValue), .integer(old), .integer(new)]) == 1
     }
 
     /// Takes the greater of `least` and one more than the last value, and remembers it.

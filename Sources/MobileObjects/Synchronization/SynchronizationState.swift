@@ -32,7 +32,7 @@ extension PackageDatabase {
         get throws {
             try read { connection in
                 if let first = try connection.first("SELECT min(\"id\") FROM \"_outbox\"")?.first?.integer { return first }
-                return (try PackageSettings(connection).integer(.replayCounter) ?? 0) + 1
+                return try connection.lastReplayCounter(metadata) + 1
             }
         }
     }
@@ -74,6 +74,7 @@ extension Transaction {
     /// Empties the client data of the package: rows, pending changes, outbox, logs, tokens; the package is unsubscribed then. Keys, settings,
     /// personalization and local objects stay. SMP 2.3: `cleanAllData`.
     package func cleanAllData() throws {
+        try keepCounter()
         for entity in metadata.entities where !entity.isLocal {
             try connection.execute("DELETE FROM \(entity.sql.table)")
             try connection.execute("DELETE FROM \(entity.sql.originalTable)")

@@ -75,6 +75,45 @@ import Testing
         #expect(try change("Kerry") == shop.clock.now)
     }
 
+    @Test("no counter is drawn twice, whether its change is pending, was taken back, accepted or cleaned away, and the database closed meanwhile")
+    func countersOfChangesThatAreGone() throws {
+        let database = shop.database
+        func customer() throws -> GenericEntity { try shop.objects("Customer").load(1) }
+        func change() throws -> Int64 {
+            let customer = try customer()
+            try customer.set("city", .string(customer.value("city") == "Cork" ? "Galway" : "Cork"))
+            try customer.update()
+            return customer.replayCounter
+        }
+        let first = try change()
+        try customer().cancelPending()
+        #expect(try change() == first + 1)
+        try database.closeConnection()
+        #expect(try change() == first + 2)
+        try customer().cancelPending()
+        try database.closeConnection()
+        #expect(try change() == first + 3 && database.settledBelow == first + 4)
+        try customer().submitPending()
+        try shop.accept(first + 4)
+        try database.closeConnection()
+        #expect(try database.settledBelow == first + 5)
+        #expect(try change() == first + 5)
+        try database.cleanAllData()
+        try database.closeConnection()
+        try shop.importCustomer(1, id: "c1", name: "Harbour Foods")
+        #expect(try change() == first + 6)
+        let created = try shop.newCustomer("c2")
+        try created.create()
+        #expect(created.replayCounter == first + 7)
+        try created.delete()
+        try customer().cancelPending()
+        #expect(try change() == first + 8)
+        let note = try shop.new("Note", ["title": "shopping", "body": "tea"])
+        try note.create()
+        try database.closeConnection()
+        #expect(try change() == first + 10)
+    }
+
     @Test("a rolled back delete and cancel leave the object as it was")
     func rollbackDelete() throws {
         let customer = try shop.objects("Customer").load(1)
