@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mc_memory.h"
+#include "storage/mc_statement_journal.h"
 #include "storage/mc_write_behind.h"
 // What SQLite does to a write-ahead log, and what follows for holding frames back:
 //
@@ -51,6 +52,7 @@ struct log_file {
     mc_write_behind behind;
 };
 
+_Static_assert((int)MC_STATEMENT_JOURNAL_SIZE <= (int)MC_COALESCING_FILE_SIZE, "room for the wrapper of a statement's journal");
 _Static_assert(sizeof(database_file) <= MC_COALESCING_FILE_SIZE, "room for the wrapper of the database");
 _Static_assert(sizeof(log_file) <= MC_COALESCING_FILE_SIZE, "room for the wrapper of the log");
 
@@ -401,6 +403,8 @@ static database_file *database_of_log(const sqlite3_vfs *vfs_below, const char *
 int mc_coalescing_open(sqlite3_vfs *base, const char *name, sqlite3_file *file, int flags, int *out_flags)
 {
     file->pMethods = NULL;
+    if ((flags & SQLITE_OPEN_SUBJOURNAL) != 0)
+        return mc_statement_journal_open(base, file, flags, out_flags);
     if ((flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) == 0)
         return base->xOpen(base, name, file, flags, out_flags);
 

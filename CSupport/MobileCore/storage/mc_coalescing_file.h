@@ -7,7 +7,8 @@
 /// Bytes that `mc_coalescing_open` needs behind its own part for a file of the base.
 enum { MC_COALESCING_FILE_SIZE = 128 };
 
-/// Opens a file over `base`. The main database and its write-ahead log are wrapped, everything else is the base's own file.
+/// Opens a file over `base`. The main database, its write-ahead log and the journals of statements are
+/// wrapped, everything else is the base's own file.
 /// `file` has room for MC_COALESCING_FILE_SIZE plus the base's `szOsFile` bytes. `layer` is the VFS the file belongs to.
 /// Returns an SQLite result code.
 int mc_coalescing_open(sqlite3_vfs *base, const char *name, sqlite3_file *file, int flags, int *out_flags);
