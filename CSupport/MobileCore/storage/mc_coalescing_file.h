@@ -4,12 +4,12 @@
 
 #include <sqlite3.h>
 
-/// Bytes that `mc_coalescing_open` needs behind its own part for a file of the base.
+/// Bytes of the layer's own part of a file, which lies before the base's.
 enum { MC_COALESCING_FILE_SIZE = 128 };
 
 /// Opens a file over `base`. The main database, its write-ahead log and the journals of statements are
 /// wrapped, everything else is the base's own file.
-/// `file` has room for MC_COALESCING_FILE_SIZE plus the base's `szOsFile` bytes. `layer` is the VFS the file belongs to.
+/// `file` has room for MC_COALESCING_FILE_SIZE plus the base's `szOsFile` bytes.
 /// Returns an SQLite result code.
 int mc_coalescing_open(sqlite3_vfs *base, const char *name, sqlite3_file *file, int flags, int *out_flags);
 

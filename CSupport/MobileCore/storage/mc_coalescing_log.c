@@ -1,0 +1,292 @@
+#include "storage/mc_coalescing_log.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/mc_memory.h"
+#include "storage/mc_coalescing_file.h"
+#include "storage/mc_write_behind.h"
+
+// What SQLite does to a write-ahead log, and what follows for holding frames back:
+//
+//   log header (32 bytes at 0)       at a restart of the log              -> straight through
+//   frame header (24), then page     appends of the running transaction   -> held back
+//   page of an earlier frame         a spilled page changed again         -> straight through, after a flush
+//   frame headers, each 24           checksums rewritten after a commit   -> straight through
+//
+// Invariants:
+// 1. The buffer holds consecutive bytes [start, start + length) of the log, all of them frames of the running transaction.
+// 2. It is empty whenever the connection does not hold the write lock: other processes append at the same place.
+// 3. It is empty when the write of a commit frame's page has returned SQLITE_OK.
+// 4. A run that could not be written is lost, and SQLite must not go on behind it: until the transaction ends, or writes
+//    the log again from the lost place or before it, every read and write behind it fails.
+
+enum {
+    RUN_SIZE = 64 * 1024,       // below 128 KB, where the unix VFS cuts a single write short
+    FRAME_HEADER_SIZE = 24,
+    LOG_HEADER_SIZE = 32,
+    LOG_HEADER_PAGE_SIZE = 8,   // place of the page size in the log header, 4 bytes, big endian
+};
+
+struct mc_coalescing_log {
+    sqlite3_file base;
+    sqlite3_file *real;
+    mc_coalescing_log **place;  // where the database knows this log; NULL: the database is not of this layer
+    unsigned char *buffer;    // RUN_SIZE bytes, made at the first frame
+    sqlite3_int64 start;      // place of the buffer in the log
+    sqlite3_int64 next;       // where an append goes on; -1: not known
+    sqlite3_int64 lost;       // from here on the log misses a run; -1: it is whole
+    sqlite3_int64 frame_size; // header and page; 0: not known yet
+    int length;               // bytes in the buffer
+    int lost_code;            // why
+    bool in_commit;           // the frame header written last was that of a commit frame
+    mc_write_behind behind;
+};
+
+_Static_assert(sizeof(mc_coalescing_log) <= MC_COALESCING_FILE_SIZE, "room for the wrapper of the log");
+
+static mc_coalescing_log *as_log(sqlite3_file *file)
+{
+    return (mc_coalescing_log *)file;
+}
+
+void mc_coalescing_log_separate(mc_coalescing_log *log)
+{
+    log->length = 0;
+    log->next = -1;
+    log->lost = -1;
+    log->in_commit = false;
+}
+
+static int flush(mc_coalescing_log *log)
+{
+    if (log->length == 0)
+        return SQLITE_OK;
+    const int code = log->real->pMethods->xWrite(log->real, log->buffer, log->length, log->start);
+    if (code != SQLITE_OK) {
+        log->lost = log->start;
+        log->lost_code = code;
+        log->next = -1;
+    } else {
+        mc_write_behind_note(&log->behind, log->start, log->length);
+    }
+    log->length = 0;
+    return code;
+}
+
+static int hold(mc_coalescing_log *log, const unsigned char *bytes, int length, sqlite3_int64 offset)
+{
+    while (length > 0) {
+        if (log->length == RUN_SIZE) {
+            const int code = flush(log);
+            if (code != SQLITE_OK)
+                return code;
+        }
+        if (log->length == 0)
+            log->start = offset;
+        const int room = RUN_SIZE - log->length;
+        const int part = length < room ? length : room;
+        memcpy(log->buffer + log->length, bytes, (size_t)part);
+        log->length += part;
+        bytes += part;
+        offset += part;
+        length -= part;
+    }
+    log->next = offset;
+    return SQLITE_OK;
+}
+
+static int write_through(mc_coalescing_log *log, const void *bytes, int length, sqlite3_int64 offset)
+{
+    const int code = flush(log);
+    return code != SQLITE_OK ? code : log->real->pMethods->xWrite(log->real, bytes, length, offset);
+}
+
+static bool is_commit_frame(const unsigned char *header)
+{
+    // Bytes 4 to 7: the size of the database after a commit, 0 in every other frame.
+    return (header[4] | header[5] | header[6] | header[7]) != 0;
+}
+
+static sqlite3_int64 frame_size_in(const unsigned char *log_header)
+{
+    const unsigned char *size = log_header + LOG_HEADER_PAGE_SIZE;
+    return FRAME_HEADER_SIZE + ((sqlite3_int64)size[0] << 24 | size[1] << 16 | size[2] << 8 | size[3]);
+}
+
+/// Whether frames can be told from other writes, and there is memory to hold them back. If not, the layer only passes on.
+static bool can_hold(mc_coalescing_log *log)
+{
+    if (log->place == NULL)
+        return false;  // the end of a transaction would not be seen
+    if (log->frame_size == 0) {
+        unsigned char header[LOG_HEADER_SIZE];
+        if (log->real->pMethods->xRead(log->real, header, LOG_HEADER_SIZE, 0) != SQLITE_OK)
+            return false;
+        log->frame_size = frame_size_in(header);
+    }
+    if (log->buffer == NULL)
+        log->buffer = mc_allocate(RUN_SIZE);
+    return log->buffer != NULL;
+}
+
+/// A page is sometimes written in two parts, of any length: only its place tells a frame's header.
+static bool is_frame_header(const mc_coalescing_log *log, int length, sqlite3_int64 offset)
+{
+    return length == FRAME_HEADER_SIZE && log->frame_size > 0 && offset >= LOG_HEADER_SIZE
+        && (offset - LOG_HEADER_SIZE) % log->frame_size == 0;
+}
+
+static int append(mc_coalescing_log *log, const void *bytes, int length, sqlite3_int64 offset)
+{
+    const bool is_header = is_frame_header(log, length, offset);
+    const int code = hold(log, bytes, length, offset);
+    if (code != SQLITE_OK)
+        return code;
+    if (is_header)
+        log->in_commit = is_commit_frame(bytes);
+    return log->in_commit && !is_header ? flush(log) : SQLITE_OK;
+}
+
+static int log_write(sqlite3_file *file, const void *bytes, int length, sqlite3_int64 offset)
+{
+    mc_coalescing_log *log = as_log(file);
+    if (log->lost >= 0) {
+        if (offset > log->lost)
+            return log->lost_code;
+        log->lost = -1;
+    }
+    if (offset == log->next && can_hold(log))
+        return append(log, bytes, length, offset);
+
+    const int code = write_through(log, bytes, length, offset);
+    if (code != SQLITE_OK) {
+        log->next = -1;
+        return code;
+    }
+    if (offset == 0 && length == LOG_HEADER_SIZE) {
+        log->frame_size = frame_size_in(bytes);
+        log->next = LOG_HEADER_SIZE;
+    } else if (can_hold(log) && is_frame_header(log, length, offset)) {
+        // The first of a transaction: its page follows at once. While checksums are rewritten the next write is elsewhere.
+        log->next = offset + length;
+        log->in_commit = is_commit_frame(bytes);
+    }
+    return SQLITE_OK;
+}
+
+static int log_read(sqlite3_file *file, void *bytes, int length, sqlite3_int64 offset)
+{
+    mc_coalescing_log *log = as_log(file);
+    if (log->lost >= 0 && offset + length > log->lost)
+        return log->lost_code;
+    const bool overlaps = log->length > 0 && offset < log->start + log->length && offset + length > log->start;
+    const int code = overlaps ? flush(log) : SQLITE_OK;
+    return code != SQLITE_OK ? code : log->real->pMethods->xRead(log->real, bytes, length, offset);
+}
+
+static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+    mc_coalescing_log *log = as_log(file);
+    const int code = flush(log);
+    log->next = -1;
+    return code != SQLITE_OK ? code : log->real->pMethods->xTruncate(log->real, size);
+}
+
+static int log_sync(sqlite3_file *file, int flags)
+{
+    mc_coalescing_log *log = as_log(file);
+    const int code = flush(log);
+    if (code != SQLITE_OK)
+        return code;
+    log->behind.is_on = true;  // without syncs nobody would wait for the disk
+    return log->lost >= 0 ? log->lost_code : log->real->pMethods->xSync(log->real, flags);
+}
+
+static int log_size(sqlite3_file *file, sqlite3_int64 *size)
+{
+    mc_coalescing_log *log = as_log(file);
+    const int code = flush(log);
+    return code != SQLITE_OK ? code : log->real->pMethods->xFileSize(log->real, size);
+}
+
+static int log_control(sqlite3_file *file, int operation, void *argument)
+{
+    mc_coalescing_log *log = as_log(file);
+    const int code = flush(log);
+    return code != SQLITE_OK ? code : log->real->pMethods->xFileControl(log->real, operation, argument);
+}
+
+// SQLite locks the database, never its log; whoever does would rely on what was written.
+static int log_lock(sqlite3_file *file, int level)
+{
+    mc_coalescing_log *log = as_log(file);
+    const int code = flush(log);
+    return code != SQLITE_OK ? code : log->real->pMethods->xLock(log->real, level);
+}
+
+static int log_unlock(sqlite3_file *file, int level)
+{
+    mc_coalescing_log *log = as_log(file);
+    const int code = flush(log);
+    const int unlocked = log->real->pMethods->xUnlock(log->real, level);
+    return code != SQLITE_OK ? code : unlocked;
+}
+
+static int log_close(sqlite3_file *file)
+{
+    mc_coalescing_log *log = as_log(file);
+    if (log->place != NULL)
+        *log->place = NULL;
+    mc_write_behind_close(&log->behind);
+    mc_free(log->buffer);  // at most frames that were never committed
+    return log->real->pMethods->xClose(log->real);
+}
+
+static int log_check_lock(sqlite3_file *file, int *is_reserved)
+{
+    sqlite3_file *const real = as_log(file)->real;
+    return real->pMethods->xCheckReservedLock(real, is_reserved);
+}
+
+static int log_sector_size(sqlite3_file *file)
+{
+    sqlite3_file *const real = as_log(file)->real;
+    return real->pMethods->xSectorSize(real);
+}
+
+static int log_characteristics(sqlite3_file *file)
+{
+    sqlite3_file *const real = as_log(file)->real;
+    return real->pMethods->xDeviceCharacteristics(real);
+}
+
+static const sqlite3_io_methods log_methods = {
+    .iVersion = 1,
+    .xClose = log_close,
+    .xRead = log_read,
+    .xWrite = log_write,
+    .xTruncate = log_truncate,
+    .xSync = log_sync,
+    .xFileSize = log_size,
+    .xLock = log_lock,
+    .xUnlock = log_unlock,
+    .xCheckReservedLock = log_check_lock,
+    .xFileControl = log_control,
+    .xSectorSize = log_sector_size,
+    .xDeviceCharacteristics = log_characteristics,
+};
+
+void mc_coalescing_log_open(sqlite3_file *file, sqlite3_file *real, const char *name, mc_coalescing_log **place)
+{
+    mc_coalescing_log *const log = as_log(file);
+    *log = (mc_coalescing_log){
+        .base.pMethods = &log_methods, .real = real, .place = place, .next = -1, .lost = -1, .behind = mc_write_behind_none(name)};
+    if (place != NULL)
+        *place = log;
+}
+
+void mc_coalescing_log_forget_database(mc_coalescing_log *log)
+{
+    log->place = NULL;
+}
