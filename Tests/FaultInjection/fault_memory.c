@@ -10,12 +10,14 @@ static _Thread_local struct {
     int64_t fails_at;  // 0: none fails
     bool stays;
     bool has_failed;
-    int64_t bytes, peak;
+    int64_t bytes, peak;  // since the last `fault_memory_fail_after`
+    int64_t held;
 } faults;
 
 /// Notes that this thread has allocated so much more, or less.
 static void count_bytes(int64_t bytes)
 {
+    faults.held += bytes;
     faults.bytes += bytes;
     if (faults.bytes > faults.peak)
         faults.peak = faults.bytes;
@@ -88,7 +90,7 @@ int64_t fault_memory_peak(void)
     return faults.peak;
 }
 
-int64_t fault_memory_in_use(void)
+int64_t fault_memory_held(void)
 {
-    return sqlite3_memory_used();
+    return faults.held;
 }

@@ -17,7 +17,8 @@ bool fault_memory_has_failed(void);
 int64_t fault_memory_allocations(void);
 /// The most bytes that this thread has held at once of those that it has allocated since its last `fault_memory_fail_after`.
 int64_t fault_memory_peak(void);
-/// The bytes that all threads have allocated and not given back, by SQLite's count.
-int64_t fault_memory_in_use(void);
+/// The bytes that this thread has ever allocated, less those that it has given back. Work that stays on one thread and leaks nothing leaves
+/// it as it was.
+int64_t fault_memory_held(void);
 
 #endif

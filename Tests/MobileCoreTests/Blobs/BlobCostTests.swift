@@ -21,7 +21,7 @@ import Testing
                 options.synchronous = MC_SYNCHRONOUS_OFF
             }
             try core.prepareBlobs()
-            let value = try core.writeBlob(Array(repeatElement(Array("aé€ plain words ".utf8), count: 400_000).joined()), unit: unit)
+            let value = try core.writeBlob(Array(String(repeating: "aé€ plain words ", count: 400_000).utf8), unit: unit)
             try core.with(writer: true) { try exec($0, "PRAGMA wal_checkpoint(TRUNCATE)") }
             var reader: OpaquePointer?
             try CoreError.check { mc_blob_reader_open(core.pool, value, &reader, $0) }

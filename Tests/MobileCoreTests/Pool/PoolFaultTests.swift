@@ -83,7 +83,7 @@ import Testing
     }
 
     private static func newFile() throws -> (directory: URL, path: String) {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "pool-fault-\(UUID().uuidString)")
+        let directory = quickDirectory.appending(path: "pool-fault-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         return (directory, directory.appending(path: "fault.db").path)
     }
@@ -114,17 +114,21 @@ import Testing
         }
     }
 
-    @Test("without memory at any allocation there is an error or no harm, and the database is whole", arguments: [false, true])
+    @Test("without memory at any allocation there is an error or no harm, nothing leaks, and the database is whole", arguments: [false, true])
     func memory(stays: Bool) throws {
         let step = step
         var failures = 0, allocation: Int64 = 0, codes: Set<UInt32> = []
         while true {
             let (directory, path) = try Self.newFile()
             defer { try? FileManager.default.removeItem(at: directory) }
-            fault_memory_fail_after(allocation, stays)
-            let progress = Self.load(path)
-            let hasFailed = fault_memory_has_failed()
-            fault_memory_fail_after(-1, false)
+            var progress = Progress(), hasFailed = false
+            let lost = leftOver {
+                fault_memory_fail_after(allocation, stays)
+                progress = Self.load(path)
+                hasFailed = fault_memory_has_failed()
+                fault_memory_fail_after(-1, false)
+            }
+            #expect(lost == 0, "allocation \(allocation)")
             #expect(progress.isComplete == (progress.failure == nil))
             try Self.check(path, progress, "allocation \(allocation)")
             if let failure = progress.failure {

@@ -17,7 +17,7 @@ final class LayeredDatabase {
 
     /// - Parameter settings: run before the switch to WAL.
     init(isCoalesced: Bool = true, pageSize: Int = 4096, cachePages: Int = 2000, sectorSize: Int32 = 0, synchronous: String = "normal", settings: String = "") throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "layered-\(UUID().uuidString)")
+        directory = quickDirectory.appending(path: "layered-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         guard let storage = fault_storage_create(nil) else { throw SQLiteFailure(message: "no memory for fault storage") }
         self.storage = storage

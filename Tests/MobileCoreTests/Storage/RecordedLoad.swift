@@ -15,7 +15,7 @@ final class RecordedLoad {
     private(set) var committed: Set<Int64> = [0]
 
     init(synchronous: String, transactions: Int) throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "power-cut-\(UUID().uuidString)")
+        directory = quickDirectory.appending(path: "power-cut-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         guard let storage = fault_storage_create(nil) else { throw SQLiteFailure(message: "no memory for fault storage") }
         self.storage = storage

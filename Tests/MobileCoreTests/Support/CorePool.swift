@@ -1,5 +1,9 @@
+import FaultInjection
 import Foundation
 import MobileCore
+
+/// Where databases of tests cost no time of a disk: none of these tests takes its power away.
+let quickDirectory = URL(fileURLWithPath: String(cString: fault_quick_directory()))
 
 /// What a call into the core failed with.
 struct CoreError: Error, Equatable {
@@ -26,7 +30,7 @@ final class CorePool: @unchecked Sendable {  // the C pool may be used on any th
     let pool: OpaquePointer
 
     init(file: String = "core.db", _ change: (inout mc_pool_options) -> Void = { _ in }) throws {
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("core-\(UUID().uuidString)").path
+        directory = quickDirectory.appending(path: "core-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         pool = try CorePool.open(directory + "/" + file, change)
     }
@@ -90,6 +94,23 @@ final class CorePool: @unchecked Sendable {  // the C pool may be used on any th
             sched_yield()
         }
     }
+}
+
+/// Bytes of SQLite's allocator, which is the core's, that `body` took and did not give back. All of `body` runs on this thread.
+func leftOver(_ body: () throws -> Void) rethrows -> Int64 {
+    var layer = [CChar](repeating: 0, count: Int(MC_STORAGE_NAME_SIZE))
+    mc_storage_coalescing(nil, &layer, nil)  // registered once and for good, by whoever comes first
+    let before = fault_memory_held()
+    try body()
+    return fault_memory_held() - before
+}
+
+/// What `leftOver` finds for each fault storage that a pool writes to: the coalescing layer over it stays registered.
+func layerSize() -> Int64 {
+    let storage = fault_storage_create(nil)!
+    defer { fault_storage_free(storage) }
+    var layer = [CChar](repeating: 0, count: Int(MC_STORAGE_NAME_SIZE))
+    return leftOver { mc_storage_coalescing(fault_storage_name(storage), &layer, nil) }
 }
 
 func exec(_ connection: OpaquePointer, _ sql: String) throws {

@@ -1,0 +1,21 @@
+#if !defined(__APPLE__)
+#define _XOPEN_SOURCE 700  // access, statvfs
+#endif
+#include "fault_directory.h"
+
+#include <stdlib.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+/// The databases of all tests that run at the same time; containers often have 64 MB.
+enum { ROOM = 512 * 1024 * 1024 };
+
+const char *fault_quick_directory(void)
+{
+    static const char memory[] = "/dev/shm";
+    struct statvfs space;
+    if (access(memory, W_OK) == 0 && statvfs(memory, &space) == 0 && (unsigned long long)space.f_bavail * space.f_frsize >= ROOM)
+        return memory;
+    const char *const temporary = getenv("TMPDIR");
+    return temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp";
+}
