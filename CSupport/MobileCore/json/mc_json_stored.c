@@ -59,14 +59,16 @@ static mc_status append_double(mc_byte_buffer *buffer, double value, const char 
 }
 
 /// Writes `value / 10 ^ scale` without superfluous zeros.
-static mc_status append_scaled(mc_byte_buffer *buffer, int64_t value, unsigned scale)
+static mc_status append_scaled(mc_byte_buffer *buffer, int64_t value, unsigned scale, const char **problem)
 {
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     for (; scale > 0 && rest % 10 == 0; scale--)
         rest /= 10;
     uint8_t digits[INTEGER_SIZE + MC_DECIMAL_SCALED_PRECISION + 4];
-    if (scale > MC_DECIMAL_SCALED_PRECISION)
-        return MC_ERROR_MISUSE;
+    if (scale > MC_DECIMAL_SCALED_PRECISION) {
+        *problem = "expected a decimal as text, found an integer: no scaled integer has so many digits behind the point";
+        return MC_ERROR_TYPE;
+    }
     // From the last digit to the first, with zeros up to the one before the point.
     size_t at = sizeof digits;
     for (unsigned count = 0; rest > 0 || count <= scale; count++) {
@@ -146,7 +148,7 @@ mc_status mc_json_append_stored(mc_byte_buffer *buffer, const mc_stored *value, 
         break;
     case MC_COLUMN_DECIMAL:
         if (value->storage == SQLITE_INTEGER)
-            return append_scaled(buffer, value->integer, rule->scale);
+            return append_scaled(buffer, value->integer, rule->scale, problem);
         if (value->storage == SQLITE_TEXT)
             return append_plain(buffer, value, problem);
         break;

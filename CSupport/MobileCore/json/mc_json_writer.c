@@ -69,6 +69,11 @@ static mc_status fail(mc_json_writer *writer, mc_status status, const char *prob
     return mc_fail(error, status, "JSON text: %s", problem);
 }
 
+static mc_status fail_again(const mc_json_writer *writer, mc_error *error)
+{
+    return mc_fail(error, writer->failure, "JSON text: it was written on after an error");
+}
+
 static mc_status hand_over(mc_json_writer *writer, mc_error *error)
 {
     if (writer->sink == NULL || writer->text.length == 0)
@@ -92,7 +97,7 @@ static bool in_object(const mc_json_writer *writer)
 static mc_status begin_value(mc_json_writer *writer, mc_error *error)
 {
     if (writer->failure != MC_OK)
-        return mc_fail(error, writer->failure, "JSON text: it was written on after an error");
+        return fail_again(writer, error);
     if (in_object(writer) != writer->has_key)
         return fail(writer, MC_ERROR_MISUSE, "a value in an object needs a key", error);
     if (writer->depth == 0 && writer->has_value)
@@ -147,7 +152,7 @@ mc_status mc_json_write_begin_array(mc_json_writer *writer, mc_error *error)
 mc_status mc_json_write_end(mc_json_writer *writer, mc_error *error)
 {
     if (writer->failure != MC_OK)
-        return mc_fail(error, writer->failure, "JSON text: it was written on after an error");
+        return fail_again(writer, error);
     if (writer->depth == 0)
         return fail(writer, MC_ERROR_MISUSE, "an end with nothing open", error);
     if (writer->has_key)
@@ -161,7 +166,7 @@ mc_status mc_json_write_key(mc_json_writer *writer, const char *key, size_t leng
 {
     size_t bad = 0;
     if (writer->failure != MC_OK)
-        return mc_fail(error, writer->failure, "JSON text: it was written on after an error");
+        return fail_again(writer, error);
     if (!in_object(writer) || writer->has_key)
         return fail(writer, MC_ERROR_MISUSE, "a key that stands in no object, or behind another key", error);
     mc_status status = writer->has_value ? mc_byte_buffer_append(&writer->text, ",", 1) : MC_OK;
@@ -239,6 +244,8 @@ mc_status mc_json_write_node(mc_json_writer *writer, const mc_message *message, 
 {
     size_t count = 0;
     const mc_json_node *const nodes = mc_message_nodes(message, &count);
+    if (writer->failure != MC_OK)
+        return fail_again(writer, error);
     if (node >= count)
         return fail(writer, MC_ERROR_MISUSE, "a node that the message does not have", error);
     const uint32_t end = nodes[node].end;
@@ -301,7 +308,7 @@ mc_status mc_json_write_rows(mc_json_writer *writer, const mc_row_page *page, co
 mc_status mc_json_writer_finish(mc_json_writer *writer, mc_error *error)
 {
     if (writer->failure != MC_OK)
-        return mc_fail(error, writer->failure, "JSON text: it was written on after an error");
+        return fail_again(writer, error);
     if (writer->depth > 0 || !writer->has_value)
         return fail(writer, MC_ERROR_MISUSE, writer->depth > 0 ? "its end is missing" : "there is no value", error);
     return hand_over(writer, error);

@@ -3,7 +3,7 @@ import Foundation
 import MobileCore
 import Testing
 
-/// What fails under messages and exports: every allocation.
+/// What fails under messages and exports: every allocation, every operation on the file, every call of a sink.
 @Suite(.serialized) struct JSONFaultTests {
     /// Lets each allocation of `work` fail in turn, once and for good. What `work` returns must be the same whenever nothing failed.
     private func failEachAllocation(_ work: () throws(CoreError) -> [UInt8]) throws {
@@ -33,44 +33,176 @@ import Testing
         return Array("{\"rows\":[\(rows.joined(separator: ","))],\"many\":{\(keys.joined(separator: ","))}}".utf8)
     }()
 
+    private func rewritten() throws(CoreError) -> [UInt8] {
+        var read: OpaquePointer?, made: OpaquePointer?
+        defer {
+            mc_json_writer_close(made)
+            mc_message_free(read)
+        }
+        try CoreError.check { mc_message_read(message, message.count, nil, &read, $0) }
+        try CoreError.check { mc_json_writer_open(nil, &made, $0) }
+        try CoreError.check { mc_json_write_node(made!, read!, 0, $0) }
+        try CoreError.check { mc_json_writer_finish(made!, $0) }
+        var length = 0
+        let text = mc_json_writer_text(made!, &length)
+        return Array(UnsafeBufferPointer(start: text, count: length))
+    }
+
     @Test func `a message that is read and written again lets go of everything when an allocation fails`() throws {
-        try failEachAllocation { () throws(CoreError) in
-            var read: OpaquePointer?, made: OpaquePointer?
-            defer {
-                mc_json_writer_close(made)
-                mc_message_free(read)
+        let lost = try leftOver { try failEachAllocation(rewritten) }
+        #expect(lost == 0)
+    }
+
+    /// All of an export, read in small pieces. The third column's integers are ids of large values.
+    private func exported(_ statement: OpaquePointer, level: Int32, from core: CorePool) throws(CoreError) -> [UInt8] {
+        let large = [MC_EXPORT_LARGE_REFERENCE, MC_EXPORT_LARGE_REFERENCE, MC_EXPORT_LARGE_BASE64]
+        var rows: OpaquePointer?
+        defer { mc_export_close(rows) }
+        try CoreError.check { error in
+            large.withUnsafeBufferPointer { large in
+                var options = mc_export_options(
+                    columns: nil, column_count: 0, format: MC_EXPORT_OBJECTS, deflate_level: level, large: large.baseAddress, pool: core.pool)
+                return mc_export_open(mc_statement_sqlite(statement), &options, &rows, error)
             }
-            try CoreError.check { mc_message_read(message, message.count, nil, &read, $0) }
-            try CoreError.check { mc_json_writer_open(nil, &made, $0) }
-            try CoreError.check { mc_json_write_node(made!, read!, 0, $0) }
-            try CoreError.check { mc_json_writer_finish(made!, $0) }
+        }
+        var text: [UInt8] = [], piece = [UInt8](repeating: 0, count: 10_000)
+        while true {
             var length = 0
-            let text = mc_json_writer_text(made!, &length)
-            return Array(UnsafeBufferPointer(start: text, count: length))
+            try CoreError.check { mc_export_read(rows!, &piece, piece.count, &length, $0) }
+            if length == 0 { return text }
+            text += piece[..<length]
+        }
+    }
+
+    /// A table whose pages a small cache cannot hold, with large values in two of its rows.
+    private func fill(_ core: CorePool) throws {
+        try core.prepareBlobs()
+        let values = try (0..<2).map { try core.writeBlob([UInt8](repeating: UInt8($0), count: 20_000), chunkSize: 1500) }
+        try core.with(writer: true) { connection in
+            try exec(connection, "CREATE TABLE t(id INTEGER PRIMARY KEY, text, large)")
+            try exec(connection, "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) INSERT INTO t SELECT i, 'row ' || hex(zeroblob(300)), NULL FROM n")
+            for (row, value) in zip([7, 40], values) { try exec(connection, "UPDATE t SET large = \(value) WHERE id = \(row)") }
         }
     }
 
     @Test("an export lets go of everything when an allocation fails, and its statement can be run again", arguments: [0, 1] as [Int32])
     func export(level: Int32) throws {
-        let core = try CorePool()
-        try core.with { connection in
-            let sql = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 90) SELECT i, 'the text of row ' || i, 0.5 * i, zeroblob(600) FROM n"
-            try withStatement(connection, sql) { statement in
-                try failEachAllocation { () throws(CoreError) in
-                    var options = mc_export_options(
-                        columns: nil, column_count: 0, format: MC_EXPORT_OBJECTS, deflate_level: level, large: nil, pool: nil)
-                    var rows: OpaquePointer?
-                    defer { mc_export_close(rows) }
-                    try CoreError.check { mc_export_open(mc_statement_sqlite(statement), &options, &rows, $0) }
-                    var text: [UInt8] = [], piece = [UInt8](repeating: 0, count: 10_000)
-                    while true {
-                        var length = 0
-                        try CoreError.check { mc_export_read(rows!, &piece, piece.count, &length, $0) }
-                        if length == 0 { return text }
-                        text += piece[..<length]
-                    }
+        let lost = try leftOver {
+            let core = try CorePool()
+            try fill(core)
+            try core.with { connection in
+                try withStatement(connection, "SELECT id, text, large FROM t") { statement in
+                    try failEachAllocation { () throws(CoreError) in try exported(statement, level: level, from: core) }
                 }
             }
+        }
+        #expect(lost == 0)
+    }
+
+    @Test("an export tells what the file says, and its statement can be run again", arguments: [0, 1] as [Int32], [false, true])
+    func exportFromFile(level: Int32, stays: Bool) throws {
+        let storage = try #require(fault_storage_create(nil))
+        defer { fault_storage_free(storage) }
+        let lost = try leftOver {
+            let core = try CorePool { options in
+                options.vfs = fault_storage_name(storage)
+                options.page_size = 1024
+                options.cache_bytes = 10 * 1024
+            }
+            defer { core.close() }
+            try fill(core)
+            try core.with { connection in
+                try withStatement(connection, "SELECT id, text, large FROM t") { statement in
+                    let expected = try exported(statement, level: level, from: core)
+                    var failures = 0
+                    for operation in Int64(0)... {
+                        fault_storage_fail_after(storage, operation, 10, stays)  // SQLITE_IOERR
+                        let result = Result { () throws(CoreError) in try exported(statement, level: level, from: core) }
+                        let hasFailed = fault_storage_has_failed(storage)
+                        fault_storage_fail_after(storage, -1, 0, false)
+                        switch result {
+                        case .success(let text): #expect(text == expected, "operation \(operation)")
+                        case .failure(let error):
+                            #expect(error.code == MC_ERROR_IO, "operation \(operation): \(error.message)")
+                            failures += 1
+                        }
+                        if !hasFailed { break }
+                    }
+                    #expect(failures > 50)
+                }
+            }
+        }
+        #expect(lost == layerSize())
+    }
+
+    /// Takes what a writer hands over, and refuses one of its calls.
+    private final class Sink {
+        var bytes: [UInt8] = []
+        var calls = 0
+        let failsAt: Int
+
+        init(failsAt: Int) { self.failsAt = failsAt }
+
+        static let take: mc_json_sink = { context, bytes, length, error in
+            let sink = Unmanaged<Sink>.fromOpaque(context!).takeUnretainedValue()
+            sink.calls += 1
+            guard sink.calls != sink.failsAt else {
+                error?.pointee.code = MC_ERROR_FULL
+                return MC_ERROR_FULL
+            }
+            sink.bytes.append(contentsOf: UnsafeBufferPointer(start: bytes.assumingMemoryBound(to: UInt8.self), count: length))
+            return MC_OK
+        }
+    }
+
+    /// Writes a message and the rows of a page, again and again, until something fails. Every later call must fail in the same way.
+    private func write(_ message: OpaquePointer, _ page: UnsafePointer<mc_row_page>, to sink: Sink) throws -> mc_status {
+        var options = mc_json_writer_options(sink: Sink.take, context: Unmanaged.passUnretained(sink).toOpaque(), maximum: 0, depth: 0)
+        var made: OpaquePointer?
+        try CoreError.check { mc_json_writer_open(&options, &made, $0) }
+        let writer = made!
+        defer { mc_json_writer_close(writer) }
+        var status = mc_json_write_begin_array(writer, nil)
+        for _ in 0..<20 where status == MC_OK {
+            status = mc_json_write_node(writer, message, 0, nil)
+            if status == MC_OK { status = mc_json_write_rows(writer, page, nil, nil) }
+        }
+        if status == MC_OK { status = mc_json_write_end(writer, nil) }
+        if status == MC_OK { status = mc_json_writer_finish(writer, nil) }
+        if status != MC_OK {
+            #expect(mc_json_write_node(writer, message, .max, nil) == status)
+            #expect(mc_json_write_rows(writer, page, nil, nil) == status)
+            #expect(mc_json_write_key(writer, "k", 1, nil) == status)
+            #expect(mc_json_write_number(writer, "x", 1, nil) == status)
+            #expect(mc_json_write_end(writer, nil) == status)
+            #expect(mc_json_writer_finish(writer, nil) == status)
+        }
+        return status
+    }
+
+    @Test func `a sink that fails ends the writing, which stays ended, and has got the text up to there`() throws {
+        let core = try CorePool()
+        try fill(core)
+        var read: OpaquePointer?, page: UnsafeMutablePointer<mc_row_page>?
+        defer {
+            mc_message_free(read)
+            mc_row_page_free(page)
+        }
+        try CoreError.check { mc_message_read(message, message.count, nil, &read, $0) }
+        try CoreError.check { mc_row_page_create(&page, $0) }
+        try core.with { connection in
+            try withStatement(connection, "SELECT id, text FROM t") { statement in
+                var isAtEnd = false
+                try CoreError.check { mc_row_page_fill(page!, statement, 100, 1 << 20, &isAtEnd, $0) }
+            }
+        }
+        let whole = Sink(failsAt: 0)
+        #expect(try write(read!, page!, to: whole) == MC_OK)
+        #expect(whole.calls > 10)
+        for call in 1...whole.calls {
+            let sink = Sink(failsAt: call)
+            #expect(try write(read!, page!, to: sink) == MC_ERROR_FULL)
+            #expect(sink.calls == call && Array(whole.bytes[..<sink.bytes.count]) == sink.bytes)
         }
     }
 
