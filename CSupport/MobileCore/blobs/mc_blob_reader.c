@@ -349,13 +349,14 @@ static mc_status skip_scalars(mc_blob_reader *reader, int64_t byte, int64_t scal
         const size_t size = mc_utf8_prefix(bytes + skipped, length - skipped, scalars, &count);
         byte += (int64_t)(skipped + size);
         scalars -= count;
-        if (scalars == 0)
-            break;
+        if (scalars == 0) {
+            *found = byte;
+            return MC_OK;
+        }
         if (size == 0)
             return mc_fail(error, MC_ERROR_CORRUPT, "large value %" PRId64 ", byte %" PRId64 ": not UTF-8", reader->value, byte);
     }
-    *found = byte;
-    return MC_OK;
+    return mc_fail(error, MC_ERROR_CORRUPT, "large value %" PRId64 ": it has fewer characters than were counted", reader->value);
 }
 
 static mc_status seek_scalar(mc_blob_reader *reader, int64_t position, int64_t *byte, mc_error *error)

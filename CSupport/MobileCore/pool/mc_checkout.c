@@ -27,8 +27,10 @@ static mc_finding find(mc_pool *pool, const mc_checkout *checkout, mc_connection
             (void)mc_fail(error, MC_ERROR_READ_ONLY, "the database \"%s\" is open for reading only", pool->path);
             return FOUND_FAILURE;
         }
+        if (pool->writer->is_active)
+            return FOUND_NONE;
         *out = pool->writer;
-        return pool->writer->is_active ? FOUND_NONE : FOUND_CONNECTION;
+        return FOUND_CONNECTION;
     }
     if (pool->idle_readers != NULL) {
         *out = pool->idle_readers;

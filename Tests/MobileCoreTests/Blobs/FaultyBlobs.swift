@@ -4,7 +4,7 @@ import MobileCore
 
 /// A piece of work with large values, small enough to be done again for every single thing that can go wrong in it.
 enum BlobWork: CaseIterable, Sendable {
-    case writeBytes, writeText, read, seek, readText, exchange, remove, copyOut, copyIn, dropLeftovers, columnValue
+    case writeBytes, writeText, read, seek, readText, exchange, remove, copyOut, copyIn, dropLeftovers, columnValue, dropUnreferenced, part
 }
 
 /// A database over storage that fails on request, with values to work on: a row of `t` refers to `old`, nothing refers to `text`.
@@ -47,7 +47,7 @@ final class FaultyBlobs {
     /// What `work` works on, made while nothing fails.
     func prepare(_ work: BlobWork) throws {
         switch work {
-        case .exchange, .remove: spare = try core.writeBlob([9, 9, 9] + bytes, chunkSize: 1500)
+        case .exchange, .remove, .dropUnreferenced: spare = try core.writeBlob([9, 9, 9] + bytes, chunkSize: 1500)
         case .dropLeftovers:
             try core.with(writer: true) { connection in
                 try exec(connection, "INSERT INTO _mc_value(unit, chunk, state, length, bytes) VALUES (0, 4, 0, 0, 0)")
@@ -89,6 +89,26 @@ final class FaultyBlobs {
             mc_blob_unpin(core.pool, value)
             spare = value
         case .dropLeftovers: try core.prepareBlobs()
+        case .dropUnreferenced:
+            try core.with(writer: true) { connection in
+                try "t".withCString { table in
+                    try "value".withCString { column in
+                        var reference = mc_blob_reference(table: table, column: column)
+                        mc_blob_pin(core.pool, text, nil)
+                        defer { mc_blob_unpin(core.pool, text) }
+                        try CoreError.check { mc_connection_begin(connection, $0) }
+                        try CoreError.check { mc_blob_drop_unreferenced(connection, &reference, 1, nil, $0) }
+                        try CoreError.check { mc_connection_commit(connection, $0) }
+                    }
+                }
+            }
+        case .part:
+            // Of a transaction that goes on whatever becomes of the value.
+            try core.with(writer: true) { connection in
+                try CoreError.check { mc_connection_begin(connection, $0) }
+                spare = try core.writeBlob(bytes, chunkSize: 1500, pieces: 3100, flushes: true)
+                try CoreError.check { mc_connection_commit(connection, $0) }
+            }
         case .columnValue:
             try core.with { connection in
                 var value: OpaquePointer?
@@ -107,7 +127,7 @@ final class FaultyBlobs {
     func settle(_ work: BlobWork, isDone: Bool) throws {
         try expect(core.statistics.readers_active == 0 && !core.statistics.writer_is_active)
         switch work {
-        case .writeBytes, .writeText, .copyIn:
+        case .writeBytes, .writeText, .copyIn, .part:
             if isDone {
                 try expect(core.readBlob(spare) == (work == .writeText ? characters : bytes))
                 try drop(spare)
@@ -122,7 +142,7 @@ final class FaultyBlobs {
                 try core.with(writer: true) { try exec($0, "UPDATE t SET value = \(id) WHERE id = 1") }
             }
             try drop(spare)
-        case .remove: try drop(spare)
+        case .remove, .dropUnreferenced: try drop(spare)
         case .dropLeftovers: break
         case .copyOut: try expect(!FileManager.default.fileExists(atPath: file + ".out.part"))
         default: break
