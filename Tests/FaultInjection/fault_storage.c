@@ -87,7 +87,14 @@ static void record(fault_storage *storage, fault_kind kind, int file, int64_t pl
 
 // ---- Files ---------------------------------------------------------------------------------------------------------------
 
-static int file_close(sqlite3_file *file) { return real_of(file)->pMethods->xClose(real_of(file)); }
+static int file_close(sqlite3_file *file)
+{
+    fault_storage *storage = storage_of(file);
+    enter(storage);
+    storage->open_files--;
+    leave(storage);
+    return real_of(file)->pMethods->xClose(real_of(file));
+}
 
 static int file_read(sqlite3_file *file, void *bytes, int length, sqlite3_int64 offset)
 {
@@ -186,26 +193,21 @@ static int file_shm_lock(sqlite3_file *file, int first, int count, int flags)
 static void file_shm_barrier(sqlite3_file *file) { real_of(file)->pMethods->xShmBarrier(real_of(file)); }
 static int file_shm_unmap(sqlite3_file *file, int remove) { return real_of(file)->pMethods->xShmUnmap(real_of(file), remove); }
 
+#define FILE_METHODS                                                                                                         \
+    .xClose = file_close, .xRead = file_read, .xWrite = file_write, .xTruncate = file_truncate, .xSync = file_sync,          \
+    .xFileSize = file_size, .xLock = file_lock, .xUnlock = file_unlock, .xCheckReservedLock = file_check_lock,               \
+    .xFileControl = file_control, .xSectorSize = file_sector_size, .xDeviceCharacteristics = file_characteristics
+
 // No mapping of the database: every read is seen.
 static const sqlite3_io_methods file_methods = {
     .iVersion = 2,
-    .xClose = file_close,
-    .xRead = file_read,
-    .xWrite = file_write,
-    .xTruncate = file_truncate,
-    .xSync = file_sync,
-    .xFileSize = file_size,
-    .xLock = file_lock,
-    .xUnlock = file_unlock,
-    .xCheckReservedLock = file_check_lock,
-    .xFileControl = file_control,
-    .xSectorSize = file_sector_size,
-    .xDeviceCharacteristics = file_characteristics,
+    FILE_METHODS,
     .xShmMap = file_shm_map,
     .xShmLock = file_shm_lock,
     .xShmBarrier = file_shm_barrier,
     .xShmUnmap = file_shm_unmap,
 };
+static const sqlite3_io_methods methods_without_shared_memory = {.iVersion = 1, FILE_METHODS};
 
 // ---- The VFS -------------------------------------------------------------------------------------------------------------
 
@@ -214,19 +216,23 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
     fault_storage *storage = (fault_storage *)vfs;
     fault_file *wrapper = (fault_file *)file;
     file->pMethods = NULL;
-    int code = fault(storage);
-    if (code != SQLITE_OK)
-        return code;
+    const int failure = fault(storage);
+    if (failure != SQLITE_OK && !storage->fails_opened)
+        return failure;
     sqlite3_file *real = (sqlite3_file *)((char *)file + WRAPPER_SIZE);
-    code = base_of(vfs)->xOpen(base_of(vfs), name, real, flags, out_flags);
+    const int code = base_of(vfs)->xOpen(base_of(vfs), name, real, flags, out_flags);
     if (code != SQLITE_OK)
         return code;
     enter(storage);
     storage->counts.opens++;
+    storage->open_files++;
     const int index = index_of_name(storage, name);
     leave(storage);
-    *wrapper = (fault_file){.base.pMethods = &file_methods, .storage = storage, .real = real, .index = index};
-    return SQLITE_OK;
+    *wrapper = (fault_file){
+        .base.pMethods = storage->hides_shared_memory ? &methods_without_shared_memory : &file_methods,
+        .storage = storage, .real = real, .index = index,
+    };
+    return failure;
 }
 
 static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync_directory)
@@ -350,6 +356,17 @@ bool fault_storage_has_failed(fault_storage *storage)
     return has_failed;
 }
 
+void fault_storage_fail_opened(fault_storage *storage) { storage->fails_opened = true; }
+
+int64_t fault_storage_open_files(fault_storage *storage)
+{
+    enter(storage);
+    const int64_t open_files = storage->open_files;
+    leave(storage);
+    return open_files;
+}
+
+void fault_storage_hide_shared_memory(fault_storage *storage) { storage->hides_shared_memory = true; }
 void fault_storage_set_sector_size(fault_storage *storage, int bytes) { storage->sector_size = bytes; }
 
 void fault_storage_record(fault_storage *storage, bool on)

@@ -25,6 +25,8 @@ struct fault_storage {
     int64_t countdown;  // operations before the one that fails; negative: none
     int code;
     bool stays, has_failed;
+    bool fails_opened, hides_shared_memory;
+    int64_t open_files;
     int sector_size;  // 0: the base's
 
     bool is_recording, has_lost_changes;

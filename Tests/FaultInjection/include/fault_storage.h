@@ -32,6 +32,13 @@ void fault_storage_fail_after(fault_storage *storage, int64_t operations, int co
 /// Whether an operation has failed since the last `fault_storage_fail_after`.
 bool fault_storage_has_failed(fault_storage *storage);
 
+/// From now on an opening that fails leaves its file open for SQLite to close, as a VFS may.
+void fault_storage_fail_opened(fault_storage *storage);
+/// Files that are open now.
+int64_t fault_storage_open_files(fault_storage *storage);
+/// Files that are opened from now on are of the first version: without shared memory, and so without a write-ahead log.
+void fault_storage_hide_shared_memory(fault_storage *storage);
+
 /// Makes it a disk with sectors of `bytes` that a power cut tears: SQLite then fills the log's last sector after each commit.
 /// Before databases are opened with it; 0: the base's.
 void fault_storage_set_sector_size(fault_storage *storage, int bytes);

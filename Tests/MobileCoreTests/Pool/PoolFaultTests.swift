@@ -144,12 +144,16 @@ import Testing
     }
 
     @Test("an operation of the storage that fails is an error or does no harm, and the database is whole",
-          arguments: [SQLITE_IOERR, SQLITE_FULL], [false, true])
-    func storage(code: Int32, stays: Bool) throws {
+          arguments: [(SQLITE_IOERR, false), (SQLITE_IOERR, true), (SQLITE_FULL, false), (SQLITE_FULL, true)], [false, true])
+    func storage(fault: (code: Int32, stays: Bool), hasLog: Bool) throws {
+        let (code, stays) = fault
         var failures = 0, operation: Int64 = 0
         while true {
             let (directory, path) = try Self.newFile()
             let storage = try #require(fault_storage_create(nil))
+            let other = hasLog ? try SQLiteHandle(path) : nil  // keeps a log, which the pool goes on with
+            try other?.run("PRAGMA page_size = 1024; PRAGMA journal_mode = wal; CREATE TABLE other (x)")
+            defer { other?.close() }
             defer {
                 fault_storage_free(storage)
                 try? FileManager.default.removeItem(at: directory)

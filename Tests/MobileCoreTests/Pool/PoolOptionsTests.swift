@@ -15,7 +15,7 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
         BadSetting(change: { $0.page_size = 0 }, message: "page size 0: use a power of two from 1024 to 65536, or a negative value for the default (4096)"),
         BadSetting(change: { $0.page_size = 512 }, message: "page size 512: use a power of two from 1024 to 65536, or a negative value for the default (4096)"),
         BadSetting(change: { $0.page_size = 131072 }, message: "page size 131072: use a power of two from 1024 to 65536, or a negative value for the default (4096)"),
-        BadSetting(change: { $0.cache_bytes = 4095 }, message: "cache size 4095 bytes: use at least one page (4096 bytes)"),
+        BadSetting(change: { $0.page_size = 4096; $0.cache_bytes = 4095 }, message: "cache size 4095 bytes: use at least one page (4096 bytes)"),
         BadSetting(change: { $0.page_size = 65536; $0.cache_bytes = 10000 }, message: "cache size 10000 bytes: use at least one page (65536 bytes)"),
         BadSetting(change: { $0.readers = 0 }, message: "maximum connections 0: use 1 to 64 readers beside the writer"),
         BadSetting(change: { $0.readers = 65 }, message: "maximum connections 65: use 1 to 64 readers beside the writer"),
@@ -71,9 +71,10 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
     }
 
     @Test func `the page size of an existing file wins`() throws {
-        let core = try CorePool { $0.page_size = 16384 }
+        func pool(_ size: Int32, _ options: inout mc_pool_options) { (options.page_size, options.cache_bytes) = (size, 1 << 20) }
+        let core = try CorePool { pool(16384, &$0) }
         try core.with(writer: true) { try exec($0, "CREATE TABLE t(a)") }
-        let second = try CorePool.open(core.directory + "/core.db") { $0.page_size = 1024 }
+        let second = try CorePool.open(core.directory + "/core.db") { pool(1024, &$0) }
         defer { mc_pool_free(second) }
         var settings = mc_pool_settings()
         mc_pool_get_settings(second, &settings)

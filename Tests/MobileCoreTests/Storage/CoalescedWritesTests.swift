@@ -117,6 +117,33 @@ import Testing
         #expect(operations > 3 && commitsFailed > 0)
     }
 
+    @Test("what fails in the middle of a transaction that goes on is missing there, and nothing else", arguments: [SQLITE_FULL, SQLITE_IOERR])
+    func partFails(code: Int32) throws {
+        var operations: Int64 = 0
+        while true {
+            let database = try LayeredDatabase(pageSize: 1024, cachePages: 10, synchronous: "off")
+            try database.insert(10, bytes: 700)
+            var isInserted = false, isUpdated = false, isCommitted = false
+            let hasFailed = database.failing(after: operations, code: code) {
+                // Some failures make SQLite roll all of it back at once; what follows would be no part of it.
+                func isOpen() -> Bool { sqlite3_get_autocommit(database.handle.handle) == 0 }
+                guard (try? database.handle.run("BEGIN")) != nil else { return }
+                isInserted = (try? database.insert(60, bytes: 700)) != nil
+                isUpdated = isOpen() && (try? database.handle.run("UPDATE t SET x = zeroblob(699) WHERE id % 2 = 0")) != nil
+                isCommitted = isOpen() && (try? database.handle.run("COMMIT")) != nil
+            }
+            if !isCommitted { try? database.handle.run("ROLLBACK") }
+            guard hasFailed else { break }
+            let rows = isCommitted && isInserted ? 70 : 10
+            let expected = ["\(rows)", "\(isCommitted && isUpdated ? rows / 2 : 0)"]
+            let contents = "SELECT count(*), count(nullif(length(x), 700)) FROM t"
+            #expect(try database.handle.first(contents) == expected, "operation \(operations)")
+            #expect(try database.recovered(contents) == (expected, ["ok"]), "operation \(operations)")
+            operations += 1
+        }
+        #expect(operations > 3)
+    }
+
     /// The methods of a file beside writing, each called while frames are held back.
     enum Method: String, CaseIterable, Sendable {
         case read, size, truncate, sync, lock, unlock, control

@@ -30,6 +30,7 @@ import Testing
         }
         #expect(Int64(change) == fault_storage_recorded(load.storage))
         #expect(cuts >= (step == 1 ? 2500 : 100))  // FULL and NORMAL together: 5,000 in the long run
+        if step == 1 { print("synchronous=\(synchronous): the power was cut \(cuts) times in a load of \(change) changes") }
     }
 
     /// `acknowledged`: the last transaction that was committed before the cut; -1 before the tables were made.
