@@ -93,7 +93,7 @@ let package = Package(
         .executableTarget(name: "killed-process", dependencies: ["MobileCore"], path: "Tests/KilledProcess"),
         .executableTarget(name: "CClient", dependencies: ["MobileCore"], path: "Tests/CClient"),
         .testTarget(
-            name: "MobileCoreTests", dependencies: ["MobileCore", "FaultInjection", "MobileSQLite", "killed-process", "CClient"], swiftSettings: swift),
+            name: "MobileCoreTests", dependencies: ["MobileCore", "FaultInjection", "MobileSQLite", "MobileJansson", "killed-process", "CClient"], swiftSettings: swift),
         .testTarget(
             name: "MobileToolTests", dependencies: ["mobile", "MobileSync", "MobileObjects", "MobileModel", "MobileStore", "SampleCRM"],
             swiftSettings: swift),
@@ -119,7 +119,7 @@ let package = Package(
             name: "MobileSyncTests",
             dependencies: [
                 "MobileSync", "MobileServer", "MobileTransport", "SimulatedServer", "MobileObjects", "MobileModel", "MobileProtocol", "MobileStore",
-                "SampleCRM", "mobile",
+                "MobileCrypto", "SampleCRM", "mobile",
             ],
             swiftSettings: swift),
     ],

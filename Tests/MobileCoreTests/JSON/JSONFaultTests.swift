@@ -1,6 +1,7 @@
 import FaultInjection
 import Foundation
 import MobileCore
+import MobileJansson
 import Testing
 
 /// What fails under messages and exports: every allocation, every operation on the file, every call of a sink.
@@ -51,6 +52,109 @@ import Testing
     @Test func `a message that is read and written again lets go of everything when an allocation fails`() throws {
         let lost = try leftOver { try failEachAllocation(rewritten) }
         #expect(lost == 0)
+    }
+
+    @Test("a text of one kind of values lets go of everything, whichever of its allocations fails", arguments: 0..<8)
+    func kinds(kind: Int) throws {
+        let core = try CorePool()
+        var page: UnsafeMutablePointer<mc_row_page>?
+        try CoreError.check { mc_row_page_create(&page, $0) }
+        defer { mc_row_page_free(page) }
+        try core.with { connection in
+            try withStatement(connection, "SELECT 1.5, x'0001', 'text', 7") { statement in
+                var isAtEnd = false
+                try CoreError.check { mc_row_page_fill(page!, statement, 10, 1000, &isAtEnd, $0) }
+            }
+        }
+        func written() throws(CoreError) -> [UInt8] {
+            var made: OpaquePointer?, length = 0
+            defer { mc_json_writer_close(made) }
+            try CoreError.check { mc_json_writer_open(nil, &made, $0) }
+            let writer = made!
+            try CoreError.check { kind == 2 ? mc_json_write_begin_object(writer, $0) : mc_json_write_begin_array(writer, $0) }
+            for number in 0..<3000 {
+                try CoreError.check { error in
+                    switch kind {
+                    case 0: mc_json_write_integer(writer, Int64(number), error)
+                    case 1: mc_json_write_double(writer, 0.5, error)
+                    case 2: number % 2 == 0 ? mc_json_write_key(writer, "key", 3, error) : mc_json_write_null(writer, error)
+                    case 3: mc_json_write_string(writer, "\u{8}\u{C}\r\n", 4, error)
+                    case 4: mc_json_write_boolean(writer, true, error)
+                    case 5: mc_json_write_rows(writer, page!, nil, error)
+                    case 6: number < 60 ? mc_json_write_begin_array(writer, error) : MC_OK
+                    default: mc_json_write_number(writer, "12.50", 5, error)
+                    }
+                }
+            }
+            for _ in 0..<(kind == 6 ? 61 : 1) { try CoreError.check { mc_json_write_end(writer, $0) } }
+            try CoreError.check { mc_json_writer_finish(writer, $0) }
+            let text = mc_json_writer_text(writer, &length)
+            return Array(UnsafeBufferPointer(start: text, count: length))
+        }
+        if kind == 3 { #expect(try String(decoding: written().prefix(11), as: UTF8.self) == #"["\b\f\r\n","#.prefix(11)) }
+        let lost = try leftOver { try failEachAllocation(written) }
+        #expect(lost == 0)
+    }
+
+    @Test("rows of every type are refused without memory, and nothing is kept", arguments: [1, 5, 100_000])
+    func rows(chunk: Int) throws {
+        let columns = [
+            ScanColumn(name: "wide", type: MC_COLUMN_DECIMAL, precision: 40, scale: 5), ScanColumn(name: "text", type: MC_COLUMN_TEXT),
+            ScanColumn(name: "moment", type: MC_COLUMN_DATE_TIME), ScanColumn(name: "blob", type: MC_COLUMN_BLOB), ScanColumn(name: "any"),
+        ]
+        let row = #"{"wide":12345678901234567890.5,"te\u0078t":"\u00e9\n","moment":"2026-05-17T10:00:00","blob":"AQID","any":[1]}"#
+        let text = Array("[\(Array(repeating: row, count: 40).joined(separator: ","))]".utf8)
+        let whole = Scan(text, columns: columns, chunk: chunk)
+        #expect(whole.code == MC_OK && whole.rows.count == 40)
+        let lost = leftOver {
+            for allocation in Int64(0)... {
+                fault_memory_fail_after(allocation, false)
+                let scan = Scan(text, columns: columns, chunk: chunk)
+                let hasFailed = fault_memory_has_failed()
+                fault_memory_fail_after(-1, false)
+                #expect(scan.code == (hasFailed ? MC_ERROR_NO_MEMORY : MC_OK), "allocation \(allocation): \(scan.message)")
+                if !hasFailed { break }
+            }
+        }
+        #expect(lost == 0)
+    }
+
+    @Test func `rows that were refused stay refused, and members have their limits`() throws {
+        var options = mc_rows_options(
+            name: nil, columns: nil, column_count: 0, members: nil, member_count: 0, depth: 0, row_bytes: 0, sink: nil, context: nil)
+        var rows: OpaquePointer?, error = mc_error()
+        #expect(mc_rows_open(&options, &rows, nil) == MC_ERROR_MISUSE)
+        "a".withCString { name in
+            var column = mc_column(name: name, type: MC_COLUMN_INTEGER, precision: 0, scale: 0, required: false)
+            withUnsafePointer(to: &column) { column in
+                var member = mc_rows_member(name: name, columns: column, column_count: 1)
+                withUnsafePointer(to: &member) { member in
+                    options.members = member
+                    for count in [0, 1001] {
+                        options.member_count = count
+                        #expect(mc_rows_open(&options, &rows, nil) == MC_ERROR_MISUSE && rows == nil)
+                    }
+                    for (text, code) in [
+                        (#"{"a":[[1],[2]]}"#, MC_OK), (#"{"a":[["x"]]}"#, MC_ERROR_TYPE), (#"{"b":[]}"#, MC_ERROR_TYPE), (#"{"a""#, MC_ERROR_TRUNCATED),
+                        (#"{"a\x":[]}"#, MC_ERROR_JSON),
+                    ] {
+                        options.member_count = 1
+                        #expect(mc_rows_open(&options, &rows, nil) == MC_OK)
+                        var status = mc_rows_push(rows!, nil, 0, &error)
+                        #expect(status == MC_OK)
+                        status = mc_rows_push(rows!, text, text.utf8.count, &error)
+                        if status == MC_OK { status = mc_rows_finish(rows!, &error) }
+                        #expect(status == code, "\(text)")
+                        if code != MC_OK {
+                            #expect(mc_rows_push(rows!, "1", 1, nil) == MC_ERROR_MISUSE)
+                            #expect(mc_rows_finish(rows!, nil) == MC_ERROR_MISUSE)
+                        }
+                        mc_rows_close(rows)
+                        rows = nil
+                    }
+                }
+            }
+        }
     }
 
     /// All of an export, read in small pieces. The third column's integers are ids of large values.
@@ -211,7 +315,7 @@ import Testing
         let text = Array(#"[1,{"a":[1e400]}]"#.utf8)
         try CoreError.check { mc_message_read(text, text.count, nil, &read, $0) }
         defer { mc_message_free(read) }
-        var tree: OpaquePointer?
+        var tree: UnsafeMutablePointer<json_t>?
         var error = mc_error()
         #expect(mc_message_tree(read!, 0, &tree, &error) == MC_ERROR_LIMIT)
         #expect(error.byte_offset == 9 && tree == nil)
