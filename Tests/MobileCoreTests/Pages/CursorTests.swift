@@ -8,7 +8,10 @@ import Testing
     func samePages(seed: Int) throws {
         var numbers = SeededNumbers(UInt64(seed))
         let core = try CorePool { options in
-            if seed % 4 == 0 { options.page_size = seed % 8 == 0 ? 65536 : 1024 }
+            if seed % 4 == 0 {
+                options.page_size = seed % 8 == 0 ? 65536 : 1024
+                options.cache_bytes = max(options.cache_bytes, Int64(options.page_size))
+            }
             if seed % 3 == 0 { options.cache_bytes = 10 * 65536 }
         }
         try core.with(writer: true) { connection in

@@ -261,7 +261,10 @@ struct LargeValueStore {
 
     @Test("chunks fill whole pages", arguments: [1024, 2048, 4096, 8192, 16384, 32768, 65536])
     func chunksFillPages(pageSize: Int) throws {
-        let store = try LargeValueStore { $0.pageSize = pageSize }
+        let store = try LargeValueStore {
+            $0.pageSize = pageSize
+            $0.cacheSize = .megabytes(10)
+        }
         let value = try store.write([UInt8](repeating: 7, count: 8_000_000), chunkSize: nil)
         let text = try store.write(String(repeating: "x", count: 8_000_000), chunkSize: nil)
         let space = try store.database.read { connection in

@@ -30,6 +30,12 @@ import Testing
         return Array((text + (wrong ?? "[\(rows + 1),null,null]]")).utf8)
     }
 
+    /// The same rows plain, deflated and as gzip.
+    static let inputs: [[UInt8]] = {
+        let plain = input()
+        return [plain, deflated(plain), deflated(plain, gzip: true)]
+    }()
+
     func importing(_ bytes: [UInt8], size: Int, _ change: (inout ImportOptions) -> Void) throws -> ImportResult {
         try database.write { connection in
             var options = ImportOptions()
@@ -48,8 +54,8 @@ import Testing
 
     @Test(arguments: [1000, 65_536, 1 << 20, 100_000_000], [ImportThreads.on, .automatic])
     func `the outcome is the same, plain and deflated`(size: Int, threads: ImportThreads) throws {
-        let plain = Self.input()
-        for input in [plain, deflated(plain), deflated(plain, gzip: true)] {
+        let plain = Self.inputs[0]
+        for input in Self.inputs {
             try database.write { _ = try $0.execute("DELETE FROM item WHERE id <> 7") }
             let alone = try importing(input, size: size) { $0.threads = .off }
             let expected = try content()

@@ -1,4 +1,5 @@
 import Foundation
+import MobileCrypto
 import MobileModel
 import MobileObjects
 import MobileServer
@@ -41,6 +42,7 @@ final class TestBench: Sendable {
             cachePath: directory.file("cache.db"),
             packages: [PackageDeployment(CRM.metadata.model, backEnds: ["enterprise": directory.file("enterprise.db")])],
             users: [user: password])
+        configuration.passwordParameters = .init(n: 16)  // what a login costs is none of these tests' business
         configure(&configuration)
         return try MobileServer(configuration)
     }
