@@ -45,7 +45,7 @@ simulate: ready ## cut the power after every single change of a recorded load, a
 
 soak: ready ## long variants of tests: 200 killed writers, every allocation failing, a minute of mixed load under the thread sanitizer, other page and cache sizes
 	swift build --build-tests --quiet
-	KILL_ROUNDS=200 FAULT_STEP=1 swift test --skip-build --disable-xctest --filter 'KilledWriterTests|PoolFaultTests'
+	KILL_ROUNDS=200 FAULT_STEP=1 swift test --skip-build --disable-xctest --filter 'KilledWriterTests|FaultTests|ImportFaultsTests'
 	for sizes in '1024 10' '4096 10' '65536 10' '65536 200'; do \
 	    CORE_PAGE_SIZE=$${sizes% *} CORE_CACHE_PAGES=$${sizes#* } swift test --skip-build --disable-xctest --filter '^(MobileCoreTests|MobileStoreTests)\.'; done
 	SOAK_SECONDS=60 TSAN_OPTIONS=halt_on_error=1 \
@@ -62,8 +62,10 @@ sanitize-thread: ready ## run all tests under the thread sanitizer
 	TSAN_OPTIONS="halt_on_error=1 suppressions=$(CURDIR)/Tests/Sanitizers/thread.suppressions" \
 	    swift test --disable-xctest --scratch-path .build/thread --sanitize=thread $(ARGS)
 
-coverage: ready ## run all tests and show which part of each module they reach
-	swift test --disable-xctest --scratch-path .build/coverage --enable-code-coverage $(ARGS)
+# SwiftPM itself measures Swift alone.
+coverage: ready ## run all tests and show which part of each module they reach, and which branches of the core they do not take, and why
+	FAULT_STEP=1 swift test --disable-xctest --scratch-path .build/coverage --enable-code-coverage \
+	    -Xcc -fprofile-instr-generate -Xcc -fcoverage-mapping -Xcc -fprofile-update=atomic $(ARGS)
 	@.ci/coverage .build/coverage
 
 docs: ready ## build the documentation of all modules into .build/docs
