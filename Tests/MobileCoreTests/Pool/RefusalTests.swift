@@ -214,12 +214,12 @@ import Testing
                         func open(_ change: Change) -> mc_status {
                             var table = mc_import_table(
                                 table: name, member: nil, columns: column, column_count: 1, mode: MC_IMPORT_UPSERT, keys: key, key_count: 1, on_insert: nil,
-                                on_insert_count: 0, pending: nil)
+                                on_insert_count: 0, pending: nil, large: nil, large_count: 0)
                             return withUnsafeMutablePointer(to: &table) { table in
                                 var options = mc_import_options(
                                     tables: table, table_count: 1, is_object: false, depth: 0, row_bytes: 0, inflated_bytes: 0, inflate_ratio: 0, commit_rows: 0,
                                     commit_bytes: 0, progress: nil, observer: nil, context: nil, threads: MC_IMPORT_THREADS_OFF, thread_begins: nil,
-                                    thread_context: nil)
+                                    thread_context: nil, connection: nil)
                                 var made: OpaquePointer?
                                 change(&options, &table.pointee)
                                 let status = mc_import_open(mc_connection_sqlite(writer), &options, &made, nil)
