@@ -78,6 +78,7 @@ import Testing
         defer { fault_storage_free(storage) }
         let core = try CorePool { options in
             options.vfs = fault_storage_name(storage)
+            options.page_size = 4096
             options.cache_bytes = 40_960
         }
         defer { core.close() }

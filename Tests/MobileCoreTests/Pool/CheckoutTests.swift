@@ -279,7 +279,7 @@ import Testing
     }
 
     @Test func `many threads read and write, and nothing is lost`() throws {
-        let core = try CorePool { $0.readers = 3; $0.cache_bytes = 40960 }
+        let core = try CorePool { $0.readers = 3; $0.page_size = 4096; $0.cache_bytes = 40960 }
         try core.with(writer: true) { try exec($0, "CREATE TABLE t(thread, i)") }
         let threads = (0..<6).map { number in
             TestThread {

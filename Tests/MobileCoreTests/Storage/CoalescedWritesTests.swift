@@ -219,6 +219,7 @@ import Testing
         defer { fault_storage_free(storage) }
         let core = try CorePool {
             $0.coalesces_log_writes = isCoalesced
+            $0.page_size = 4096
             $0.vfs = fault_storage_name(storage)
         }
         defer { mc_pool_close(core.pool, nil) }

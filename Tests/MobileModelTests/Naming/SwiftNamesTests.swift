@@ -43,7 +43,7 @@ import Testing
             if let match = line.firstMatch(of: /^(?:public |open |final |package )*(?:class|extension|protocol|struct|enum|actor) (\w+)/) {
                 isWanted = types.contains(String(match.1))
             }
-            if isWanted, let match = line.firstMatch(of: /^ {4}(?:@\w+ )*(?:public|open) (?:[\w()]+ )*?(?:func|var|let) (\w+)/) {
+            if isWanted, let match = line.firstMatch(of: /^ {4}(?:@\w+(?:\(\w+\))? )*(?:public|open) (?:[\w()]+ )*?(?:func|var|let) (\w+)/) {
                 names.insert(String(match.1))
             }
         }
