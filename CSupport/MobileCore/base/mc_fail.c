@@ -67,6 +67,8 @@ static mc_status status_for_sqlite(int sqlite_code)
 {
     if (sqlite_code == SQLITE_IOERR_NOMEM)  // memory that a file operation wanted
         return MC_ERROR_NO_MEMORY;
+    if (sqlite_code == SQLITE_CONSTRAINT_COMMITHOOK)
+        return MC_ERROR_SQLITE;
     switch (sqlite_code & 0xFF) {
     case SQLITE_NOMEM: return MC_ERROR_NO_MEMORY;
     case SQLITE_CONSTRAINT: return MC_ERROR_CONSTRAINT;
@@ -92,7 +94,8 @@ mc_status mc_fail_sqlite(mc_error *error, sqlite3 *db, int sqlite_code, const ch
     fill(error, code, sqlite_code, -1, 0, format, arguments);
     va_end(arguments);
     const size_t used = strlen(error->message);
-    const char *reason = db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(sqlite_code);
+    const char *reason = sqlite_code == SQLITE_CONSTRAINT_COMMITHOOK ? "SQLite has rolled the transaction back"
+        : db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(sqlite_code);
     (void)snprintf(error->message + used, sizeof error->message - used, ": %s", reason);
     cut_at_character(error->message);
     return code;

@@ -83,7 +83,8 @@ static void keep_first(mc_byte_buffer *statements, size_t count)
     statements->length = at;
 }
 
-mc_status mc_deferred_indexes_drop(mc_deferred_indexes *indexes, sqlite3 *db, const char *table, int64_t inserted, mc_error *error)
+mc_status mc_deferred_indexes_drop(mc_deferred_indexes *indexes, sqlite3 *db, const char *table, int64_t inserted, bool *has_dropped,
+                                   mc_error *error)
 {
     if (indexes->looked || inserted < ROWS_DECISIVE)
         return MC_OK;
@@ -101,6 +102,7 @@ mc_status mc_deferred_indexes_drop(mc_deferred_indexes *indexes, sqlite3 *db, co
         if (result != SQLITE_OK && (result & 0xFF) != SQLITE_LOCKED)
             status = mc_fail_sqlite(error, db, result, "import of \"%.80s\", its indexes", table);
     }
+    *has_dropped = dropped > 0;
     if (status == MC_OK)
         keep_first(&indexes->sql, dropped);
     mc_byte_buffer_free(&drops);

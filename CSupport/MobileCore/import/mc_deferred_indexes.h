@@ -21,8 +21,9 @@ typedef struct mc_deferred_indexes {
 } mc_deferred_indexes;
 
 /// Drops the indexes of `table` if the rule says so, once; `inserted` counts the rows that the import has inserted. One that
-/// a running statement of the connection uses stays, as all behind it.
-mc_status mc_deferred_indexes_drop(mc_deferred_indexes *indexes, sqlite3 *db, const char *table, int64_t inserted, mc_error *error);
+/// a running statement of the connection uses stays, as all behind it. `*has_dropped` is set where the schema has changed.
+mc_status mc_deferred_indexes_drop(mc_deferred_indexes *indexes, sqlite3 *db, const char *table, int64_t inserted, bool *has_dropped,
+                                   mc_error *error);
 
 /// Makes again what was dropped.
 mc_status mc_deferred_indexes_make(mc_deferred_indexes *indexes, sqlite3 *db, const char *table, mc_error *error);

@@ -1,11 +1,11 @@
 #include "mc_import.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mc_memory.h"
 #include "import/mc_cores.h"
+#include "import/mc_import_savepoint.h"
 #include "import/mc_import_target.h"
 #include "import/mc_inflater.h"
 #include "import/mc_scan_ahead.h"
@@ -16,7 +16,7 @@ typedef enum import_state { STATE_OPEN, STATE_FINISHED, STATE_FAILED } import_st
 struct mc_import {
     sqlite3 *db;
     import_state state;
-    bool has_savepoint;
+    mc_import_savepoint savepoint;
     mc_inflater inflate;
     mc_rows *rows;
     mc_scan_ahead *ahead;     // has both while it is not NULL
@@ -45,52 +45,16 @@ static const char *name_of(const mc_import *import)
     return import->targets[0].table;
 }
 
-/// Runs a savepoint statement; the import's address makes its name its own.
-static int run_savepoint(const mc_import *import, const char *verb)
-{
-    char sql[80];
-    (void)snprintf(sql, sizeof sql, "%s mc_import_%" PRIxPTR, verb, (uintptr_t)import);
-    return sqlite3_exec(import->db, sql, NULL, NULL, NULL);
-}
-
-static int begin_savepoint(mc_import *import)
-{
-    const int result = run_savepoint(import, "SAVEPOINT");
-    import->has_savepoint = result == SQLITE_OK;
-    return result;
-}
-
-/// Takes back everything since open or the last commit. Some errors (a full disk, an interrupt) have rolled the whole transaction
-/// back by then, so that there is no savepoint any more: nothing is left to do.
-static void roll_back(mc_import *import)
-{
-    if (!import->has_savepoint)
-        return;
-    import->has_savepoint = false;
-    if (sqlite3_get_autocommit(import->db) != 0)
-        return;
-    (void)run_savepoint(import, "ROLLBACK TO");
-    (void)run_savepoint(import, "RELEASE");
-}
-
 /// Commits what there is, and goes on in a transaction of the same kind.
 static mc_status commit(mc_import *import, mc_error *error)
 {
-    int result = run_savepoint(import, "RELEASE");
-    if (result == SQLITE_OK) {
-        import->has_savepoint = false;
-        if (sqlite3_get_autocommit(import->db) == 0) {
-            result = sqlite3_exec(import->db, "COMMIT", NULL, NULL, NULL);
-            if (result == SQLITE_OK)
-                result = sqlite3_exec(import->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-        }
-    }
-    if (result == SQLITE_OK)
-        result = begin_savepoint(import);
-    if (result != SQLITE_OK)
-        return mc_fail_sqlite(error, import->db, result, "import of \"%.80s\", commit after %" PRId64 " rows", name_of(import), import->counts.rows);
-    import->counts.committed = import->counts.rows;
-    return MC_OK;
+    bool committed;
+    const int result = mc_import_savepoint_commit(&import->savepoint, &committed);
+    if (committed)
+        import->counts.committed = import->counts.rows;
+    return result == SQLITE_OK ? MC_OK
+                               : mc_fail_sqlite(error, import->db, result, "import of \"%.80s\", commit after %" PRId64 " rows",
+                                                name_of(import), import->counts.rows);
 }
 
 /// Commits when it is time.
@@ -116,14 +80,38 @@ static bool report(mc_import *import, const mc_import_target *target, const mc_r
     return import->progress(import->context, &counts) == 0;
 }
 
+/// Work in a transaction that SQLite rolled back would commit itself statement by statement.
+static mc_status check_savepoint(const mc_import *import, mc_error *error)
+{
+    if (!mc_import_savepoint_is_lost(&import->savepoint))
+        return MC_OK;
+    return mc_fail_sqlite(error, NULL, SQLITE_ABORT_ROLLBACK, "import of \"%.80s\", row %" PRId64, name_of(import), import->counts.rows);
+}
+
+/// Drops the indexes that are better made at the end. The statements of all tables are then out of date, and one that SQLite renews while it
+/// works can fail to undo itself without memory: SQLite rolls the transaction back and repeats the statement outside of one.
+static mc_status defer_indexes(mc_import *import, mc_import_target *target, mc_error *error)
+{
+    bool dropped = false;
+    mc_status status = mc_import_target_defer_indexes(target, &dropped, error);
+    for (size_t index = 0; dropped && index < import->target_count && status == MC_OK; index++)
+        status = mc_import_target_renew(&import->targets[index], error);
+    return status == MC_OK ? check_savepoint(import, error) : status;
+}
+
 /// The sink of the row scanner.
 static mc_status take_batch(void *context, const mc_row_batch *scanned, mc_error *error)
 {
     mc_import *const import = context;
     mc_import_target *const target = &import->targets[scanned->member];
     mc_row_batch batch = *scanned;
-    mc_status status = scanned->is_part ? mc_import_target_take_part(target, &scanned->part, error)
-                                        : mc_import_target_write(target, &batch, import->observer != NULL, &import->counts, error);
+    mc_status status = check_savepoint(import, error);
+    if (status != MC_OK)
+        return status;
+    status = scanned->is_part ? mc_import_target_take_part(target, &scanned->part, error)
+                              : mc_import_target_write(target, &batch, import->observer != NULL, &import->counts, error);
+    if (status == MC_OK && !scanned->is_part)
+        status = defer_indexes(import, target, error);
     if (status != MC_OK)
         return status;
     if (!report(import, target, &batch))
@@ -196,7 +184,7 @@ static mc_status open_targets(mc_import *import, const mc_import_options *option
 static mc_status prepare(mc_import *import, const mc_import_options *options, mc_error *error)
 {
     const bool commits = options->commit_rows > 0 || options->commit_bytes > 0;
-    const int result = begin_savepoint(import);
+    const int result = mc_import_savepoint_begin(&import->savepoint);
     if (result != SQLITE_OK)
         return mc_fail_sqlite(error, import->db, result, "import of \"%.80s\"", name_of(import));
     mc_status status = MC_OK;
@@ -214,6 +202,7 @@ mc_status mc_import_open(sqlite3 *db, const mc_import_options *options, mc_impor
     if (import == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", options->tables[0].table);
     import->db = db;
+    import->savepoint.db = db;
     import->commit_rows = options->commit_rows;
     import->commit_bytes = options->commit_bytes;
     import->threads = options->threads;
@@ -257,7 +246,7 @@ static mc_status settle(mc_import *import, mc_status status)
         return MC_OK;
     import->state = STATE_FAILED;
     stop_ahead(import);
-    roll_back(import);
+    mc_import_savepoint_undo(&import->savepoint);
     return status;
 }
 
@@ -342,7 +331,7 @@ static mc_status finish_targets(mc_import *import, mc_error *error)
         status = mc_import_target_finish(&import->targets[index], error);
     if (status != MC_OK)
         return status;
-    const int result = run_savepoint(import, "RELEASE");
+    const int result = mc_import_savepoint_release(&import->savepoint);
     return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, import->db, result, "import of \"%.80s\", at its end", name_of(import));
 }
 
@@ -357,7 +346,6 @@ mc_status mc_import_finish(mc_import *import, mc_import_counts *counts, mc_error
     status = settle(import, status);
     if (status != MC_OK)
         return status;
-    import->has_savepoint = false;
     import->state = STATE_FINISHED;
     if (counts != NULL)
         *counts = mc_import_progress_counts(import);
@@ -378,7 +366,8 @@ void mc_import_close(mc_import *import)
     stop_ahead(import);
     for (size_t index = 0; index < import->target_count; index++)
         mc_import_target_close(&import->targets[index]);
-    roll_back(import);
+    mc_import_savepoint_undo(&import->savepoint);
+    mc_import_savepoint_close(&import->savepoint);
     mc_inflater_destroy(&import->inflate);
     mc_rows_close(import->rows);
     mc_free(import->targets);

@@ -345,7 +345,46 @@ mc_status mc_import_target_write(mc_import_target *target, mc_row_batch *batch, 
             target->changes[row] = MC_IMPORT_DIVERTED;
     }
     counts->rows += (int64_t)batch->row_count;
-    return target->takes_apart ? mc_deferred_indexes_drop(&target->indexes, target->db, target->table, target->inserted, error) : MC_OK;
+    return MC_OK;
+}
+
+mc_status mc_import_target_defer_indexes(mc_import_target *target, bool *dropped, mc_error *error)
+{
+    if (!target->takes_apart)
+        return MC_OK;
+    return mc_deferred_indexes_drop(&target->indexes, target->db, target->table, target->inserted, dropped, error);
+}
+
+/// Runs a statement of one row for a key that is nowhere.
+static int run_for_none(mc_import_target *target, sqlite3_stmt *statement)
+{
+    int result = SQLITE_OK;
+    for (size_t key = 0; key < target->key_count && result == SQLITE_OK; key++)
+        result = sqlite3_bind_null(statement, (int)target->key_columns[key] + 1);
+    (void)sqlite3_step(statement);
+    const int reset = sqlite3_reset(statement);
+    return result == SQLITE_OK ? reset : result;
+}
+
+static int run_for_no_batch(mc_import_target *target)
+{
+    static const mc_value no_cell;
+    static const mc_row_batch none = {.cells = &no_cell};
+    target->incoming.batch = &none;
+    target->incoming.row = target->incoming.end = 0;
+    (void)sqlite3_step(target->write);
+    target->incoming.batch = NULL;
+    return sqlite3_reset(target->write);
+}
+
+mc_status mc_import_target_renew(mc_import_target *target, mc_error *error)
+{
+    int result = target->mode == MC_IMPORT_DELETE ? run_for_none(target, target->write) : run_for_no_batch(target);
+    if (result == SQLITE_OK && target->divert != NULL)
+        result = run_for_none(target, target->divert);
+    if (result == SQLITE_OK && target->released != NULL)
+        result = run_for_none(target, target->released);
+    return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, target->db, result, "import of \"%.80s\", behind its indexes", target->table);
 }
 
 mc_status mc_import_target_finish(mc_import_target *target, mc_error *error)

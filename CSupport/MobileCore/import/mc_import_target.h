@@ -49,6 +49,13 @@ mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_tab
 /// became of each row.
 mc_status mc_import_target_write(mc_import_target *target, mc_row_batch *batch, bool observes, mc_import_counts *counts, mc_error *error);
 
+/// Drops the indexes of a table that is being filled, when it is time; see mc_deferred_indexes.h. `*dropped` is set where the schema has
+/// changed.
+mc_status mc_import_target_defer_indexes(mc_import_target *target, bool *dropped, mc_error *error);
+
+/// Brings the statements up to date with a changed schema, by running each for nothing.
+mc_status mc_import_target_renew(mc_import_target *target, mc_error *error);
+
 /// Stores a part of a large value.
 mc_status mc_import_target_take_part(mc_import_target *target, const mc_large_part *part, mc_error *error);
 

@@ -11,6 +11,7 @@ enum { SIZE_SMALLEST = 8 };
 
 typedef struct incoming_table {
     sqlite3_vtab base;
+    sqlite3 *db;   // borrowed
     int argument;  // number of the hidden column that takes the pointer
 } incoming_table;
 
@@ -44,6 +45,7 @@ static int incoming_connect(sqlite3 *db, void *context, int argument_count, cons
     incoming_table *const table = mc_allocate_zeroed(1, sizeof *table);
     if (table == NULL)
         return SQLITE_NOMEM;
+    table->db = db;
     table->argument = size;
     *out = &table->base;
     return SQLITE_OK;
@@ -105,6 +107,9 @@ static int incoming_filter(sqlite3_vtab_cursor *base, int plan, const char *text
     cursor->incoming = argument_count == 1 ? sqlite3_value_pointer(arguments[0], MC_INCOMING_POINTER) : NULL;
     if (cursor->incoming == NULL || cursor->incoming->batch == NULL)
         return SQLITE_MISUSE;
+    // An import works in a savepoint. Without one SQLite has rolled it back, and repeats a statement that would commit itself.
+    if (sqlite3_get_autocommit(((incoming_table *)base->pVtab)->db) != 0)
+        return SQLITE_ABORT_ROLLBACK;
     settle(cursor);
     return SQLITE_OK;
 }

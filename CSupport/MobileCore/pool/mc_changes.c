@@ -118,9 +118,10 @@ static void forget(mc_connection *connection)
     log->changes_before = sqlite3_total_changes64(connection->db);
 }
 
-static void rolled_back(void *context)
+void mc_changes_forget(mc_connection *writer)
 {
-    forget(context);
+    if (writer->changes.is_on)
+        forget(writer);
 }
 
 void mc_changes_begin(mc_connection *writer)
@@ -132,7 +133,6 @@ void mc_changes_begin(mc_connection *writer)
     if (is_wanted != writer->changes.is_on) {
         writer->changes.is_on = is_wanted;
         (void)sqlite3_update_hook(writer->db, is_wanted ? row_changed : NULL, writer);
-        (void)sqlite3_rollback_hook(writer->db, is_wanted ? rolled_back : NULL, writer);
     }
     if (is_wanted)
         forget(writer);

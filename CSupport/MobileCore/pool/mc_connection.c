@@ -8,6 +8,7 @@
 
 #include "pool/mc_pool_internal.h"
 
+#include "base/mc_control.h"
 #include "base/mc_memory.h"
 #include "pages/mc_page_fill.h"
 
@@ -145,6 +146,21 @@ static mc_status apply_options(mc_connection *connection, mc_error *error)
     return status;
 }
 
+static void rolled_back(void *context)
+{
+    mc_connection *const writer = context;
+    writer->is_rolled_back = true;
+    mc_changes_forget(writer);
+}
+
+/// Called by SQLite before a commit; other than 0 makes it a rollback. A statement that is out of date and fails to undo itself without memory is
+/// repeated by SQLite behind the rollback of its transaction, where it would commit itself.
+static int may_not_commit(void *context)
+{
+    const mc_connection *const writer = context;
+    return writer->has_transaction && writer->is_rolled_back;
+}
+
 static mc_status open_handle(mc_connection *connection, mc_error *error)
 {
     const mc_pool *pool = connection->pool;
@@ -189,8 +205,11 @@ mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc
     if (status == MC_OK) {
         // A misspelt "column" in double quotes is an error, not a string.
         (void)sqlite3_db_config(connection->db, SQLITE_DBCONFIG_DQS_DML, 0, (int *)NULL);
-        if (writer)
+        if (writer) {
             mc_log_watch(connection);
+            (void)sqlite3_rollback_hook(connection->db, rolled_back, connection);
+            (void)sqlite3_commit_hook(connection->db, may_not_commit, connection);
+        }
         *out = connection;
         connection = NULL;
     }
@@ -256,20 +275,14 @@ static int prepare_control(mc_connection *connection, mc_control control)
         [MC_CONTROL_RELEASE] = "RELEASE \"mc\"",
         [MC_CONTROL_ROLLBACK_TO] = "ROLLBACK TO \"mc\"",
     };
-    sqlite3_stmt **statement = &connection->control[control];
-    if (*statement != NULL)
-        return SQLITE_OK;
     const char *text = control != MC_CONTROL_BEGIN ? sql[control] : connection->is_writer ? "BEGIN IMMEDIATE" : "BEGIN";
-    return sqlite3_prepare_v3(connection->db, text, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    return mc_control_prepare(connection->db, text, &connection->control[control]);
 }
 
 static int run_control(mc_connection *connection, mc_control control)
 {
     const int code = prepare_control(connection, control);
-    if (code != SQLITE_OK)
-        return code;
-    (void)sqlite3_step(connection->control[control]);
-    return sqlite3_reset(connection->control[control]);
+    return code == SQLITE_OK ? mc_control_run(connection->control[control]) : code;
 }
 
 /// Runs the first statement of a pair or of three when those that end its work are there: the end then needs no memory.
@@ -281,27 +294,10 @@ static int run_beginning(mc_connection *connection, mc_control begin, mc_control
     return code == SQLITE_OK ? run_control(connection, begin) : code;
 }
 
-/// Everything but the handles of large values: those have no text, and a reset would take their cursor from them.
-static void reset_running(mc_connection *connection)
-{
-    for (sqlite3_stmt *statement = sqlite3_next_stmt(connection->db, NULL); statement != NULL;
-         statement = sqlite3_next_stmt(connection->db, statement)) {
-        if (sqlite3_stmt_busy(statement) && sqlite3_sql(statement) != NULL)
-            (void)sqlite3_reset(statement);
-    }
-}
-
-/// Ends a transaction or a savepoint, whoever interrupts: a part of the work would stay otherwise. SQLite looks for an interrupt only
-/// before it begins with such a statement, and forgets it when nothing else runs: so another try fails by another interrupt only.
 static int run_end(mc_connection *connection, mc_control control)
 {
-    enum { TRIES = 1000 };
-    int code = run_control(connection, control);
-    for (int i = 0; i < TRIES && (code & 0xFF) == SQLITE_INTERRUPT; i++) {
-        reset_running(connection);
-        code = run_control(connection, control);
-    }
-    return code;
+    const int code = prepare_control(connection, control);
+    return code == SQLITE_OK ? mc_control_end(connection->db, connection->control[control]) : code;
 }
 
 mc_status mc_connection_begin(mc_connection *connection, mc_error *error)
@@ -314,6 +310,7 @@ mc_status mc_connection_begin(mc_connection *connection, mc_error *error)
     const int code = run_beginning(connection, MC_CONTROL_BEGIN, MC_CONTROL_COMMIT, MC_CONTROL_ROLLBACK);
     if (code == SQLITE_OK) {
         connection->has_transaction = true;
+        connection->is_rolled_back = false;
         return MC_OK;
     }
     if ((code & 0xFF) != SQLITE_BUSY)

@@ -54,6 +54,7 @@ struct mc_connection {
     int64_t busy_since_ns;    ///< when the present wait began
     bool has_dropped_values;  ///< large values, since it was checked out
     bool has_transaction;     ///< begun by mc_connection_begin and not ended by its owner; SQLite may have rolled it back
+    bool is_rolled_back;      ///< of the writer: that transaction, by whomever
     mc_change_log changes;    ///< of the writer, for the observers
     int log_frames;           ///< of the writer: frames in the log after its last commit
     int64_t log_restarts_at;  ///< of the writer: frames from which on the log should start over
@@ -156,6 +157,8 @@ mc_status mc_connection_pragma(mc_connection *connection, const char *name, int6
 /// mc_changes.c. Begin, with the pool locked, when the writer is checked out; tell behind whatever may have committed.
 void mc_changes_begin(mc_connection *writer);
 void mc_changes_tell(mc_connection *connection);
+/// What was noted of the running transaction is void.
+void mc_changes_forget(mc_connection *writer);
 void mc_changes_close(mc_connection *connection);
 
 /// mc_log.c: watch, once for the writer; postpone the checkpoints of the commits that follow; make room before a transaction begins.

@@ -114,6 +114,36 @@ import Testing
         }
     }
 
+    /// The statement is older than the schema, so SQLite renews it while it works; and it changes many rows, so it may have to be undone.
+    @Test func `a statement that SQLite repeats behind the rollback of its transaction does not commit itself`() throws {
+        let core = try CorePool()
+        try core.with(writer: true) { try exec($0, "CREATE TABLE t (x NOT NULL CHECK (x >= 0)); CREATE INDEX by_x ON t (x)") }
+        var allocation: Int64 = 0, codes: Set<UInt32> = []
+        while true {
+            var failure: CoreError?, hasFailed = false
+            try core.with(writer: true) { writer in
+                // In each round another text: one that was prepared before the index was made would be renewed before it works.
+                let rows = "INSERT INTO t WITH RECURSIVE n (i) AS (SELECT \(allocation) UNION ALL SELECT i + 1 FROM n LIMIT 500) SELECT i FROM n"
+                var statement: OpaquePointer?
+                try CoreError.check { mc_statement_prepare(writer, rows, rows.utf8.count, &statement, $0) }
+                try CoreError.check { mc_connection_begin(writer, $0) }
+                for sql in ["INSERT INTO t VALUES (0)", "DROP INDEX by_x"] { try exec(writer, sql) }
+                fault_memory_fail_after(allocation, false)
+                do { try CoreError.check { mc_statement_run(statement!, nil, $0) } } catch { failure = error as? CoreError }
+                hasFailed = fault_memory_has_failed()
+                fault_memory_fail_after(-1, false)
+                mc_statement_release(statement)
+                if failure != nil { mc_connection_rollback(writer) } else { try CoreError.check { mc_connection_commit(writer, $0) } }
+            }
+            #expect(try core.integer("SELECT count(*) FROM t") == (failure == nil ? 501 : 0), "allocation \(allocation): \(String(describing: failure))")
+            if let failure { codes.insert(failure.code.rawValue) }
+            try core.with(writer: true) { try exec($0, "DELETE FROM t; CREATE INDEX IF NOT EXISTS by_x ON t (x)") }
+            guard hasFailed else { break }
+            allocation += 1
+        }
+        #expect(codes.contains(MC_ERROR_SQLITE.rawValue), "SQLite has rolled a transaction back: \(codes)")
+    }
+
     @Test("without memory at any allocation there is an error or no harm, nothing leaks, and the database is whole", arguments: [false, true])
     func memory(stays: Bool) throws {
         let step = step

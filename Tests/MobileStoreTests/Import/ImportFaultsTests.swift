@@ -94,6 +94,71 @@ import Testing
         #expect(try database.read { try Self.content($0) } == before)
     }
 
+    /// An import into an empty table with indexes. `afterBatch` gets the number of rows so far.
+    static func filling(_ input: [UInt8], _ connection: Connection, afterBatch: @escaping (Int) -> Void) throws {
+        var options = ImportOptions()
+        options.threads = .off
+        options.progress = { afterBatch($0.rows) }
+        var filled = ImportTable("filled", columns: ["id", "name"])
+        filled.pending = PendingProtection(originalTable: "filled_os")
+        let importer = try connection.importer(into: [filled, ImportTable("filled", member: "gone", columns: ["id"], mode: .delete)], options: options)
+        try importer.push(input)
+        try importer.finish()
+    }
+
+    /// SQLite renews statements that are older than the schema while they work. Without memory at that very moment it rolls the whole
+    /// transaction back, and repeats the statement behind it.
+    @Test func `without memory where the indexes of a filled table are dropped, no row of the import stays`() throws {
+        let database = try Database(directory.profile())
+        try database.write { connection in
+            _ = try connection.execute(
+                """
+                CREATE TABLE filled(id INTEGER PRIMARY KEY, name TEXT); CREATE INDEX names ON filled(name); CREATE INDEX both ON filled(name, id);
+                CREATE TABLE filled_os(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO filled_os VALUES (-1, 'mine')
+                """)
+        }
+        let rows = (1...6000).map { "[\($0),\"\($0)\"]" }.joined(separator: ",")
+        let input = Array("{\"filled\":[\(rows),[-1,\"theirs\"]],\"gone\":[[1],[2]]}".utf8)
+        let schema = "SELECT name, sql FROM sqlite_schema ORDER BY name"
+        let before = try database.read { try $0.rows(schema) }
+        var last = 0
+        do {
+            try database.write { connection in
+                try Self.filling(input, connection) { if $0 < 4096 { last = $0 } }
+                #expect(try connection.rows("SELECT (SELECT count(*) FROM filled), (SELECT name FROM filled_os)") == [[5998, "theirs"]])
+                throw Undo()
+            }
+        } catch is Undo {}
+        #expect(last > 0)
+        var failures = 0
+        for allocation: Int64 in 0... {
+            var hasFailed = false, thrown: (any Error)?
+            do {
+                try database.write { connection in
+                    var batches = 0
+                    defer {
+                        hasFailed = hasFailed || fault_memory_has_failed()
+                        fault_memory_fail_after(-1, false)
+                    }
+                    try Self.filling(input, connection) { rows in
+                        if rows == last { fault_memory_fail_after(allocation, false) }
+                        if rows > last { batches += 1 }
+                        if batches == 2 {
+                            hasFailed = hasFailed || fault_memory_has_failed()
+                            fault_memory_fail_after(-1, false)
+                        }
+                    }
+                    throw Undo()
+                }
+            } catch { thrown = error is Undo ? nil : error }
+            if thrown != nil { failures += 1 }
+            #expect(try database.read { try $0.rows("SELECT (SELECT count(*) FROM filled), (SELECT name FROM filled_os)") } == [[0, "mine"]], "\(allocation): \(String(describing: thrown))")
+            #expect(try database.read { try $0.rows(schema) } == before, "\(allocation)")
+            if !hasFailed { break }
+        }
+        #expect(failures > 50)
+    }
+
     @Test(arguments: [false, true])
     func `when any one file operation fails the table has all of the import or nothing`(isDeflated: Bool) throws {
         let storage = fault_storage_create(nil)!

@@ -1,0 +1,93 @@
+#include "import/mc_import_savepoint.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/mc_control.h"
+
+enum { SAVEPOINT, RELEASE, UNDO, ROLLBACK, COMMIT, BEGIN };
+
+static int prepare(mc_import_savepoint *savepoint, int which)
+{
+    static const char *const verbs[MC_IMPORT_SAVEPOINT_STATEMENTS] = {"SAVEPOINT", "RELEASE", "ROLLBACK TO",
+                                                                      "ROLLBACK",  "COMMIT",  "BEGIN IMMEDIATE"};
+    char sql[64];
+    if (which <= UNDO)
+        (void)snprintf(sql, sizeof sql, "%s mc_import_%" PRIxPTR, verbs[which], (uintptr_t)savepoint); // a name of its own
+    else
+        (void)snprintf(sql, sizeof sql, "%s", verbs[which]);
+    return mc_control_prepare(savepoint->db, sql, &savepoint->statements[which]);
+}
+
+static int run_end(mc_import_savepoint *savepoint, int which)
+{
+    const int code = prepare(savepoint, which);
+    return code == SQLITE_OK ? mc_control_end(savepoint->db, savepoint->statements[which]) : code;
+}
+
+int mc_import_savepoint_begin(mc_import_savepoint *savepoint)
+{
+    int code = SQLITE_OK;
+    for (int which = SAVEPOINT; which <= ROLLBACK && code == SQLITE_OK; which++)
+        code = prepare(savepoint, which);
+    if (code == SQLITE_OK)
+        code = mc_control_run(savepoint->statements[SAVEPOINT]);
+    savepoint->has_begun = code == SQLITE_OK;
+    return code;
+}
+
+int mc_import_savepoint_release(mc_import_savepoint *savepoint)
+{
+    const int code = run_end(savepoint, RELEASE);
+    savepoint->has_begun = code != SQLITE_OK;
+    return code;
+}
+
+static void roll_back_all(mc_import_savepoint *savepoint)
+{
+    if (sqlite3_get_autocommit(savepoint->db) == 0)
+        (void)run_end(savepoint, ROLLBACK);
+}
+
+int mc_import_savepoint_commit(mc_import_savepoint *savepoint, bool *committed)
+{
+    *committed = false;
+    int code = prepare(savepoint, COMMIT);
+    if (code == SQLITE_OK)
+        code = prepare(savepoint, BEGIN);
+    if (code == SQLITE_OK)
+        code = mc_import_savepoint_release(savepoint);
+    if (code != SQLITE_OK)
+        return code;
+    const bool is_inner = sqlite3_get_autocommit(savepoint->db) == 0;
+    if (is_inner && (code = run_end(savepoint, COMMIT)) != SQLITE_OK) {
+        roll_back_all(savepoint);
+        return code;
+    }
+    *committed = true;
+    if (is_inner)
+        code = mc_control_run(savepoint->statements[BEGIN]);
+    return code == SQLITE_OK ? mc_import_savepoint_begin(savepoint) : code;
+}
+
+void mc_import_savepoint_undo(mc_import_savepoint *savepoint)
+{
+    const bool has_begun = savepoint->has_begun;
+    savepoint->has_begun = false;
+    if (!has_begun || sqlite3_get_autocommit(savepoint->db) != 0)
+        return;
+    if (run_end(savepoint, UNDO) != SQLITE_OK || run_end(savepoint, RELEASE) != SQLITE_OK)
+        roll_back_all(savepoint);
+}
+
+bool mc_import_savepoint_is_lost(const mc_import_savepoint *savepoint)
+{
+    return savepoint->has_begun && sqlite3_get_autocommit(savepoint->db) != 0;
+}
+
+void mc_import_savepoint_close(mc_import_savepoint *savepoint)
+{
+    for (int which = 0; which < MC_IMPORT_SAVEPOINT_STATEMENTS; which++)
+        (void)sqlite3_finalize(savepoint->statements[which]);
+}
