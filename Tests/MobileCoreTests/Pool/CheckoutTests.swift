@@ -49,7 +49,9 @@ import Testing
         let error = #expect(throws: CoreError.self) { _ = try core.checkOut(writer: true, timeout: 20_000_000) }
         #expect(error?.code == MC_ERROR_TIMEOUT)
         let message = try #require(error?.message)
-        #expect(message.hasPrefix("no write connection within 0.0 s: \"import of sales_order\" has held it for 0.0 s; raise the timeout"))
+        // How long it was held depends on who else wants the processor.
+        let expected = /no write connection within 0\.0 s: "import of sales_order" has held it for \d+\.\d s; raise the timeout.*/
+        #expect(message.wholeMatch(of: expected) != nil, "\(message)")
         core.giveBack(writer)
         core.giveBack(try core.checkOut(writer: true, timeout: 0))
     }

@@ -18,6 +18,7 @@ import Testing
         let directory = try TemporaryDirectory(), backEndPath = directory.file("enterprise.db")
         try SampleBackEnd.create(at: backEndPath, scale: 0.0001)
         let server = try ServerProcess(directory, backEnd: backEndPath)
+        defer { server.kill() }
         try server.start()
         let device = try Device(directory: directory.file("device"), transport: MovingTransport { server.port })
         try device.application.register(timeout: .seconds(60))
@@ -26,7 +27,7 @@ import Testing
 
         var random = SeededGenerator(seed: seed), work = Work(device)
         try work.submit(using: &random)
-        let usual = try device.crm.synchronize("default").networkDuration
+        var usual = try device.crm.synchronize("default").networkDuration
         var hits = 0, attempts = 0
         while hits < Self.kills {
             attempts += 1
@@ -39,7 +40,8 @@ import Testing
                 server.kill()
                 isDone.killed()
             }
-            do { try device.crm.synchronize("default") } catch {
+            // What is usual follows the machine: with less beside it the same takes a fraction.
+            do { usual = min(usual, try device.crm.synchronize("default").networkDuration) } catch {
                 #expect(error.code == .serverNotReached || error.code == .synchronizationCommunication, "\(error)")
                 hits += 1
             }

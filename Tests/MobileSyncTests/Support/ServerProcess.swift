@@ -39,11 +39,16 @@ final class ServerProcess: Sendable {
             "\(TestBench.user):\(TestBench.password)",
         ]
         process.standardOutput = output
+        // Not this process's own: whoever waits for the end of that would wait for the server as well.
+        process.standardError = try messages()
         try process.run()
         var line: [UInt8] = []
         while !line.contains(UInt8(ascii: "\n")) {
             let piece = output.fileHandleForReading.availableData
-            guard !piece.isEmpty else { throw CocoaError(.executableLoad) }
+            guard !piece.isEmpty else {
+                let messages = (try? String(contentsOfFile: directory.file("server.log"), encoding: .utf8)) ?? ""
+                throw CocoaError(.executableLoad, userInfo: [NSDebugDescriptionErrorKey: messages])
+            }
             line += piece
         }
         let text = String(decoding: line.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
@@ -52,6 +57,15 @@ final class ServerProcess: Sendable {
             state.process = process
             state.port = port
         }
+    }
+
+    /// The file that all servers of this object write to, at its end.
+    private func messages() throws -> FileHandle {
+        let path = directory.file("server.log")
+        if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(fileURLWithPath: path)) }
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try file.seekToEnd()
+        return file
     }
 
     /// Kills the server at whatever it does (SIGKILL), and waits until it is gone.

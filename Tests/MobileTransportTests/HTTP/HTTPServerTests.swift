@@ -77,7 +77,7 @@ import Testing
     func stopWaits() async throws {
         let entered = DispatchSemaphore(value: 0)
         let port = Atomic<UInt16>(0)
-        let server = try HTTPServer { _ in
+        let server = try HTTPServer.onOwnPort { _ in
             entered.signal()
             while RawServer.canConnect(to: port.load(ordering: .acquiring)) {}
             return ServerResponse(status: 200, body: .bytes([7]))
@@ -95,7 +95,7 @@ import Testing
 
     @Test("a server that nobody holds any more stops")
     func stopsWhenLetGo() throws {
-        var server: HTTPServer? = try HTTPServer(handler: echo)
+        var server: HTTPServer? = try HTTPServer.onOwnPort(handler: echo)
         let port = try #require(server?.port)
         server = nil
         let error = #expect(throws: TransportError.self) {

@@ -17,6 +17,16 @@ struct LoopbackServer {
     }
 }
 
+extension HTTPServer {
+    /// A server whose port nobody takes when it has stopped: below those that the system gives to connections and to servers without a port.
+    static func onOwnPort(handler: @escaping @Sendable (ServerRequest) -> ServerResponse) throws -> HTTPServer {
+        for _ in 0..<100 {
+            if let server = try? HTTPServer(port: .random(in: 10_000..<30_000), handler: handler) { return server }
+        }
+        return try HTTPServer(handler: handler)
+    }
+}
+
 /// Bytes that tell their position, so that a lost or doubled piece shows.
 func patternBytes(_ count: Int, from start: Int = 0) -> [UInt8] {
     (start..<start + count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
