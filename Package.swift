@@ -93,7 +93,8 @@ let package = Package(
         .executableTarget(name: "killed-process", dependencies: ["MobileCore"], path: "Tests/KilledProcess"),
         .executableTarget(name: "CClient", dependencies: ["MobileCore"], path: "Tests/CClient"),
         .testTarget(
-            name: "MobileCoreTests", dependencies: ["MobileCore", "FaultInjection", "MobileSQLite", "MobileJansson", "killed-process", "CClient"], swiftSettings: swift),
+            name: "MobileCoreTests", dependencies: ["MobileCore", "FaultInjection", "MobileSQLite", "MobileJansson", "killed-process", "CClient"],
+            swiftSettings: swift),
         .testTarget(
             name: "MobileToolTests", dependencies: ["mobile", "MobileSync", "MobileObjects", "MobileModel", "MobileStore", "SampleCRM"],
             swiftSettings: swift),
@@ -113,7 +114,8 @@ let package = Package(
             dependencies: ["MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol", "SimulatedServer", "CTransport", "MobileCore"],
             swiftSettings: swift),
         .testTarget(name: "MobileProtocolTests", dependencies: ["MobileProtocol", "MobileStore"], swiftSettings: swift),
-        .testTarget(name: "MobileServerTests",
+        .testTarget(
+            name: "MobileServerTests",
             dependencies: ["MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "MobileCrypto", "SampleCRM"], swiftSettings: swift),
         .testTarget(
             name: "MobileSyncTests",

@@ -26,7 +26,8 @@ func run(_ options: Options) throws -> Int32 {
     defer { workspace.remove() }
     for benchmark in chosen {
         let pairs = min(benchmark.pairs ?? options.pairs, options.pairs)
-        let measurement = try benchmark.measured(pairs: pairs, workspace: workspace, childMemory: { try MemoryOfChild.growth(of: $0, isQuick: options.isQuick) })
+        let measurement = try benchmark.measured(
+            pairs: pairs, workspace: workspace, childMemory: { try MemoryOfChild.growth(of: $0, isQuick: options.isQuick) })
         report.measurements.append(measurement)
         print(Report.row(measurement))
         fflush(nil)

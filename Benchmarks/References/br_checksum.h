@@ -6,7 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline uint64_t br_checksum_number(uint64_t sum, int64_t value) { return ((sum ^ (uint64_t)value) + 1) * UINT64_C(0x100000001B3); }
+static inline uint64_t br_checksum_number(uint64_t sum, int64_t value)
+{
+    return ((sum ^ (uint64_t)value) + 1) * UINT64_C(0x100000001B3);
+}
 
 static inline uint64_t br_checksum_bytes(uint64_t sum, const char *bytes, size_t length)
 {

@@ -24,10 +24,27 @@ static uint64_t next_random(uint64_t *state)
 
 static void fill_with_words(uint8_t *bytes, size_t length, uint64_t *state)
 {
-    static const char *const words[] = {
-        "the ", "customer ", "order ", "is ", "delivered ", "on ", "Zw\xC3\xB6lf ", "Stra\xC3\x9F" "e ", "na\xC3\xAFve ", "12\xE2\x82\xAC ",
-        "\xE6\xBC\xA2\xE5\xAD\x97 ", "\xF0\x9F\x98\x80 ", "harbour ", "foods, ", "and ", "nothing ", "else. ", "tomorrow ", "again\n", "please ",
-    };
+    static const char *const words[] = {"the ",
+                                        "customer ",
+                                        "order ",
+                                        "is ",
+                                        "delivered ",
+                                        "on ",
+                                        "Zw\xC3\xB6lf ",
+                                        "Stra\xC3\x9F"
+                                        "e ",
+                                        "na\xC3\xAFve ",
+                                        "12\xE2\x82\xAC ",
+                                        "\xE6\xBC\xA2\xE5\xAD\x97 ",
+                                        "\xF0\x9F\x98\x80 ",
+                                        "harbour ",
+                                        "foods, ",
+                                        "and ",
+                                        "nothing ",
+                                        "else. ",
+                                        "tomorrow ",
+                                        "again\n",
+                                        "please "};
     size_t at = 0;
     while (at < length) {
         const char *const word = words[next_random(state) % (sizeof words / sizeof words[0])];
@@ -58,9 +75,15 @@ br_content *br_content_make(uint64_t seed, bool is_text)
     return content;
 }
 
-void br_content_free(br_content *content) { free(content); }
+void br_content_free(br_content *content)
+{
+    free(content);
+}
 
-const uint8_t *br_content_at(const br_content *content, int64_t at) { return content->bytes + at % BLOCK; }
+const uint8_t *br_content_at(const br_content *content, int64_t at)
+{
+    return content->bytes + at % BLOCK;
+}
 
 int64_t br_content_whole_characters(const br_content *content, int64_t length)
 {
@@ -102,9 +125,10 @@ br_chunks *br_chunks_open(const char *path, int page_size, int64_t cache_bytes, 
              "; PRAGMA mmap_size=0; PRAGMA wal_autocheckpoint=1000;"
              "CREATE TABLE IF NOT EXISTS chunk(id INTEGER PRIMARY KEY, start INTEGER, content BLOB)",
              page_size, cache_bytes / 1024);
-    if (sqlite3_open_v2(path, &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
-        sqlite3_exec(result->db, settings, NULL, NULL, NULL) == SQLITE_OK &&
-        sqlite3_prepare_v3(result->db, "INSERT INTO chunk VALUES (?, ?, ?)", -1, SQLITE_PREPARE_PERSISTENT, &result->insert, NULL) == SQLITE_OK)
+    if (sqlite3_open_v2(path, &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
+        && sqlite3_exec(result->db, settings, NULL, NULL, NULL) == SQLITE_OK
+        && sqlite3_prepare_v3(result->db, "INSERT INTO chunk VALUES (?, ?, ?)", -1, SQLITE_PREPARE_PERSISTENT, &result->insert, NULL)
+            == SQLITE_OK)
         return result;
     snprintf(message, message_size, "%s: %s", path, sqlite3_errmsg(result->db));
     br_chunks_close(result);
@@ -151,7 +175,8 @@ bool br_chunks_read(br_chunks *chunks, int64_t first_id, int64_t length, size_t 
     int64_t id = first_id, count = 0;
     bool is_right = true;
     for (int64_t at = 0; at < length && is_right; at += (int64_t)chunk, id++) {
-        const int code = blob != NULL ? sqlite3_blob_reopen(blob, id) : sqlite3_blob_open(chunks->db, "main", "chunk", "content", id, 0, &blob);
+        const int code =
+            blob != NULL ? sqlite3_blob_reopen(blob, id) : sqlite3_blob_open(chunks->db, "main", "chunk", "content", id, 0, &blob);
         if (code != SQLITE_OK) {
             is_right = false;
             break;

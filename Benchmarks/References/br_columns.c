@@ -27,7 +27,8 @@ struct br_columns {
 static char *put_number(char *out, br_columns *data, size_t row, int column, uint64_t *state)
 {
     if (column < data->integer_count) {
-        const int64_t value = column == 0 ? (int64_t)row + 1 : (int64_t)br_below(state, UINT64_C(1) << (8 + 4 * (unsigned)column % 32)) - 100;
+        const int64_t value =
+            column == 0 ? (int64_t)row + 1 : (int64_t)br_below(state, UINT64_C(1) << (8 + 4 * (unsigned)column % 32)) - 100;
         data->integers[row * (size_t)data->integer_count + (size_t)column] = value;
         return out + sprintf(out, "%" PRId64, value);
     }

@@ -16,7 +16,7 @@ enum { ROW_BYTES_MAX = 512 };
 struct br_data_set {
     size_t count;
     br_row *rows;
-    size_t *key_offsets; // where in `json` the key of each row begins
+    size_t *key_offsets;  // where in `json` the key of each row begins
     char *texts;
     size_t texts_length;
     char *json;
@@ -38,7 +38,8 @@ static void make_row(br_data_set *data, br_row *row, uint64_t *state)
     row->rate = (int64_t)br_below(state, 1000000);
 
     char *end = data->texts + data->texts_length;
-    row->moment = keep_text(data, (size_t)snprintf(end, ROW_BYTES_MAX, "2026-%02d-%02dT10:00:00", 1 + (int)br_below(state, 12), 1 + (int)br_below(state, 28)));
+    row->moment = keep_text(
+        data, (size_t)snprintf(end, ROW_BYTES_MAX, "2026-%02d-%02dT10:00:00", 1 + (int)br_below(state, 12), 1 + (int)br_below(state, 28)));
     row->flag = br_below(state, 2) == 1;
     row->texts[0] = keep_text(data, br_put_words(data->texts + data->texts_length, state, 3));
     row->texts[1] = keep_text(data, br_put_words(data->texts + data->texts_length, state, 8));
@@ -75,8 +76,8 @@ static void put_json_row(br_data_set *data, size_t index)
     char *out = data->json + data->json_length;
     size_t length = index > 0 ? (size_t)sprintf(out, ",\n[") : (size_t)sprintf(out, "[[");
     data->key_offsets[index] = data->json_length + length;
-    length += (size_t)sprintf(out + length, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ".%02" PRId64 ",0.%06" PRId64 ",", row->key, row->number,
-                              row->small, row->price / 100, row->price % 100, row->rate);
+    length += (size_t)sprintf(out + length, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ".%02" PRId64 ",0.%06" PRId64 ",", row->key,
+                              row->number, row->small, row->price / 100, row->price % 100, row->rate);
     length += put_json_string(out + length, row->moment);
     length += (size_t)sprintf(out + length, row->flag ? ",true" : ",false");
     for (int i = 0; i < 5; i++) {
@@ -100,7 +101,7 @@ br_data_set *br_data_set_make(uint64_t seed, size_t count, int64_t first_key)
     if (data->rows == NULL || data->key_offsets == NULL || data->texts == NULL || data->json == NULL)
         goto failed;
 
-    uint64_t state = seed * 2 + 1; // never 0, which xorshift cannot leave
+    uint64_t state = seed * 2 + 1;  // never 0, which xorshift cannot leave
     for (size_t i = 0; i < count; i++) {
         data->rows[i].key = first_key + (int64_t)i;
         make_row(data, &data->rows[i], &state);
@@ -125,9 +126,15 @@ void br_data_set_free(br_data_set *data)
     free(data);
 }
 
-size_t br_data_set_count(const br_data_set *data) { return data->count; }
+size_t br_data_set_count(const br_data_set *data)
+{
+    return data->count;
+}
 
-const br_row *br_data_set_rows(const br_data_set *data) { return data->rows; }
+const br_row *br_data_set_rows(const br_data_set *data)
+{
+    return data->rows;
+}
 
 const char *br_data_set_json(const br_data_set *data, size_t *length)
 {
@@ -135,13 +142,17 @@ const char *br_data_set_json(const br_data_set *data, size_t *length)
     return data->json;
 }
 
-static int digits(int64_t key) { return snprintf(NULL, 0, "%" PRId64, key); }
+static int digits(int64_t key)
+{
+    return snprintf(NULL, 0, "%" PRId64, key);
+}
 
 bool br_data_set_rekey(br_data_set *data, int64_t first_key)
 {
     const int64_t last_key = first_key + (int64_t)data->count - 1;
     const int width = digits(first_key);
-    if (data->count == 0 || digits(last_key) != width || digits(data->rows[0].key) != width || digits(data->rows[data->count - 1].key) != width)
+    if (data->count == 0 || digits(last_key) != width || digits(data->rows[0].key) != width
+        || digits(data->rows[data->count - 1].key) != width)
         return false;
     for (size_t i = 0; i < data->count; i++) {
         char text[24];

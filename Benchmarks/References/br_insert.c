@@ -23,16 +23,20 @@ br_insert *br_insert_open(const char *path, int page_size, int64_t cache_bytes, 
              "PRAGMA page_size=%d; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-%" PRId64
              "; PRAGMA mmap_size=0; PRAGMA wal_autocheckpoint=1000",
              page_size, cache_bytes / 1024);
-    if (sqlite3_open_v2(path, &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
-        sqlite3_exec(result->db, settings, NULL, NULL, NULL) == SQLITE_OK && sqlite3_exec(result->db, schema, NULL, NULL, NULL) == SQLITE_OK &&
-        sqlite3_prepare_v3(result->db, insert, -1, SQLITE_PREPARE_PERSISTENT, &result->statement, NULL) == SQLITE_OK)
+    if (sqlite3_open_v2(path, &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
+        && sqlite3_exec(result->db, settings, NULL, NULL, NULL) == SQLITE_OK
+        && sqlite3_exec(result->db, schema, NULL, NULL, NULL) == SQLITE_OK
+        && sqlite3_prepare_v3(result->db, insert, -1, SQLITE_PREPARE_PERSISTENT, &result->statement, NULL) == SQLITE_OK)
         return result;
     snprintf(message, message_size, "%s: %s", path, sqlite3_errmsg(result->db));
     br_insert_close(result);
     return NULL;
 }
 
-bool br_insert_begin(br_insert *insert) { return sqlite3_exec(insert->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK; }
+bool br_insert_begin(br_insert *insert)
+{
+    return sqlite3_exec(insert->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
+}
 
 bool br_insert_rows(br_insert *insert, const br_data_set *data)
 {
@@ -55,7 +59,10 @@ bool br_insert_rows(br_insert *insert, const br_data_set *data)
     return true;
 }
 
-struct sqlite3_stmt *br_insert_statement(br_insert *insert) { return insert->statement; }
+struct sqlite3_stmt *br_insert_statement(br_insert *insert)
+{
+    return insert->statement;
+}
 
 bool br_insert_step(br_insert *insert)
 {
@@ -66,7 +73,10 @@ bool br_insert_step(br_insert *insert)
     return step == SQLITE_DONE;
 }
 
-bool br_insert_commit(br_insert *insert) { return sqlite3_exec(insert->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK; }
+bool br_insert_commit(br_insert *insert)
+{
+    return sqlite3_exec(insert->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+}
 
 void br_insert_close(br_insert *insert)
 {

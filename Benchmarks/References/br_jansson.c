@@ -6,11 +6,20 @@
 
 #include "br_checksum.h"
 
-br_jansson *br_jansson_load(const char *json, size_t length) { return (br_jansson *)json_loadb(json, length, 0, NULL); }
+br_jansson *br_jansson_load(const char *json, size_t length)
+{
+    return (br_jansson *)json_loadb(json, length, 0, NULL);
+}
 
-void br_jansson_free(br_jansson *document) { json_decref((json_t *)document); }
+void br_jansson_free(br_jansson *document)
+{
+    json_decref((json_t *)document);
+}
 
-static int64_t scaled(const json_t *number, double factor) { return llround(json_number_value(number) * factor); }
+static int64_t scaled(const json_t *number, double factor)
+{
+    return llround(json_number_value(number) * factor);
+}
 
 size_t br_jansson_checksum(const br_jansson *document, uint64_t *sum)
 {

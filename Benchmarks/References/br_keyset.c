@@ -22,9 +22,9 @@ br_keyset *br_keyset_open(const char *path, int64_t cache_bytes, const char *sel
         return NULL;
     }
     snprintf(settings, sizeof settings, "PRAGMA cache_size=-%" PRId64 "; PRAGMA mmap_size=0", cache_bytes / 1024);
-    if (sqlite3_open_v2(path, &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
-        sqlite3_exec(result->db, settings, NULL, NULL, NULL) == SQLITE_OK &&
-        sqlite3_prepare_v3(result->db, select, -1, SQLITE_PREPARE_PERSISTENT, &result->statement, NULL) == SQLITE_OK) {
+    if (sqlite3_open_v2(path, &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
+        && sqlite3_exec(result->db, settings, NULL, NULL, NULL) == SQLITE_OK
+        && sqlite3_prepare_v3(result->db, select, -1, SQLITE_PREPARE_PERSISTENT, &result->statement, NULL) == SQLITE_OK) {
         result->columns = sqlite3_column_count(result->statement);
         return result;
     }

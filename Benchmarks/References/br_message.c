@@ -12,8 +12,9 @@ struct br_message {
 
 br_message *br_message_open(const br_data_set *data)
 {
-    static const char head[] = "{\"header\":{\"id\":\"0190f3c2-4711\",\"method\":\"importRows\",\"pkg\":\"crm:1.0\",\"cid\":\"98596b986ac1\",\"ppm\":12},"
-                               "\"content\":{\"object\":\"Item\",\"rows\":";
+    static const char head[] =
+        "{\"header\":{\"id\":\"0190f3c2-4711\",\"method\":\"importRows\",\"pkg\":\"crm:1.0\",\"cid\":\"98596b986ac1\",\"ppm\":12},"
+        "\"content\":{\"object\":\"Item\",\"rows\":";
     size_t rows_length;
     const char *rows = br_data_set_json(data, &rows_length);
     br_message *message = calloc(1, sizeof *message);

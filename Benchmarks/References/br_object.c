@@ -13,8 +13,8 @@ static sqlite3 *open_database(const char *path, int64_t cache_bytes, char *messa
     sqlite3 *db = NULL;
     char settings[160];
     snprintf(settings, sizeof settings, "PRAGMA synchronous=NORMAL; PRAGMA mmap_size=0; PRAGMA cache_size=-%" PRId64, cache_bytes / 1024);
-    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
-        sqlite3_exec(db, settings, NULL, NULL, NULL) == SQLITE_OK)
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
+        && sqlite3_exec(db, settings, NULL, NULL, NULL) == SQLITE_OK)
         return db;
     snprintf(message, message_size, "%s: %s", path, sqlite3_errmsg(db));
     sqlite3_close(db);
@@ -94,11 +94,11 @@ br_save *br_save_open(const char *path, int64_t cache_bytes, const br_save_state
         return NULL;
     }
     sqlite3 *const db = result->db = open_database(path, cache_bytes, message, message_size);
-    if (db != NULL && prepare(db, "BEGIN IMMEDIATE", &result->begin, message, message_size) &&
-        prepare(db, statements->keep, &result->keep, message, message_size) &&
-        prepare(db, statements->note, &result->note, message, message_size) &&
-        prepare(db, statements->update, &result->update, message, message_size) &&
-        prepare(db, "COMMIT", &result->commit, message, message_size))
+    if (db != NULL && prepare(db, "BEGIN IMMEDIATE", &result->begin, message, message_size)
+        && prepare(db, statements->keep, &result->keep, message, message_size)
+        && prepare(db, statements->note, &result->note, message, message_size)
+        && prepare(db, statements->update, &result->update, message, message_size)
+        && prepare(db, "COMMIT", &result->commit, message, message_size))
         return result;
     br_save_close(result);
     return NULL;

@@ -21,15 +21,18 @@ br_database *br_database_open(const char *path, int64_t cache_bytes, char *messa
              "PRAGMA page_size=4096; SELECT 1 FROM sqlite_schema LIMIT 1; PRAGMA journal_mode=WAL; PRAGMA cache_size=%" PRId64
              "; PRAGMA mmap_size=0; PRAGMA synchronous=NORMAL; PRAGMA journal_size_limit=64000000; PRAGMA foreign_keys=OFF",
              cache_bytes / 4096);
-    if (sqlite3_open_v2(path, &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
-        sqlite3_exec(result->db, settings, NULL, NULL, NULL) == SQLITE_OK)
+    if (sqlite3_open_v2(path, &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
+        && sqlite3_exec(result->db, settings, NULL, NULL, NULL) == SQLITE_OK)
         return result;
     snprintf(message, message_size, "%s: %s", path, sqlite3_errmsg(result->db));
     br_database_close(result);
     return NULL;
 }
 
-bool br_database_run(br_database *database, const char *sql) { return sqlite3_exec(database->db, sql, NULL, NULL, NULL) == SQLITE_OK; }
+bool br_database_run(br_database *database, const char *sql)
+{
+    return sqlite3_exec(database->db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
 
 int64_t br_database_integer(br_database *database, const char *sql)
 {
@@ -54,7 +57,8 @@ bool br_database_small_writes(br_database *database, const char *insert, int64_t
     sqlite3_stmt *statements[3] = {NULL, NULL, NULL};
     bool is_done = true;
     for (int i = 0; i < 3 && is_done; i++)
-        is_done = sqlite3_prepare_v3(database->db, i < 2 ? texts[i] : insert, -1, SQLITE_PREPARE_PERSISTENT, &statements[i], NULL) == SQLITE_OK;
+        is_done =
+            sqlite3_prepare_v3(database->db, i < 2 ? texts[i] : insert, -1, SQLITE_PREPARE_PERSISTENT, &statements[i], NULL) == SQLITE_OK;
     for (int i = 0; i < count && is_done; i++) {
         sqlite3_bind_int64(statements[2], 1, first + i);
         is_done = run_once(statements[0]) && run_once(statements[2]) && run_once(statements[1]);

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-static const char *const BR_WORDS[] = {"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
-                                       "lambda", "mu", "nu", "xi", "omicron", "pi", "rho", "sigma", "tau", "upsilon"};
+static const char *const BR_WORDS[] = {"alpha",  "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
+                                       "lambda", "mu",   "nu",    "xi",    "omicron", "pi",   "rho", "sigma", "tau",  "upsilon"};
 enum { BR_WORD_COUNT = sizeof BR_WORDS / sizeof *BR_WORDS };
 
 /// xorshift64*, whose state is never 0.
@@ -19,7 +19,10 @@ static inline uint64_t br_random(uint64_t *state)
     return *state * UINT64_C(0x2545F4914F6CDD1D);
 }
 
-static inline uint64_t br_below(uint64_t *state, uint64_t limit) { return (br_random(state) >> 11) % limit; }
+static inline uint64_t br_below(uint64_t *state, uint64_t limit)
+{
+    return (br_random(state) >> 11) % limit;
+}
 
 /// Writes `count` words with blanks between them. Returns their length.
 static inline size_t br_put_words(char *out, uint64_t *state, int count)

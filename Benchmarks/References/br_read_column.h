@@ -9,10 +9,8 @@
 static inline uint64_t br_read_column(sqlite3_stmt *statement, int column)
 {
     switch (sqlite3_column_type(statement, column)) {
-    case SQLITE_INTEGER:
-        return (uint64_t)sqlite3_column_int64(statement, column);
-    case SQLITE_FLOAT:
-        return (uint64_t)(int64_t)sqlite3_column_double(statement, column);
+    case SQLITE_INTEGER: return (uint64_t)sqlite3_column_int64(statement, column);
+    case SQLITE_FLOAT: return (uint64_t)(int64_t)sqlite3_column_double(statement, column);
     case SQLITE_TEXT: {
         const unsigned char *bytes = sqlite3_column_text(statement, column);
         const int length = sqlite3_column_bytes(statement, column);
@@ -23,8 +21,7 @@ static inline uint64_t br_read_column(sqlite3_stmt *statement, int column)
         const int length = sqlite3_column_bytes(statement, column);
         return (uint64_t)length + (length > 0 ? bytes[0] : 0);
     }
-    default:
-        return 0;
+    default: return 0;
     }
 }
 

@@ -22,7 +22,8 @@ static mc_status add_rows(void *context, const mc_row_batch *batch, mc_error *er
 
 int64_t br_scan_rows(const char *json, size_t length, uint64_t *sum)
 {
-    static const char *const names[COLUMNS] = {"_sk", "number", "small", "price", "rate", "moment", "flag", "words3", "words8", "quoted", "place", "digest"};
+    static const char *const names[COLUMNS] = {"_sk",  "number", "small",  "price",  "rate",  "moment",
+                                               "flag", "words3", "words8", "quoted", "place", "digest"};
     mc_column columns[COLUMNS];
     for (int column = 0; column < COLUMNS; column++)
         columns[column] = (mc_column){.name = names[column], .type = column < 3 ? MC_COLUMN_INTEGER : MC_COLUMN_TEXT, .required = true};

@@ -8,16 +8,14 @@
 static uint64_t add_column(uint64_t sum, sqlite3_stmt *statement, int column)
 {
     switch (sqlite3_column_type(statement, column)) {
-    case SQLITE_INTEGER:
-        return br_checksum_number(sum, sqlite3_column_int64(statement, column));
+    case SQLITE_INTEGER: return br_checksum_number(sum, sqlite3_column_int64(statement, column));
     case SQLITE_FLOAT: {
         const double value = sqlite3_column_double(statement, column);
         int64_t bits;
         memcpy(&bits, &value, sizeof bits);
         return br_checksum_number(sum, bits);
     }
-    case SQLITE_NULL:
-        return br_checksum_number(sum, -1);
+    case SQLITE_NULL: return br_checksum_number(sum, -1);
     default: {
         const char *bytes = sqlite3_column_blob(statement, column);
         return br_checksum_bytes(sum, bytes, (size_t)sqlite3_column_bytes(statement, column));
@@ -58,4 +56,7 @@ done:
     return status == SQLITE_DONE;
 }
 
-const char *br_sqlite_version(void) { return sqlite3_libversion(); }
+const char *br_sqlite_version(void)
+{
+    return sqlite3_libversion();
+}

@@ -57,7 +57,10 @@ static ct_status fail(ct_error *error, ct_status code, int curl_code, const char
 // libcurl wants to be initialized once per process before anything else; its own lock makes that safe from 7.84 on only.
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
 static CURLcode curl_state = CURLE_FAILED_INIT;
-static void initialize_curl(void) { curl_state = curl_global_init(CURL_GLOBAL_DEFAULT); }
+static void initialize_curl(void)
+{
+    curl_state = curl_global_init(CURL_GLOBAL_DEFAULT);
+}
 
 /// Copies a text that may be NULL. False without memory.
 static bool copy_text(const char *text, char **out)
@@ -79,11 +82,10 @@ ct_status ct_client_create(const ct_options *options, ct_client **out, ct_error 
     atomic_init(&client->cancelled, false);
     client->multi = curl_multi_init();
     client->easy = curl_easy_init();
-    const bool complete = client->multi != NULL && client->easy != NULL && copy_text(options->trusted_pem, &client->trusted_pem) &&
-                          copy_text(options->identity_pem, &client->identity_pem) &&
-                          copy_text(options->identity_password, &client->identity_password) &&
-                          copy_text(options->proxy, &client->proxy) && copy_text(options->user_agent, &client->user_agent) &&
-                          curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)options->maximum_connections) == CURLM_OK;
+    const bool complete = client->multi != NULL && client->easy != NULL && copy_text(options->trusted_pem, &client->trusted_pem)
+        && copy_text(options->identity_pem, &client->identity_pem) && copy_text(options->identity_password, &client->identity_password)
+        && copy_text(options->proxy, &client->proxy) && copy_text(options->user_agent, &client->user_agent)
+        && curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)options->maximum_connections) == CURLM_OK;
     if (!complete) {
         ct_client_free(client);
         return fail(error, CT_ERROR_NO_MEMORY, 0, "no memory for an HTTP client");
@@ -115,7 +117,10 @@ void ct_client_cancel(ct_client *client)
     (void)curl_multi_wakeup(client->multi);
 }
 
-void ct_client_rearm(ct_client *client) { atomic_store(&client->cancelled, false); }
+void ct_client_rearm(ct_client *client)
+{
+    atomic_store(&client->cancelled, false);
+}
 
 static size_t on_write(char *bytes, size_t size, size_t count, void *context)
 {
@@ -162,7 +167,10 @@ static int on_connected(void *context, char *remote, char *local, int remote_por
     return CURL_PREREQFUNC_OK;
 }
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
 
 /// Takes one line of the response's head: the status line, a field, or the empty line.
 static size_t on_header(char *line, size_t size, size_t count, void *context)
@@ -213,8 +221,8 @@ static CURLcode set_tls(const ct_client *client)
     }
     if (client->identity_pem != NULL && code == CURLE_OK) {
         struct curl_blob identity = blob(client->identity_pem);
-        if ((code = curl_easy_setopt(easy, CURLOPT_SSLCERTTYPE, "PEM")) == CURLE_OK &&
-            (code = curl_easy_setopt(easy, CURLOPT_SSLCERT_BLOB, &identity)) == CURLE_OK)
+        if ((code = curl_easy_setopt(easy, CURLOPT_SSLCERTTYPE, "PEM")) == CURLE_OK
+            && (code = curl_easy_setopt(easy, CURLOPT_SSLCERT_BLOB, &identity)) == CURLE_OK)
             code = curl_easy_setopt(easy, CURLOPT_SSLKEY_BLOB, &identity);
         if (client->identity_password != NULL && code == CURLE_OK)
             code = curl_easy_setopt(easy, CURLOPT_KEYPASSWD, client->identity_password);
@@ -222,11 +230,11 @@ static CURLcode set_tls(const ct_client *client)
     return code;
 }
 
-#define SET(option, value)                                                \
-    do {                                                                  \
-        const CURLcode set_code = curl_easy_setopt(easy, option, value);  \
-        if (set_code != CURLE_OK)                                         \
-            return set_code;                                              \
+#define SET(option, value)                                                                                                                 \
+    do {                                                                                                                                   \
+        const CURLcode set_code = curl_easy_setopt(easy, option, value);                                                                   \
+        if (set_code != CURLE_OK)                                                                                                          \
+            return set_code;                                                                                                               \
     } while (0)
 
 /// What sends the body. Every body goes the way of an upload, whatever the method is.
@@ -317,8 +325,7 @@ static int64_t time_left(const exchange *exchange, const char **limit)
     const int64_t now = now_ms();
     int64_t left = LONGEST_WAIT_MS;
     *limit = "";
-    if (request->stall_milliseconds > 0 && exchange->connected &&
-        exchange->last_move_ms + request->stall_milliseconds - now < left) {
+    if (request->stall_milliseconds > 0 && exchange->connected && exchange->last_move_ms + request->stall_milliseconds - now < left) {
         left = exchange->last_move_ms + request->stall_milliseconds - now;
         *limit = "nothing came from the network for the time allowed";
     }

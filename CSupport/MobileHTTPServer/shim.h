@@ -32,13 +32,10 @@ static inline struct MHD_Daemon *mhs_start(const struct mhs_options *options)
     struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
     const int has_tls = options->certificate != NULL;
     return MHD_start_daemon(has_tls ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, options->handler, options->context,
-                            MHD_OPTION_LISTEN_SOCKET, options->listener,
-                            MHD_OPTION_CONNECTION_LIMIT, options->maximum_connections,
-                            MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds,
-                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
-                            MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)16384,
-                            MHD_OPTION_NOTIFY_COMPLETED, options->completed, options->context,
-                            MHD_OPTION_ARRAY, has_tls ? tls : plain, MHD_OPTION_END);
+                            MHD_OPTION_LISTEN_SOCKET, options->listener, MHD_OPTION_CONNECTION_LIMIT, options->maximum_connections,
+                            MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                            options->connection_memory, MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)16384, MHD_OPTION_NOTIFY_COMPLETED,
+                            options->completed, options->context, MHD_OPTION_ARRAY, has_tls ? tls : plain, MHD_OPTION_END);
 }
 
 /// The address of the other end; NULL if it has none. Lives as long as the connection.
@@ -49,8 +46,14 @@ static inline const struct sockaddr *mhs_remote_address(struct MHD_Connection *c
 }
 
 /// The library marks its enumerations differently from release to release, and Swift imports them accordingly; so it gets functions.
-static inline enum MHD_Result mhs_yes(void) { return MHD_YES; }
-static inline enum MHD_Result mhs_no(void) { return MHD_NO; }
+static inline enum MHD_Result mhs_yes(void)
+{
+    return MHD_YES;
+}
+static inline enum MHD_Result mhs_no(void)
+{
+    return MHD_NO;
+}
 
 /// Calls `each` for every header field, or every parameter of the query.
 static inline void mhs_each_header(struct MHD_Connection *connection, MHD_KeyValueIterator each, void *context)
@@ -69,10 +72,19 @@ static inline struct MHD_Response *mhs_response_of_bytes(const void *bytes, size
 }
 
 /// A response's length when it is not known beforehand.
-static inline uint64_t mhs_unknown_length(void) { return MHD_SIZE_UNKNOWN; }
+static inline uint64_t mhs_unknown_length(void)
+{
+    return MHD_SIZE_UNKNOWN;
+}
 
 /// What a content reader returns at the end, and when it must cut the connection.
-static inline ssize_t mhs_end_of_stream(void) { return MHD_CONTENT_READER_END_OF_STREAM; }
-static inline ssize_t mhs_end_with_error(void) { return MHD_CONTENT_READER_END_WITH_ERROR; }
+static inline ssize_t mhs_end_of_stream(void)
+{
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+static inline ssize_t mhs_end_with_error(void)
+{
+    return MHD_CONTENT_READER_END_WITH_ERROR;
+}
 
 #endif

@@ -14,7 +14,8 @@ struct DatabaseEmitter: Emitter {
     func emit(to text: inout SwiftText) {
         let classes = model.objects.map { SwiftNames.type($0.name, prefix: model.namePrefix) }
         text.documentation(SwiftText.sentence(model.documentation ?? "The package \(model.name)"))
-        text.documentation("\nThe local database of package \(model.name), version \(model.version), with the objects \(classes.joined(separator: ", ")).")
+        text.documentation(
+            "\nThe local database of package \(model.name), version \(model.version), with the objects \(classes.joined(separator: ", ")).")
         // The runtime's class is `@unchecked Sendable`, which a subclass must repeat.
         text.block("public final class \(name): PackageDatabase, @unchecked Sendable") { text in
             text.documentation("What is known about the package at run time, made from the model once.")
@@ -40,7 +41,8 @@ struct DatabaseEmitter: Emitter {
             }
             text.line()
             text.documentation("The same, in asynchronous code.")
-            text.block("public static func open(_ profile: ConnectionProfile, environment: Environment = Environment()) async throws -> \(name)") { text in
+            text.block("public static func open(_ profile: ConnectionProfile, environment: Environment = Environment()) async throws -> \(name)") {
+                text in
                 text.line("let database = \(name)(metadata: metadata, profile: profile, environment: environment)")
                 text.line("try await database.openConnection()")
                 text.line("return database")

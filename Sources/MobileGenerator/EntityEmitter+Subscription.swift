@@ -9,7 +9,8 @@ extension EntityEmitter {
         text.block("extension \(name): SubscribableEntity") { $0.line("public typealias Parameters = \(set)") }
         text.line()
         text.documentation(
-            "Synchronization parameters of \(object.name): they choose the rows that this device gets. Add a set with ``\(name)/addSubscription(_:in:)``.")
+            "Synchronization parameters of \(object.name): they choose the rows that this device gets. Add a set with ``\(name)/addSubscription(_:in:)``."
+        )
         text.block("public struct \(set): SubscriptionParameters") { text in
             for parameter in object.synchronizationParameters {
                 text.documentation(documentation(of: parameter))
@@ -30,7 +31,8 @@ extension EntityEmitter {
                     let type = type(parameter)
                     let value = parameter.defaultValue.map { type.literal(json: $0) } ?? type.emptyValue
                     text.line(
-                        "\(member(parameter)) = parameters[\(SwiftText.literal(parameter.name))].flatMap { \(type.conversion)(attributeValue: $0) } ?? \(value)")
+                        "\(member(parameter)) = parameters[\(SwiftText.literal(parameter.name))].flatMap { \(type.conversion)(attributeValue: $0) } ?? \(value)"
+                    )
                 }
             }
             text.line()

@@ -199,12 +199,14 @@ struct EntityEmitter: Emitter {
         text.line()
         text.line("// MARK: Queries")
         text.line()
-        text.documentation("The attributes that queries can compare, as the root of key paths: `\\.\(SwiftNames.member(stored.first?.attribute.name ?? "name"))`.")
+        text.documentation(
+            "The attributes that queries can compare, as the root of key paths: `\\.\(SwiftNames.member(stored.first?.attribute.name ?? "name"))`.")
         text.block("public struct Columns: Sendable") { text in
             for (index, attribute) in stored {
                 let type = type(attribute)
                 text.line(
-                    "public let \(SwiftNames.memberInCode(attribute.name)) = Column<\(name), \(type.name)>(\(index), \(SwiftText.literal(attribute.name)))")
+                    "public let \(SwiftNames.memberInCode(attribute.name)) = Column<\(name), \(type.name)>(\(index), \(SwiftText.literal(attribute.name)))"
+                )
             }
         }
         text.documentation("The attributes, for queries.")

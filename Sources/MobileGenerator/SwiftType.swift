@@ -144,6 +144,7 @@ struct SwiftType {
         let fraction = mantissa.split(separator: ".").dropFirst().first?.count ?? 0
         let exponent = (parts.count > 1 ? Int(parts[1]) ?? 0 : 0) - fraction
         let significand = mantissa.filter { $0 != "." }.drop { $0 == "0" }
-        return "Decimal(sign: \(digits.hasPrefix("-") ? ".minus" : ".plus"), exponent: \(exponent), significand: \(significand.isEmpty ? "0" : significand))"
+        return
+            "Decimal(sign: \(digits.hasPrefix("-") ? ".minus" : ".plus"), exponent: \(exponent), significand: \(significand.isEmpty ? "0" : significand))"
     }
 }

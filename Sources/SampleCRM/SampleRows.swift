@@ -44,7 +44,10 @@ enum SampleRows {
         ),
         (
             "quality",
-            ["Fresh", "Smoked", "Organic", "Dried", "Roasted", "Pickled", "Fine", "Wild", "Sweet", "Aged", "Frozen", "Crème", "Extra", "Pure", "Red", "Golden"]
+            [
+                "Fresh", "Smoked", "Organic", "Dried", "Roasted", "Pickled", "Fine", "Wild", "Sweet", "Aged", "Frozen", "Crème", "Extra", "Pure",
+                "Red", "Golden",
+            ]
         ),
         (
             "ware",

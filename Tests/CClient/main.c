@@ -140,7 +140,8 @@ static mc_status page_through(mc_pool *pool, int64_t *picture, mc_error *error)
 static mc_status export_customers(mc_pool *pool, mc_error *error)
 {
     static const char sql[] = "SELECT id, name, credit FROM customer ORDER BY id";
-    const mc_column columns[] = {{.name = "id"}, {.name = "name"}, {.name = "credit", .type = MC_COLUMN_DECIMAL, .precision = 9, .scale = 2}};
+    const mc_column columns[] = {
+        {.name = "id"}, {.name = "name"}, {.name = "credit", .type = MC_COLUMN_DECIMAL, .precision = 9, .scale = 2}};
     const mc_export_options options = {.columns = columns, .column_count = 3, .format = MC_EXPORT_OBJECTS};
     mc_connection *reader = NULL;
     mc_statement *select = NULL;

@@ -26,7 +26,8 @@ static void count_bytes(int64_t bytes)
 static bool fails_now(void)
 {
     faults.allocations++;
-    const bool fails = faults.fails_at > 0 && (faults.allocations == faults.fails_at || (faults.stays && faults.allocations > faults.fails_at));
+    const bool fails =
+        faults.fails_at > 0 && (faults.allocations == faults.fails_at || (faults.stays && faults.allocations > faults.fails_at));
     faults.has_failed = faults.has_failed || fails;
     return fails;
 }

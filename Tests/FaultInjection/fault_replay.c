@@ -15,10 +15,10 @@ typedef struct image {
 
 struct fault_replay {
     fault_storage *storage;
-    int64_t next;                     // number of changes passed
+    int64_t next;  // number of changes passed
     int64_t mark;
-    image durable[FAULT_FILES];       // what was synced
-    int64_t *pending[FAULT_FILES];    // numbers of the changes since
+    image durable[FAULT_FILES];     // what was synced
+    int64_t *pending[FAULT_FILES];  // numbers of the changes since
     size_t pending_count[FAULT_FILES], pending_capacity[FAULT_FILES];
 };
 
@@ -135,7 +135,10 @@ bool fault_replay_step(fault_replay *replay)
     return ok;
 }
 
-int64_t fault_replay_mark(const fault_replay *replay) { return replay->mark; }
+int64_t fault_replay_mark(const fault_replay *replay)
+{
+    return replay->mark;
+}
 
 /// Writes the sectors of `change` that `random` chooses: from none to all.
 static bool apply_torn(image *file, const fault_change *change, uint64_t *random)

@@ -16,12 +16,27 @@ typedef struct fault_file {
 
 enum { WRAPPER_SIZE = (sizeof(fault_file) + 7) / 8 * 8 };
 
-static void enter(fault_storage *storage) { sqlite3_mutex_enter(storage->lock); }
-static void leave(fault_storage *storage) { sqlite3_mutex_leave(storage->lock); }
+static void enter(fault_storage *storage)
+{
+    sqlite3_mutex_enter(storage->lock);
+}
+static void leave(fault_storage *storage)
+{
+    sqlite3_mutex_leave(storage->lock);
+}
 
-static sqlite3_file *real_of(sqlite3_file *file) { return ((fault_file *)file)->real; }
-static fault_storage *storage_of(sqlite3_file *file) { return ((fault_file *)file)->storage; }
-static sqlite3_vfs *base_of(sqlite3_vfs *vfs) { return vfs->pAppData; }
+static sqlite3_file *real_of(sqlite3_file *file)
+{
+    return ((fault_file *)file)->real;
+}
+static fault_storage *storage_of(sqlite3_file *file)
+{
+    return ((fault_file *)file)->storage;
+}
+static sqlite3_vfs *base_of(sqlite3_vfs *vfs)
+{
+    return vfs->pAppData;
+}
 
 /// The code that the operation now beginning fails with; SQLITE_OK when it does not.
 static int fault(fault_storage *storage)
@@ -155,9 +170,18 @@ static int file_sync(sqlite3_file *file, int flags)
     return code;
 }
 
-static int file_size(sqlite3_file *file, sqlite3_int64 *size) { return real_of(file)->pMethods->xFileSize(real_of(file), size); }
-static int file_lock(sqlite3_file *file, int level) { return real_of(file)->pMethods->xLock(real_of(file), level); }
-static int file_unlock(sqlite3_file *file, int level) { return real_of(file)->pMethods->xUnlock(real_of(file), level); }
+static int file_size(sqlite3_file *file, sqlite3_int64 *size)
+{
+    return real_of(file)->pMethods->xFileSize(real_of(file), size);
+}
+static int file_lock(sqlite3_file *file, int level)
+{
+    return real_of(file)->pMethods->xLock(real_of(file), level);
+}
+static int file_unlock(sqlite3_file *file, int level)
+{
+    return real_of(file)->pMethods->xUnlock(real_of(file), level);
+}
 
 static int file_check_lock(sqlite3_file *file, int *is_reserved)
 {
@@ -190,12 +214,18 @@ static int file_shm_lock(sqlite3_file *file, int first, int count, int flags)
     return real_of(file)->pMethods->xShmLock(real_of(file), first, count, flags);
 }
 
-static void file_shm_barrier(sqlite3_file *file) { real_of(file)->pMethods->xShmBarrier(real_of(file)); }
-static int file_shm_unmap(sqlite3_file *file, int remove) { return real_of(file)->pMethods->xShmUnmap(real_of(file), remove); }
+static void file_shm_barrier(sqlite3_file *file)
+{
+    real_of(file)->pMethods->xShmBarrier(real_of(file));
+}
+static int file_shm_unmap(sqlite3_file *file, int remove)
+{
+    return real_of(file)->pMethods->xShmUnmap(real_of(file), remove);
+}
 
-#define FILE_METHODS                                                                                                         \
-    .xClose = file_close, .xRead = file_read, .xWrite = file_write, .xTruncate = file_truncate, .xSync = file_sync,          \
-    .xFileSize = file_size, .xLock = file_lock, .xUnlock = file_unlock, .xCheckReservedLock = file_check_lock,               \
+#define FILE_METHODS                                                                                                                       \
+    .xClose = file_close, .xRead = file_read, .xWrite = file_write, .xTruncate = file_truncate, .xSync = file_sync,                        \
+    .xFileSize = file_size, .xLock = file_lock, .xUnlock = file_unlock, .xCheckReservedLock = file_check_lock,                             \
     .xFileControl = file_control, .xSectorSize = file_sector_size, .xDeviceCharacteristics = file_characteristics
 
 // No mapping of the database: every read is seen.
@@ -230,7 +260,9 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
     leave(storage);
     *wrapper = (fault_file){
         .base.pMethods = storage->hides_shared_memory ? &methods_without_shared_memory : &file_methods,
-        .storage = storage, .real = real, .index = index,
+        .storage = storage,
+        .real = real,
+        .index = index,
     };
     return failure;
 }
@@ -261,11 +293,26 @@ static int vfs_full_pathname(sqlite3_vfs *vfs, const char *name, int size, char 
     return base_of(vfs)->xFullPathname(base_of(vfs), name, size, out);
 }
 
-static int vfs_randomness(sqlite3_vfs *vfs, int size, char *out) { return base_of(vfs)->xRandomness(base_of(vfs), size, out); }
-static int vfs_sleep(sqlite3_vfs *vfs, int microseconds) { return base_of(vfs)->xSleep(base_of(vfs), microseconds); }
-static int vfs_time(sqlite3_vfs *vfs, double *now) { return base_of(vfs)->xCurrentTime(base_of(vfs), now); }
-static int vfs_time_64(sqlite3_vfs *vfs, sqlite3_int64 *now) { return base_of(vfs)->xCurrentTimeInt64(base_of(vfs), now); }
-static int vfs_error(sqlite3_vfs *vfs, int size, char *out) { return base_of(vfs)->xGetLastError(base_of(vfs), size, out); }
+static int vfs_randomness(sqlite3_vfs *vfs, int size, char *out)
+{
+    return base_of(vfs)->xRandomness(base_of(vfs), size, out);
+}
+static int vfs_sleep(sqlite3_vfs *vfs, int microseconds)
+{
+    return base_of(vfs)->xSleep(base_of(vfs), microseconds);
+}
+static int vfs_time(sqlite3_vfs *vfs, double *now)
+{
+    return base_of(vfs)->xCurrentTime(base_of(vfs), now);
+}
+static int vfs_time_64(sqlite3_vfs *vfs, sqlite3_int64 *now)
+{
+    return base_of(vfs)->xCurrentTimeInt64(base_of(vfs), now);
+}
+static int vfs_error(sqlite3_vfs *vfs, int size, char *out)
+{
+    return base_of(vfs)->xGetLastError(base_of(vfs), size, out);
+}
 
 fault_storage *fault_storage_create(const char *base)
 {
@@ -321,7 +368,10 @@ void fault_storage_free(fault_storage *storage)
     free(storage);
 }
 
-const char *fault_storage_name(const fault_storage *storage) { return storage->name; }
+const char *fault_storage_name(const fault_storage *storage)
+{
+    return storage->name;
+}
 
 fault_counts fault_storage_counts(fault_storage *storage)
 {
@@ -356,7 +406,10 @@ bool fault_storage_has_failed(fault_storage *storage)
     return has_failed;
 }
 
-void fault_storage_fail_opened(fault_storage *storage) { storage->fails_opened = true; }
+void fault_storage_fail_opened(fault_storage *storage)
+{
+    storage->fails_opened = true;
+}
 
 int64_t fault_storage_open_files(fault_storage *storage)
 {
@@ -366,8 +419,14 @@ int64_t fault_storage_open_files(fault_storage *storage)
     return open_files;
 }
 
-void fault_storage_hide_shared_memory(fault_storage *storage) { storage->hides_shared_memory = true; }
-void fault_storage_set_sector_size(fault_storage *storage, int bytes) { storage->sector_size = bytes; }
+void fault_storage_hide_shared_memory(fault_storage *storage)
+{
+    storage->hides_shared_memory = true;
+}
+void fault_storage_set_sector_size(fault_storage *storage, int bytes)
+{
+    storage->sector_size = bytes;
+}
 
 void fault_storage_record(fault_storage *storage, bool on)
 {
@@ -378,7 +437,10 @@ void fault_storage_record(fault_storage *storage, bool on)
     leave(storage);
 }
 
-void fault_storage_mark(fault_storage *storage, int64_t mark) { record(storage, FAULT_MARK, -1, mark, NULL, 0); }
+void fault_storage_mark(fault_storage *storage, int64_t mark)
+{
+    record(storage, FAULT_MARK, -1, mark, NULL, 0);
+}
 
 int64_t fault_storage_recorded(fault_storage *storage)
 {

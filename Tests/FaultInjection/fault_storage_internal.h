@@ -11,10 +11,10 @@ enum { FAULT_NAME_SIZE = 64, FAULT_FILES = 16 };
 
 typedef struct fault_change {
     fault_kind kind;
-    int file;                // index of the file's name
-    int64_t place;           // offset, new size, or mark
-    size_t length;           // bytes written
-    unsigned char *bytes;    // owned by the record
+    int file;              // index of the file's name
+    int64_t place;         // offset, new size, or mark
+    size_t length;         // bytes written
+    unsigned char *bytes;  // owned by the record
 } fault_change;
 
 struct fault_storage {

@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 /// Characters of one to four bytes, over and over: the content of every text, so that a position tells what must stand there.
-static const char cycle[] = "abc\xC3\xBC" "d\xE2\x82\xAC\xF0\x9F\x98\x80 and plain words, \xE6\xBC\xA2\xE5\xAD\x97.";
+static const char cycle[] = "abc\xC3\xBC"
+                            "d\xE2\x82\xAC\xF0\x9F\x98\x80 and plain words, \xE6\xBC\xA2\xE5\xAD\x97.";
 enum { CYCLE = sizeof cycle - 1 };
 
 typedef struct content {

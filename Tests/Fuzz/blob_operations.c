@@ -1,7 +1,7 @@
 /// blob_operations.c: fuzzes large values (mc_blob*.h) with operations in any order, each compared with a model in memory.
 ///
-/// Each operation takes four bytes: what, which of the writers, readers or values, and two numbers. Rules: every call succeeds or fails as the
-/// model says; what is read is what was written; a value that is dropped stays readable for who has it open; when all is closed and
+/// Each operation takes four bytes: what, which of the writers, readers or values, and two numbers. Rules: every call succeeds or fails as
+/// the model says; what is read is what was written; a value that is dropped stays readable for who has it open; when all is closed and
 /// dropped, nothing is left in the tables. Two pools work on the file, as two processes would.
 #include <MobileCore.h>
 #include <inttypes.h>
@@ -98,11 +98,13 @@ static void open_writer(writer_model *model, mc_pool *pool, uint8_t a, uint8_t b
     if (model->writer != NULL)
         mc_blob_writer_free(model->writer);
     const mc_blob_writer_options options = {
-        .unit = a & 1 ? MC_BLOB_SCALARS : MC_BLOB_BYTES, .length = a & 2 ? b : -1, .chunk_size = a & 4 ? 0 : (size_t)(a >> 3) * 9 + 1,
+        .unit = a & 1 ? MC_BLOB_SCALARS : MC_BLOB_BYTES,
+        .length = a & 2 ? b : -1,
+        .chunk_size = a & 4 ? 0 : (size_t)(a >> 3) * 9 + 1,
         .timeout_ns = -1,
     };
-    *model = (writer_model){.pool = pool, .content = {.unit = options.unit, .seed = b}, .announced = options.length,
-                            .most = a & 4 ? CONTENT_MOST : 20000};
+    *model = (writer_model){
+        .pool = pool, .content = {.unit = options.unit, .seed = b}, .announced = options.length, .most = a & 4 ? CONTENT_MOST : 20000};
     CHECK(mc_blob_writer_open(pool, &options, &model->writer, NULL) == MC_OK);
 }
 

@@ -39,9 +39,7 @@ static inline void compare_node(const mc_json_node *nodes, uint32_t index, const
     case MC_JSON_NULL: CHECK(json_is_null(value)); break;
     case MC_JSON_FALSE: CHECK(json_is_false(value)); break;
     case MC_JSON_TRUE: CHECK(json_is_true(value)); break;
-    case MC_JSON_INTEGER:
-        CHECK(json_is_integer(value) && json_integer_value(value) == node->integer);
-        break;
+    case MC_JSON_INTEGER: CHECK(json_is_integer(value) && json_integer_value(value) == node->integer); break;
     case MC_JSON_NUMBER:
         CHECK(mc_json_is_number(node->text, node->length));
         CHECK(mc_json_text_to_double(node->text, node->length, &number));

@@ -20,7 +20,8 @@ static char *content(sqlite3 *db)
 {
     sqlite3_stmt *statement = NULL;
     CHECK(sqlite3_prepare_v2(db, "SELECT group_concat(quote(id) || quote(a) || quote(b)) FROM (SELECT * FROM t UNION ALL SELECT * FROM os)",
-                             -1, &statement, NULL) == SQLITE_OK);
+                             -1, &statement, NULL)
+          == SQLITE_OK);
     CHECK(sqlite3_step(statement) == SQLITE_ROW);
     char *const text = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
     sqlite3_finalize(statement);
@@ -38,8 +39,13 @@ static mc_status import(sqlite3 *db, const uint8_t *bytes, size_t length, int64_
     const mc_import_pending pending = {.table = "os"};
     const mc_import_table table = {.table = "t", .columns = columns, .column_count = 3, .mode = MC_IMPORT_UPSERT, .pending = &pending};
     const mc_import_options options = {
-        .tables = &table, .table_count = 1, .is_object = (length & 1) != 0, .row_bytes = 1 << 20, .threads = on_thread ? MC_IMPORT_THREADS_ON : MC_IMPORT_THREADS_OFF,
-        .thread_begins = thread_begins, .thread_context = &allocation,
+        .tables = &table,
+        .table_count = 1,
+        .is_object = (length & 1) != 0,
+        .row_bytes = 1 << 20,
+        .threads = on_thread ? MC_IMPORT_THREADS_ON : MC_IMPORT_THREADS_OFF,
+        .thread_begins = thread_begins,
+        .thread_context = &allocation,
     };
     mc_import *import = NULL;
     mc_error error;

@@ -1,10 +1,10 @@
 /// import_stream.c: fuzzes the whole import (mc_import.h): inflating, scanning, the virtual table, protection, rollback.
 ///
-/// The first three bytes choose mode, one table or an object of two, chunk size, protection, a second thread, whether the column b is a large
-/// one, and whether the rest is deflated here before it is pushed (a fuzzer finds no check sums); otherwise the rest is pushed as it is,
-/// plain or whatever its first byte says. Rows are so short here that large values come in parts often. Rules: the outcome does not depend
-/// on the chunks or on the threads; after a failure the database is as it was; after a success its rows and counts add up, and the large
-/// values are those that rows refer to.
+/// The first three bytes choose mode, one table or an object of two, chunk size, protection, a second thread, whether the column b is a
+/// large one, and whether the rest is deflated here before it is pushed (a fuzzer finds no check sums); otherwise the rest is pushed as it
+/// is, plain or whatever its first byte says. Rows are so short here that large values come in parts often. Rules: the outcome does not
+/// depend on the chunks or on the threads; after a failure the database is as it was; after a success its rows and counts add up, and the
+/// large values are those that rows refer to.
 #include <MobileCore.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -15,11 +15,10 @@
 
 #include "fuzz_check.h"
 
-static const char schema[] =
-    "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b, rc INTEGER DEFAULT 0, CHECK (a IS NOT 'forbidden'));"
-    "CREATE TABLE os(id INTEGER PRIMARY KEY, a TEXT, b, sv INTEGER);"
-    "INSERT INTO t(id, a) VALUES (1, 'one'), (2, 'two'), (7, 'seven');"
-    "INSERT INTO os(id) VALUES (2), (3), (0);";
+static const char schema[] = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b, rc INTEGER DEFAULT 0, CHECK (a IS NOT 'forbidden'));"
+                             "CREATE TABLE os(id INTEGER PRIMARY KEY, a TEXT, b, sv INTEGER);"
+                             "INSERT INTO t(id, a) VALUES (1, 'one'), (2, 'two'), (7, 'seven');"
+                             "INSERT INTO os(id) VALUES (2), (3), (0);";
 
 static int64_t number(sqlite3 *db, const char *sql)
 {
@@ -34,11 +33,10 @@ static int64_t number(sqlite3 *db, const char *sql)
 static uint64_t content(sqlite3 *db, bool is_large)
 {
     static const char rows[] = "SELECT id, a, b, rc FROM t UNION ALL SELECT id, a, b, sv FROM os";
-    static const char chunks[] =
-        "SELECT id, a, (SELECT group_concat(quote(start) || quote(content)) || length || unit "
-        "FROM _mc_chunk JOIN _mc_value AS v ON v.id = _mc_chunk.id >> 24 "
-        "WHERE v.id = b), rc FROM (SELECT id, a, b, rc FROM t UNION ALL SELECT id, a, b, sv FROM os) "
-        "UNION ALL SELECT (SELECT count(*) FROM _mc_value WHERE state <> 2), NULL, NULL, 0";
+    static const char chunks[] = "SELECT id, a, (SELECT group_concat(quote(start) || quote(content)) || length || unit "
+                                 "FROM _mc_chunk JOIN _mc_value AS v ON v.id = _mc_chunk.id >> 24 "
+                                 "WHERE v.id = b), rc FROM (SELECT id, a, b, rc FROM t UNION ALL SELECT id, a, b, sv FROM os) "
+                                 "UNION ALL SELECT (SELECT count(*) FROM _mc_value WHERE state <> 2), NULL, NULL, 0";
     uint64_t digest = UINT64_C(0xCBF29CE484222325);
     sqlite3_stmt *statement = NULL;
     CHECK(sqlite3_prepare_v2(db, is_large ? chunks : rows, -1, &statement, NULL) == SQLITE_OK);
@@ -90,9 +88,11 @@ static mc_connection *pooled_database(void)
         CHECK(mc_pool_open(path, &options, &pool, NULL) == MC_OK && mc_pool_checkout(pool, &checkout, &connection, NULL) == MC_OK);
         CHECK(mc_blob_prepare(connection, NULL) == MC_OK);
     }
-    CHECK(sqlite3_exec(mc_connection_sqlite(connection),
-                       "DROP TABLE IF EXISTS t; DROP TABLE IF EXISTS os; DROP TABLE IF EXISTS seen; DELETE FROM _mc_value; DELETE FROM _mc_chunk",
-                       NULL, NULL, NULL) == SQLITE_OK);
+    CHECK(sqlite3_exec(
+              mc_connection_sqlite(connection),
+              "DROP TABLE IF EXISTS t; DROP TABLE IF EXISTS os; DROP TABLE IF EXISTS seen; DELETE FROM _mc_value; DELETE FROM _mc_chunk",
+              NULL, NULL, NULL)
+          == SQLITE_OK);
     return connection;
 }
 
@@ -110,12 +110,14 @@ static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t
     CHECK(sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK);
     if (choice & 8)
         CHECK(sqlite3_exec(db, "CREATE TABLE seen(id); CREATE TRIGGER tr AFTER INSERT ON t BEGIN INSERT INTO seen VALUES (new.id); END",
-                           NULL, NULL, NULL) == SQLITE_OK);
+                           NULL, NULL, NULL)
+              == SQLITE_OK);
     const uint64_t before = content(db, is_large);
     const int64_t rows_before = number(db, "SELECT count(*) FROM t");
 
     const mc_column columns[] = {
-        {.name = "id", .type = MC_COLUMN_INTEGER}, {.name = "a", .type = choice & 16 ? MC_COLUMN_TEXT : MC_COLUMN_ANY},
+        {.name = "id", .type = MC_COLUMN_INTEGER},
+        {.name = "a", .type = choice & 16 ? MC_COLUMN_TEXT : MC_COLUMN_ANY},
         {.name = "b", .type = large},
     };
     const char *const large_columns[] = {"b"};
@@ -125,16 +127,32 @@ static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t
     const bool deletes = choice % 3 == MC_IMPORT_DELETE;
     // In an object, rows of "t" as chosen, and keys of the same table to delete.
     mc_import_table tables[] = {
-        {.table = "t", .columns = columns, .column_count = deletes ? 1 : 3, .mode = (mc_import_mode)(choice % 3), .on_insert = &counter,
-         .on_insert_count = deletes ? 0 : 1, .pending = choice & 32 ? &pending : NULL},
-        {.table = "t", .member = "d", .columns = columns, .column_count = 1, .mode = MC_IMPORT_DELETE, .pending = choice & 32 ? &pending : NULL},
+        {.table = "t",
+         .columns = columns,
+         .column_count = deletes ? 1 : 3,
+         .mode = (mc_import_mode)(choice % 3),
+         .on_insert = &counter,
+         .on_insert_count = deletes ? 0 : 1,
+         .pending = choice & 32 ? &pending : NULL},
+        {.table = "t",
+         .member = "d",
+         .columns = columns,
+         .column_count = 1,
+         .mode = MC_IMPORT_DELETE,
+         .pending = choice & 32 ? &pending : NULL},
     };
     for (size_t index = 0; index < 2 && is_large; index++) {
         tables[index].large = large_columns;
         tables[index].large_count = tables[index].mode == MC_IMPORT_DELETE ? 1 : 0;
     }
     const mc_import_options options = {
-        .connection = connection, .tables = tables, .table_count = choice & 128 ? 2 : 1, .depth = 8, .row_bytes = 8192, .inflated_bytes = 4 << 20, .inflate_ratio = 200,
+        .connection = connection,
+        .tables = tables,
+        .table_count = choice & 128 ? 2 : 1,
+        .depth = 8,
+        .row_bytes = 8192,
+        .inflated_bytes = 4 << 20,
+        .inflate_ratio = 200,
         .threads = threads,
     };
     mc_import *import = NULL;
@@ -161,8 +179,9 @@ static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t
         CHECK(number(db, "SELECT count(*) FROM t") == rows_before + counts->inserted - counts->deleted);
         if (!deletes && !(choice & 128))
             CHECK(counts->rows == counts->inserted + counts->updated + counts->diverted);
-        CHECK(!is_large || number(db, "SELECT count(*) FROM _mc_value WHERE state <> 2")
-              == number(db, "SELECT count(DISTINCT b) FROM (SELECT b FROM t UNION ALL SELECT b FROM os)"));
+        CHECK(!is_large
+              || number(db, "SELECT count(*) FROM _mc_value WHERE state <> 2")
+                  == number(db, "SELECT count(DISTINCT b) FROM (SELECT b FROM t UNION ALL SELECT b FROM os)"));
     }
     CHECK(is_large || sqlite3_close(db) == SQLITE_OK);
     return outcome;

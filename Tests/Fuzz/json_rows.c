@@ -13,11 +13,11 @@ typedef struct outcome {
     mc_status status;
     mc_error error;
     int64_t rows;
-    uint64_t digest;       // of all cells
-    uint64_t parts;        // of the parts of large values in the row to come
-    int64_t large;         // values in them; in_value: the last part was not their end
+    uint64_t digest;  // of all cells
+    uint64_t parts;   // of the parts of large values in the row to come
+    int64_t large;    // values in them; in_value: the last part was not their end
     bool in_value;
-    const json_t *expected; // jansson's rows to compare with; NULL: none
+    const json_t *expected;  // jansson's rows to compare with; NULL: none
 } outcome;
 
 static uint64_t mix(uint64_t digest, const void *bytes, size_t length)
@@ -117,7 +117,12 @@ static outcome scan(const uint8_t *bytes, size_t length, size_t chunk, const mc_
     outcome outcome = {.expected = expected};
     mc_rows *rows = NULL;
     const mc_rows_options options = {
-        .columns = columns, .column_count = COLUMNS, .depth = 16, .row_bytes = 4096, .sink = take, .context = &outcome,
+        .columns = columns,
+        .column_count = COLUMNS,
+        .depth = 16,
+        .row_bytes = 4096,
+        .sink = take,
+        .context = &outcome,
     };
     CHECK(mc_rows_open(&options, &rows, NULL) == MC_OK);
     for (size_t at = 0; at < length && outcome.status == MC_OK; at += chunk) {
@@ -143,13 +148,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     bytes += 2;
     length -= 2;
     static const mc_column_type types[] = {
-        MC_COLUMN_ANY, MC_COLUMN_INTEGER, MC_COLUMN_DECIMAL, MC_COLUMN_REAL, MC_COLUMN_BOOLEAN, MC_COLUMN_TEXT, MC_COLUMN_BLOB,
-        MC_COLUMN_LARGE_TEXT, MC_COLUMN_LARGE_BLOB, MC_COLUMN_DATE_TIME,
+        MC_COLUMN_ANY,  MC_COLUMN_INTEGER, MC_COLUMN_DECIMAL,    MC_COLUMN_REAL,       MC_COLUMN_BOOLEAN,
+        MC_COLUMN_TEXT, MC_COLUMN_BLOB,    MC_COLUMN_LARGE_TEXT, MC_COLUMN_LARGE_BLOB, MC_COLUMN_DATE_TIME,
     };
     mc_column columns[COLUMNS];
     for (size_t column = 0; column < COLUMNS; column++)
         columns[column] = (mc_column){
-            .name = names[column], .type = types[(rules >> (2 * column)) % (sizeof types / sizeof types[0])], .precision = rules & 1 ? 30 : 12, .scale = 2,
+            .name = names[column],
+            .type = types[(rules >> (2 * column)) % (sizeof types / sizeof types[0])],
+            .precision = rules & 1 ? 30 : 12,
+            .scale = 2,
             .required = (rules & 0x80) != 0,
         };
     // No rules at all for half of the inputs: these are compared with jansson.

@@ -45,9 +45,18 @@ static size_t write_all(mc_json_writer *writer, const uint8_t *bytes, size_t len
         piece piece = {.kind = MC_JSON_NULL};
         bool is_node = true;
         switch (call % 10) {
-        case 0: *status = mc_json_write_begin_object(writer, NULL); piece.kind = MC_JSON_OBJECT; break;
-        case 1: *status = mc_json_write_begin_array(writer, NULL); piece.kind = MC_JSON_ARRAY; break;
-        case 2: *status = mc_json_write_end(writer, NULL); is_node = false; break;
+        case 0:
+            *status = mc_json_write_begin_object(writer, NULL);
+            piece.kind = MC_JSON_OBJECT;
+            break;
+        case 1:
+            *status = mc_json_write_begin_array(writer, NULL);
+            piece.kind = MC_JSON_ARRAY;
+            break;
+        case 2:
+            *status = mc_json_write_end(writer, NULL);
+            is_node = false;
+            break;
         case 3:
         case 4:
             if (left < text_length + 1)
@@ -67,9 +76,13 @@ static size_t write_all(mc_json_writer *writer, const uint8_t *bytes, size_t len
             at += 8;
             piece.is_double = call % 10 == 6;
             piece.kind = piece.is_double ? MC_JSON_NUMBER : MC_JSON_INTEGER;
-            *status = piece.is_double ? mc_json_write_double(writer, piece.number, NULL) : mc_json_write_integer(writer, piece.integer, NULL);
+            *status =
+                piece.is_double ? mc_json_write_double(writer, piece.number, NULL) : mc_json_write_integer(writer, piece.integer, NULL);
             break;
-        case 7: *status = mc_json_write_boolean(writer, (call & 0x80) != 0, NULL); piece.kind = (call & 0x80) != 0 ? MC_JSON_TRUE : MC_JSON_FALSE; break;
+        case 7:
+            *status = mc_json_write_boolean(writer, (call & 0x80) != 0, NULL);
+            piece.kind = (call & 0x80) != 0 ? MC_JSON_TRUE : MC_JSON_FALSE;
+            break;
         case 8: *status = mc_json_write_null(writer, NULL); break;
         default:
             if (left < text_length + 1)

@@ -73,8 +73,12 @@ static mc_connection *check_out(worker *self, bool writer, bool loose)
 {
     mc_error error;
     mc_connection *connection = NULL;
-    const mc_checkout checkout = {.writer = writer, .is_long = loose, .loose = loose, .timeout_ns = 20 * 1000 * 1000,
-                                  .label = "fuzz", .ticket = loose ? NULL : self->ticket};
+    const mc_checkout checkout = {.writer = writer,
+                                  .is_long = loose,
+                                  .loose = loose,
+                                  .timeout_ns = 20 * 1000 * 1000,
+                                  .label = "fuzz",
+                                  .ticket = loose ? NULL : self->ticket};
     const mc_status status = mc_pool_checkout(self->session->pool, &checkout, &connection, &error);
     CHECK(is_expected(status) && (status == MC_OK) == (connection != NULL));
     return connection;
@@ -260,7 +264,8 @@ static void run_session(session *session, uint8_t settings)
     mc_connection *writer = NULL;
     const mc_checkout checkout = {.writer = true, .timeout_ns = -1};
     CHECK(mc_pool_checkout(session->pool, &checkout, &writer, &error) == MC_OK);
-    CHECK(run(writer, "CREATE TABLE item (id INTEGER PRIMARY KEY, x); CREATE TABLE counter (n); INSERT INTO counter VALUES (0)", &error) == MC_OK);
+    CHECK(run(writer, "CREATE TABLE item (id INTEGER PRIMARY KEY, x); CREATE TABLE counter (n); INSERT INTO counter VALUES (0)", &error)
+          == MC_OK);
     mc_pool_return(session->pool, writer);
 
     pthread_t threads[THREADS];

@@ -46,7 +46,8 @@ static mc_status write_batch(mc_connection *writer, int64_t batch, mc_error *err
                    " INSERT INTO item (batch, payload) SELECT %" PRId64 ", randomblob(abs(random()) %% 900) FROM n;"
                    "UPDATE item SET payload = randomblob(300) WHERE id %% 7 = %" PRId64 " %% 7;"
                    "DELETE FROM item WHERE batch < %" PRId64 " - 6;"
-                   "UPDATE counter SET batch = %" PRId64 ", rows = (SELECT count(*) FROM item), bytes = (SELECT sum(length(payload)) FROM item)",
+                   "UPDATE counter SET batch = %" PRId64
+                   ", rows = (SELECT count(*) FROM item), bytes = (SELECT sum(length(payload)) FROM item)",
                    batch, batch, batch, batch, batch);
     mc_status status = mc_connection_begin(writer, error);
     if (status == MC_OK)

@@ -107,7 +107,9 @@ import Testing
         let server = try FieldSales.server()
         let device = try TestDevice(server)
         #expect(try device.send(.unsubscribe).content(as: ProtocolFailure.self).code == 404)
-        #expect(try device.send(.subscribe, content: SubscribeContent(subscriptions: ["Customer": [["region": "NORTH"]]]).json.object!).header.method == .subscribe.result)
+        #expect(
+            try device.send(.subscribe, content: SubscribeContent(subscriptions: ["Customer": [["region": "NORTH"]]]).json.object!).header.method
+                == .subscribe.result)
         device.subscriptions = ["Customer": [["region": "NORTH"]]]
         #expect(try device.send(.suspend).header.method == .suspend.result)
         #expect(try device.synchronize().upserts.isEmpty)
@@ -123,7 +125,8 @@ import Testing
         let device = try TestDevice(server)
         let wrong: [Subscriptions] = [["Nobody": []], ["Customer": [["country": "IE"]]], ["Customer": [["region": 5]]]]
         for subscriptions in wrong {
-            #expect(try device.send(.subscribe, content: SubscribeContent(subscriptions: subscriptions).json.object!).header.method == .subscribe.failed)
+            #expect(
+                try device.send(.subscribe, content: SubscribeContent(subscriptions: subscriptions).json.object!).header.method == .subscribe.failed)
         }
         #expect(try device.send(.subscribe).header.method == .subscribe.result)
     }

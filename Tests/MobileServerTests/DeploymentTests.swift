@@ -16,7 +16,9 @@ import Testing
     }
 
     static let wrong = [
-        Wrong(testDescription: "no table", change: "DROP TABLE \"order line\"", code: .missingTable, message: "object \"Line\": the back end \"enterprise\""),
+        Wrong(
+            testDescription: "no table", change: "DROP TABLE \"order line\"", code: .missingTable,
+            message: "object \"Line\": the back end \"enterprise\""),
         Wrong(
             testDescription: "no column in the table", change: "ALTER TABLE \"order line\" RENAME COLUMN product TO article", code: .missingColumn,
             message: "object \"Line\", attribute \"product\": the table \"order line\" has no column \"product\""),
@@ -72,7 +74,8 @@ import Testing
 
     @Test func `a load that gives one key twice is an error that names the object`() throws {
         let model = try PackageModel(
-            json: FieldSales.json.replacing("WHERE region = :region -- by region", with: "UNION ALL SELECT * FROM \\\"the customers\\\" WHERE region = :region"))
+            json: FieldSales.json.replacing(
+                "WHERE region = :region -- by region", with: "UNION ALL SELECT * FROM \\\"the customers\\\" WHERE region = :region"))
         let lines = Lines()
         let server = try TestServer(model: model, tables: FieldSales.tables) { $0.log = { lines.append($0) } }
         let device = try TestDevice(server)

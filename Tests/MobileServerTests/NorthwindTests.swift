@@ -44,7 +44,8 @@ struct NorthwindTests {
             refs: ["order": .integer(order.key)], batch: customer.id)
         let product = device.key("Product", "productID", 1)
         let refused = OperationFrame(
-            id: device.nextID(), object: "Order Details", change: .update, key: device.rows["Order Details"]?.values.first { $0["orderID"] == 10248 && $0["productID"] == 11 }?["_sk"]?.integer ?? 0,
+            id: device.nextID(), object: "Order Details", change: .update,
+            key: device.rows["Order Details"]?.values.first { $0["orderID"] == 10248 && $0["productID"] == 11 }?["_sk"]?.integer ?? 0,
             attributes: ["quantity": 0], primaryKey: ["orderID": 10248, "productID": 11])
         let result = try device.synchronize([customer, order, detail, refused])
         #expect(result.results.map(\.outcome) == [.accepted, .accepted, .accepted, .rejected])

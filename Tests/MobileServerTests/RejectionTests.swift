@@ -24,9 +24,14 @@ import Testing
     }
 
     static let refused = [
-        Refused(testDescription: "CHECK", object: "Customer", attributes: changed("credit", -1), code: 412, backEndCode: "275", message: "credit >= 0"),
-        Refused(testDescription: "NOT NULL", object: "Customer", attributes: changed("name", .null), code: 412, backEndCode: "1299", message: "the customers.name"),
-        Refused(testDescription: "UNIQUE", object: "Customer", attributes: changed("code", "taken"), code: 412, backEndCode: "2067", message: "the customers.code"),
+        Refused(
+            testDescription: "CHECK", object: "Customer", attributes: changed("credit", -1), code: 412, backEndCode: "275", message: "credit >= 0"),
+        Refused(
+            testDescription: "NOT NULL", object: "Customer", attributes: changed("name", .null), code: 412, backEndCode: "1299",
+            message: "the customers.name"),
+        Refused(
+            testDescription: "UNIQUE", object: "Customer", attributes: changed("code", "taken"), code: 412, backEndCode: "2067",
+            message: "the customers.code"),
         Refused(
             testDescription: "FOREIGN KEY", object: "Order", attributes: ["customerId": 999, "status": "NEW"], code: 412, backEndCode: "787",
             message: "FOREIGN KEY"),
@@ -34,7 +39,8 @@ import Testing
             testDescription: "PRIMARY KEY", object: "Line", attributes: ["orderId": 10, "line": 1, "product": "salt", "quantity": 1], code: 412,
             backEndCode: "1555", message: "order line"),
         Refused(
-            testDescription: "RAISE in a trigger", object: "Order", attributes: ["customerId": 1, "status": "TUESDAY"], code: 412, backEndCode: "1811",
+            testDescription: "RAISE in a trigger", object: "Order", attributes: ["customerId": 1, "status": "TUESDAY"], code: 412,
+            backEndCode: "1811",
             message: "no orders on Tuesday"),
     ]
 
@@ -130,8 +136,12 @@ import Testing
         Wrong(testDescription: "large attribute in the row", operation: frame(attributes: ["notes": "x"]), status: 400, message: "\"notes\""),
         Wrong(testDescription: "string for a number", operation: frame(attributes: ["credit": "x"]), status: 400, message: "expected a number"),
         Wrong(testDescription: "too many digits", operation: frame(attributes: ["credit": .number("1.234")]), status: 400, message: "2 of them"),
-        Wrong(testDescription: "fraction for an integer", operation: frame("Line", attributes: ["line": .number("1.5")]), status: 400, message: "an int"),
-        Wrong(testDescription: "integer out of range", operation: frame("Line", attributes: ["line": 3_000_000_000]), status: 400, message: "2147483647"),
+        Wrong(
+            testDescription: "fraction for an integer", operation: frame("Line", attributes: ["line": .number("1.5")]), status: 400, message: "an int"
+        ),
+        Wrong(
+            testDescription: "integer out of range", operation: frame("Line", attributes: ["line": 3_000_000_000]), status: 400, message: "2147483647"
+        ),
         Wrong(testDescription: "number for a boolean", operation: frame(attributes: ["active": 1]), status: 400, message: "true or false"),
         Wrong(testDescription: "no date", operation: frame(attributes: ["since": "yesterday"]), status: 400, message: "YYYY-MM-DD"),
         Wrong(testDescription: "unknown operation", operation: frame(.init("Customer"), .other, operation: "drop"), status: 404, message: "\"drop\""),
@@ -139,7 +149,8 @@ import Testing
         Wrong(
             testDescription: "unknown parameter", operation: frame("Customer", .other, operation: "raise", parameters: ["x": 1]), status: 400,
             message: "\"x\""),
-        Wrong(testDescription: "no part of the key", operation: frame("Customer", .update, primaryKey: ["name": "x"]), status: 400, message: "\"name\""),
+        Wrong(
+            testDescription: "no part of the key", operation: frame("Customer", .update, primaryKey: ["name": "x"]), status: 400, message: "\"name\""),
     ]
 
     @Test("PSP-12: an upload that contradicts the model is refused as a whole, and nothing has changed", arguments: wrong)

@@ -115,6 +115,9 @@ import Testing
     }
 
     @Test func `a table has its numbers to the right and no blanks at the ends`() {
-        #expect(Terminal.table([["name", "rows"], ["Customer", "30,000"], ["Note", "1"]]) == ["  name        rows", "  Customer  30,000", "  Note           1"])
+        #expect(
+            Terminal.table([["name", "rows"], ["Customer", "30,000"], ["Note", "1"]]) == [
+                "  name        rows", "  Customer  30,000", "  Note           1",
+            ])
     }
 }

@@ -64,7 +64,8 @@ import Testing
     @Test func `the README shows the code that runs here`() throws {
         let source = try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8)
         let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
-        let begin = try #require(lines.firstIndex { $0.hasSuffix("// README begin") }), end = try #require(lines.firstIndex { $0.hasSuffix("// README end") })
+        let begin = try #require(lines.firstIndex { $0.hasSuffix("// README begin") }),
+            end = try #require(lines.firstIndex { $0.hasSuffix("// README end") })
         let code = lines[(begin + 1)..<end].map { $0.dropFirst(8) }.joined(separator: "\n")
         #expect(try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8).contains("```swift\n\(code)\n```"))
     }

@@ -72,7 +72,8 @@ struct NorthwindModelTests {
                     }.joined(separator: " AND ")
                     let isSet = relationship.mapping.map { "c.\(quoted(binding.column(of: $0.source))) IS NOT NULL" }.joined(separator: " AND ")
                     let orphans = try connection.first(
-                        "SELECT count(*) FROM \(quoted(binding.table)) c WHERE \(isSet) AND NOT EXISTS (SELECT 1 FROM \(quoted(parent.table)) p WHERE \(join))")
+                        "SELECT count(*) FROM \(quoted(binding.table)) c WHERE \(isSet) AND NOT EXISTS (SELECT 1 FROM \(quoted(parent.table)) p WHERE \(join))"
+                    )
                     #expect(orphans == [.integer(0)], "\(object.name).\(relationship.name)")
                 }
             }

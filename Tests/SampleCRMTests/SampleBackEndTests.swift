@@ -67,7 +67,8 @@ import Testing
             WHERE abs(total - (SELECT sum(quantity * price) FROM sales_order_line WHERE order_id = o.id)) > 0.001
             """
         #expect(try count(wrong, in: database) == 0)
-        #expect(try count("SELECT count(*) FROM sales_order WHERE total > 0", in: database) == count("SELECT count(*) FROM sales_order", in: database))
+        #expect(
+            try count("SELECT count(*) FROM sales_order WHERE total > 0", in: database) == count("SELECT count(*) FROM sales_order", in: database))
         try database.close()
     }
 

@@ -1,8 +1,7 @@
-public import MobileServer
-public import MobileTransport
-
 internal import Foundation
 internal import MobileProtocol
+public import MobileServer
+public import MobileTransport
 
 extension SimulatedTransport {
     /// A simulated network with a server's function at its other end: what the HTTP face does, without HTTP.

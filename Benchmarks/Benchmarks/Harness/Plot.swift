@@ -67,7 +67,8 @@ struct Plot {
         ]
         for tick in stride(from: 0, through: ceiling, by: step) {
             parts.append(
-                #"<line x1="\#(Self.left)" x2="\#(Self.width - Self.right)" y1="\#(text(y(tick)))" y2="\#(text(y(tick)))" stroke="\#(Self.ink)" stroke-opacity="0.35"/>"#)
+                #"<line x1="\#(Self.left)" x2="\#(Self.width - Self.right)" y1="\#(text(y(tick)))" y2="\#(text(y(tick)))" stroke="\#(Self.ink)" stroke-opacity="0.35"/>"#
+            )
             parts.append(#"<text x="\#(Self.left - 10)" y="\#(text(y(tick) + 4))" text-anchor="end">\#(Int(tick / 1000))</text>"#)
         }
         for value in xs {

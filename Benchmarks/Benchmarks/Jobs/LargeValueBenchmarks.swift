@@ -46,7 +46,8 @@ enum LargeValueBenchmarks {
         .flatMap { name, length in
             [false, true].filter { $0 || name != "1g" }.map { isText in
                 Benchmark(
-                    id: (isText ? "clob" : "blob") + ".size." + name, shows: "\(isText ? "texts" : "values") of \(name), written and read", limit: nil,
+                    id: (isText ? "clob" : "blob") + ".size." + name, shows: "\(isText ? "texts" : "values") of \(name), written and read",
+                    limit: nil,
                     pairs: length > 100 * mega ? 3 : nil,
                     reference: referenceRoundTrip("insert.c.chunks, blob.c.read", length: length, isText: isText, cache: .megabytes(10)),
                     subject: subjectRoundTrip(isText ? "BigString" : "BigBinary", length: length, isText: isText, cache: .megabytes(10)))

@@ -6,12 +6,14 @@ enum MatrixBenchmarks {
     static let pageSizes = [1024, 2048, 4096, 8192, 16384, 32768, 65536]
     static let caches = [1, 10, 64]
 
-    static let all: [Benchmark] = caches.flatMap { cache in pageSizes.map { importing(pageSize: $0, cache: cache) } }
+    static let all: [Benchmark] =
+        caches.flatMap { cache in pageSizes.map { importing(pageSize: $0, cache: cache) } }
         + caches.flatMap { cache in pageSizes.map { paging(pageSize: $0, cache: cache) } }
 
     private static func importing(pageSize: Int, cache: Int) -> Benchmark {
         Benchmark(
-            id: "matrix.page-cache.import.\(pageSize).\(cache)mb", shows: "an import of R30 at page size \(pageSize) with a cache of \(cache) MB", limit: nil,
+            id: "matrix.page-cache.import.\(pageSize).\(cache)mb", shows: "an import of R30 at page size \(pageSize) with a cache of \(cache) MB",
+            limit: nil,
             pairs: 5, point: PlotPoint(plot: "import", series: "cache \(cache) MB", x: pageSize),
             reference: Side("page size 4096, cache 10 MB") { workspace, watch in try importR30(workspace, &watch) { _ in } },
             subject: Side("page size \(pageSize), cache \(cache) MB") { workspace, watch in
@@ -24,7 +26,8 @@ enum MatrixBenchmarks {
 
     private static func paging(pageSize: Int, cache: Int) -> Benchmark {
         Benchmark(
-            id: "matrix.page-cache.paging.\(pageSize).\(cache)mb", shows: "the second pass over R30 at page size \(pageSize) with a cache of \(cache) MB",
+            id: "matrix.page-cache.paging.\(pageSize).\(cache)mb",
+            shows: "the second pass over R30 at page size \(pageSize) with a cache of \(cache) MB",
             limit: nil, pairs: 5, point: PlotPoint(plot: "paging", series: "cache \(cache) MB", x: pageSize),
             reference: Side("page size 4096, cache 10 MB") { workspace, watch in try pageTwice(workspace, &watch, pageSize: 4096, cache: 10) },
             subject: Side("page size \(pageSize), cache \(cache) MB") { workspace, watch in
@@ -66,7 +69,9 @@ enum MatrixBenchmarks {
     /// One transaction from BEGIN to COMMIT. The table is made when it is missing.
     static func importRows(_ json: UnsafeRawBufferPointer, into table: String, of database: Database) throws {
         try database.write { connection in
-            if table != "Item" { try connection.execute(ItemTable.schema.replacing("Item", with: table).replacing("CREATE TABLE", with: "CREATE TABLE IF NOT EXISTS")) }
+            if table != "Item" {
+                try connection.execute(ItemTable.schema.replacing("Item", with: table).replacing("CREATE TABLE", with: "CREATE TABLE IF NOT EXISTS"))
+            }
             var options = ImportOptions()
             options.keyColumns = ["_sk"]
             options.columnRules = ItemTable.rules
@@ -88,7 +93,11 @@ enum MatrixBenchmarks {
                 let page = try connection.page(last == nil ? firstPage : nextPage, after: last, keys: [0], size: 100)
                 for row in page {
                     for column in 0..<row.count {
-                        if case .integer = row.type(column) { sum &+= UInt64(bitPattern: row.integer(column)) } else { sum &+= UInt64(row.bytes(column).byteCount) }
+                        if case .integer = row.type(column) {
+                            sum &+= UInt64(bitPattern: row.integer(column))
+                        } else {
+                            sum &+= UInt64(row.bytes(column).byteCount)
+                        }
                     }
                 }
                 rows += page.count

@@ -14,7 +14,8 @@ enum PageReadingBenchmarks {
         subject: points("Connection.statement", statementCacheSize: 64))
 
     static let statementCache = Benchmark(
-        id: "read.point.statement-cache-off", shows: "single rows by key with every statement prepared again, against the statement cache", limit: nil,
+        id: "read.point.statement-cache-off", shows: "single rows by key with every statement prepared again, against the statement cache",
+        limit: nil,
         prepare: { _ = try PagingBenchmarks.filledTable($0) },
         reference: points("statement cache of 64", statementCacheSize: 64), subject: points("no statement cache", statementCacheSize: 0))
 

@@ -40,8 +40,8 @@ br_chunks *br_chunks_open(const char *path, int page_size, int64_t cache_bytes, 
 /// characters before each. False on any failure.
 bool br_chunks_write(br_chunks *chunks, const br_content *content, int64_t first_id, int64_t length, size_t chunk, bool counts);
 
-/// Reads the chunks of a value of `length` bytes; `*characters` (may be NULL) counts those that begin in it. `compared` (may be NULL) is what
-/// each piece must be equal to. False on any failure.
+/// Reads the chunks of a value of `length` bytes; `*characters` (may be NULL) counts those that begin in it. `compared` (may be NULL) is
+/// what each piece must be equal to. False on any failure.
 bool br_chunks_read(br_chunks *chunks, int64_t first_id, int64_t length, size_t chunk, int64_t *characters, const br_content *compared);
 
 void br_chunks_close(br_chunks *chunks);

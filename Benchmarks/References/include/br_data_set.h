@@ -1,7 +1,8 @@
 /// br_data_set.h: data set R30 in memory, as values for the references and as JSON for the importers.
 ///
 /// A row has 12 values: 3 integers, 2 decimals, a date and time, a boolean, and 5 strings (3 words; 8 words; text with an escaped
-/// quote and line feed; text with letters beyond ASCII; 32 hexadecimal digits), words from a list of 20. The same seed gives the same bytes.
+/// quote and line feed; text with letters beyond ASCII; 32 hexadecimal digits), words from a list of 20. The same seed gives the same
+/// bytes.
 #ifndef BR_DATA_SET_H
 #define BR_DATA_SET_H
 
@@ -17,14 +18,14 @@ typedef struct br_text {
 
 /// The values of one row as a table holds them.
 typedef struct br_row {
-    int64_t key;    ///< unique, the first value of the row
-    int64_t number; ///< 1 to 2^31
-    int64_t small;  ///< 0 to 100
-    int64_t price;  ///< decimal(7, 2) as a scaled integer: hundredths
-    int64_t rate;   ///< decimal(7, 6) as a scaled integer: millionths
-    br_text moment; ///< `2026-05-17T10:00:00`
+    int64_t key;     ///< unique, the first value of the row
+    int64_t number;  ///< 1 to 2^31
+    int64_t small;   ///< 0 to 100
+    int64_t price;   ///< decimal(7, 2) as a scaled integer: hundredths
+    int64_t rate;    ///< decimal(7, 6) as a scaled integer: millionths
+    br_text moment;  ///< `2026-05-17T10:00:00`
     bool flag;
-    br_text texts[5]; ///< in the order of the list above
+    br_text texts[5];  ///< in the order of the list above
 } br_row;
 
 enum { BR_COLUMNS = 12 };

@@ -15,7 +15,8 @@
 typedef struct br_insert br_insert;
 
 /// Opens a new database file with the given page size and cache, both in bytes, runs `schema`, and prepares `insert`, which has
-/// one parameter for each of the values of a row. An existing file keeps its page size, and `schema` may be empty. NULL when something fails; `message` then says what. The caller owns the result.
+/// one parameter for each of the values of a row. An existing file keeps its page size, and `schema` may be empty. NULL when something
+/// fails; `message` then says what. The caller owns the result.
 br_insert *br_insert_open(const char *path, int page_size, int64_t cache_bytes, const char *schema, const char *insert, char *message,
                           size_t message_size);
 

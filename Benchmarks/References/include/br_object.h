@@ -25,9 +25,9 @@ typedef struct br_save br_save;
 
 /// The three statements of a save, each with the row's key as its first parameter.
 typedef struct br_save_statements {
-    const char *keep;   ///< keeps the server's version; `?2` to `?5` are the marks of the row
-    const char *note;   ///< notes which values were changed; `?2` says which
-    const char *update; ///< writes the marks `?2` to `?5` and the value `?6`
+    const char *keep;    ///< keeps the server's version; `?2` to `?5` are the marks of the row
+    const char *note;    ///< notes which values were changed; `?2` says which
+    const char *update;  ///< writes the marks `?2` to `?5` and the value `?6`
 } br_save_statements;
 
 br_save *br_save_open(const char *path, int64_t cache_bytes, const br_save_statements *statements, char *message, size_t message_size);

@@ -78,9 +78,9 @@ typedef bool (*ct_rewind)(void *CT_NULLABLE context);
 
 /// One request. Everything is borrowed for the time of the call.
 typedef struct ct_request {
-    const char *CT_NONNULL method;                             ///< in upper case
-    const char *CT_NONNULL url;                                ///< http or https
-    const char *CT_NONNULL const *CT_NULLABLE header_lines;    ///< `Name: value`
+    const char *CT_NONNULL method;                           ///< in upper case
+    const char *CT_NONNULL url;                              ///< http or https
+    const char *CT_NONNULL const *CT_NULLABLE header_lines;  ///< `Name: value`
     size_t header_count;
     void *CT_NULLABLE context;     ///< first argument of all callbacks
     ct_read CT_NULLABLE read;      ///< NULL: no body
@@ -123,7 +123,10 @@ void ct_client_cancel(ct_client *CT_NONNULL client);
 void ct_client_rearm(ct_client *CT_NONNULL client);
 
 /// CT_SOURCE_FAILED, for Swift.
-static inline size_t ct_source_failed(void) { return CT_SOURCE_FAILED; }
+static inline size_t ct_source_failed(void)
+{
+    return CT_SOURCE_FAILED;
+}
 
 #ifdef __cplusplus
 }

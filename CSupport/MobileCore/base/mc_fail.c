@@ -7,8 +7,8 @@
 const char *mc_status_name(mc_status status)
 {
     static const char *const names[] = {
-        "ok",        "misuse",      "no memory",   "sqlite", "constraint", "timeout", "interrupted", "closed",      "not found",   "corrupt",
-        "json",      "type",        "truncated",   "compression", "limit", "full",    "io",          "read only",   "append only", "over length",
+        "ok",   "misuse", "no memory", "sqlite",      "constraint", "timeout", "interrupted", "closed",    "not found",   "corrupt",
+        "json", "type",   "truncated", "compression", "limit",      "full",    "io",          "read only", "append only", "over length",
     };
     const unsigned index = (unsigned)status;
     return index < sizeof names / sizeof names[0] ? names[index] : "unknown";
@@ -29,8 +29,7 @@ static void cut_at_character(char *text)
         text[start - 1] = '\0';
 }
 
-static void fill(mc_error *error, mc_status code, int sqlite_code, int64_t byte_offset, int64_t row, const char *format,
-                 va_list arguments)
+static void fill(mc_error *error, mc_status code, int sqlite_code, int64_t byte_offset, int64_t row, const char *format, va_list arguments)
 {
     error->code = code;
     error->sqlite_code = sqlite_code;
@@ -95,7 +94,8 @@ mc_status mc_fail_sqlite(mc_error *error, sqlite3 *db, int sqlite_code, const ch
     va_end(arguments);
     const size_t used = strlen(error->message);
     const char *reason = sqlite_code == SQLITE_CONSTRAINT_COMMITHOOK ? "SQLite has rolled the transaction back"
-        : db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(sqlite_code);
+        : db != NULL                                                 ? sqlite3_errmsg(db)
+                                                                     : sqlite3_errstr(sqlite_code);
     (void)snprintf(error->message + used, sizeof error->message - used, ": %s", reason);
     cut_at_character(error->message);
     return code;

@@ -46,8 +46,8 @@ mc_status mc_short_write_end(mc_short_write *write, mc_status status, mc_error *
     return status;
 }
 
-static mc_status prepare_with(mc_connection *connection, const char *sql, const int64_t *values, int count,
-                              mc_statement **out, mc_error *error)
+static mc_status prepare_with(mc_connection *connection, const char *sql, const int64_t *values, int count, mc_statement **out,
+                              mc_error *error)
 {
     mc_status status = mc_statement_prepare(connection, sql, strlen(sql), out, error);
     for (int i = 0; i < count && status == MC_OK; i++)
@@ -55,8 +55,7 @@ static mc_status prepare_with(mc_connection *connection, const char *sql, const 
     return status;
 }
 
-mc_status mc_blob_run(mc_connection *connection, const char *sql, const int64_t *values, int count, int64_t *changes,
-                      mc_error *error)
+mc_status mc_blob_run(mc_connection *connection, const char *sql, const int64_t *values, int count, int64_t *changes, mc_error *error)
 {
     mc_statement *statement = NULL;
     mc_status status = prepare_with(connection, sql, values, count, &statement, error);
@@ -66,8 +65,8 @@ mc_status mc_blob_run(mc_connection *connection, const char *sql, const int64_t 
     return status;
 }
 
-mc_status mc_blob_find(mc_connection *connection, const char *sql, const int64_t *values, int count, int64_t *result,
-                       bool *found, mc_error *error)
+mc_status mc_blob_find(mc_connection *connection, const char *sql, const int64_t *values, int count, int64_t *result, bool *found,
+                       mc_error *error)
 {
     mc_statement *statement = NULL;
     mc_status status = prepare_with(connection, sql, values, count, &statement, error);
@@ -85,8 +84,7 @@ static mc_status drop_leftovers(mc_connection *connection, mc_error *error)
     mc_blob_lease *alone = NULL;
     int64_t one = 0;
     bool found = false;
-    mc_status status =
-        mc_blob_find(connection, "SELECT 1 FROM \"_mc_value\" WHERE \"state\" = 0 LIMIT 1", NULL, 0, &one, &found, error);
+    mc_status status = mc_blob_find(connection, "SELECT 1 FROM \"_mc_value\" WHERE \"state\" = 0 LIMIT 1", NULL, 0, &one, &found, error);
     if (status == MC_OK && found)
         status = mc_blob_lease_try_alone(mc_connection_pool(connection), &alone, error);
     if (alone != NULL)
@@ -108,15 +106,13 @@ static mc_status check_description(int64_t value, const mc_blob_description *des
     const bool is_text = description->unit == MC_BLOB_SCALARS;
     const bool is_sound = (is_text || description->unit == MC_BLOB_BYTES) && description->chunk_size > 0
         && description->chunk_size <= INT32_MAX && description->length >= 0 && description->bytes >= description->length
-        && (is_text || description->bytes == description->length)
-        && description->bytes / description->chunk_size < MC_CHUNKS_MAXIMUM;
+        && (is_text || description->bytes == description->length) && description->bytes / description->chunk_size < MC_CHUNKS_MAXIMUM;
     return is_sound ? MC_OK : mc_fail(error, MC_ERROR_CORRUPT, "large value %" PRId64 ": its length contradicts itself", value);
 }
 
 mc_status mc_blob_describe(mc_connection *connection, int64_t value, mc_blob_description *description, mc_error *error)
 {
-    static const char sql[] =
-        "SELECT \"unit\", \"length\", \"bytes\", \"chunk\" FROM \"_mc_value\" WHERE \"id\" = ? AND \"state\" = 1";
+    static const char sql[] = "SELECT \"unit\", \"length\", \"bytes\", \"chunk\" FROM \"_mc_value\" WHERE \"id\" = ? AND \"state\" = 1";
     mc_statement *statement = NULL;
     bool found = false;
     mc_status status = prepare_with(connection, sql, &value, 1, &statement, error);

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "blobs/mc_blob_internal.h"
 #include "base/mc_memory.h"
+#include "blobs/mc_blob_internal.h"
 #include "mc_blob_reader.h"
 #include "mc_blob_writer.h"
 

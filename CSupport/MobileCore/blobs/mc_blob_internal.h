@@ -39,12 +39,11 @@ void mc_short_write_postpone_checkpoint(mc_short_write *write);
 mc_status mc_short_write_end(mc_short_write *write, mc_status status, mc_error *error);
 
 /// Runs a cached statement with up to four integers.
-mc_status mc_blob_run(mc_connection *connection, const char *sql, const int64_t *values, int count, int64_t *changes,
-                      mc_error *error);
+mc_status mc_blob_run(mc_connection *connection, const char *sql, const int64_t *values, int count, int64_t *changes, mc_error *error);
 
 /// The first column of the first row; false in `*found` where there is none.
-mc_status mc_blob_find(mc_connection *connection, const char *sql, const int64_t *values, int count, int64_t *result,
-                       bool *found, mc_error *error);
+mc_status mc_blob_find(mc_connection *connection, const char *sql, const int64_t *values, int count, int64_t *result, bool *found,
+                       mc_error *error);
 
 // ---- Writing, in the caller's transaction: insert, any number of chunks, complete ---------------------------------------------
 
@@ -59,7 +58,7 @@ typedef struct mc_blob_chunk {
     int64_t start;         ///< scalars before it; not looked at for bytes
     const uint8_t *bytes;  ///< never NULL
     size_t length;
-    bool replaces;         ///< it has been stored before, with less in it
+    bool replaces;  ///< it has been stored before, with less in it
 } mc_blob_chunk;
 
 /// Stores a chunk. Fails with MC_ERROR_LIMIT (2^24 chunks), and as writing does.

@@ -13,9 +13,9 @@ struct mc_blob_reader {
     mc_pool *pool;
     int64_t value;
     mc_blob_description description;
-    int64_t byte;      ///< where it stands
-    int64_t unit;      ///< the same in units
-    uint8_t *window;   ///< content that has been read ahead; NULL before the first
+    int64_t byte;     ///< where it stands
+    int64_t unit;     ///< the same in units
+    uint8_t *window;  ///< content that has been read ahead; NULL before the first
     size_t window_capacity;
     int64_t window_start;
     size_t window_length;
@@ -83,8 +83,7 @@ static mc_status open_chunk(const mc_blob_reader *reader, sqlite3 *db, int64_t n
     const int64_t before = number * reader->description.chunk_size;
     const int64_t left = reader->description.bytes - before;
     const int64_t expected = left < reader->description.chunk_size ? left : reader->description.chunk_size;
-    const int code = *blob != NULL ? sqlite3_blob_reopen(*blob, key)
-                                   : sqlite3_blob_open(db, "main", "_mc_chunk", "content", key, 0, blob);
+    const int code = *blob != NULL ? sqlite3_blob_reopen(*blob, key) : sqlite3_blob_open(db, "main", "_mc_chunk", "content", key, 0, blob);
     if (code != SQLITE_OK)
         return fail_chunk(reader, db, code, number, error);
     if (sqlite3_blob_bytes(*blob) != expected)
@@ -257,8 +256,8 @@ static mc_status read_whole_characters(mc_blob_reader *reader, char *buffer, siz
     return MC_OK;
 }
 
-mc_status mc_blob_reader_read_text(mc_blob_reader *reader, int64_t max_units, char *buffer, size_t capacity, size_t *length,
-                                   int64_t *units, mc_error *error)
+mc_status mc_blob_reader_read_text(mc_blob_reader *reader, int64_t max_units, char *buffer, size_t capacity, size_t *length, int64_t *units,
+                                   mc_error *error)
 {
     const int64_t first_byte = reader->byte, first_unit = reader->unit;
     *length = 0;
@@ -296,8 +295,7 @@ mc_status mc_blob_reader_read_text(mc_blob_reader *reader, int64_t max_units, ch
 }
 
 /// The scalars before a chunk.
-static mc_status start_of_chunk(const mc_blob_reader *reader, mc_connection *connection, int64_t number, int64_t *start,
-                                mc_error *error)
+static mc_status start_of_chunk(const mc_blob_reader *reader, mc_connection *connection, int64_t number, int64_t *start, mc_error *error)
 {
     const int64_t key = mc_chunk_key(reader->value, number);
     bool found = false;
@@ -309,8 +307,8 @@ static mc_status start_of_chunk(const mc_blob_reader *reader, mc_connection *con
 }
 
 /// The last chunk that no more than `position` scalars precede, and how many do.
-static mc_status find_chunk(const mc_blob_reader *reader, mc_connection *connection, int64_t position, int64_t *number,
-                            int64_t *start, mc_error *error)
+static mc_status find_chunk(const mc_blob_reader *reader, mc_connection *connection, int64_t position, int64_t *number, int64_t *start,
+                            mc_error *error)
 {
     int64_t low = 0, high = (reader->description.bytes - 1) / reader->description.chunk_size;
     *start = 0;
@@ -380,8 +378,8 @@ mc_status mc_blob_reader_seek(mc_blob_reader *reader, int64_t position, mc_error
     int64_t byte = position;
     mc_status status = MC_OK;
     if (position < 0 || position > length)
-        return mc_fail(error, MC_ERROR_MISUSE, "large value %" PRId64 ": position %" PRId64 ", use 0 to %" PRId64, reader->value,
-                       position, length);
+        return mc_fail(error, MC_ERROR_MISUSE, "large value %" PRId64 ": position %" PRId64 ", use 0 to %" PRId64, reader->value, position,
+                       length);
     if (position == length)
         byte = reader->description.bytes;
     else if (reader->description.unit == MC_BLOB_SCALARS)

@@ -34,8 +34,8 @@ static char *unreferenced_sql(const mc_blob_reference *references, size_t count)
     return sqlite3_str_finish(sql);
 }
 
-mc_status mc_blob_drop_unreferenced(mc_connection *connection, const mc_blob_reference *references, size_t count,
-                                    int64_t *dropped, mc_error *error)
+mc_status mc_blob_drop_unreferenced(mc_connection *connection, const mc_blob_reference *references, size_t count, int64_t *dropped,
+                                    mc_error *error)
 {
     mc_pool *pool = mc_connection_pool(connection);
     mc_statement *statement = NULL;
@@ -65,9 +65,8 @@ mc_status mc_blob_drop_unreferenced(mc_connection *connection, const mc_blob_ref
 /// The next dropped value behind `*value`; `*found` is false behind the last.
 static mc_status next_dropped(mc_connection *connection, int64_t *value, bool *found, mc_error *error)
 {
-    return mc_blob_find(connection,
-                        "SELECT \"id\" FROM \"_mc_value\" WHERE \"id\" > ? AND \"state\" = 2 ORDER BY \"id\" LIMIT 1", value, 1, value,
-                        found, error);
+    return mc_blob_find(connection, "SELECT \"id\" FROM \"_mc_value\" WHERE \"id\" > ? AND \"state\" = 2 ORDER BY \"id\" LIMIT 1", value, 1,
+                        value, found, error);
 }
 
 /// Removes the last chunks of a value, and the value itself when none is left: `*is_gone`.
@@ -77,9 +76,9 @@ static mc_status remove_some(mc_connection *connection, int64_t value, bool *is_
     int64_t last = 0;
     bool found = false;
     *is_gone = false;
-    mc_status status = mc_blob_find(
-        connection, "SELECT \"id\" FROM \"_mc_chunk\" WHERE \"id\" BETWEEN ? AND ? ORDER BY \"id\" DESC LIMIT 1", range, 2, &last,
-        &found, error);
+    mc_status status =
+        mc_blob_find(connection, "SELECT \"id\" FROM \"_mc_chunk\" WHERE \"id\" BETWEEN ? AND ? ORDER BY \"id\" DESC LIMIT 1", range, 2,
+                     &last, &found, error);
     if (status != MC_OK)
         return status;
     if (found) {

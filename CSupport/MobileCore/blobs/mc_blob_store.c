@@ -4,9 +4,9 @@
 mc_status mc_blob_insert_value(mc_connection *connection, mc_blob_unit unit, size_t chunk_size, int64_t *value, mc_error *error)
 {
     const int64_t values[] = {unit, (int64_t)chunk_size};
-    const mc_status status = mc_blob_run(
-        connection, "INSERT INTO \"_mc_value\"(\"unit\", \"chunk\", \"state\", \"length\", \"bytes\") VALUES (?, ?, 0, 0, 0)", values,
-        2, NULL, error);
+    const mc_status status =
+        mc_blob_run(connection, "INSERT INTO \"_mc_value\"(\"unit\", \"chunk\", \"state\", \"length\", \"bytes\") VALUES (?, ?, 0, 0, 0)",
+                    values, 2, NULL, error);
     if (status != MC_OK)
         return status;
     const int64_t inserted = mc_connection_last_inserted_key(connection);
@@ -43,6 +43,6 @@ mc_status mc_blob_store_chunk(mc_connection *connection, const mc_blob_chunk *ch
 mc_status mc_blob_complete_value(mc_connection *connection, int64_t value, int64_t units, int64_t bytes, mc_error *error)
 {
     const int64_t values[] = {units, bytes, value};
-    return mc_blob_run(connection, "UPDATE \"_mc_value\" SET \"state\" = 1, \"length\" = ?, \"bytes\" = ? WHERE \"id\" = ?", values, 3, NULL,
-                       error);
+    return mc_blob_run(connection, "UPDATE \"_mc_value\" SET \"state\" = 1, \"length\" = ?, \"bytes\" = ? WHERE \"id\" = ?", values, 3,
+                       NULL, error);
 }

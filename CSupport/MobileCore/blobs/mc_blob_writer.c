@@ -21,11 +21,11 @@ struct mc_blob_writer {
     uint8_t *buffer;
     size_t capacity;  ///< whole chunks
     size_t buffered;
-    int64_t next_chunk;    ///< the chunk that the buffer begins with
-    int64_t next_start;    ///< scalars before it
-    bool is_tail_stored;   ///< whether the first chunk of the buffer has been stored by a flush
-    size_t stored_of_tail; ///< how much of it
-    int64_t bytes, units;  ///< taken so far
+    int64_t next_chunk;     ///< the chunk that the buffer begins with
+    int64_t next_start;     ///< scalars before it
+    bool is_tail_stored;    ///< whether the first chunk of the buffer has been stored by a flush
+    size_t stored_of_tail;  ///< how much of it
+    int64_t bytes, units;   ///< taken so far
     mc_utf8_counter utf8;
     enum { STATE_OPEN, STATE_FINISHED, STATE_BROKEN } state;
     mc_error sink_failure;
@@ -72,11 +72,12 @@ static mc_status check_value(mc_blob_writer *writer, mc_connection *connection, 
 {
     bool found = false;
     int64_t one = 0;
-    const mc_status status = mc_blob_find(connection, "SELECT 1 FROM \"_mc_value\" WHERE \"id\" = ? AND \"state\" = 0",
-                                          &writer->value, 1, &one, &found, error);
+    const mc_status status =
+        mc_blob_find(connection, "SELECT 1 FROM \"_mc_value\" WHERE \"id\" = ? AND \"state\" = 0", &writer->value, 1, &one, &found, error);
     if (status != MC_OK || found)
         return status;
-    return mc_fail(error, MC_ERROR_NOT_FOUND, "large value %" PRId64 ": what was written so far has been rolled back or dropped", writer->value);
+    return mc_fail(error, MC_ERROR_NOT_FOUND, "large value %" PRId64 ": what was written so far has been rolled back or dropped",
+                   writer->value);
 }
 
 /// Stores bytes as chunks from `next_chunk` on. Only the last chunk may be short. `*start` is how many scalars precede the first
@@ -89,8 +90,13 @@ static mc_status store_chunks(mc_blob_writer *writer, mc_connection *connection,
                                           : check_value(writer, connection, error);
     for (size_t at = 0; at < length && status == MC_OK; number++) {
         const size_t size = length - at < writer->chunk_size ? length - at : writer->chunk_size;
-        const mc_blob_chunk chunk = {.value = writer->value, .unit = writer->unit, .number = number, .start = *start, .bytes = bytes + at,
-                                     .length = size, .replaces = at == 0 && writer->is_tail_stored};
+        const mc_blob_chunk chunk = {.value = writer->value,
+                                     .unit = writer->unit,
+                                     .number = number,
+                                     .start = *start,
+                                     .bytes = bytes + at,
+                                     .length = size,
+                                     .replaces = at == 0 && writer->is_tail_stored};
         status = mc_blob_store_chunk(connection, &chunk, error);
         if (writer->unit == MC_BLOB_SCALARS && size == writer->chunk_size)
             *start += mc_utf8_count(bytes + at, size);
@@ -128,14 +134,14 @@ static mc_status check_open(const mc_blob_writer *writer, mc_error *error)
 {
     if (writer->state == STATE_OPEN)
         return MC_OK;
-    return mc_fail(error, MC_ERROR_MISUSE, writer->state == STATE_FINISHED
-                       ? "the large value is finished: nothing can be added to it"
-                       : "an earlier write of the large value failed: it can only be dropped");
+    return mc_fail(error, MC_ERROR_MISUSE,
+                   writer->state == STATE_FINISHED ? "the large value is finished: nothing can be added to it"
+                                                   : "an earlier write of the large value failed: it can only be dropped");
 }
 
 /// Whether the piece may be taken; `*units` is how many units it adds, `*utf8` the state behind it.
-static mc_status check_piece(const mc_blob_writer *writer, const uint8_t *bytes, size_t length, int64_t *units,
-                             mc_utf8_counter *utf8, mc_error *error)
+static mc_status check_piece(const mc_blob_writer *writer, const uint8_t *bytes, size_t length, int64_t *units, mc_utf8_counter *utf8,
+                             mc_error *error)
 {
     size_t bad = 0;
     *utf8 = writer->utf8;
@@ -143,12 +149,13 @@ static mc_status check_piece(const mc_blob_writer *writer, const uint8_t *bytes,
     if (writer->unit == MC_BLOB_SCALARS) {
         *units = 0;
         if (!mc_utf8_push(utf8, bytes, length, units, &bad))
-            return mc_fail_at(error, MC_ERROR_TYPE, writer->bytes + (int64_t)bad, 0,
-                              "large text, byte %" PRId64 ": not UTF-8", writer->bytes + (int64_t)bad);
+            return mc_fail_at(error, MC_ERROR_TYPE, writer->bytes + (int64_t)bad, 0, "large text, byte %" PRId64 ": not UTF-8",
+                              writer->bytes + (int64_t)bad);
     }
     if (writer->announced >= 0 && *units > writer->announced - writer->units)
-        return mc_fail(error, MC_ERROR_OVER_LENGTH, "large value: %" PRId64 " %s announced, %" PRId64 " written, %" PRId64 " more are too many",
-                       writer->announced, writer->unit == MC_BLOB_SCALARS ? "characters" : "bytes", writer->units, *units);
+        return mc_fail(error, MC_ERROR_OVER_LENGTH,
+                       "large value: %" PRId64 " %s announced, %" PRId64 " written, %" PRId64 " more are too many", writer->announced,
+                       writer->unit == MC_BLOB_SCALARS ? "characters" : "bytes", writer->units, *units);
     return MC_OK;
 }
 
@@ -238,8 +245,8 @@ static mc_status check_complete(const mc_blob_writer *writer, mc_error *error)
         return mc_fail_at(error, MC_ERROR_TYPE, writer->bytes, 0, "large text, byte %" PRId64 ": it ends within a character",
                           writer->bytes);
     if (writer->announced >= 0 && writer->units < writer->announced)
-        return mc_fail(error, MC_ERROR_TRUNCATED, "large value: %" PRId64 " %s announced, only %" PRId64 " written",
-                       writer->announced, writer->unit == MC_BLOB_SCALARS ? "characters" : "bytes", writer->units);
+        return mc_fail(error, MC_ERROR_TRUNCATED, "large value: %" PRId64 " %s announced, only %" PRId64 " written", writer->announced,
+                       writer->unit == MC_BLOB_SCALARS ? "characters" : "bytes", writer->units);
     return MC_OK;
 }
 

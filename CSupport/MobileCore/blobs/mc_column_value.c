@@ -3,8 +3,8 @@
 #include <limits.h>
 #include <sqlite3.h>
 
-#include "base/mc_memory.h"
 #include "base/mc_fail.h"
+#include "base/mc_memory.h"
 
 struct mc_column_value {
     sqlite3 *db;
@@ -19,8 +19,7 @@ static mc_status open_failure(sqlite3 *db, int code, int64_t rowid, mc_error *er
     return mc_fail_sqlite(error, db, code, "open the value in row %lld", (long long)rowid);
 }
 
-mc_status mc_column_value_open(sqlite3 *db, const char *table, const char *column, int64_t rowid, mc_column_value **out,
-                               mc_error *error)
+mc_status mc_column_value_open(sqlite3 *db, const char *table, const char *column, int64_t rowid, mc_column_value **out, mc_error *error)
 {
     *out = NULL;
     mc_column_value *value = mc_allocate_zeroed(1, sizeof *value);
@@ -43,13 +42,17 @@ mc_status mc_column_value_move(mc_column_value *value, int64_t rowid, mc_error *
     return code == SQLITE_OK ? MC_OK : open_failure(value->db, code, rowid, error);
 }
 
-int64_t mc_column_value_length(const mc_column_value *value) { return sqlite3_blob_bytes(value->blob); }
+int64_t mc_column_value_length(const mc_column_value *value)
+{
+    return sqlite3_blob_bytes(value->blob);
+}
 
 mc_status mc_column_value_read(mc_column_value *value, int64_t offset, void *buffer, size_t length, mc_error *error)
 {
     const int64_t bytes = sqlite3_blob_bytes(value->blob);
     if (offset < 0 || offset > bytes || length > (uint64_t)(bytes - offset))
-        return mc_fail(error, MC_ERROR_MISUSE, "read a value of %lld bytes: %zu bytes from %lld", (long long)bytes, length, (long long)offset);
+        return mc_fail(error, MC_ERROR_MISUSE, "read a value of %lld bytes: %zu bytes from %lld", (long long)bytes, length,
+                       (long long)offset);
     // Both fit: a value has at most INT_MAX bytes.
     const int code = sqlite3_blob_read(value->blob, buffer, (int)length, (int)offset);
     return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, value->db, code, "read a value at byte %lld", (long long)offset);

@@ -12,8 +12,8 @@
 #include "json/mc_json_stored.h"
 
 enum {
-    STAGE_BYTES = 32 * 1024,               // rows are collected up to this before they are handed out
-    STAGE_MAXIMUM = 2000 * 1000 * 1000,    // longer than any row that SQLite has with values of its default limit
+    STAGE_BYTES = 32 * 1024,             // rows are collected up to this before they are handed out
+    STAGE_MAXIMUM = 2000 * 1000 * 1000,  // longer than any row that SQLite has with values of its default limit
 };
 
 /// rows ---last row---> closing bracket written: text complete ---deflated and read---> end. An error: failed.
@@ -25,15 +25,15 @@ struct mc_export {
     mc_export_format format;
     size_t column_count;
     mc_column *columns;
-    mc_byte_buffer *prefixes;   // objects: `{"id":` and `,"name":`; what stands before each value
+    mc_byte_buffer *prefixes;  // objects: `{"id":` and `,"name":`; what stands before each value
     int64_t rows;
-    size_t column;              // of the row that the statement stands on: the next one to write; 0 between rows
-    mc_export_large *large;     // how the columns' large values are written; NULL: none is in line
+    size_t column;           // of the row that the statement stands on: the next one to write; 0 between rows
+    mc_export_large *large;  // how the columns' large values are written; NULL: none is in line
     mc_pool *pool;
     mc_export_large_value *value;  // that is being written; NULL: none
 
-    mc_byte_buffer stage;       // JSON text on its way
-    size_t stage_read;          // how much of it has been taken
+    mc_byte_buffer stage;  // JSON text on its way
+    size_t stage_read;     // how much of it has been taken
 
     bool deflates, stream_ready, stream_complete;
     z_stream stream;
@@ -59,8 +59,8 @@ static mc_status make_prefixes(mc_export *rows, const mc_export_options *options
     if (rows->prefixes == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "export: no memory");
     for (size_t column = 0; column < rows->column_count; column++) {
-        const char *const name = options->columns != NULL ? options->columns[column].name
-                                                          : sqlite3_column_name(rows->statement, (int)column);
+        const char *const name =
+            options->columns != NULL ? options->columns[column].name : sqlite3_column_name(rows->statement, (int)column);
         if (name == NULL)
             return mc_fail(error, MC_ERROR_NO_MEMORY, "export: no memory");
         const mc_status status = make_prefix(rows, column, name, error);
@@ -186,8 +186,8 @@ static mc_status append_value(mc_export *rows, size_t column, mc_error *error)
     mc_stored value;
     if (rows->large != NULL && rows->large[column] != MC_EXPORT_LARGE_REFERENCE && sqlite3_value_type(stored) == SQLITE_INTEGER)
         return mc_export_large_open(rows->pool, sqlite3_value_int64(stored), rows->large[column], &rows->value, error);
-    const mc_status status = mc_stored_from_value(stored, rule->type, &value) ? mc_json_append_stored(&rows->stage, &value, rule, &problem)
-                                                                              : MC_ERROR_NO_MEMORY;
+    const mc_status status =
+        mc_stored_from_value(stored, rule->type, &value) ? mc_json_append_stored(&rows->stage, &value, rule, &problem) : MC_ERROR_NO_MEMORY;
     return status == MC_OK ? MC_OK : fail_value(rows, status, column, problem, error);
 }
 
@@ -324,8 +324,8 @@ mc_status mc_export_read(mc_export *rows, void *buffer, size_t capacity, size_t 
     *length = 0;
     if (rows->state == STATE_FAILED)
         return mc_fail(error, MC_ERROR_MISUSE, "export: it was read after an error");
-    const mc_status status = rows->deflates ? read_deflated(rows, buffer, capacity, length, error)
-                                            : read_plain(rows, buffer, capacity, length, error);
+    const mc_status status =
+        rows->deflates ? read_deflated(rows, buffer, capacity, length, error) : read_plain(rows, buffer, capacity, length, error);
     if (status != MC_OK) {
         rows->state = STATE_FAILED;
         *length = 0;

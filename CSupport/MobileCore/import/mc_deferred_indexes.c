@@ -41,14 +41,16 @@ static mc_status find_indexes(mc_deferred_indexes *indexes, sqlite3 *db, const c
 {
     sqlite3_str *const sql = sqlite3_str_new(db);
     sqlite3_stmt *statement = NULL;
-    sqlite3_str_appendall(sql, "SELECT 'DROP INDEX main.\"' || replace(name, '\"', '\"\"') || '\"', sql FROM main.sqlite_schema "
-                               "WHERE type='index' AND tbl_name=?1 COLLATE NOCASE AND sql IS NOT NULL "
-                               "AND name NOT IN (SELECT name FROM pragma_index_list(?1) WHERE \"unique\") "
-                               "AND NOT EXISTS (SELECT 1 FROM sqlite_temp_schema WHERE name=?1 COLLATE NOCASE)");
+    sqlite3_str_appendall(sql,
+                          "SELECT 'DROP INDEX main.\"' || replace(name, '\"', '\"\"') || '\"', sql FROM main.sqlite_schema "
+                          "WHERE type='index' AND tbl_name=?1 COLLATE NOCASE AND sql IS NOT NULL "
+                          "AND name NOT IN (SELECT name FROM pragma_index_list(?1) WHERE \"unique\") "
+                          "AND NOT EXISTS (SELECT 1 FROM sqlite_temp_schema WHERE name=?1 COLLATE NOCASE)");
     mc_status status = prepare(db, sql, table, &statement, error);
     int step = SQLITE_DONE;
     while (status == MC_OK && (step = sqlite3_step(statement)) == SQLITE_ROW) {
-        const char *const drop = (const char *)sqlite3_column_text(statement, 0), *const make = (const char *)sqlite3_column_text(statement, 1);
+        const char *const drop = (const char *)sqlite3_column_text(statement, 0),
+                          *const make = (const char *)sqlite3_column_text(statement, 1);
         if (drop == NULL || make == NULL || mc_byte_buffer_append(drops, drop, strlen(drop) + 1) != MC_OK
             || mc_byte_buffer_append(&indexes->sql, make, strlen(make) + 1) != MC_OK)
             status = mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory for its indexes", table);

@@ -86,8 +86,7 @@ static bool scanner_can_go(const mc_hand_over *hand_over)
 /// Locked: whether it is worth while to wake the scanner. The caller signals, without the lock, if so.
 static bool is_to_be_woken(mc_hand_over *hand_over, bool import_waits)
 {
-    const bool is_due = import_waits || hand_over->input_ended
-        || hand_over->batches_given - hand_over->batches_taken <= BATCHES_TO_WAKE
+    const bool is_due = import_waits || hand_over->input_ended || hand_over->batches_given - hand_over->batches_taken <= BATCHES_TO_WAKE
         || hand_over->inputs_given - hand_over->inputs_taken >= INPUTS_TO_WAKE;
     if (!hand_over->stopped && !(is_due && scanner_can_go(hand_over)))
         return false;

@@ -17,8 +17,8 @@
 enum {
     MC_PIECE_ROOM = 16 * 1024,  // before a piece, for what was carried over
     MC_PIECE_BYTES = MC_INFLATER_PIECE_BYTES,
-    MC_PIECE_INPUTS = 8,        // pieces of input
-    MC_PIECE_TEXTS = 6,         // pieces that deflated input becomes; plain input is its own text
+    MC_PIECE_INPUTS = 8,  // pieces of input
+    MC_PIECE_TEXTS = 6,   // pieces that deflated input becomes; plain input is its own text
     MC_HAND_OVER_BATCHES = 8,
 };
 
@@ -29,13 +29,16 @@ typedef struct mc_piece {
     int users;  // who may still look at it; 0: free
 } mc_piece;
 
-static inline uint8_t *mc_piece_bytes(const mc_piece *piece) { return piece->memory + MC_PIECE_ROOM; }
+static inline uint8_t *mc_piece_bytes(const mc_piece *piece)
+{
+    return piece->memory + MC_PIECE_ROOM;
+}
 
 /// A batch on its way to the sink.
 typedef struct mc_waiting_batch {
     mc_row_block block;
     mc_row_batch batch;
-    mc_piece *text;      // the rows lie in it; NULL: elsewhere, and the scanner waits until the batch is taken
+    mc_piece *text;  // the rows lie in it; NULL: elsewhere, and the scanner waits until the batch is taken
     int64_t text_bytes;
 } mc_waiting_batch;
 
@@ -55,10 +58,10 @@ typedef struct mc_hand_over {
     mc_piece pieces[MC_PIECE_INPUTS + MC_PIECE_TEXTS];  // inputs first
     mc_piece *inputs[MC_PIECE_INPUTS];                  // a ring
     size_t inputs_given, inputs_taken;
-    mc_waiting_batch batches[MC_HAND_OVER_BATCHES];     // a ring
+    mc_waiting_batch batches[MC_HAND_OVER_BATCHES];  // a ring
     size_t batches_given, batches_taken;
     bool input_ended, stopped, done;
-    mc_status status;                                   // when done
+    mc_status status;  // when done
     mc_error error;
 } mc_hand_over;
 

@@ -19,7 +19,7 @@ struct mc_import {
     mc_import_savepoint savepoint;
     mc_inflater inflate;
     mc_rows *rows;
-    mc_scan_ahead *ahead;     // has both while it is not NULL
+    mc_scan_ahead *ahead;  // has both while it is not NULL
     mc_import_target *targets;
     size_t target_count;
     mc_import_counts counts;
@@ -88,8 +88,8 @@ static mc_status check_savepoint(const mc_import *import, mc_error *error)
     return mc_fail_sqlite(error, NULL, SQLITE_ABORT_ROLLBACK, "import of \"%.80s\", row %" PRId64, name_of(import), import->counts.rows);
 }
 
-/// Drops the indexes that are better made at the end. The statements of all tables are then out of date, and one that SQLite renews while it
-/// works can fail to undo itself without memory: SQLite rolls the transaction back and repeats the statement outside of one.
+/// Drops the indexes that are better made at the end. The statements of all tables are then out of date, and one that SQLite renews while
+/// it works can fail to undo itself without memory: SQLite rolls the transaction back and repeats the statement outside of one.
 static mc_status defer_indexes(mc_import *import, mc_import_target *target, mc_error *error)
 {
     bool dropped = false;
@@ -115,7 +115,8 @@ static mc_status take_batch(void *context, const mc_row_batch *scanned, mc_error
     if (status != MC_OK)
         return status;
     if (!report(import, target, &batch))
-        return mc_fail(error, MC_ERROR_INTERRUPTED, "import of \"%.80s\": cancelled after %" PRId64 " rows", target->table, import->counts.rows);
+        return mc_fail(error, MC_ERROR_INTERRUPTED, "import of \"%.80s\": cancelled after %" PRId64 " rows", target->table,
+                       import->counts.rows);
     const bool commits = !scanned->is_part && (import->commit_rows > 0 || import->commit_bytes > 0);
     return commits ? commit_some(import, error) : MC_OK;
 }
@@ -152,15 +153,23 @@ static mc_status open_rows(mc_import *import, const mc_import_options *options, 
         const mc_import_table *const table = &options->tables[index];
         copy_columns(next, &import->targets[index], table);
         members[index] = (mc_rows_member){
-            .name = table->member != NULL ? table->member : table->table, .columns = next, .column_count = table->column_count,
+            .name = table->member != NULL ? table->member : table->table,
+            .columns = next,
+            .column_count = table->column_count,
         };
         next += table->column_count;
     }
     const bool is_object = options->is_object || options->table_count > 1;
     const mc_rows_options rows = {
-        .name = options->tables[0].table, .columns = columns, .column_count = options->tables[0].column_count,
-        .members = is_object ? members : NULL, .member_count = options->table_count, .depth = options->depth,
-        .row_bytes = options->row_bytes, .sink = take_batch, .context = import,
+        .name = options->tables[0].table,
+        .columns = columns,
+        .column_count = options->tables[0].column_count,
+        .members = is_object ? members : NULL,
+        .member_count = options->table_count,
+        .depth = options->depth,
+        .row_bytes = options->row_bytes,
+        .sink = take_batch,
+        .context = import,
     };
     status = mc_rows_open(&rows, &import->rows, error);
 
@@ -266,8 +275,12 @@ static void look_ahead(mc_import *import)
         return;
     if (import->threads == MC_IMPORT_THREADS_ON || mc_has_second_core())
         import->ahead = mc_scan_ahead_start(&(mc_scan_ahead_options){
-            .inflater = &import->inflate, .rows = import->rows, .sink = take_batch, .context = import,
-            .thread_begins = import->thread_begins, .thread_context = import->thread_context,
+            .inflater = &import->inflate,
+            .rows = import->rows,
+            .sink = take_batch,
+            .context = import,
+            .thread_begins = import->thread_begins,
+            .thread_context = import->thread_context,
         });
     if (import->ahead == NULL)
         import->threads = MC_IMPORT_THREADS_OFF;

@@ -14,7 +14,7 @@ static int prepare(mc_import_savepoint *savepoint, int which)
                                                                       "ROLLBACK",  "COMMIT",  "BEGIN IMMEDIATE"};
     char sql[64];
     if (which <= UNDO)
-        (void)snprintf(sql, sizeof sql, "%s mc_import_%" PRIxPTR, verbs[which], (uintptr_t)savepoint); // a name of its own
+        (void)snprintf(sql, sizeof sql, "%s mc_import_%" PRIxPTR, verbs[which], (uintptr_t)savepoint);  // a name of its own
     else
         (void)snprintf(sql, sizeof sql, "%s", verbs[which]);
     return mc_control_prepare(savepoint->db, sql, &savepoint->statements[which]);

@@ -11,7 +11,7 @@ enum { MC_IMPORT_SAVEPOINT_STATEMENTS = 6 };
 
 /// Zeroed memory with `db` is one that has not begun. Functions return SQLite's result code.
 typedef struct mc_import_savepoint {
-    sqlite3 *MC_NONNULL db; // borrowed
+    sqlite3 *MC_NONNULL db;  // borrowed
     bool has_begun;
     sqlite3_stmt *MC_NULLABLE statements[MC_IMPORT_SAVEPOINT_STATEMENTS];
 } mc_import_savepoint;

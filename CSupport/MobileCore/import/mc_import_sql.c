@@ -128,7 +128,8 @@ static mc_status append_all(sqlite3 *db, sqlite3_str *names, sqlite3_str *values
         result = sqlite3_bind_text(columns, 1, table->table, -1, SQLITE_STATIC);
     *possible = true;
     while (result == SQLITE_OK && *possible && (result = sqlite3_step(columns)) == SQLITE_ROW) {
-        const char *const name = (const char *)sqlite3_column_text(columns, 0), *const literal = (const char *)sqlite3_column_text(columns, 1);
+        const char *const name = (const char *)sqlite3_column_text(columns, 0),
+                          *const literal = (const char *)sqlite3_column_text(columns, 1);
         const char *const separator = sqlite3_str_length(names) == 0 ? "" : ",";
         *possible = name != NULL && sqlite3_column_int(columns, 2) == 0 && (literal == NULL || is_literal(literal));
         sqlite3_str_appendf(names, "%s\"%w\"", separator, name);
@@ -228,8 +229,8 @@ mc_status mc_import_prepare_divert(sqlite3 *db, const mc_import_table *table, co
         separator = ",";
     }
     for (size_t key = 0; key < key_count; key++)
-        sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"=?%d", key == 0 ? " WHERE " : " AND ", pending->table, pending_key(table, key_columns, key),
-                            (int)key_columns[key] + 1);
+        sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"=?%d", key == 0 ? " WHERE " : " AND ", pending->table,
+                            pending_key(table, key_columns, key), (int)key_columns[key] + 1);
     const mc_status status = prepare(db, sql, pending->table, out, error);
     return status == MC_OK ? bind_constants(db, *out, first, pending->assignments, pending->assignment_count, pending->table, error)
                            : status;
@@ -253,8 +254,8 @@ mc_status mc_import_prepare_released(sqlite3 *db, const mc_import_table *table, 
     return prepare(db, sql, table->pending->table, out, error);
 }
 
-mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
-                                 sqlite3_stmt **out, mc_error *error)
+mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count, sqlite3_stmt **out,
+                                 mc_error *error)
 {
     const char *const from = table->pending->table;
     sqlite3_str *const sql = sqlite3_str_new(db);

@@ -24,8 +24,8 @@ mc_status mc_import_prepare_released(sqlite3 *db, const mc_import_table *table, 
                                      const mc_large_columns *large, sqlite3_stmt **out, mc_error *error);
 
 /// Prepares the statement that reads the pending keys.
-mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
-                                 sqlite3_stmt **out, mc_error *error);
+mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count, sqlite3_stmt **out,
+                                 mc_error *error);
 
 /// Whether the table has triggers, temporary ones included.
 mc_status mc_import_has_triggers(sqlite3 *db, const char *table, bool *has_triggers, mc_error *error);

@@ -82,7 +82,9 @@ static mc_value column_value(sqlite3_stmt *statement, int column)
     const bool text = sqlite3_column_type(statement, column) == SQLITE_TEXT;
     const char *const bytes = sqlite3_column_blob(statement, column);
     return (mc_value){
-        .value.bytes = bytes, .length = (uint32_t)sqlite3_column_bytes(statement, column), .kind = text ? MC_VALUE_TEXT : MC_VALUE_BLOB,
+        .value.bytes = bytes,
+        .length = (uint32_t)sqlite3_column_bytes(statement, column),
+        .kind = text ? MC_VALUE_TEXT : MC_VALUE_BLOB,
     };
 }
 
@@ -112,8 +114,8 @@ static mc_status load_pending(mc_import_target *target, const mc_import_table *t
     while (status == MC_OK && (step = sqlite3_step(keys)) == SQLITE_ROW)
         status = add_pending(target, keys, error);
     if (status == MC_OK && step != SQLITE_DONE)
-        status = mc_fail_sqlite(error, target->db, step, "import of \"%.80s\", pending keys of \"%.80s\"", target->table,
-                                table->pending->table);
+        status =
+            mc_fail_sqlite(error, target->db, step, "import of \"%.80s\", pending keys of \"%.80s\"", target->table, table->pending->table);
     sqlite3_finalize(keys);
     return status;
 }
@@ -137,12 +139,14 @@ mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_tab
     mc_status status = mc_import_has_triggers(target->db, target->table, &target->row_by_row, error);
     target->takes_apart = target->takes_apart && !target->row_by_row;
     if (status == MC_OK)
-        status = mc_import_prepare_write(target->db, table, target->key_columns, target->key_count, size, &target->incoming, &target->write, error);
+        status = mc_import_prepare_write(target->db, table, target->key_columns, target->key_count, size, &target->incoming, &target->write,
+                                         error);
     if (status != MC_OK || table->pending == NULL)
         return status;
     status = mc_import_prepare_divert(target->db, table, target->key_columns, target->key_count, &target->divert, error);
     if (status == MC_OK && target->large.count > 0)
-        status = mc_import_prepare_released(target->db, table, target->key_columns, target->key_count, &target->large, &target->released, error);
+        status =
+            mc_import_prepare_released(target->db, table, target->key_columns, target->key_count, &target->large, &target->released, error);
     if (status == MC_OK)
         status = load_pending(target, table, error);
     return status;
@@ -209,7 +213,8 @@ static mc_status release_diverted(mc_import_target *target, const mc_value *cell
     if (!noted)
         return fail_memory(target, error);
     result = result == SQLITE_OK ? reset : result;
-    return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, target->db, result, "import of \"%.80s\", its original states", target->table);
+    return result == SQLITE_OK ? MC_OK
+                               : mc_fail_sqlite(error, target->db, result, "import of \"%.80s\", its original states", target->table);
 }
 
 /// Marks the rows whose keys are pending, and writes them where they belong.
@@ -384,7 +389,8 @@ mc_status mc_import_target_renew(mc_import_target *target, mc_error *error)
         result = run_for_none(target, target->divert);
     if (result == SQLITE_OK && target->released != NULL)
         result = run_for_none(target, target->released);
-    return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, target->db, result, "import of \"%.80s\", behind its indexes", target->table);
+    return result == SQLITE_OK ? MC_OK
+                               : mc_fail_sqlite(error, target->db, result, "import of \"%.80s\", behind its indexes", target->table);
 }
 
 mc_status mc_import_target_finish(mc_import_target *target, mc_error *error)

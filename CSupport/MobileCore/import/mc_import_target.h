@@ -11,23 +11,23 @@
 
 /// Zeroed memory is one that was not opened.
 typedef struct mc_import_target {
-    sqlite3 *db;              // borrowed
+    sqlite3 *db;  // borrowed
     char *table;
-    char *first_key;          // the name of its column
+    char *first_key;  // the name of its column
     mc_import_mode mode;
     size_t column_count;
-    size_t *key_columns;      // their numbers
+    size_t *key_columns;  // their numbers
     size_t key_count;
-    bool row_by_row;          // the table has triggers
+    bool row_by_row;  // the table has triggers
     mc_incoming incoming;
-    sqlite3_stmt *write;      // insert or upsert of a batch; delete of one key
-    sqlite3_stmt *divert;     // one row to the table of original states; NULL without protection
-    sqlite3_stmt *released;   // large values that such a row lets go of; NULL without large columns
+    sqlite3_stmt *write;     // insert or upsert of a batch; delete of one key
+    sqlite3_stmt *divert;    // one row to the table of original states; NULL without protection
+    sqlite3_stmt *released;  // large values that such a row lets go of; NULL without large columns
     mc_large_columns large;
     mc_key_set pending;
-    bool takes_apart;         // what is in the way may be out of the table until the end
+    bool takes_apart;  // what is in the way may be out of the table until the end
     bool has_looked_aside;
-    mc_set_aside aside;       // pending rows
+    mc_set_aside aside;  // pending rows
     mc_deferred_indexes indexes;
     int64_t inserted;
     mc_byte_buffer key_text;  // where keys are put together

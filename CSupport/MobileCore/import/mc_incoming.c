@@ -204,8 +204,8 @@ int mc_incoming_register(sqlite3 *db, size_t column_count, size_t *size)
         *size = MC_INCOMING_COLUMNS_MAXIMUM;
     int result = SQLITE_OK;
     if (!prepares(db, "SELECT mc_incoming_updated(NULL)"))
-        result = sqlite3_create_function_v2(db, "mc_incoming_updated", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, count_updated, NULL,
-                                            NULL, NULL);
+        result = sqlite3_create_function_v2(db, "mc_incoming_updated", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, count_updated, NULL, NULL,
+                                            NULL);
     (void)snprintf(text, sizeof text, "SELECT c0 FROM mc_incoming_%zu(NULL)", *size);
     if (result != SQLITE_OK || prepares(db, text))
         return result;

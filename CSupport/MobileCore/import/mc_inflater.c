@@ -9,7 +9,10 @@ enum { RATIO_FREE_BYTES = 1024 * 1024 };
 void mc_inflater_init(mc_inflater *inflater, mc_inflater_sink sink, void *context, int64_t bytes_maximum, int64_t ratio_maximum)
 {
     *inflater = (mc_inflater){
-        .sink = sink, .context = context, .bytes_maximum = bytes_maximum, .ratio_maximum = ratio_maximum,
+        .sink = sink,
+        .context = context,
+        .bytes_maximum = bytes_maximum,
+        .ratio_maximum = ratio_maximum,
     };
 }
 

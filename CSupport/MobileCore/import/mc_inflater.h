@@ -25,10 +25,10 @@ typedef struct mc_inflater {
     void *context;
     int64_t bytes_maximum, ratio_maximum;
     mc_inflater_kind kind;
-    bool complete;         ///< a deflated stream has ended, and was intact
-    bool ready;            ///< `stream` is to be closed
+    bool complete;  ///< a deflated stream has ended, and was intact
+    bool ready;     ///< `stream` is to be closed
     int64_t bytes_in, bytes_out;
-    uint8_t *buffer;       ///< where pieces are made; the sink may put another one in its place until it is put back
+    uint8_t *buffer;  ///< where pieces are made; the sink may put another one in its place until it is put back
     z_stream stream;
 } mc_inflater;
 

@@ -150,19 +150,15 @@ static bool text_integer(const char *text, size_t length, int64_t *integer)
 bool mc_key_integer(const mc_value *value, int64_t *integer)
 {
     switch (value->kind) {
-    case MC_VALUE_INTEGER:
-        *integer = value->value.integer;
-        return true;
+    case MC_VALUE_INTEGER: *integer = value->value.integer; return true;
     case MC_VALUE_REAL:
         // Up to here every integer is a double.
         if (!(value->value.real > -9007199254740992.0 && value->value.real < 9007199254740992.0))
             return false;
         *integer = (int64_t)value->value.real;
         return (double)*integer == value->value.real;
-    case MC_VALUE_TEXT:
-        return text_integer(value->value.bytes, value->length, integer);
-    default:
-        return false;
+    case MC_VALUE_TEXT: return text_integer(value->value.bytes, value->length, integer);
+    default: return false;
     }
 }
 

@@ -78,8 +78,12 @@ static mc_status store_chunk(mc_large_columns *large, const uint8_t *bytes, size
 {
     mc_large_content *const content = &large->content;
     const mc_blob_chunk chunk = {
-        .value = content->value, .unit = content->unit, .number = content->next_chunk, .start = content->start,
-        .bytes = bytes, .length = length,
+        .value = content->value,
+        .unit = content->unit,
+        .number = content->next_chunk,
+        .start = content->start,
+        .bytes = bytes,
+        .length = length,
     };
     const mc_status status = mc_blob_store_chunk(large->connection, &chunk, error);
     content->next_chunk++;

@@ -16,10 +16,10 @@
 enum { MC_LARGE_COLUMNS_MAXIMUM = 126 };
 
 typedef struct mc_large_column {
-    size_t number;     // among the columns of the import
+    size_t number;  // among the columns of the import
     char *name;
     mc_blob_unit unit;
-    int64_t value;     // that has come in parts
+    int64_t value;  // that has come in parts
 } mc_large_column;
 
 /// The value that is being stored.
@@ -28,7 +28,7 @@ typedef struct mc_large_content {
     int64_t value, next_chunk, start;
     int64_t units, bytes;
     size_t chunk_size;
-    uint8_t *buffer;   // of the size of a chunk
+    uint8_t *buffer;  // of the size of a chunk
     size_t capacity, buffered;
 } mc_large_content;
 
@@ -38,9 +38,9 @@ typedef struct mc_large_columns {
     mc_large_column *columns;
     size_t count;
     mc_large_content content;
-    mc_value *cells;            // of a batch, with ids
+    mc_value *cells;  // of a batch, with ids
     size_t cell_capacity;
-    int64_t *released;          // ids that rows have let go of
+    int64_t *released;  // ids that rows have let go of
     size_t released_count, released_capacity;
 } mc_large_columns;
 

@@ -28,7 +28,7 @@ struct mc_scan_ahead {
     int64_t text_bytes;
 
     // The scanner alone.
-    mc_piece *input, *text;    // what it reads, and what it inflates into
+    mc_piece *input, *text;  // what it reads, and what it inflates into
     bool waits_for_sink;
 };
 

@@ -72,8 +72,8 @@ static mc_status copy_rows(mc_set_aside *aside, sqlite3 *db, const char *table, 
     size_t bytes = 0;
     int step;
     while ((step = sqlite3_step(rows)) == SQLITE_ROW) {
-        const bool is_pending = sqlite3_column_type(rows, 0) == SQLITE_INTEGER
-            && mc_key_set_contains(pending, sqlite3_column_int64(rows, 0));
+        const bool is_pending =
+            sqlite3_column_type(rows, 0) == SQLITE_INTEGER && mc_key_set_contains(pending, sqlite3_column_int64(rows, 0));
         if (!is_pending || aside->row_count == ROWS_MAXIMUM || bytes > BYTES_MAXIMUM) {
             forget_rows(aside);
             return MC_OK;

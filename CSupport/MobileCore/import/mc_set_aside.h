@@ -20,12 +20,11 @@ typedef struct mc_set_aside {
 /// Sets the rows of `table` aside if there are few, all of them are in `pending`, and taking them out touches nothing else (the
 /// caller has looked for triggers and enforced foreign keys). Otherwise does nothing. `key` is the table's integer key. Runs
 /// in the caller's savepoint, which takes it back on failure.
-mc_status mc_set_aside_take(mc_set_aside *aside, sqlite3 *db, const char *table,
-                            const char *key, const mc_key_set *pending, mc_error *error);
+mc_status mc_set_aside_take(mc_set_aside *aside, sqlite3 *db, const char *table, const char *key, const mc_key_set *pending,
+                            mc_error *error);
 
 /// Puts the rows back.
-mc_status mc_set_aside_put_back(mc_set_aside *aside, sqlite3 *db, const char *table,
-                                mc_error *error);
+mc_status mc_set_aside_put_back(mc_set_aside *aside, sqlite3 *db, const char *table, mc_error *error);
 
 void mc_set_aside_free(mc_set_aside *aside);
 

@@ -38,14 +38,13 @@ mc_status mc_blob_prepare(mc_connection *connection, mc_error *MC_NULLABLE error
 /// What is known of a value.
 typedef struct mc_blob_description {
     mc_blob_unit unit;
-    int64_t length;      ///< in its unit
+    int64_t length;  ///< in its unit
     int64_t bytes;
     int64_t chunk_size;  ///< bytes
 } mc_blob_description;
 
 /// Looks a complete value up. Fails with MC_ERROR_NOT_FOUND, MC_ERROR_CORRUPT (the row contradicts itself), MC_ERROR_SQLITE.
-mc_status mc_blob_describe(mc_connection *connection, int64_t value, mc_blob_description *description,
-                           mc_error *MC_NULLABLE error);
+mc_status mc_blob_describe(mc_connection *connection, int64_t value, mc_blob_description *description, mc_error *MC_NULLABLE error);
 
 /// Bytes of a chunk that fills whole pages of the database, about 64 KB or 4 pages, whichever is more.
 size_t mc_blob_chunk_size(mc_connection *connection, mc_blob_unit unit);
@@ -76,10 +75,8 @@ mc_status mc_blob_collect(mc_pool *pool, int64_t *MC_NULLABLE removed, mc_error 
 /// Fail with MC_ERROR_NOT_FOUND (no such file), MC_ERROR_IO, and as writing and reading the value do.
 struct mc_blob_writer;
 struct mc_blob_reader;
-mc_status mc_blob_copy_from_file(struct mc_blob_writer *writer, const char *path, int64_t *MC_NULLABLE bytes,
-                                 mc_error *MC_NULLABLE error);
-mc_status mc_blob_copy_to_file(struct mc_blob_reader *reader, const char *path, int64_t *MC_NULLABLE bytes,
-                               mc_error *MC_NULLABLE error);
+mc_status mc_blob_copy_from_file(struct mc_blob_writer *writer, const char *path, int64_t *MC_NULLABLE bytes, mc_error *MC_NULLABLE error);
+mc_status mc_blob_copy_to_file(struct mc_blob_reader *reader, const char *path, int64_t *MC_NULLABLE bytes, mc_error *MC_NULLABLE error);
 
 /// Pins a value once more, or takes one pin away. Pinning fails with MC_ERROR_NO_MEMORY.
 mc_status mc_blob_pin(mc_pool *pool, int64_t value, mc_error *MC_NULLABLE error);

@@ -69,8 +69,8 @@ mc_status mc_cursor_set_values(mc_cursor *cursor, const mc_value *MC_NULLABLE va
 /// row. On failure the page is empty, and the cursor is where it was.
 /// Fails with MC_ERROR_MISUSE (a page of no rows, no such parameter), MC_ERROR_SQLITE (SQLite's reason, such as a wrong column), and as
 /// `mc_statement_step` does.
-mc_status mc_cursor_next(mc_cursor *cursor, mc_connection *connection, mc_row_page *page, size_t max_rows, size_t max_bytes,
-                         bool *at_end, mc_error *MC_NULLABLE error);
+mc_status mc_cursor_next(mc_cursor *cursor, mc_connection *connection, mc_row_page *page, size_t max_rows, size_t max_bytes, bool *at_end,
+                         mc_error *MC_NULLABLE error);
 
 /// The same for the rows before the cursor's page, in the query's order; `*at_end` tells whether there is no row before them. An empty
 /// page is the beginning: the cursor then stands before the first row.

@@ -57,9 +57,9 @@ enum { MC_ERROR_MESSAGE_SIZE = 512 };
 /// What went wrong. Plain data: copy it, keep it, no need to free it.
 typedef struct mc_error {
     mc_status code;
-    int sqlite_code;      ///< SQLite's extended result code; 0 unless SQLite failed
-    int64_t byte_offset;  ///< bytes from the start of the (inflated) input; -1 where there is no position
-    int64_t row;          ///< number of the input row from 1; 0 where there is none
+    int sqlite_code;                      ///< SQLite's extended result code; 0 unless SQLite failed
+    int64_t byte_offset;                  ///< bytes from the start of the (inflated) input; -1 where there is no position
+    int64_t row;                          ///< number of the input row from 1; 0 where there is none
     char message[MC_ERROR_MESSAGE_SIZE];  ///< UTF-8, one line, NUL-terminated
 } mc_error;
 

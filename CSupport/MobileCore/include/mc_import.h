@@ -12,8 +12,8 @@
 ///
 ///     {"customer":[[1,"Harbour Foods"],[2,"Mill & Sons"]], "customer.deleted":[[3]], "order":[...]}
 ///
-/// All or nothing, unless commits are asked for: an import opens a savepoint, and releases it at `mc_import_finish`. An error, or a close before finish, rolls
-/// it back; what the surrounding transaction did before stays. Without a transaction the savepoint is one.
+/// All or nothing, unless commits are asked for: an import opens a savepoint, and releases it at `mc_import_finish`. An error, or a close
+/// before finish, rolls it back; what the surrounding transaction did before stays. Without a transaction the savepoint is one.
 ///
 /// Pending protection: rows whose key has a row in the table of original states are not written to the target; their values go
 /// to that table instead. The pending keys are read when the import opens, and must not change while it runs. Where a table holds
@@ -60,8 +60,8 @@ typedef struct mc_import_assignment {
 
 /// Where the versions of rows with pending changes go.
 typedef struct mc_import_pending {
-    const char *table;     ///< has the columns of the import
-    const char *MC_NONNULL const *MC_NULLABLE keys;  ///< its key, in the order of the import's; NULL: of the same names
+    const char *table;                                    ///< has the columns of the import
+    const char *MC_NONNULL const *MC_NULLABLE keys;       ///< its key, in the order of the import's; NULL: of the same names
     const mc_import_assignment *MC_NULLABLE assignments;  ///< what is set there beside the columns
     size_t assignment_count;
 } mc_import_pending;
@@ -69,16 +69,16 @@ typedef struct mc_import_pending {
 /// One table of an import. `columns` in the order of the values in row arrays; of the same names as in the table.
 typedef struct mc_import_table {
     const char *table;
-    const char *MC_NULLABLE member;   ///< its name in the input, so that a table can stand there twice; NULL: as `table`
+    const char *MC_NULLABLE member;  ///< its name in the input, so that a table can stand there twice; NULL: as `table`
     const mc_column *columns;
     size_t column_count;
     mc_import_mode mode;
     const char *MC_NONNULL const *MC_NULLABLE keys;  ///< some of the columns, together unique in the table; NULL: the first one, for
-                                          ///< deletions all of them. They are required
+                                                     ///< deletions all of them. They are required
     size_t key_count;
     const mc_import_assignment *MC_NULLABLE on_insert;  ///< written with new rows only; never updated
     size_t on_insert_count;
-    const mc_import_pending *MC_NULLABLE pending;       ///< NULL: no protection
+    const mc_import_pending *MC_NULLABLE pending;  ///< NULL: no protection
     /// For deletions: the columns of the table that hold ids of large values, which go with their rows. The other modes see them by the
     /// types of their columns.
     const char *MC_NONNULL const *MC_NULLABLE large;
@@ -87,10 +87,10 @@ typedef struct mc_import_table {
 
 /// How far an import has come.
 typedef struct mc_import_counts {
-    int64_t rows;            ///< taken from the input
+    int64_t rows;  ///< taken from the input
     int64_t inserted;
     int64_t updated;
-    int64_t diverted;        ///< written to the table of original states
+    int64_t diverted;  ///< written to the table of original states
     int64_t deleted;
     int64_t committed;       ///< of `rows`; 0 until the first commit of an import with batch commits
     int64_t bytes;           ///< of the input, as pushed
@@ -126,23 +126,23 @@ typedef int (*mc_import_observer)(void *MC_NULLABLE context, const mc_row_batch 
 
 /// Names are copied at open.
 typedef struct mc_import_options {
-    const mc_import_table *tables;    ///< one: the input is an array of rows, unless `is_object`; see mc_rows.h
+    const mc_import_table *tables;  ///< one: the input is an array of rows, unless `is_object`; see mc_rows.h
     size_t table_count;
-    bool is_object;                   ///< the input is an object whose members are tables, even if there is only one
-    unsigned depth;                   ///< as in `mc_rows_options`
-    size_t row_bytes;                 ///< as in `mc_rows_options`
-    int64_t inflated_bytes;           ///< the most JSON text to take from deflated input; 0: 64 GB
-    int64_t inflate_ratio;            ///< the most it may grow when inflated, looked at beyond 1 MB; 0: 400
+    bool is_object;          ///< the input is an object whose members are tables, even if there is only one
+    unsigned depth;          ///< as in `mc_rows_options`
+    size_t row_bytes;        ///< as in `mc_rows_options`
+    int64_t inflated_bytes;  ///< the most JSON text to take from deflated input; 0: 64 GB
+    int64_t inflate_ratio;   ///< the most it may grow when inflated, looked at beyond 1 MB; 0: 400
     /// Commits when so many rows have been taken, or so many bytes of JSON text, since the last commit; 0: all or nothing.
     /// Looked at after each batch of some hundred rows. What the transaction did before the import is committed with it, and an
     /// error takes back what came since.
     int64_t commit_rows, commit_bytes;
     mc_import_progress MC_NULLABLE progress;
     mc_import_observer MC_NULLABLE observer;
-    void *MC_NULLABLE context;        ///< handed to `progress` and `observer`
-    mc_import_threads threads;        ///< without memory or a thread to be had, all runs on the connection's thread
+    void *MC_NULLABLE context;  ///< handed to `progress` and `observer`
+    mc_import_threads threads;  ///< without memory or a thread to be had, all runs on the connection's thread
     mc_import_thread_begins MC_NULLABLE thread_begins;
-    void *MC_NULLABLE thread_context; ///< handed to `thread_begins`
+    void *MC_NULLABLE thread_context;  ///< handed to `thread_begins`
     /// The pool's connection whose database the import is on; needed for large values only. Its tables exist (`mc_blob_prepare`).
     struct mc_connection *MC_NULLABLE connection;
 } mc_import_options;
@@ -152,8 +152,8 @@ typedef struct mc_import mc_import;
 /// Opens an import on a connection, which is borrowed and must outlive it. On success `*out` is owned by the caller, who gives
 /// it to `mc_import_close`; on failure it is NULL and the database is as it was.
 /// Fails with MC_ERROR_MISUSE (options out of range), MC_ERROR_SQLITE (no such table, column or unique key) and as SQLite does.
-mc_status mc_import_open(struct sqlite3 *db, const mc_import_options *options,
-                         mc_import *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+mc_status mc_import_open(struct sqlite3 *db, const mc_import_options *options, mc_import *MC_NULLABLE *MC_NONNULL out,
+                         mc_error *MC_NULLABLE error);
 
 /// Takes the next bytes, which must stay in place during the call only. After a failure the import is rolled back.
 /// Fails as `mc_rows_push` does, with MC_ERROR_CONSTRAINT and other failures of SQLite (`row` is the row it refused),

@@ -35,7 +35,7 @@ typedef enum mc_json_kind {
     MC_JSON_NUMBER = 4,   ///< any other number
     MC_JSON_STRING = 5,
     MC_JSON_ARRAY = 6,
-    MC_JSON_OBJECT = 7    ///< its contents are key, value, key, value...
+    MC_JSON_OBJECT = 7  ///< its contents are key, value, key, value...
 } mc_json_kind;
 
 /// One value. Swift reads this layout as well (`JSONCell`).

@@ -40,30 +40,30 @@ typedef enum mc_journal {
 
 /// Somebody keeps the write-ahead log from starting over, and it has grown to eight times `checkpoint_pages`.
 typedef struct mc_log_warning {
-    const char *message;               ///< all of it in a sentence
+    const char *message;  ///< all of it in a sentence
     int64_t log_bytes;
-    const char *MC_NULLABLE reader;    ///< label of the oldest check-out of a reader; NULL: the reader is in another process or pool
-    int64_t reader_age_ns;             ///< how long it has been out; 0 when it is not known
+    const char *MC_NULLABLE reader;  ///< label of the oldest check-out of a reader; NULL: the reader is in another process or pool
+    int64_t reader_age_ns;           ///< how long it has been out; 0 when it is not known
 } mc_log_warning;
 
 /// How a pool is opened. Start from `mc_pool_default_options`.
 typedef struct mc_pool_options {
-    int page_size;              ///< bytes, a power of two from 1024 to 65536; negative: 4096. An existing file keeps its own.
-    int readers;                ///< largest number of readers, 1 to 64
-    int64_t cache_bytes;        ///< page cache of each connection, at least one page
-    int64_t mmap_bytes;         ///< how much of the file is mapped into memory; 0 for none
+    int page_size;        ///< bytes, a power of two from 1024 to 65536; negative: 4096. An existing file keeps its own.
+    int readers;          ///< largest number of readers, 1 to 64
+    int64_t cache_bytes;  ///< page cache of each connection, at least one page
+    int64_t mmap_bytes;   ///< how much of the file is mapped into memory; 0 for none
     mc_synchronous synchronous;
     mc_journal journal;
-    int checkpoint_pages;       ///< pages in the WAL that start a checkpoint; 0: never by itself
-    int64_t log_limit_bytes;    ///< a write does not begin while the WAL is larger and a reader keeps it from starting over; 0: no limit
-    int64_t journal_size_limit; ///< bytes that the file of the WAL (or of the journal) keeps when it starts over; -1: all it has
-    int statement_cache;        ///< prepared statements kept by each connection, 0 to 10000
-    int secure_delete;          ///< 1: deleted content is overwritten, 0: it is not, -1: as the library was built
-    bool foreign_keys;          ///< whether FOREIGN KEY constraints are enforced
-    bool read_only;             ///< no writer; every change is refused
-    bool creates_file;          ///< whether a file that does not exist is created
-    bool coalesces_log_writes;  ///< whether the writer's log is written in runs of up to 64 KB, see mc_storage.h
-    int64_t busy_timeout_ns;    ///< how long a lock of another process is waited for when a check-out names no timeout
+    int checkpoint_pages;         ///< pages in the WAL that start a checkpoint; 0: never by itself
+    int64_t log_limit_bytes;      ///< a write does not begin while the WAL is larger and a reader keeps it from starting over; 0: no limit
+    int64_t journal_size_limit;   ///< bytes that the file of the WAL (or of the journal) keeps when it starts over; -1: all it has
+    int statement_cache;          ///< prepared statements kept by each connection, 0 to 10000
+    int secure_delete;            ///< 1: deleted content is overwritten, 0: it is not, -1: as the library was built
+    bool foreign_keys;            ///< whether FOREIGN KEY constraints are enforced
+    bool read_only;               ///< no writer; every change is refused
+    bool creates_file;            ///< whether a file that does not exist is created
+    bool coalesces_log_writes;    ///< whether the writer's log is written in runs of up to 64 KB, see mc_storage.h
+    int64_t busy_timeout_ns;      ///< how long a lock of another process is waited for when a check-out names no timeout
     const char *MC_NULLABLE vfs;  ///< name of the SQLite VFS, copied; NULL: the system's
     /// Called on the connection's thread with each statement before it runs: its SQL, with values if `trace_values`.
     void (*MC_NULLABLE trace)(void *MC_NULLABLE context, const char *sql, size_t length);
@@ -78,8 +78,8 @@ typedef struct mc_pool_options {
 typedef struct mc_pool_settings {
     int page_size;
     int readers;
-    int64_t cache_bytes;       ///< whole pages
-    int64_t mmap_bytes;        ///< as the operating system and the library allow
+    int64_t cache_bytes;  ///< whole pages
+    int64_t mmap_bytes;   ///< as the operating system and the library allow
     mc_synchronous synchronous;
     int checkpoint_pages;
     int64_t log_limit_bytes;
@@ -88,8 +88,8 @@ typedef struct mc_pool_settings {
     bool secure_delete;
     bool foreign_keys;
     bool read_only;
-    bool coalesces_log_writes; ///< the layer is there, and the journal is a log
-    char journal_mode[16];     ///< "wal", "delete", "truncate", "persist", "memory" or "off"
+    bool coalesces_log_writes;  ///< the layer is there, and the journal is a log
+    char journal_mode[16];      ///< "wal", "delete", "truncate", "persist", "memory" or "off"
 } mc_pool_settings;
 
 /// 4096, 2 readers, 10 MB, no mmap, normal, WAL, checkpoint at 1000 pages, log limit 1 GB, journal size limit 64 MB, 64 statements,
@@ -100,8 +100,7 @@ mc_pool_options mc_pool_default_options(void);
 /// On success `*out` is a pool that the caller owns and gives to `mc_pool_free`; on failure it is NULL and no file was made.
 /// Fails with MC_ERROR_MISUSE (an option out of its range: the message names it), MC_ERROR_NOT_FOUND (no such file),
 /// MC_ERROR_CORRUPT (not a database), MC_ERROR_TIMEOUT (another process keeps it locked), MC_ERROR_NO_MEMORY, MC_ERROR_SQLITE.
-mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool *MC_NULLABLE *MC_NONNULL out,
-                       mc_error *MC_NULLABLE error);
+mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// Lets nobody in any more (callers that wait get MC_ERROR_CLOSED at once), waits for those who are in, and closes every
 /// connection. Afterwards every check-out fails with MC_ERROR_CLOSED; closing again has no effect.
@@ -123,17 +122,18 @@ int mc_pool_get_connection_statistics(mc_pool *pool, mc_connection_statistics *M
 
 /// What a check-out asks for.
 typedef struct mc_checkout {
-    bool writer;                  ///< the writer; otherwise a reader
-    bool is_long;                 ///< a read that keeps its connection for long: short ones that wait go first, 16 of them at most
-    bool loose;                   ///< not tied to this thread: no nesting; for a connection that travels between threads
-    int64_t timeout_ns;           ///< how long to wait, on the monotonic clock; 0: not at all, negative: as long as it takes
+    bool writer;                    ///< the writer; otherwise a reader
+    bool is_long;                   ///< a read that keeps its connection for long: short ones that wait go first, 16 of them at most
+    bool loose;                     ///< not tied to this thread: no nesting; for a connection that travels between threads
+    int64_t timeout_ns;             ///< how long to wait, on the monotonic clock; 0: not at all, negative: as long as it takes
     const char *MC_NULLABLE label;  ///< what the holder does, for the messages of those who wait; copied, cut at 80 bytes
     mc_ticket *MC_NULLABLE ticket;  ///< by which the wait and the work can be interrupted; outlives the connection's return
 } mc_checkout;
 
 /// Takes a connection, waiting for it in the order of the calls. `*out` goes back by `mc_pool_return`.
 /// Fails with MC_ERROR_TIMEOUT (the message names who holds what), MC_ERROR_INTERRUPTED, MC_ERROR_CLOSED,
-/// MC_ERROR_READ_ONLY (the writer of a read-only pool), MC_ERROR_MISUSE (a ticket in use), MC_ERROR_NO_MEMORY, and what opening a reader fails with.
+/// MC_ERROR_READ_ONLY (the writer of a read-only pool), MC_ERROR_MISUSE (a ticket in use), MC_ERROR_NO_MEMORY, and what opening a reader
+/// fails with.
 mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connection *MC_NULLABLE *MC_NONNULL out,
                            mc_error *MC_NULLABLE error);
 

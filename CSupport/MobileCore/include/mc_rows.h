@@ -63,9 +63,9 @@ enum { MC_DECIMAL_SCALED_PRECISION = 18, MC_DECIMAL_PRECISION_MAXIMUM = 1000 };
 typedef struct mc_column {
     const char *name;  ///< UTF-8, NUL-terminated; the key in row objects
     mc_column_type type;
-    uint16_t precision;           ///< decimals: digits in all, 1...1000
-    uint16_t scale;               ///< decimals: digits behind the point, 0...precision
-    bool required;                ///< null, or a member left out, is an error
+    uint16_t precision;  ///< decimals: digits in all, 1...1000
+    uint16_t scale;      ///< decimals: digits behind the point, 0...precision
+    bool required;       ///< null, or a member left out, is an error
 } mc_column;
 
 typedef enum mc_value_kind {
@@ -101,14 +101,14 @@ typedef struct mc_large_part {
 
 /// Complete rows, in the order of the input, or a part of a large value. Everything in it is valid during the call of the sink.
 typedef struct mc_row_batch {
-    const mc_value *cells;       ///< row by row, `column_count` cells each
-    const int64_t *offsets;     ///< per row: bytes from the start of the input to its first byte
+    const mc_value *cells;   ///< row by row, `column_count` cells each
+    const int64_t *offsets;  ///< per row: bytes from the start of the input to its first byte
     size_t row_count;
     size_t column_count;
-    size_t member;              ///< number of the member that the rows stand under; 0 where the input is one array
-    int64_t first_row;                     ///< number of the first row among those of its member, from 1
-    int64_t bytes;                         ///< bytes of the input up to the end of the last row
-    bool is_part;               ///< no rows, but `part`
+    size_t member;      ///< number of the member that the rows stand under; 0 where the input is one array
+    int64_t first_row;  ///< number of the first row among those of its member, from 1
+    int64_t bytes;      ///< bytes of the input up to the end of the last row
+    bool is_part;       ///< no rows, but `part`
     mc_large_part part;
 } mc_row_batch;
 
@@ -117,21 +117,21 @@ typedef mc_status (*mc_rows_sink)(void *MC_NULLABLE context, const mc_row_batch 
 
 /// A table of an input with several.
 typedef struct mc_rows_member {
-    const char *name;            ///< its key in the object; also what the rows are for in error messages
+    const char *name;  ///< its key in the object; also what the rows are for in error messages
     const mc_column *columns;
-    size_t column_count;         ///< 1...2000
+    size_t column_count;  ///< 1...2000
 } mc_rows_member;
 
 typedef struct mc_rows_options {
-    const char *MC_NULLABLE name;           ///< what the rows are for in error messages, such as a table; NULL: "rows"
-    const mc_column *MC_NULLABLE columns;   ///< copied, names included
-    size_t column_count;                    ///< 1...2000
+    const char *MC_NULLABLE name;               ///< what the rows are for in error messages, such as a table; NULL: "rows"
+    const mc_column *MC_NULLABLE columns;       ///< copied, names included
+    size_t column_count;                        ///< 1...2000
     const mc_rows_member *MC_NULLABLE members;  ///< copied; NULL: the input is one array of rows with `columns`
-    size_t member_count;                    ///< 1...1000
-    unsigned depth;                         ///< levels of arrays and objects inside of a row's values; 0: 32; at most 1024
-    size_t row_bytes;                       ///< the longest row, without what comes in parts; 0: 16 MB; at most 1,000,000,000
-    mc_rows_sink MC_NULLABLE sink;          ///< NULL: rows are validated and dropped
-    void *MC_NULLABLE context;              ///< handed to the sink
+    size_t member_count;                        ///< 1...1000
+    unsigned depth;                             ///< levels of arrays and objects inside of a row's values; 0: 32; at most 1024
+    size_t row_bytes;                           ///< the longest row, without what comes in parts; 0: 16 MB; at most 1,000,000,000
+    mc_rows_sink MC_NULLABLE sink;              ///< NULL: rows are validated and dropped
+    void *MC_NULLABLE context;                  ///< handed to the sink
 } mc_rows_options;
 
 typedef struct mc_rows mc_rows;

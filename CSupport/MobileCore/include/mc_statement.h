@@ -64,8 +64,8 @@ mc_statement_statistics mc_connection_statement_statistics(const mc_connection *
 /// Takes the statement of this SQL text out of the cache, or prepares it. On success `*out` goes back by
 /// `mc_statement_release`; a text that is in use already is prepared a second time.
 /// Fails with MC_ERROR_MISUSE (no statement, or more than one), MC_ERROR_SQLITE (the message has SQLite's reason).
-mc_status mc_statement_prepare(mc_connection *connection, const char *sql, size_t length,
-                               mc_statement *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+mc_status mc_statement_prepare(mc_connection *connection, const char *sql, size_t length, mc_statement *MC_NULLABLE *MC_NONNULL out,
+                               mc_error *MC_NULLABLE error);
 
 /// Resets the statement, forgets its values and puts it back. NULL is allowed.
 void mc_statement_release(mc_statement *MC_NULLABLE statement);

@@ -11,36 +11,36 @@ extern "C" {
 
 /// What a statement cache did.
 typedef struct mc_statement_statistics {
-    int64_t hits;      ///< statements found
-    int64_t misses;    ///< statements prepared
-    int64_t evictions; ///< statements dropped because the cache was full
-    int cached;        ///< statements in the cache now, those in use not counted
+    int64_t hits;       ///< statements found
+    int64_t misses;     ///< statements prepared
+    int64_t evictions;  ///< statements dropped because the cache was full
+    int cached;         ///< statements in the cache now, those in use not counted
 } mc_statement_statistics;
 
 /// What a page cache did, as SQLite counts (`sqlite3_db_status`).
 typedef struct mc_page_statistics {
-    int64_t hits;       ///< pages found in the cache
-    int64_t misses;     ///< pages read from the file or the log
-    int64_t writes;     ///< pages written, to the log or by checkpoints
-    int64_t spills;     ///< pages written before their commit because the cache was full
-    int64_t used_bytes; ///< memory of the cache now
+    int64_t hits;        ///< pages found in the cache
+    int64_t misses;      ///< pages read from the file or the log
+    int64_t writes;      ///< pages written, to the log or by checkpoints
+    int64_t spills;      ///< pages written before their commit because the cache was full
+    int64_t used_bytes;  ///< memory of the cache now
 } mc_page_statistics;
 
 /// The write-ahead log.
 typedef struct mc_log_statistics {
-    int64_t bytes;            ///< frames that were in it after the last commit, in bytes; 0 before the first one
-    int64_t checkpoints;      ///< how often its pages were copied to the database
-    int64_t copied_pages;     ///< pages in the log whose copying was finished then, all checkpoints together
-    int64_t held_checkpoints; ///< those that readers kept from copying everything, or the log from starting over
+    int64_t bytes;             ///< frames that were in it after the last commit, in bytes; 0 before the first one
+    int64_t checkpoints;       ///< how often its pages were copied to the database
+    int64_t copied_pages;      ///< pages in the log whose copying was finished then, all checkpoints together
+    int64_t held_checkpoints;  ///< those that readers kept from copying everything, or the log from starting over
 } mc_log_statistics;
 
 /// One connection. Its counters are those of its last return: work that is going on is added when it comes back.
 typedef struct mc_connection_statistics {
     bool is_writer;
-    bool is_active;    ///< somebody holds it
-    int64_t active_ns; ///< for how long; 0 when nobody does
-    int64_t checkouts; ///< nested ones not counted
-    int64_t busy_ns;   ///< time in somebody's hands, the present holder's not counted
+    bool is_active;     ///< somebody holds it
+    int64_t active_ns;  ///< for how long; 0 when nobody does
+    int64_t checkouts;  ///< nested ones not counted
+    int64_t busy_ns;    ///< time in somebody's hands, the present holder's not counted
     mc_statement_statistics statements;
     mc_page_statistics pages;
 } mc_connection_statistics;
@@ -52,9 +52,9 @@ typedef struct mc_pool_statistics {
     int readers_open;        ///< readers opened so far
     int waiting_for_writer;  ///< how many wait now
     int waiting_for_reader;
-    int64_t checkouts;       ///< nested ones not counted
-    int64_t waits;           ///< check-outs that had to wait, those in vain counted
-    int64_t waited_ns;       ///< how long, all of them together
+    int64_t checkouts;  ///< nested ones not counted
+    int64_t waits;      ///< check-outs that had to wait, those in vain counted
+    int64_t waited_ns;  ///< how long, all of them together
     int64_t longest_wait_ns;
     int64_t busy_ns;
     mc_statement_statistics statements;

@@ -2,7 +2,6 @@
 
 #include "base/mc_memory.h"
 
-
 enum { BLOCK_SIZE = 64 * 1024 };
 
 uint8_t *mc_arena_take(mc_arena *arena, size_t length)

@@ -22,7 +22,10 @@ typedef struct mc_arena {
 uint8_t *mc_arena_take(mc_arena *arena, size_t length);
 
 /// Gives `length` bytes at the end of the last piece back.
-static inline void mc_arena_trim(mc_arena *arena, size_t length) { arena->used -= length; }
+static inline void mc_arena_trim(mc_arena *arena, size_t length)
+{
+    arena->used -= length;
+}
 
 /// Forgets all pieces; keeps one block for those to come.
 void mc_arena_reset(mc_arena *arena);

@@ -8,7 +8,7 @@ static inline unsigned sextet(uint8_t byte)
     static const uint8_t values[256] = {
         64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
         64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 62, 64, 64, 64, 63, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 64, 64, 64, 64, 64, 64,
-        64, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 64, 64, 64, 64, 64,
+        64, 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 64, 64, 64, 64, 64,
         64, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 64, 64, 64, 64, 64,
         64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
         64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
@@ -56,8 +56,7 @@ static bool take_character(mc_base64_state *state, uint8_t character, uint8_t **
     if (state->is_padded || (value > 63 && character != '=') || (follows_padding && character != '='))
         return false;
     // Bits that the padding cuts off must be 0, or two texts would stand for the same bytes.
-    if (character == '=' && !follows_padding
-        && (state->count < 2 || (kept[state->count - 1] & (state->count == 2 ? 0x0F : 0x03)) != 0))
+    if (character == '=' && !follows_padding && (state->count < 2 || (kept[state->count - 1] & (state->count == 2 ? 0x0F : 0x03)) != 0))
         return false;
     if (state->count < 3 && (character != '=' || state->count == 2)) {
         kept[state->count++] = character == '=' ? PADDING : (uint8_t)value;

@@ -17,17 +17,26 @@ typedef struct mc_base64_state {
 } mc_base64_state;
 
 /// The room that a part of `length` characters needs.
-static inline size_t mc_base64_part_room(size_t length) { return (length + 3) / 4 * 3; }
+static inline size_t mc_base64_part_room(size_t length)
+{
+    return (length + 3) / 4 * 3;
+}
 
 /// Decodes the next part into `out`, which is other memory with room for `mc_base64_part_room(length)` bytes. Returns how many
 /// characters can be base64: less than `length` where the next one cannot.
 size_t mc_base64_decode_part(mc_base64_state *state, const uint8_t *text, size_t length, uint8_t *out, size_t *out_length);
 
 /// Whether the parts so far are a whole text.
-static inline bool mc_base64_is_complete(const mc_base64_state *state) { return state->count == 0; }
+static inline bool mc_base64_is_complete(const mc_base64_state *state)
+{
+    return state->count == 0;
+}
 
 /// The length that `length` bytes take.
-static inline size_t mc_base64_length(size_t length) { return (length + 2) / 3 * 4; }
+static inline size_t mc_base64_length(size_t length)
+{
+    return (length + 2) / 3 * 4;
+}
 
 /// Encodes into `out`, which has room for `mc_base64_length(length)` bytes.
 void mc_base64_encode(const uint8_t *bytes, size_t length, uint8_t *out);

@@ -26,7 +26,8 @@ bool mc_iso8601_is_date(const uint8_t *text, size_t length)
 
 bool mc_iso8601_is_time(const uint8_t *text, size_t length)
 {
-    return length == 8 && text[2] == ':' && text[5] == ':' && two_digits(text) < 24 && two_digits(text + 3) < 60 && two_digits(text + 6) < 60;
+    return length == 8 && text[2] == ':' && text[5] == ':' && two_digits(text) < 24 && two_digits(text + 3) < 60
+        && two_digits(text + 6) < 60;
 }
 
 bool mc_iso8601_is_date_time(const uint8_t *text, size_t length)

@@ -28,8 +28,8 @@ static inline const uint8_t *mc_json_plain_end(const uint8_t *at, const uint8_t 
     while (end - at >= 16) {
         const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
         // Signed "less than space" finds the control characters and, being negative, everything beyond ASCII.
-        const __m128i special = _mm_or_si128(
-            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)), _mm_cmplt_epi8(bytes, space));
+        const __m128i special =
+            _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)), _mm_cmplt_epi8(bytes, space));
         const unsigned mask = (unsigned)_mm_movemask_epi8(special);
         if (mask != 0)
             return at + __builtin_ctz(mask);
@@ -40,8 +40,8 @@ static inline const uint8_t *mc_json_plain_end(const uint8_t *at, const uint8_t 
     const int8x16_t space = vdupq_n_s8(' ');
     while (end - at >= 16) {
         const uint8x16_t bytes = vld1q_u8(at);
-        const uint8x16_t special = vorrq_u8(vorrq_u8(vceqq_u8(bytes, quote), vceqq_u8(bytes, backslash)),
-                                            vcltq_s8(vreinterpretq_s8_u8(bytes), space));
+        const uint8x16_t special =
+            vorrq_u8(vorrq_u8(vceqq_u8(bytes, quote), vceqq_u8(bytes, backslash)), vcltq_s8(vreinterpretq_s8_u8(bytes), space));
         const uint64_t mask = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(special), 4)), 0);
         if (mask != 0)
             return at + (__builtin_ctzll(mask) >> 2);
@@ -149,7 +149,11 @@ static inline const uint8_t *mc_json_number_short_end(const uint8_t *at, const u
     if ((*at | 0x20) == 'e')
         return NULL;
     *number = (mc_json_number){
-        .text = text, .length = (size_t)(at - text), .digits = digits, .exponent = -(int64_t)places, .negative = negative,
+        .text = text,
+        .length = (size_t)(at - text),
+        .digits = digits,
+        .exponent = -(int64_t)places,
+        .negative = negative,
         .integral = integral,
     };
     return at;

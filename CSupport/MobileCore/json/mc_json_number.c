@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-    DIGITS_KEPT = 19,           // the most that always fit into 64 bits
-    DIGITS_DECISIVE = 800,      // more than the 768 digits that can decide how a double is rounded
+    DIGITS_KEPT = 19,       // the most that always fit into 64 bits
+    DIGITS_DECISIVE = 800,  // more than the 768 digits that can decide how a double is rounded
 };
 
 static const int64_t EXPONENT_LIMIT = 1000000000;  // far beyond every type; keeps sums of exponents inside of 64 bits
@@ -26,8 +26,7 @@ static inline bool is_digit(const uint8_t *at, const uint8_t *end)
 }
 
 /// Reads digits into `number`; `behind_point` tells which way those that are dropped move the exponent.
-static const uint8_t *take_digits(const uint8_t *at, const uint8_t *end, mc_json_number *number, unsigned *kept,
-                                  bool behind_point)
+static const uint8_t *take_digits(const uint8_t *at, const uint8_t *end, mc_json_number *number, unsigned *kept, bool behind_point)
 {
     for (; is_digit(at, end); at++) {
         const unsigned digit = (unsigned)(*at - '0');

@@ -16,27 +16,27 @@
 
 /// Why a scan stopped.
 typedef struct mc_json_stop {
-    const uint8_t *at;          ///< the first byte that cannot be, or the end of the input
-    const char *expected;       ///< what could have stood there; NULL: the input ended
-    const uint8_t *whole;       ///< strings: behind the last whole character before `at`; else not set
-    bool too_deep;                          ///< it is valid JSON, but nested deeper than the caller allows
+    const uint8_t *at;     ///< the first byte that cannot be, or the end of the input
+    const char *expected;  ///< what could have stood there; NULL: the input ended
+    const uint8_t *whole;  ///< strings: behind the last whole character before `at`; else not set
+    bool too_deep;         ///< it is valid JSON, but nested deeper than the caller allows
 } mc_json_stop;
 
 /// A number as it was written. Its value is `digits * 10 ^ exponent` unless `inexact`.
 typedef struct mc_json_number {
-    const uint8_t *text;    ///< its first byte
+    const uint8_t *text;  ///< its first byte
     size_t length;
-    uint64_t digits;        ///< up to 19 significant digits
+    uint64_t digits;  ///< up to 19 significant digits
     int64_t exponent;
     bool negative;
-    bool integral;          ///< written without fraction and exponent
-    bool inexact;           ///< a digit behind the nineteenth is not 0: only `text` has the whole value
+    bool integral;  ///< written without fraction and exponent
+    bool inexact;   ///< a digit behind the nineteenth is not 0: only `text` has the whole value
 } mc_json_number;
 
 /// Skips blanks: spaces, tabs, line feeds and carriage returns.
 static inline const uint8_t *mc_json_skip_blanks(const uint8_t *at, const uint8_t *end)
 {
-    if (at < end && *at > ' ')
+    if (at<end && * at> ' ')
         return at;  // mostly there are none
     while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
         at++;
@@ -60,7 +60,10 @@ const uint8_t *mc_json_utf8_end(const uint8_t *at, const uint8_t *end, mc_json_s
 const uint8_t *mc_json_string_end(const uint8_t *at, const uint8_t *end, bool *escaped, mc_json_stop *stop);
 
 /// How much room `mc_json_unescape` needs for a string of `length` bytes: it copies 16 bytes at a time.
-static inline size_t mc_json_unescape_room(size_t length) { return length + 16; }
+static inline size_t mc_json_unescape_room(size_t length)
+{
+    return length + 16;
+}
 
 /// Unfolds the escapes of the validated string `text` into `out`, which has room for `mc_json_unescape_room(length)` bytes.
 /// Returns its new length.

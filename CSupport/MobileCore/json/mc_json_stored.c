@@ -3,16 +3,17 @@
 
 #include <string.h>
 
+#include "mc_message.h"
 #include "json/mc_base64.h"
 #include "json/mc_json_append.h"
-#include "mc_message.h"
 
 /// The most bytes that an integer takes.
 enum { INTEGER_SIZE = 20 };
 
 /// Two digits at a time, from the last to the first.
-static const char two_digits[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960"
-                                 "616263646566676869707172737475767778798081828384858687888990919293949596979899";
+static const char two_digits[] =
+    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960"
+    "616263646566676869707172737475767778798081828384858687888990919293949596979899";
 
 /// Writes an integer so that it ends at `end`; returns where it begins.
 static uint8_t *put_integer(int64_t value, uint8_t *end)
@@ -96,7 +97,8 @@ static mc_status append_quoted_number(mc_byte_buffer *buffer, const mc_stored *v
 {
     mc_status status = mc_byte_buffer_append(buffer, "\"", 1);
     if (status == MC_OK)
-        status = value->storage == SQLITE_INTEGER ? mc_json_append_integer(buffer, value->integer) : append_double(buffer, value->real, problem);
+        status =
+            value->storage == SQLITE_INTEGER ? mc_json_append_integer(buffer, value->integer) : append_double(buffer, value->real, problem);
     return status == MC_OK ? mc_byte_buffer_append(buffer, "\"", 1) : status;
 }
 
@@ -173,8 +175,7 @@ mc_status mc_json_append_stored(mc_byte_buffer *buffer, const mc_stored *value, 
         if (value->storage == SQLITE_TEXT || value->storage == SQLITE_BLOB)
             return append_blob(buffer, value);
         break;
-    case MC_COLUMN_ANY:
-        return append_any(buffer, value, problem);
+    case MC_COLUMN_ANY: return append_any(buffer, value, problem);
     }
     *problem = "expected a value that its type can write, found other storage";
     return MC_ERROR_TYPE;

@@ -4,9 +4,9 @@
 
 #include <sqlite3.h>
 
-#include "json/mc_byte_buffer.h"
 #include "mc_row_page.h"
 #include "mc_rows.h"
+#include "json/mc_byte_buffer.h"
 
 /// A value where it lies. `storage` is one of SQLite's types.
 typedef struct mc_stored {

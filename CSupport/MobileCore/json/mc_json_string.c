@@ -54,12 +54,16 @@ static const uint8_t *escape_end(const uint8_t *at, const uint8_t *end, mc_json_
     if (at == end)
         return mc_json_stop_at(stop, at, end, NULL);
     switch (*at) {
-    case '"': case '\\': case '/': case 'b': case 'f': case 'n': case 'r': case 't':
-        return at + 1;
-    case 'u':
-        break;
-    default:
-        return mc_json_stop_at(stop, at, end, "an escape (one of \"\\/bfnrtu)");
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't': return at + 1;
+    case 'u': break;
+    default: return mc_json_stop_at(stop, at, end, "an escape (one of \"\\/bfnrtu)");
     }
     unsigned unit;
     at = hex4_end(at + 1, end, &unit, stop);

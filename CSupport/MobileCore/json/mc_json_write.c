@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mc_message.h"
 #include "json/mc_json_append.h"
 #include "json/mc_json_bytes.h"
 #include "json/mc_json_scan.h"
-#include "mc_message.h"
 
 size_t mc_json_escape_bound(size_t length)
 {
@@ -21,7 +21,8 @@ static uint8_t *put_escape(uint8_t *to, uint8_t byte)
     static const char hexadecimal[] = "0123456789abcdef";
     *to++ = '\\';
     switch (byte) {
-    case '"': case '\\': *to++ = byte; return to;
+    case '"':
+    case '\\': *to++ = byte; return to;
     case '\b': *to++ = 'b'; return to;
     case '\f': *to++ = 'f'; return to;
     case '\n': *to++ = 'n'; return to;

@@ -24,8 +24,8 @@ struct mc_json_writer {
     size_t maximum, handed_over;
     unsigned depth, depth_maximum;
     uint64_t objects[MC_JSON_DEPTH_LIMIT / 64];  // which of the open levels are objects
-    bool has_value;   // the innermost level has one, or there is a root
-    bool has_key;     // of the value that comes next
+    bool has_value;                              // the innermost level has one, or there is a root
+    bool has_key;                                // of the value that comes next
     mc_status failure;
 };
 
@@ -36,8 +36,8 @@ mc_status mc_json_writer_open(const mc_json_writer_options *options, mc_json_wri
     if (options == NULL)
         options = &defaults;
     if (options->depth > MC_JSON_DEPTH_LIMIT || options->maximum > SIZE_MAX - SLACK)
-        return mc_fail(error, MC_ERROR_MISUSE, "JSON text: a depth of %u (%d is the most) and %zu bytes", options->depth, MC_JSON_DEPTH_LIMIT,
-                       options->maximum);
+        return mc_fail(error, MC_ERROR_MISUSE, "JSON text: a depth of %u (%d is the most) and %zu bytes", options->depth,
+                       MC_JSON_DEPTH_LIMIT, options->maximum);
     mc_json_writer *const writer = mc_allocate_zeroed(1, sizeof *writer);
     if (writer == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "JSON text: no memory");

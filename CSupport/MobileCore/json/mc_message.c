@@ -51,7 +51,9 @@ static mc_json_node *add_node(reader *reader, mc_json_kind kind, const uint8_t *
 {
     mc_message *const message = reader->message;
     if (message->count == message->capacity) {
-        const uint32_t capacity = message->capacity == 0 ? reader->first_capacity : message->capacity > UINT32_MAX / 4 ? UINT32_MAX / 2 : message->capacity * 2;
+        const uint32_t capacity = message->capacity == 0 ? reader->first_capacity
+            : message->capacity > UINT32_MAX / 4         ? UINT32_MAX / 2
+                                                         : message->capacity * 2;
         if (capacity == message->capacity)
             return NULL;
         mc_json_node *const nodes = mc_reallocate(message->nodes, (size_t)capacity, sizeof *nodes);
@@ -274,9 +276,17 @@ static mc_status read_value(reader *reader, const uint8_t **at)
         status = close_container(reader);
         break;
     }
-    case '-': case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
-        status = read_number(reader, at);
-        break;
+    case '-':
+    case '0':
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+    case '5':
+    case '6':
+    case '7':
+    case '8':
+    case '9': status = read_number(reader, at); break;
     default: return stop_here(reader, *at, "a value");
     }
     return status == MC_OK ? go_on(reader, at) : status;
@@ -314,11 +324,17 @@ mc_status mc_message_read(const void *bytes, size_t length, const mc_message_opt
     if (message == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "JSON message: no memory");
     reader reader = {
-        .message = message, .start = bytes, .end = (const uint8_t *)bytes + length, .open = NO_NODE,
+        .message = message,
+        .start = bytes,
+        .end = (const uint8_t *)bytes + length,
+        .open = NO_NODE,
         .depth_maximum = depth == 0 ? DEPTH_DEFAULT : depth,
         // Rows have a node per ten bytes or so; texts have few.
-        .first_capacity = length < 32 * 16 ? 32 : length > 2048 * 16 ? 2048 : (uint32_t)(length / 16),
-        .keeps_duplicates = options != NULL && options->duplicates == MC_JSON_DUPLICATES_KEPT, .error = error,
+        .first_capacity = length < 32 * 16 ? 32
+            : length > 2048 * 16           ? 2048
+                                           : (uint32_t)(length / 16),
+        .keeps_duplicates = options != NULL && options->duplicates == MC_JSON_DUPLICATES_KEPT,
+        .error = error,
     };
     const mc_status status = read_message(&reader);
     if (status == MC_OK)

@@ -13,9 +13,7 @@ static json_t *make_value(const mc_json_node *node, bool *beyond)
     case MC_JSON_FALSE: return json_false();
     case MC_JSON_TRUE: return json_true();
     case MC_JSON_INTEGER: return json_integer(node->integer);
-    case MC_JSON_NUMBER:
-        *beyond = !mc_json_text_to_double(node->text, node->length, &number);
-        return *beyond ? NULL : json_real(number);
+    case MC_JSON_NUMBER: *beyond = !mc_json_text_to_double(node->text, node->length, &number); return *beyond ? NULL : json_real(number);
     case MC_JSON_STRING: return json_stringn_nocheck(node->text, node->length);  // checked when it was read
     case MC_JSON_ARRAY: return json_array();
     case MC_JSON_OBJECT: return json_object();
@@ -26,7 +24,8 @@ static json_t *make_value(const mc_json_node *node, bool *beyond)
 /// Puts a value, which is given away, into the open container. `key` is that of an object's member.
 static bool add(json_t *container, const mc_json_node *key, json_t *value)
 {
-    return (key != NULL ? json_object_setn_new_nocheck(container, key->text, key->length, value) : json_array_append_new(container, value)) == 0;
+    return (key != NULL ? json_object_setn_new_nocheck(container, key->text, key->length, value) : json_array_append_new(container, value))
+        == 0;
 }
 
 mc_status mc_message_tree(const mc_message *message, uint32_t node, json_t **out, mc_error *error)
@@ -48,7 +47,8 @@ mc_status mc_message_tree(const mc_message *message, uint32_t node, json_t **out
         json_t *const value = make_value(from, &beyond);
         if (value == NULL || (root != NULL && !add(open[depth - 1], key, value))) {
             json_decref(root);
-            return beyond ? mc_fail_at(error, MC_ERROR_LIMIT, from->offset, 0, "JSON message, byte %u: a number beyond the largest double", from->offset)
+            return beyond ? mc_fail_at(error, MC_ERROR_LIMIT, from->offset, 0, "JSON message, byte %u: a number beyond the largest double",
+                                       from->offset)
                           : mc_fail(error, MC_ERROR_NO_MEMORY, "JSON message: no memory for a tree");
         }
         if (root == NULL)

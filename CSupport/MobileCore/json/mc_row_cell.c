@@ -143,8 +143,8 @@ static const uint8_t *read_large(mc_row_reader *reader, const mc_column *rule, c
     return quote + 1;
 }
 
-static const uint8_t *read_string(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end,
-                                  mc_value *cell, mc_row_outcome *outcome)
+static const uint8_t *read_string(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
+                                  mc_row_outcome *outcome)
 {
     if (!takes_strings(rule->type))
         return refuse_type(reader, rule, at, "a string", outcome);
@@ -202,8 +202,8 @@ int64_t mc_row_cell_bound(const mc_column *rule)
     return bound;
 }
 
-static const uint8_t *read_number(mc_row_reader *reader, const mc_row_column *column, const uint8_t *at, const uint8_t *end,
-                                  mc_value *cell, mc_row_outcome *outcome)
+static const uint8_t *read_number(mc_row_reader *reader, const mc_row_column *column, const uint8_t *at, const uint8_t *end, mc_value *cell,
+                                  mc_row_outcome *outcome)
 {
     const mc_column *const rule = &column->rule;
     if (rule->type == MC_COLUMN_BOOLEAN || (takes_strings(rule->type) && rule->type != MC_COLUMN_ANY))
@@ -223,14 +223,14 @@ static const uint8_t *read_number(mc_row_reader *reader, const mc_row_column *co
     if (rule->type == MC_COLUMN_DECIMAL) {
         bool memory = true;
         const bool scaled = column->bound > 0;
-        const bool fits = scaled ? mc_json_number_scaled(&number, rule->scale, &cell->value.integer)
-                                       && cell->value.integer < column->bound && cell->value.integer > -column->bound
+        const bool fits = scaled ? mc_json_number_scaled(&number, rule->scale, &cell->value.integer) && cell->value.integer < column->bound
+                && cell->value.integer > -column->bound
                                  : store_plain(reader, rule, &number, cell, &memory);
         if (!memory)
             return refuse_memory(reader, at, outcome);
         if (!fits)
-            return mc_row_refuse(reader, MC_ERROR_TYPE, at, "a decimal within the column's precision and scale",
-                                 "one with more digits", outcome);
+            return mc_row_refuse(reader, MC_ERROR_TYPE, at, "a decimal within the column's precision and scale", "one with more digits",
+                                 outcome);
         if (scaled)
             cell->kind = MC_VALUE_INTEGER;
         return behind;
@@ -268,8 +268,8 @@ static const uint8_t *read_word(mc_row_reader *reader, const mc_column *rule, co
     return behind;
 }
 
-static const uint8_t *read_container(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end,
-                                     mc_value *cell, mc_row_outcome *outcome)
+static const uint8_t *read_container(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
+                                     mc_row_outcome *outcome)
 {
     if (rule->type != MC_COLUMN_ANY)
         return refuse_type(reader, rule, at, *at == '[' ? "an array" : "an object", outcome);
@@ -290,15 +290,23 @@ const uint8_t *mc_row_cell_read(mc_row_reader *reader, const mc_row_column *colu
         return NULL;
     }
     switch (*at) {
-    case '"':
-        return read_string(reader, rule, at, end, cell, outcome);
-    case '-': case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
-        return read_number(reader, column, at, end, cell, outcome);
-    case 'n': case 't': case 'f':
-        return read_word(reader, rule, at, end, cell, outcome);
-    case '[': case '{':
-        return read_container(reader, rule, at, end, cell, outcome);
-    default:
-        return mc_row_refuse(reader, MC_ERROR_JSON, at, "a value", NULL, outcome);
+    case '"': return read_string(reader, rule, at, end, cell, outcome);
+    case '-':
+    case '0':
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+    case '5':
+    case '6':
+    case '7':
+    case '8':
+    case '9': return read_number(reader, column, at, end, cell, outcome);
+    case 'n':
+    case 't':
+    case 'f': return read_word(reader, rule, at, end, cell, outcome);
+    case '[':
+    case '{': return read_container(reader, rule, at, end, cell, outcome);
+    default: return mc_row_refuse(reader, MC_ERROR_JSON, at, "a value", NULL, outcome);
     }
 }

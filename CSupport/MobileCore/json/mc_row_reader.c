@@ -82,8 +82,7 @@ void mc_row_reader_destroy(mc_row_reader *reader)
     mc_free(reader->by_name);
 }
 
-static const uint8_t *expect(mc_row_reader *reader, const uint8_t *at, const uint8_t *end, const char *expected,
-                             mc_row_outcome *outcome)
+static const uint8_t *expect(mc_row_reader *reader, const uint8_t *at, const uint8_t *end, const char *expected, mc_row_outcome *outcome)
 {
     mc_json_stop stop;
     (void)mc_json_stop_at(&stop, at, end, expected);
@@ -199,8 +198,8 @@ static const uint8_t *fill_missing(mc_row_reader *reader, const uint8_t *brace, 
 
 /// Reads the values of a row that stand under the names of the columns, from a key on, or, when `behind`, from behind a value.
 /// `guess` is the column that may come first.
-static const uint8_t *read_object(mc_row_reader *reader, size_t guess, bool behind, const uint8_t *at, const uint8_t *end,
-                                  mc_value *cells, mc_row_outcome *outcome)
+static const uint8_t *read_object(mc_row_reader *reader, size_t guess, bool behind, const uint8_t *at, const uint8_t *end, mc_value *cells,
+                                  mc_row_outcome *outcome)
 {
     for (;; guess = reader->column + 1, behind = false) {
         if (!behind) {
@@ -234,8 +233,8 @@ mc_row_outcome mc_row_reader_read(mc_row_reader *reader, const uint8_t **at, con
     mc_row_outcome outcome = MC_ROW_COMPLETE;
     reader->column = reader->column_count;
     reader->large = NULL;
-    const uint8_t *const behind = **at == '[' ? read_array(reader, 0, false, *at + 1, end, cells, &outcome)
-                                              : begin_object(reader, *at + 1, end, cells, &outcome);
+    const uint8_t *const behind =
+        **at == '[' ? read_array(reader, 0, false, *at + 1, end, cells, &outcome) : begin_object(reader, *at + 1, end, cells, &outcome);
     if (behind != NULL)
         *at = behind;
     return outcome;

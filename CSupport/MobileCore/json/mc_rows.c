@@ -11,8 +11,8 @@
 #include "json/mc_rows_state.h"
 
 enum {
-    GATHER_BYTES = 16 * 1024,   // smaller chunks are gathered until they are worth a batch
-    BATCH_CELLS = 4096,         // 64 KB: cells, and the text they point at, stay in a processor's second-level cache
+    GATHER_BYTES = 16 * 1024,  // smaller chunks are gathered until they are worth a batch
+    BATCH_CELLS = 4096,        // 64 KB: cells, and the text they point at, stay in a processor's second-level cache
     BATCH_ROWS = 1024,
     MEMBERS_MAXIMUM = 1000,
     ROW_BYTES_DEFAULT = 16 * 1024 * 1024,
@@ -47,7 +47,9 @@ static mc_status open_member(mc_rows *rows, const mc_rows_member *from, unsigned
 static mc_status open_members(mc_rows *rows, const mc_rows_options *options, mc_error *error)
 {
     const mc_rows_member one = {
-        .name = options->name != NULL ? options->name : "rows", .columns = options->columns, .column_count = options->column_count,
+        .name = options->name != NULL ? options->name : "rows",
+        .columns = options->columns,
+        .column_count = options->column_count,
     };
     rows->is_object = options->members != NULL;
     const mc_rows_member *const members = rows->is_object ? options->members : &one;

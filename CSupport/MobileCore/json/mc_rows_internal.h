@@ -2,8 +2,8 @@
 #ifndef MC_ROWS_INTERNAL_H
 #define MC_ROWS_INTERNAL_H
 
-#include "json/mc_arena.h"
 #include "mc_rows.h"
+#include "json/mc_arena.h"
 
 /// What the rows of a batch lie in, beside the input. Zeroed memory is an empty one.
 typedef struct mc_row_block {

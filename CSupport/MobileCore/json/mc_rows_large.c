@@ -124,8 +124,14 @@ static mc_status send(mc_rows *rows, const mc_large_part *part, int64_t bytes, m
 {
     const mc_rows_table *const current = rows->current;
     const mc_row_batch batch = {
-        .cells = rows->block.cells, .offsets = rows->block.offsets, .column_count = current->reader.column_count,
-        .member = (size_t)(current - rows->members), .first_row = current->rows_before + 1, .bytes = bytes, .is_part = true, .part = *part,
+        .cells = rows->block.cells,
+        .offsets = rows->block.offsets,
+        .column_count = current->reader.column_count,
+        .member = (size_t)(current - rows->members),
+        .first_row = current->rows_before + 1,
+        .bytes = bytes,
+        .is_part = true,
+        .part = *part,
     };
     const mc_status status = rows->sink != NULL ? rows->sink(rows->context, &batch, error) : MC_OK;
     mc_arena_reset(&rows->block.arena);
@@ -143,8 +149,11 @@ mc_status mc_rows_take_part(mc_rows *rows, const mc_rows_text *text, const uint8
     const uint8_t *const quote = mc_json_string_end(from, bounded ? from + PART_BYTES : text->end, &escaped, &stop);
     const uint8_t *const whole = quote != NULL ? quote : stop.whole;
     mc_large_part part = {
-        .column = row->column, .row = rows->current->rows_before + 1, .offset = row->value_offset,
-        .begins = !row->has_begun, .ends = quote != NULL,
+        .column = row->column,
+        .row = rows->current->rows_before + 1,
+        .offset = row->value_offset,
+        .begins = !row->has_begun,
+        .ends = quote != NULL,
     };
     mc_row_outcome outcome;
     reader->column = row->column;
@@ -194,17 +203,14 @@ mc_status mc_rows_take_rest(mc_rows *rows, const mc_rows_text *text, const uint8
     memcpy(cells, row->cells, reader->column_count * sizeof *cells);
     const mc_row_outcome outcome = mc_row_reader_resume(reader, row->is_object, row->column, at, limit, cells);
     switch (outcome) {
-    case MC_ROW_COMPLETE:
-        return complete(rows, cells, mc_rows_offset(text, *at), error);
-    case MC_ROW_LARGE:
-        return begin_value(rows, text, first, cells, false, at, error);
+    case MC_ROW_COMPLETE: return complete(rows, cells, mc_rows_offset(text, *at), error);
+    case MC_ROW_LARGE: return begin_value(rows, text, first, cells, false, at, error);
     case MC_ROW_CUT:
         if (bounded && reader->large != NULL)
             return begin_value(rows, text, first, cells, false, at, error);
         *cut = true;
         return bounded ? mc_rows_fail_length(rows, text, limit, error) : MC_OK;
-    case MC_ROW_REFUSED:
-        break;
+    case MC_ROW_REFUSED: break;
     }
     return mc_rows_fail(rows, text, error);
 }

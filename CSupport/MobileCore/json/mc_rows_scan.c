@@ -11,9 +11,13 @@ mc_status mc_rows_flush(mc_rows *rows, int64_t bytes, mc_error *error)
     mc_status status = MC_OK;
     if (rows->sink != NULL) {
         const mc_row_batch batch = {
-            .cells = rows->block.cells, .offsets = rows->block.offsets, .row_count = rows->row_count,
-            .column_count = current->reader.column_count, .member = (size_t)(current - rows->members),
-            .first_row = current->rows_before + 1, .bytes = bytes,
+            .cells = rows->block.cells,
+            .offsets = rows->block.offsets,
+            .row_count = rows->row_count,
+            .column_count = current->reader.column_count,
+            .member = (size_t)(current - rows->members),
+            .first_row = current->rows_before + 1,
+            .bytes = bytes,
         };
         status = rows->sink(rows->context, &batch, error);
     }
@@ -34,8 +38,8 @@ mc_status mc_rows_fail(const mc_rows *rows, const mc_rows_text *text, mc_error *
         return mc_fail_at(error, reader->status, offset, row,
                           "import of \"%.80s\", row %lld, column \"%.80s\", byte %lld: expected %s, found %s", rows->current->name,
                           (long long)row, reader->columns[reader->column].rule.name, (long long)offset, reader->expected, what);
-    return mc_fail_at(error, reader->status, offset, row, "import of \"%.80s\", row %lld, byte %lld: expected %s, found %s", rows->current->name,
-                      (long long)row, (long long)offset, reader->expected, what);
+    return mc_fail_at(error, reader->status, offset, row, "import of \"%.80s\", row %lld, byte %lld: expected %s, found %s",
+                      rows->current->name, (long long)row, (long long)offset, reader->expected, what);
 }
 
 mc_status mc_rows_fail_length(mc_rows *rows, const mc_rows_text *text, const uint8_t *limit, mc_error *error)
@@ -65,8 +69,7 @@ static const char *take_between(mc_rows *rows, const uint8_t **at)
         next = PLACE_END;
         expected = byte == '}' ? NULL : "the name of a table or '}'";
         break;
-    case PLACE_MEMBER:
-        return "the name of a table";
+    case PLACE_MEMBER: return "the name of a table";
     case PLACE_COLON:
         next = PLACE_ROWS;
         expected = byte == ':' ? NULL : "':'";
@@ -84,15 +87,13 @@ static const char *take_between(mc_rows *rows, const uint8_t **at)
         expected = byte == ']' ? NULL : "a row or ']'";
         break;
     case PLACE_ROW:
-    case PLACE_LARGE:         // never between rows
-    case PLACE_BEHIND_LARGE:
-        return "a row";
+    case PLACE_LARGE:  // never between rows
+    case PLACE_BEHIND_LARGE: return "a row";
     case PLACE_BEHIND_ROW:
         next = byte == ',' ? PLACE_ROW : rows->is_object ? PLACE_BEHIND_ROWS : PLACE_END;
         expected = byte == ',' || byte == ']' ? NULL : "',' or ']'";
         break;
-    case PLACE_END:
-        return "nothing behind the rows";
+    case PLACE_END: return "nothing behind the rows";
     }
     if (expected != NULL)
         return expected;
@@ -163,8 +164,9 @@ static mc_status take_member(mc_rows *rows, const mc_rows_text *text, const uint
     if (stop.expected == NULL)
         return mc_fail_at(error, MC_ERROR_LIMIT, offset, 0, "import, byte %lld: expected the end of a name by now", (long long)offset);
     const bool unknown = stop.at == *at;
-    return mc_fail_at(error, unknown ? MC_ERROR_TYPE : MC_ERROR_JSON, offset, 0, "import, byte %lld: expected %s, found %s", (long long)offset,
-                      stop.expected, unknown ? "another one" : mc_json_describe(stop.at, text->end, found, sizeof found));
+    return mc_fail_at(error, unknown ? MC_ERROR_TYPE : MC_ERROR_JSON, offset, 0, "import, byte %lld: expected %s, found %s",
+                      (long long)offset, stop.expected,
+                      unknown ? "another one" : mc_json_describe(stop.at, text->end, found, sizeof found));
 }
 
 /// Reads the row at `*at`. `*cut` is set where the bytes end inside of it.

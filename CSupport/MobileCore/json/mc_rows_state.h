@@ -21,8 +21,8 @@ typedef enum mc_rows_place {
     PLACE_BEHIND_ROWS,
     PLACE_FIRST_ROW,
     PLACE_ROW,
-    PLACE_LARGE,        // inside of a large value
-    PLACE_BEHIND_LARGE, // inside of its row
+    PLACE_LARGE,         // inside of a large value
+    PLACE_BEHIND_LARGE,  // inside of its row
     PLACE_BEHIND_ROW,
     PLACE_END
 } mc_rows_place;
@@ -32,18 +32,18 @@ typedef struct mc_rows_table {
     mc_row_reader reader;
     char *name;
     size_t name_length;
-    size_t row_capacity;        // of a batch
-    int64_t rows_before;        // in earlier batches
+    size_t row_capacity;  // of a batch
+    int64_t rows_before;  // in earlier batches
 } mc_rows_table;
 
 /// The row that a large value is in.
 typedef struct mc_cut_row {
-    mc_value *cells;            // read so far; MC_VALUE_LARGE for what has come in parts. Made when it is needed first
-    mc_arena arena;             // what they lie in
+    mc_value *cells;  // read so far; MC_VALUE_LARGE for what has come in parts. Made when it is needed first
+    mc_arena arena;   // what they lie in
     bool is_object;
-    bool has_begun;             // a part of the value has gone to the sink
-    size_t column;              // of the value
-    size_t length;              // bytes of the row so far, without what came in parts
+    bool has_begun;  // a part of the value has gone to the sink
+    size_t column;   // of the value
+    size_t length;   // bytes of the row so far, without what came in parts
     int64_t row_offset, value_offset;
     mc_base64_state base64;
 } mc_cut_row;
@@ -58,25 +58,28 @@ struct mc_rows {
     size_t row_bytes;
 
     mc_rows_place place;
-    bool stopped;               // finished, or an error was reported
+    bool stopped;  // finished, or an error was reported
     mc_byte_buffer carry;
-    size_t attempt;             // the carried bytes are looked at again when there are this many
-    int64_t offset;             // of the first byte that is neither scanned nor dropped
+    size_t attempt;  // the carried bytes are looked at again when there are this many
+    int64_t offset;  // of the first byte that is neither scanned nor dropped
 
-    mc_row_block block;         // what the rows collected so far lie in
+    mc_row_block block;  // what the rows collected so far lie in
     size_t row_count;
     size_t cell_capacity, row_capacity;
-    int64_t rows_before;        // rows of all members in earlier batches
+    int64_t rows_before;  // rows of all members in earlier batches
     mc_cut_row cut;
 };
 
 /// The bytes that are being scanned.
 typedef struct mc_rows_text {
     const uint8_t *start, *end;
-    int64_t base;               // place of `start` in the input
+    int64_t base;  // place of `start` in the input
 } mc_rows_text;
 
-static inline int64_t mc_rows_offset(const mc_rows_text *text, const uint8_t *at) { return text->base + (at - text->start); }
+static inline int64_t mc_rows_offset(const mc_rows_text *text, const uint8_t *at)
+{
+    return text->base + (at - text->start);
+}
 
 /// Scans; `*behind` becomes the first byte that is still needed.
 mc_status mc_rows_scan(mc_rows *rows, const mc_rows_text *text, const uint8_t **behind, mc_error *error);

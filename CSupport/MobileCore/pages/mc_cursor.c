@@ -20,10 +20,10 @@ typedef enum cursor_place { AT_START, ON_PAGE, AT_END } cursor_place;
 
 struct mc_cursor {
     mc_cursor_parts parts;
-    select *selects;       // by direction, kind of range and term
-    mc_row_page *values;   // one row: the parameters
+    select *selects;      // by direction, kind of range and term
+    mc_row_page *values;  // one row: the parameters
     cursor_place place;
-    mc_row_page *first, *last;          // one row each: the order's values of the page's first and last row
+    mc_row_page *first, *last;            // one row each: the order's values of the page's first and last row
     mc_row_page *next_first, *next_last;  // where new ones are put together, so that a failure leaves the old ones
 };
 
@@ -270,8 +270,8 @@ static mc_status go(mc_cursor *cursor, mc_connection *connection, mc_row_page *p
     return status;
 }
 
-mc_status mc_cursor_next(mc_cursor *cursor, mc_connection *connection, mc_row_page *page, size_t max_rows, size_t max_bytes,
-                         bool *at_end, mc_error *error)
+mc_status mc_cursor_next(mc_cursor *cursor, mc_connection *connection, mc_row_page *page, size_t max_rows, size_t max_bytes, bool *at_end,
+                         mc_error *error)
 {
     return go(cursor, connection, page, max_rows, max_bytes, false, at_end, error);
 }
@@ -359,7 +359,8 @@ bool mc_cursor_position(const mc_cursor *cursor, bool last, size_t term, mc_valu
     case MC_TYPE_REAL: *value = (mc_value){.kind = MC_VALUE_REAL, .value.real = cell->value.real}; break;
     case MC_TYPE_TEXT:
     case MC_TYPE_BLOB:
-        *value = (mc_value){.kind = cell->type == MC_TYPE_TEXT ? MC_VALUE_TEXT : MC_VALUE_BLOB, .length = cell->length,
+        *value = (mc_value){.kind = cell->type == MC_TYPE_TEXT ? MC_VALUE_TEXT : MC_VALUE_BLOB,
+                            .length = cell->length,
                             .value.bytes = (const char *)mc_row_page_bytes(row, cell)};
         break;
     case MC_TYPE_NULL: break;

@@ -111,8 +111,7 @@ mc_status mc_page_fill_by_steps(const mc_page_source *source, mc_page_fill *fill
     return status;
 }
 
-mc_status mc_row_page_fill(mc_row_page *page, mc_statement *statement, size_t max_rows, size_t max_bytes, bool *at_end,
-                           mc_error *error)
+mc_status mc_row_page_fill(mc_row_page *page, mc_statement *statement, size_t max_rows, size_t max_bytes, bool *at_end, mc_error *error)
 {
     const size_t columns = (size_t)sqlite3_column_count(statement->handle);
     mc_page_fill fill = {.page = page, .max_rows = max_rows, .max_bytes = max_bytes};

@@ -18,8 +18,8 @@
 typedef struct mc_page_fill {
     mc_row_page *page;
     size_t max_rows, max_bytes;
-    bool by_statement;   ///< the statement fills the page by itself, as `mc_page_plan_check` has found
-    bool plan_changed;   ///< out: it was prepared again meanwhile. Nothing was appended; check, bind and fill once more
+    bool by_statement;  ///< the statement fills the page by itself, as `mc_page_plan_check` has found
+    bool plan_changed;  ///< out: it was prepared again meanwhile. Nothing was appended; check, bind and fill once more
 } mc_page_fill;
 
 /// The function's name, and how many arguments SQLite lets a function have.

@@ -40,10 +40,11 @@ static bool is_among(const char *name, const char *const *names, size_t count)
 static bool keeps_or_counts_rows(const char *opcode)
 {
     static const char *const names[] = {
-        "OpenEphemeral", "OpenAutoindex", "OpenPseudo", "OpenDup",      "SorterOpen", "SorterInsert", "SorterSort",   "SorterData", "Sort",
-        "SorterNext",    "Gosub",         "Return",     "BeginSubrtn",  "Yield",      "InitCoroutine", "EndCoroutine", "RowSetAdd",  "RowSetTest",
-        "RowSetRead",    "AggStep",       "AggStep1",   "AggInverse",   "AggValue",   "AggFinal",     "Program",      "Filter",     "FilterAdd",
-        "DecrJumpZero",  "IfPos",         "IfNotZero",  "OffsetLimit",  "Insert",     "IdxInsert",    "Delete",       "VUpdate",
+        "OpenEphemeral", "OpenAutoindex", "OpenPseudo",  "OpenDup",    "SorterOpen", "SorterInsert", "SorterSort",
+        "SorterData",    "Sort",          "SorterNext",  "Gosub",      "Return",     "BeginSubrtn",  "Yield",
+        "InitCoroutine", "EndCoroutine",  "RowSetAdd",   "RowSetTest", "RowSetRead", "AggStep",      "AggStep1",
+        "AggInverse",    "AggValue",      "AggFinal",    "Program",    "Filter",     "FilterAdd",    "DecrJumpZero",
+        "IfPos",         "IfNotZero",     "OffsetLimit", "Insert",     "IdxInsert",  "Delete",       "VUpdate",
     };
     return IS_AMONG(opcode, names);
 }
@@ -52,10 +53,10 @@ static bool keeps_or_counts_rows(const char *opcode)
 static bool makes_value(const char *opcode)
 {
     static const char *const names[] = {
-        "Column", "Rowid",  "IdxRowid", "Copy",         "SCopy",     "Integer", "Int64",    "Real",       "RealAffinity", "String8",
-        "String", "Blob",   "Null",     "Variable",     "Cast",      "Concat",  "Add",      "Subtract",   "Multiply",     "Divide",
-        "Remainder", "BitAnd", "BitOr", "ShiftLeft", "ShiftRight", "BitNot", "Function", "PureFunc", "Affinity", "CollSeq",
-        "Noop",   "FinishSeek", "ReleaseReg", "Not", "And", "Or", "IsTrue", "SoftNull", "Move",
+        "Column",    "Rowid",      "IdxRowid",   "Copy",      "SCopy",      "Integer", "Int64",    "Real",     "RealAffinity", "String8",
+        "String",    "Blob",       "Null",       "Variable",  "Cast",       "Concat",  "Add",      "Subtract", "Multiply",     "Divide",
+        "Remainder", "BitAnd",     "BitOr",      "ShiftLeft", "ShiftRight", "BitNot",  "Function", "PureFunc", "Affinity",     "CollSeq",
+        "Noop",      "FinishSeek", "ReleaseReg", "Not",       "And",        "Or",      "IsTrue",   "SoftNull", "Move",
     };
     return IS_AMONG(opcode, names);
 }
@@ -84,8 +85,8 @@ static void look_at(proof *proof, sqlite3_stmt *program)
         break;
     case AT_JUMP:
         proof->farthest_jump = address + 1;
-        proof->state = strcmp(opcode, "IfNot") == 0 && sqlite3_column_int(program, COLUMN_P1) == proof->result_register ? BEFORE_RESULT
-                                                                                                                         : REFUTED;
+        proof->state =
+            strcmp(opcode, "IfNot") == 0 && sqlite3_column_int(program, COLUMN_P1) == proof->result_register ? BEFORE_RESULT : REFUTED;
         break;
     case BEFORE_RESULT:
         if (is_result)
@@ -124,7 +125,7 @@ static bool prepare_afresh(mc_statement *statement)
     sqlite3_stmt *fresh = NULL;
     if (statement->length > INT_MAX
         || sqlite3_prepare_v3(statement->connection->db, statement->sql, (int)statement->length, SQLITE_PREPARE_PERSISTENT, &fresh, NULL)
-               != SQLITE_OK)
+            != SQLITE_OK)
         return false;
     (void)sqlite3_finalize(statement->handle);
     statement->handle = fresh;

@@ -90,8 +90,8 @@ static mc_status bind_values(const void *context, mc_statement *statement, mc_er
 static mc_status fill_page(const mc_page_select *select, mc_connection *connection, values *bound, mc_page_fill *fill, bool *at_end,
                            mc_error *error)
 {
-    mc_page_source source = {.connection = connection, .sql = select->filling, .length = select->filling_length, .bind = bind_values,
-                             .context = bound};
+    mc_page_source source = {
+        .connection = connection, .sql = select->filling, .length = select->filling_length, .bind = bind_values, .context = bound};
     bool done = false;
     if (select->stride <= MC_PAGE_FUNCTION_COLUMNS) {
         const mc_status status = mc_page_fill_by_statement(&source, fill, at_end, &done, error);

@@ -100,12 +100,8 @@ static inline bool copy_value(mc_row_page *page, sqlite3_value *value, mc_cell *
     const int type = sqlite3_value_type(value);
     *cell = (mc_cell){.type = (uint32_t)type};
     switch (type) {
-    case SQLITE_INTEGER:
-        cell->value.integer = sqlite3_value_int64(value);
-        return true;
-    case SQLITE_FLOAT:
-        cell->value.real = sqlite3_value_double(value);
-        return true;
+    case SQLITE_INTEGER: cell->value.integer = sqlite3_value_int64(value); return true;
+    case SQLITE_FLOAT: cell->value.real = sqlite3_value_double(value); return true;
     case SQLITE_TEXT: {
         const void *text = sqlite3_value_text(value);
         return text != NULL && copy_bytes(page, text, (size_t)sqlite3_value_bytes(value), cell);
@@ -179,18 +175,16 @@ void mc_page_reverse(mc_row_page *page)
     }
 }
 
-mc_status mc_row_page_bind(const mc_row_page *page, size_t row, size_t column, mc_statement *statement, int index,
-                           mc_error *error)
+mc_status mc_row_page_bind(const mc_row_page *page, size_t row, size_t column, mc_statement *statement, int index, mc_error *error)
 {
     if (row >= page->row_count || column >= page->stride)
-        return mc_fail(error, MC_ERROR_MISUSE, "row %zu, column %zu of a page with %zu rows of %zu columns", row, column,
-                       page->row_count, page->column_count);
+        return mc_fail(error, MC_ERROR_MISUSE, "row %zu, column %zu of a page with %zu rows of %zu columns", row, column, page->row_count,
+                       page->column_count);
     const mc_cell *cell = mc_row_page_cell(page, row, column);
     switch (cell->type) {
     case MC_TYPE_INTEGER: return mc_statement_bind_integer(statement, index, cell->value.integer, error);
     case MC_TYPE_REAL: return mc_statement_bind_real(statement, index, cell->value.real, error);
-    case MC_TYPE_TEXT:
-        return mc_statement_bind_text(statement, index, (const char *)mc_row_page_bytes(page, cell), cell->length, error);
+    case MC_TYPE_TEXT: return mc_statement_bind_text(statement, index, (const char *)mc_row_page_bytes(page, cell), cell->length, error);
     case MC_TYPE_BLOB: return mc_statement_bind_blob(statement, index, mc_row_page_bytes(page, cell), cell->length, error);
     default: return mc_statement_bind_null(statement, index, error);
     }

@@ -21,9 +21,9 @@ typedef struct mc_change_log {
     bool any_table;
     mc_changed_table *tables;  ///< kept from one transaction to the next
     size_t count, capacity;
-    size_t last;            ///< the table of the row before: changes come in runs
-    int64_t named_rows;     ///< rows that SQLite has named
-    int64_t changes_before; ///< SQLite's count of changed rows when this transaction began
+    size_t last;             ///< the table of the row before: changes come in runs
+    int64_t named_rows;      ///< rows that SQLite has named
+    int64_t changes_before;  ///< SQLite's count of changed rows when this transaction began
 } mc_change_log;
 
 #endif

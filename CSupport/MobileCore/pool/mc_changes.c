@@ -16,10 +16,10 @@ struct mc_observer {
     void *context;
     char **tables;
     size_t table_count;
-    bool is_new;    ///< [pool] made while the writer was in use: it must not get a part of a transaction
-    bool is_calling; ///< [pool]
-    bool has_ended;  ///< [pool] it is not called any more
-    bool is_garbage; ///< [pool] it ended within its own call: who called it frees it
+    bool is_new;      ///< [pool] made while the writer was in use: it must not get a part of a transaction
+    bool is_calling;  ///< [pool]
+    bool has_ended;   ///< [pool] it is not called any more
+    bool is_garbage;  ///< [pool] it ended within its own call: who called it frees it
 };
 
 static bool wants(const mc_observer *observer, const char *table)

@@ -14,8 +14,7 @@
 
 enum { NS_PER_MS = 1000000 };
 
-static const char LOST_TRANSACTION[] =
-    "the transaction has been rolled back already, by SQLite after an earlier error or by a statement";
+static const char LOST_TRANSACTION[] = "the transaction has been rolled back already, by SQLite after an earlier error or by a statement";
 
 mc_status mc_connection_check(mc_connection *connection, mc_error *error)
 {
@@ -153,8 +152,8 @@ static void rolled_back(void *context)
     mc_changes_forget(writer);
 }
 
-/// Called by SQLite before a commit; other than 0 makes it a rollback. A statement that is out of date and fails to undo itself without memory is
-/// repeated by SQLite behind the rollback of its transaction, where it would commit itself.
+/// Called by SQLite before a commit; other than 0 makes it a rollback. A statement that is out of date and fails to undo itself without
+/// memory is repeated by SQLite behind the rollback of its transaction, where it would commit itself.
 static int may_not_commit(void *context)
 {
     const mc_connection *const writer = context;

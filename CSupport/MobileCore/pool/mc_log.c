@@ -98,8 +98,8 @@ static int checkpoint(mc_connection *writer, const char *schema, int64_t waits_n
     int frames = -1, copied = -1;
     if (waits_ns >= 0)
         writer->busy_limit_ns = waits_ns;
-    const int code = sqlite3_wal_checkpoint_v2(
-        writer->db, schema, waits_ns < 0 ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_RESTART, &frames, &copied);
+    const int code = sqlite3_wal_checkpoint_v2(writer->db, schema, waits_ns < 0 ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_RESTART,
+                                               &frames, &copied);
     writer->busy_limit_ns = busy_limit;
     const bool is_held = code == SQLITE_BUSY || copied < frames;
     (void)pthread_mutex_lock(&pool->mutex);
@@ -167,9 +167,10 @@ mc_status mc_log_make_room(mc_connection *writer, mc_error *error)
     const pin pinned = find_pin(writer);
     char who[160];
     describe(&pinned, who, sizeof who);
-    (void)mc_fail(error, MC_ERROR_TIMEOUT,
-                  "no write within %.1f s: the write-ahead log has %.1f MB, above its limit of %.1f MB, and %s keeps it from starting over; "
-                  "end that read or raise the limit",
-                  (double)writer->busy_limit_ns / 1e9, (double)bytes_of(writer, writer->log_frames) / 1e6, (double)limit / 1e6, who);
+    (void)mc_fail(
+        error, MC_ERROR_TIMEOUT,
+        "no write within %.1f s: the write-ahead log has %.1f MB, above its limit of %.1f MB, and %s keeps it from starting over; "
+        "end that read or raise the limit",
+        (double)writer->busy_limit_ns / 1e9, (double)bytes_of(writer, writer->log_frames) / 1e6, (double)limit / 1e6, who);
     return MC_ERROR_TIMEOUT;
 }

@@ -30,7 +30,8 @@ static mc_status copy_texts(mc_pool *pool, const char *path, const mc_pool_optio
     pool->vfs = options->vfs != NULL ? mc_copy_text(options->vfs) : NULL;
     pool->writer_vfs = writer_vfs != NULL ? mc_copy_text(writer_vfs) : NULL;
     pool->options.vfs = pool->vfs;
-    const bool is_complete = pool->path != NULL && (pool->vfs != NULL || options->vfs == NULL) && (pool->writer_vfs != NULL || writer_vfs == NULL);
+    const bool is_complete =
+        pool->path != NULL && (pool->vfs != NULL || options->vfs == NULL) && (pool->writer_vfs != NULL || writer_vfs == NULL);
     return is_complete ? MC_OK : fail_memory(error);
 }
 

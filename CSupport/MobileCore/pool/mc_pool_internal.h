@@ -34,9 +34,9 @@ struct mc_statement {
     mc_statement *chain;            ///< at rest: next with the same place in the hash table
     uint64_t hash;
     size_t length;
-    char *sql;  ///< the key: as asked for, `length` bytes
-    bool stepping;       ///< between its first step and its reset
-    bool plan_checked;   ///< whether `fills_pages` is known, see pages/mc_page_plan.c
+    char *sql;          ///< the key: as asked for, `length` bytes
+    bool stepping;      ///< between its first step and its reset
+    bool plan_checked;  ///< whether `fills_pages` is known, see pages/mc_page_plan.c
     bool fills_pages;
     mc_error *deferred;  ///< what its next step fails with; NULL: nothing
 };
@@ -49,17 +49,17 @@ struct mc_connection {
     mc_pool *pool;
     sqlite3 *db;
     bool is_writer;
-    atomic_bool interrupted;  ///< everything but ending the transaction fails from now on
-    int64_t busy_limit_ns;    ///< how long one wait for another process may take
-    int64_t busy_since_ns;    ///< when the present wait began
-    bool has_dropped_values;  ///< large values, since it was checked out
-    bool has_transaction;     ///< begun by mc_connection_begin and not ended by its owner; SQLite may have rolled it back
-    bool is_rolled_back;      ///< of the writer: that transaction, by whomever
-    mc_change_log changes;    ///< of the writer, for the observers
-    int log_frames;           ///< of the writer: frames in the log after its last commit
-    int64_t log_restarts_at;  ///< of the writer: frames from which on the log should start over
-    bool postpones_checkpoint; ///< of the writer: its commits make none before the log has 16 MB
-    bool has_warned_of_others; ///< of the writer: of readers that are not the pool's, since the log was last free
+    atomic_bool interrupted;    ///< everything but ending the transaction fails from now on
+    int64_t busy_limit_ns;      ///< how long one wait for another process may take
+    int64_t busy_since_ns;      ///< when the present wait began
+    bool has_dropped_values;    ///< large values, since it was checked out
+    bool has_transaction;       ///< begun by mc_connection_begin and not ended by its owner; SQLite may have rolled it back
+    bool is_rolled_back;        ///< of the writer: that transaction, by whomever
+    mc_change_log changes;      ///< of the writer, for the observers
+    int log_frames;             ///< of the writer: frames in the log after its last commit
+    int64_t log_restarts_at;    ///< of the writer: frames from which on the log should start over
+    bool postpones_checkpoint;  ///< of the writer: its commits make none before the log has 16 MB
+    bool has_warned_of_others;  ///< of the writer: of readers that are not the pool's, since the log was last free
 
     sqlite3_stmt *control[MC_CONTROL_COUNT];
     mc_statement_list in_use, at_rest;
@@ -69,15 +69,15 @@ struct mc_connection {
     mc_statement_statistics statistics;
     struct mc_page_fill *fill;  ///< the page that the running statement fills by itself; NULL: none. See pages/mc_page_fill.h
 
-    mc_connection *next;        ///< [pool] in the list of idle or of active readers
-    bool is_active;             ///< [pool]
-    bool has_owner;             ///< [pool] whether `owner` counts
-    pthread_t owner;            ///< [pool] the thread whose check-outs nest
-    int depth;                  ///< [pool] how often it is checked out
-    mc_ticket *ticket;          ///< [pool] of the outermost check-out
-    int64_t active_since_ns;    ///< [pool]
-    char label[MC_LABEL_SIZE];  ///< [pool]
-    bool is_warned_of;          ///< [pool] a warning has named this check-out
+    mc_connection *next;               ///< [pool] in the list of idle or of active readers
+    bool is_active;                    ///< [pool]
+    bool has_owner;                    ///< [pool] whether `owner` counts
+    pthread_t owner;                   ///< [pool] the thread whose check-outs nest
+    int depth;                         ///< [pool] how often it is checked out
+    mc_ticket *ticket;                 ///< [pool] of the outermost check-out
+    int64_t active_since_ns;           ///< [pool]
+    char label[MC_LABEL_SIZE];         ///< [pool]
+    bool is_warned_of;                 ///< [pool] a warning has named this check-out
     mc_connection_statistics counted;  ///< [pool] at its last return
 };
 
@@ -93,8 +93,8 @@ typedef struct mc_waiter {
     bool is_done;
     mc_error failure;
     bool has_failed;
-    pthread_cond_t wake;   ///< of a thread
-    mc_granted callback;   ///< NULL: a thread
+    pthread_cond_t wake;  ///< of a thread
+    mc_granted callback;  ///< NULL: a thread
     void *context;
 } mc_waiter;
 
@@ -175,8 +175,8 @@ void mc_statement_cache_close(mc_connection *connection);
 void mc_statement_reset_all(mc_connection *connection);
 void mc_statement_release_all(mc_connection *connection);
 mc_statement *mc_statement_cache_take(mc_connection *connection, const char *sql, size_t length);
-mc_status mc_statement_adopt(mc_connection *connection, sqlite3_stmt *handle, const char *sql, size_t length,
-                             mc_statement **out, mc_error *error);
+mc_status mc_statement_adopt(mc_connection *connection, sqlite3_stmt *handle, const char *sql, size_t length, mc_statement **out,
+                             mc_error *error);
 /// How an SQL text is shown in a message: at most 80 bytes of its first line.
 typedef struct mc_sql_excerpt {
     char text[96];

@@ -37,8 +37,7 @@ static mc_status check_page_size(int size, mc_error *error)
 {
     if (size < 0 || (size >= PAGE_SIZE_SMALLEST && size <= PAGE_SIZE_LARGEST && (size & (size - 1)) == 0))
         return MC_OK;
-    return mc_fail(error, MC_ERROR_MISUSE,
-                   "page size %d: use a power of two from %d to %d, or a negative value for the default (%d)", size,
+    return mc_fail(error, MC_ERROR_MISUSE, "page size %d: use a power of two from %d to %d, or a negative value for the default (%d)", size,
                    PAGE_SIZE_SMALLEST, PAGE_SIZE_LARGEST, PAGE_SIZE_DEFAULT);
 }
 
@@ -57,8 +56,8 @@ mc_status mc_pool_check_options(const char *path, const mc_pool_options *options
     if (status == MC_OK)
         status = check_page_size(options->page_size, error);
     if (status == MC_OK && options->cache_bytes < page_size)
-        status = mc_fail(error, MC_ERROR_MISUSE, "cache size %" PRId64 " bytes: use at least one page (%d bytes)",
-                         options->cache_bytes, page_size);
+        status = mc_fail(error, MC_ERROR_MISUSE, "cache size %" PRId64 " bytes: use at least one page (%d bytes)", options->cache_bytes,
+                         page_size);
     if (status == MC_OK)
         status = check_range("cache size", options->cache_bytes, page_size, INT64_C(1) << 40, " bytes", error);
     if (status == MC_OK)
@@ -104,9 +103,8 @@ mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_err
         const char *name;
         int64_t *value;
     } pragmas[] = {
-        {"page_size", &page_size},     {"cache_size", &cache_pages},  {"mmap_size", &mmap_bytes},
-        {"synchronous", &synchronous}, {"journal_size_limit", &size_limit}, {"secure_delete", &secure},
-        {"foreign_keys", &keys},
+        {"page_size", &page_size},           {"cache_size", &cache_pages}, {"mmap_size", &mmap_bytes}, {"synchronous", &synchronous},
+        {"journal_size_limit", &size_limit}, {"secure_delete", &secure},   {"foreign_keys", &keys},
     };
     for (size_t i = 0; i < sizeof pragmas / sizeof pragmas[0]; i++) {
         const mc_status status = mc_connection_pragma(connection, pragmas[i].name, pragmas[i].value, error);

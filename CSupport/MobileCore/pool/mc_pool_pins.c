@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "blobs/mc_blob_internal.h"
 #include "base/mc_memory.h"
+#include "blobs/mc_blob_internal.h"
 #include "pool/mc_pool_internal.h"
 
 const char *mc_pool_path(const mc_pool *pool)

@@ -41,8 +41,8 @@ static bool is_blank(sqlite3 *db, const char *sql, size_t length)
     return true;
 }
 
-static mc_status prepare_first(mc_connection *connection, const char *sql, size_t length, sqlite3_stmt **out,
-                               const char **tail, mc_error *error)
+static mc_status prepare_first(mc_connection *connection, const char *sql, size_t length, sqlite3_stmt **out, const char **tail,
+                               mc_error *error)
 {
     *out = NULL;
     *tail = sql + length;
@@ -126,8 +126,7 @@ mc_status mc_statement_bind_text(mc_statement *statement, int index, const char 
 {
     leave_row(statement);
     const char *start = text != NULL ? text : "";
-    return bound(statement, index,
-                 sqlite3_bind_text64(statement->handle, index, start, length, SQLITE_TRANSIENT, SQLITE_UTF8), error);
+    return bound(statement, index, sqlite3_bind_text64(statement->handle, index, start, length, SQLITE_TRANSIENT, SQLITE_UTF8), error);
 }
 
 mc_status mc_statement_bind_blob(mc_statement *statement, int index, const void *bytes, size_t length, mc_error *error)
@@ -141,8 +140,7 @@ mc_status mc_statement_bind_blob(mc_statement *statement, int index, const void 
 static mc_status step_failed(mc_statement *statement, int code, mc_error *error)
 {
     mc_connection *connection = statement->connection;
-    const mc_status status =
-        mc_fail_sqlite(error, connection->db, code, "\"%s\"", mc_excerpt(statement->sql, statement->length).text);
+    const mc_status status = mc_fail_sqlite(error, connection->db, code, "\"%s\"", mc_excerpt(statement->sql, statement->length).text);
     mc_statement_reset(statement);
     return status;
 }
@@ -288,8 +286,7 @@ mc_status mc_connection_exec(mc_connection *connection, const char *sql, size_t 
             (void)sqlite3_finalize(first);  // prepared once more by the script: a microsecond, and one way to run them all
     }
     if (status == MC_OK)
-        status = statement != NULL ? run_and_release(statement, &changed, error)
-                                   : run_script(connection, sql, length, &changed, error);
+        status = statement != NULL ? run_and_release(statement, &changed, error) : run_script(connection, sql, length, &changed, error);
     if (status == MC_OK && changes != NULL)
         *changes = changed;
     return status;

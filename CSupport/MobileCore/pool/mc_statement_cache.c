@@ -111,8 +111,7 @@ mc_statement *mc_statement_cache_take(mc_connection *connection, const char *sql
 {
     const uint64_t hash = hash_of(sql, length);
     mc_statement *statement = *bucket_of(connection, hash);
-    while (statement != NULL
-           && (statement->hash != hash || statement->length != length || memcmp(statement->sql, sql, length) != 0))
+    while (statement != NULL && (statement->hash != hash || statement->length != length || memcmp(statement->sql, sql, length) != 0))
         statement = statement->chain;
     if (statement == NULL)
         return NULL;
@@ -122,8 +121,8 @@ mc_statement *mc_statement_cache_take(mc_connection *connection, const char *sql
     return statement;
 }
 
-mc_status mc_statement_adopt(mc_connection *connection, sqlite3_stmt *handle, const char *sql, size_t length,
-                             mc_statement **out, mc_error *error)
+mc_status mc_statement_adopt(mc_connection *connection, sqlite3_stmt *handle, const char *sql, size_t length, mc_statement **out,
+                             mc_error *error)
 {
     mc_statement *statement = mc_allocate(sizeof *statement);
     char *text = mc_allocate(length + 1);
@@ -136,8 +135,7 @@ mc_status mc_statement_adopt(mc_connection *connection, sqlite3_stmt *handle, co
     }
     memcpy(text, sql, length);
     text[length] = '\0';
-    *statement = (mc_statement){
-        .handle = handle, .connection = connection, .hash = hash_of(sql, length), .length = length, .sql = text};
+    *statement = (mc_statement){.handle = handle, .connection = connection, .hash = hash_of(sql, length), .length = length, .sql = text};
     list_push(&connection->in_use, statement);
     connection->statistics.misses++;
     *out = statement;

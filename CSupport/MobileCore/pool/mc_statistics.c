@@ -13,13 +13,14 @@ mc_connection_statistics mc_connection_count(const mc_connection *connection)
     return (mc_connection_statistics){
         .is_writer = connection->is_writer,
         .statements = connection->statistics,
-        .pages = {
-            .hits = status_of(connection, SQLITE_DBSTATUS_CACHE_HIT),
-            .misses = status_of(connection, SQLITE_DBSTATUS_CACHE_MISS),
-            .writes = status_of(connection, SQLITE_DBSTATUS_CACHE_WRITE),
-            .spills = status_of(connection, SQLITE_DBSTATUS_CACHE_SPILL),
-            .used_bytes = status_of(connection, SQLITE_DBSTATUS_CACHE_USED),
-        },
+        .pages =
+            {
+                .hits = status_of(connection, SQLITE_DBSTATUS_CACHE_HIT),
+                .misses = status_of(connection, SQLITE_DBSTATUS_CACHE_MISS),
+                .writes = status_of(connection, SQLITE_DBSTATUS_CACHE_WRITE),
+                .spills = status_of(connection, SQLITE_DBSTATUS_CACHE_SPILL),
+                .used_bytes = status_of(connection, SQLITE_DBSTATUS_CACHE_USED),
+            },
     };
 }
 

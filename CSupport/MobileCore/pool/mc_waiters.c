@@ -160,18 +160,18 @@ mc_status mc_fail_waited(const mc_pool *pool, const mc_checkout *checkout, int64
     if (checkout->writer) {
         const mc_connection *holder = pool->writer;
         return mc_fail(error, MC_ERROR_TIMEOUT,
-                       "no write connection within %.1f s: \"%s\" has held it for %.1f s; raise the timeout or write in batches",
-                       waited, holder->label[0] != '\0' ? holder->label : "a write without a label",
-                       (double)(now - holder->active_since_ns) / 1e9);
+                       "no write connection within %.1f s: \"%s\" has held it for %.1f s; raise the timeout or write in batches", waited,
+                       holder->label[0] != '\0' ? holder->label : "a write without a label", (double)(now - holder->active_since_ns) / 1e9);
     }
     int64_t longest = 0;
     for (const mc_connection *reader = pool->active_readers; reader != NULL; reader = reader->next) {
         if (now - reader->active_since_ns > longest)
             longest = now - reader->active_since_ns;
     }
-    return mc_fail(error, MC_ERROR_TIMEOUT,
-                   "no read connection within %.1f s: all %d are in use, the longest for %.1f s; raise the timeout or the maximum connections",
-                   waited, pool->options.readers, (double)longest / 1e9);
+    return mc_fail(
+        error, MC_ERROR_TIMEOUT,
+        "no read connection within %.1f s: all %d are in use, the longest for %.1f s; raise the timeout or the maximum connections", waited,
+        pool->options.readers, (double)longest / 1e9);
 }
 
 void mc_refuse_waiters(mc_pool *pool, mc_waiter_list *callbacks)

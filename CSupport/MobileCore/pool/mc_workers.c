@@ -161,8 +161,8 @@ mc_status mc_workers_run(mc_workers *workers, mc_job job, void *context, mc_erro
     return fail_thread(error);
 }
 
-mc_status mc_workers_run_after(mc_workers *workers, int64_t delay_ns, mc_job job, mc_job cancel, void *context,
-                               uint64_t *number, mc_error *error)
+mc_status mc_workers_run_after(mc_workers *workers, int64_t delay_ns, mc_job job, mc_job cancel, void *context, uint64_t *number,
+                               mc_error *error)
 {
     task *added = mc_allocate(sizeof *added);
     const int64_t now = mc_monotonic_ns();

@@ -122,10 +122,10 @@ static int pass_unfetch(sqlite3_file *file, sqlite3_int64 offset, void *memory)
 }
 
 // A base of version 2 has shared memory but no mapping of pages.
-#define DATABASE_METHODS                                                                                                     \
-    .xClose = database_close, .xRead = pass_read, .xWrite = pass_write, .xTruncate = pass_truncate, .xSync = pass_sync,      \
-    .xFileSize = pass_size, .xLock = pass_lock, .xUnlock = pass_unlock, .xCheckReservedLock = pass_check_lock,               \
-    .xFileControl = pass_control, .xSectorSize = pass_sector_size, .xDeviceCharacteristics = pass_characteristics,           \
+#define DATABASE_METHODS                                                                                                                   \
+    .xClose = database_close, .xRead = pass_read, .xWrite = pass_write, .xTruncate = pass_truncate, .xSync = pass_sync,                    \
+    .xFileSize = pass_size, .xLock = pass_lock, .xUnlock = pass_unlock, .xCheckReservedLock = pass_check_lock,                             \
+    .xFileControl = pass_control, .xSectorSize = pass_sector_size, .xDeviceCharacteristics = pass_characteristics,                         \
     .xShmMap = pass_shm_map, .xShmLock = database_shm_lock, .xShmBarrier = pass_shm_barrier, .xShmUnmap = pass_shm_unmap
 
 static const sqlite3_io_methods database_methods = {.iVersion = 2, DATABASE_METHODS};

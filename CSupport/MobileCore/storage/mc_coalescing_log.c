@@ -22,24 +22,24 @@
 //    the log again from the lost place or before it, every read and write behind it fails.
 
 enum {
-    RUN_SIZE = 64 * 1024,       // below 128 KB, where the unix VFS cuts a single write short
+    RUN_SIZE = 64 * 1024,  // below 128 KB, where the unix VFS cuts a single write short
     FRAME_HEADER_SIZE = 24,
     LOG_HEADER_SIZE = 32,
-    LOG_HEADER_PAGE_SIZE = 8,   // place of the page size in the log header, 4 bytes, big endian
+    LOG_HEADER_PAGE_SIZE = 8,  // place of the page size in the log header, 4 bytes, big endian
 };
 
 struct mc_coalescing_log {
     sqlite3_file base;
     sqlite3_file *real;
     mc_coalescing_log **place;  // where the database knows this log; NULL: the database is not of this layer
-    unsigned char *buffer;    // RUN_SIZE bytes, made at the first frame
-    sqlite3_int64 start;      // place of the buffer in the log
-    sqlite3_int64 next;       // where an append goes on; -1: not known
-    sqlite3_int64 lost;       // from here on the log misses a run; -1: it is whole
-    sqlite3_int64 frame_size; // header and page; 0: not known yet
-    int length;               // bytes in the buffer
-    int lost_code;            // why
-    bool in_commit;           // the frame header written last was that of a commit frame
+    unsigned char *buffer;      // RUN_SIZE bytes, made at the first frame
+    sqlite3_int64 start;        // place of the buffer in the log
+    sqlite3_int64 next;         // where an append goes on; -1: not known
+    sqlite3_int64 lost;         // from here on the log misses a run; -1: it is whole
+    sqlite3_int64 frame_size;   // header and page; 0: not known yet
+    int length;                 // bytes in the buffer
+    int lost_code;              // why
+    bool in_commit;             // the frame header written last was that of a commit frame
     mc_write_behind behind;
 };
 

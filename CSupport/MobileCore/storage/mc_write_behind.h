@@ -1,4 +1,5 @@
-/// mc_write_behind.h: lets the system write a log to the disk while the transaction goes on, so that the sync at its end finds little to do.
+/// mc_write_behind.h: lets the system write a log to the disk while the transaction goes on, so that the sync at its end finds little to
+/// do.
 ///
 /// A hint and nothing else: what fails is passed over, and who needs the bytes on the disk syncs as before. Where the system has no such
 /// call, nothing happens. It opens the file a second time, which only a log allows: closing a second descriptor of the database would

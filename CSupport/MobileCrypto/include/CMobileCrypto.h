@@ -37,9 +37,8 @@ mcr_status mcr_random(uint8_t *MCR_NULLABLE bytes, size_t length);
 
 /// Derives `length` bytes of key from a password (RFC 7914). `n` is a power of two above 1. About 128 * r * (n + p) bytes of memory are
 /// needed; more than `memory_limit` is refused with MCR_ERROR_PARAMETER.
-mcr_status mcr_scrypt(const uint8_t *MCR_NULLABLE password, size_t password_length, const uint8_t *MCR_NULLABLE salt,
-                      size_t salt_length, uint64_t n, uint64_t r, uint64_t p, uint64_t memory_limit, uint8_t *MCR_NONNULL key,
-                      size_t length);
+mcr_status mcr_scrypt(const uint8_t *MCR_NULLABLE password, size_t password_length, const uint8_t *MCR_NULLABLE salt, size_t salt_length,
+                      uint64_t n, uint64_t r, uint64_t p, uint64_t memory_limit, uint8_t *MCR_NONNULL key, size_t length);
 
 /// Whether two secrets of equal length are the same, in a time that does not tell where they differ.
 bool mcr_equal(const uint8_t *MCR_NULLABLE left, const uint8_t *MCR_NULLABLE right, size_t length);

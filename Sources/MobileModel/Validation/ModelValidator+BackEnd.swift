@@ -24,7 +24,9 @@ extension ModelValidator {
             }
         }
         if operation.kind == .other, operation.statements.isEmpty {
-            report(.missing, path["statements"], "the operation \"\(operation.name)\" has no statements", suggestion: "only create, update and delete are made from the binding")
+            report(
+                .missing, path["statements"], "the operation \"\(operation.name)\" has no statements",
+                suggestion: "only create, update and delete are made from the binding")
         }
         for (index, statement) in operation.statements.enumerated() {
             checkBackEndSQL(statement, path["statements"][index])

@@ -96,7 +96,9 @@ extension ModelValidator {
 
     private mutating func checkPrimaryKey(_ object: ObjectModel, _ path: ModelPath) {
         if object.primaryKey.isEmpty, !object.isLocal, !object.attributes.isEmpty {
-            report(.missing, path["primaryKey"], "the object \"\(object.name)\" has no primary key", suggestion: "name the attributes that identify a row")
+            report(
+                .missing, path["primaryKey"], "the object \"\(object.name)\" has no primary key",
+                suggestion: "name the attributes that identify a row")
         }
         checkDuplicates(object.primaryKey, of: "a part of the key,") { path["primaryKey"][$0] }
         for (index, name) in object.primaryKey.enumerated() {

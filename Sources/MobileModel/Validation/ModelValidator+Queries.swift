@@ -31,7 +31,9 @@ extension ModelValidator {
                 suggestion: Suggestion.didYouMean(name, among: declared) ?? "add it to \"parameters\"")
         }
         for (index, name) in declared.enumerated() where !name.isEmpty && !sql.parameters.contains(name) {
-            report(.sql, path["parameters"][index]["name"], "the query does not use the parameter \"\(name)\"", suggestion: "write \":\(name)\" in its SQL, or remove it")
+            report(
+                .sql, path["parameters"][index]["name"], "the query does not use the parameter \"\(name)\"",
+                suggestion: "write \":\(name)\" in its SQL, or remove it")
         }
     }
 

@@ -65,7 +65,8 @@ extension ModelValidator {
         if inverse.cardinality != expected {
             report(
                 .conflict, path["cardinality"],
-                "the inverse of a \(relationship.cardinality) relationship is \(expected); \"\(target.name).\(inverse.name)\" is \(inverse.cardinality)")
+                "the inverse of a \(relationship.cardinality) relationship is \(expected); \"\(target.name).\(inverse.name)\" is \(inverse.cardinality)"
+            )
         } else if relationship.isComposite, inverse.isComposite, expected == .oneToOne {
             report(
                 .conflict, path["composite"], "\"\(object.name)\" and \"\(target.name)\" own each other",

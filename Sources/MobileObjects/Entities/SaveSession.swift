@@ -37,7 +37,11 @@ struct SaveSession {
         for attribute in metadata.attributes {
             if attribute.isLarge {
                 let unsaved = object.attachments?.unsavedLargeValues[attribute.index]
-                if let unsaved { row.changes.append((attribute.index, .integer(unsaved.id))) } else if isNew { row.changes.append((attribute.index, .null)) }
+                if let unsaved {
+                    row.changes.append((attribute.index, .integer(unsaved.id)))
+                } else if isNew {
+                    row.changes.append((attribute.index, .null))
+                }
             } else if isNew || object.dirty.contains(attribute.index) {
                 try row.changes.append((attribute.index, value(attribute, of: object, isNew: isNew)))
             }

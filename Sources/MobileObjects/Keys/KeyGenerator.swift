@@ -34,7 +34,9 @@ public struct KeyGenerator: Sendable {
             throw ObjectError(.invalidValue, "key range \(first) to \(last): expected positive numbers, the first not above the last")
         }
         let connection = transaction.connection
-        if try connection.first("SELECT 1 FROM \"_key_range\" WHERE \"first\" = ?1 AND \"last\" = ?2", [.integer(first), .integer(last)]) != nil { return }
+        if try connection.first("SELECT 1 FROM \"_key_range\" WHERE \"first\" = ?1 AND \"last\" = ?2", [.integer(first), .integer(last)]) != nil {
+            return
+        }
         if let other = try connection.first(
             "SELECT \"first\", \"last\" FROM \"_key_range\" WHERE \"first\" <= ?2 AND \"last\" >= ?1", [.integer(first), .integer(last)])
         {

@@ -89,7 +89,9 @@ extension PackageDatabase {
 
     /// Marks the records that this client made for upload. SMP 2.3: `submitLogRecords`.
     public final func submitLogRecords() throws {
-        try write("submit log records") { try $0.connection.execute("UPDATE \"_log_record\" SET \"state\" = 1 WHERE \"origin\" = 1 AND \"state\" = 0") }
+        try write("submit log records") {
+            try $0.connection.execute("UPDATE \"_log_record\" SET \"state\" = 1 WHERE \"origin\" = 1 AND \"state\" = 0")
+        }
     }
 
     /// Writes records that the server sent. A record without an id gets one of this database.

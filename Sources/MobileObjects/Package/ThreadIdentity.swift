@@ -1,11 +1,11 @@
 #if canImport(Darwin)
-import Darwin
+    import Darwin
 #elseif canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #elseif canImport(Android)
-import Android
+    import Android
 #endif
 
 /// Tells threads apart.
@@ -14,9 +14,9 @@ struct ThreadIdentity: Equatable, Sendable {
 
     static var current: ThreadIdentity {
         #if canImport(Darwin)
-        ThreadIdentity(value: UInt(bitPattern: pthread_self()))
+            ThreadIdentity(value: UInt(bitPattern: pthread_self()))
         #else
-        ThreadIdentity(value: UInt(pthread_self()))
+            ThreadIdentity(value: UInt(pthread_self()))
         #endif
     }
 }

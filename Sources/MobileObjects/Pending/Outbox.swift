@@ -88,7 +88,7 @@ struct Submission {
             VALUES (?1, ?2, ?3, ?4, '', ?5, ?6, ?7, ?8, ?9)
             """,
             [
-                .integer(id), .text(entity.name), .integer(key), .text(change.rawValue), .integer(batch), 
+                .integer(id), .text(entity.name), .integer(key), .text(change.rawValue), .integer(batch),
                 .text(JSONValue.object(attributes).description), .text(JSONValue.object(primaryKey).description),
                 .text(JSONValue.object(references).description), .text(content.map { SubmittedValues.text($0) } ?? ""),
             ])

@@ -91,14 +91,15 @@ extension Transaction {
         var children: [RowID] = []
         for relationship in entity.composites {
             guard let (child, column) = childReference(entity.relationships[relationship]) else { continue }
-            let sql = switch which {
-            case .present: "SELECT \"_sk\" FROM \(child.sql.table) WHERE \(column) = ?1 ORDER BY \"_sk\""
-            case .pending:
-                """
-                SELECT "_sk" FROM \(child.sql.table) WHERE \(column) = ?1 AND "_pc" <> 0
-                UNION SELECT "_sk" FROM \(child.sql.originalTable) WHERE \(column) = ?1 AND "_pc" = 3 ORDER BY 1
-                """
-            }
+            let sql =
+                switch which {
+                case .present: "SELECT \"_sk\" FROM \(child.sql.table) WHERE \(column) = ?1 ORDER BY \"_sk\""
+                case .pending:
+                    """
+                    SELECT "_sk" FROM \(child.sql.table) WHERE \(column) = ?1 AND "_pc" <> 0
+                    UNION SELECT "_sk" FROM \(child.sql.originalTable) WHERE \(column) = ?1 AND "_pc" = 3 ORDER BY 1
+                    """
+                }
             children += try connection.rows(sql, [.integer(key)]).compactMap { row in
                 row[0].integer.map { RowID(entity: child.index, key: $0) }
             }

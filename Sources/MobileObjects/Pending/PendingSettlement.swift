@@ -38,7 +38,8 @@ extension Transaction {
         var changedState = false
         if let original = try originalState(of: entity, key) {
             let object = try objectForCallback(entity, key, original)
-            changedState = try result.isAccepted
+            changedState =
+                try result.isAccepted
                 ? accept(record, entity, key, original) : reject(record, entity, key, original)
             if changedState, let object { notify(object, isAccepted: result.isAccepted) }
         }

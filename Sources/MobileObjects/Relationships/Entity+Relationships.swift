@@ -110,7 +110,8 @@ extension Entity {
         let relationship = metadata.relationships[index]
         let target = context.target(of: relationship)
         guard let test = ChildTest(relationship, from: metadata, to: target.metadata) else { return [] }
-        return try target.objects("SELECT \(target.metadata.sql.columns) FROM \(target.metadata.sql.table) WHERE \(test.sql) ORDER BY \"_sk\"",
+        return try target.objects(
+            "SELECT \(target.metadata.sql.columns) FROM \(target.metadata.sql.table) WHERE \(test.sql) ORDER BY \"_sk\"",
             try test.values(surrogateKey) { try storedValue($0) })
     }
 

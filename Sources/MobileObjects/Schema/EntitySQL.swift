@@ -88,11 +88,13 @@ struct EntitySQL: Sendable {
             SELECT "_sk", ?2, ?3, ?4, ?5\#(comma), 1, 0, "_rc", ?6 FROM \#(table) WHERE "_sk" = ?1
             """#
         keepOriginalOfUnchanged = keepOriginal + #" AND "_rc" = ?7 AND "_pc" IN (0, 4) AND "_rp" = 0 AND "_rf" = 0"#
-        keepOwnValues = content.isEmpty
+        keepOwnValues =
+            content.isEmpty
             ? ""
             : #"UPDATE \#(original) SET (\#(contentList)) = (SELECT \#(contentList) FROM \#(table) AS r WHERE r."_sk" = ?1) WHERE "_sk" = ?1"#
         createOriginal = #"INSERT INTO \#(original) (\#(state), "_sv", "_im", "_sc") VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0)"#
-        restoreRow = content.isEmpty
+        restoreRow =
+            content.isEmpty
             ? ""
             : #"UPDATE \#(table) SET (\#(contentList)) = (SELECT \#(contentList) FROM \#(original) AS o WHERE o."_sk" = ?1) WHERE "_sk" = ?1"#
         restoreDeleted = #"""

@@ -93,14 +93,15 @@ package struct ImportSession {
         guard let attribute = entity.attributes.first(where: { $0.name == column }) else {
             return JSONColumnRule(.integer, isNullable: column != "_sk")
         }
-        let type: JSONColumnType = switch attribute.storage {
-        case .integer, .large: .integer
-        case .boolean: .boolean
-        case .scaledDecimal(let precision, let scale), .textDecimal(let precision, let scale): .decimal(precision: precision, scale: scale)
-        case .real: .real
-        case .binary: .blob
-        case .text, .date, .time, .dateTime, .json: .text
-        }
+        let type: JSONColumnType =
+            switch attribute.storage {
+            case .integer, .large: .integer
+            case .boolean: .boolean
+            case .scaledDecimal(let precision, let scale), .textDecimal(let precision, let scale): .decimal(precision: precision, scale: scale)
+            case .real: .real
+            case .binary: .blob
+            case .text, .date, .time, .dateTime, .json: .text
+            }
         return JSONColumnRule(type, isNullable: attribute.isNullable || attribute.isGenerated)
     }
 }

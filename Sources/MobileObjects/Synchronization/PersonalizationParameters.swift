@@ -82,14 +82,15 @@ extension PackageDatabase {
             let session = state.withLock { $0.sessionValues }
             let keys = metadata.model.personalizationKeys
             return try read { connection in
-                JSONObject(uniqueKeys: try keys.compactMap { key in
-                    if key.storage == .session {
-                        let storage = Storage(key.type)
-                        return session[key.name].flatMap { storage.stored($0) }.map { (key.name, storage.json($0)) }
-                    }
-                    let row = try connection.first("SELECT \"value\" FROM \"_personalization\" WHERE \"name\" = ?1", [.text(key.name)])
-                    return try (row?.first?.text).map { (key.name, try JSONValue(parsing: $0)) }
-                })
+                JSONObject(
+                    uniqueKeys: try keys.compactMap { key in
+                        if key.storage == .session {
+                            let storage = Storage(key.type)
+                            return session[key.name].flatMap { storage.stored($0) }.map { (key.name, storage.json($0)) }
+                        }
+                        let row = try connection.first("SELECT \"value\" FROM \"_personalization\" WHERE \"name\" = ?1", [.text(key.name)])
+                        return try (row?.first?.text).map { (key.name, try JSONValue(parsing: $0)) }
+                    })
             }
         }
     }

@@ -113,7 +113,8 @@ struct Accounts: Sendable {
         guard application.count <= Self.longestApplication, application.count + 2 + device.count <= Self.longestConnection else {
             throw RequestFailure(
                 .badRequest,
-                "application id of \(application.count), connection id of \(application.count + 2 + device.count) characters: at most \(Self.longestApplication) and \(Self.longestConnection)")
+                "application id of \(application.count), connection id of \(application.count + 2 + device.count) characters: at most \(Self.longestApplication) and \(Self.longestConnection)"
+            )
         }
         return (application, device)
     }

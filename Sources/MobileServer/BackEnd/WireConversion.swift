@@ -55,7 +55,9 @@ enum WireConversion {
     }
 
     private static func integer(_ json: JSONValue, in range: ClosedRange<Int64>, _ kind: String) throws(Mismatch) -> Value {
-        guard let integer = json.integer, range.contains(integer) else { throw mismatch("\(kind) from \(range.lowerBound) to \(range.upperBound)", json) }
+        guard let integer = json.integer, range.contains(integer) else {
+            throw mismatch("\(kind) from \(range.lowerBound) to \(range.upperBound)", json)
+        }
         return .integer(integer)
     }
 

@@ -12,7 +12,8 @@ enum CacheSchema {
             guard found != version else { return }
             guard found == 0, try connection.first("SELECT 1 FROM sqlite_schema") == nil else {
                 throw ServerError(
-                    .cache, "cache \(database.path): expected a new file or one of schema version \(version), found version \(found); name another file")
+                    .cache,
+                    "cache \(database.path): expected a new file or one of schema version \(version), found version \(found); name another file")
             }
             _ = try connection.execute(tables)
         }

@@ -111,7 +111,9 @@ struct PartitionRefresh {
     /// Inserts rows whose keys are there once, if the load is right.
     private func insertOnce(_ sql: String, _ values: [Value]) throws -> Int {
         let result = Result { try connection.execute(sql, values) }
-        if case .failure(let error as StoreError) = result, error.code == .constraint { throw loadError("a row without key, or one key twice", cause: error) }
+        if case .failure(let error as StoreError) = result, error.code == .constraint {
+            throw loadError("a row without key, or one key twice", cause: error)
+        }
         return try result.get()
     }
 
@@ -145,7 +147,9 @@ struct PartitionRefresh {
     }
 
     private func loadError(_ found: String, cause: (any Error)?) -> ServerError {
-        ServerError(.load, "load of \"\(object.name)\" from back end \"\(object.binding.backEnd)\": expected each row's key once, found \(found)", cause: cause)
+        ServerError(
+            .load, "load of \"\(object.name)\" from back end \"\(object.binding.backEnd)\": expected each row's key once, found \(found)",
+            cause: cause)
     }
 }
 

@@ -3,13 +3,13 @@ internal import MobileHTTPServer
 internal import Synchronization
 
 #if canImport(Darwin)
-internal import Darwin
+    internal import Darwin
 #elseif canImport(Glibc)
-internal import Glibc
+    internal import Glibc
 #elseif canImport(Musl)
-internal import Musl
+    internal import Musl
 #elseif canImport(Android)
-internal import Android
+    internal import Android
 #endif
 
 /// The thin HTTP face: a function from request to response, run under libmicrohttpd with one thread per connection.
@@ -80,7 +80,8 @@ public final class HTTPServer: Sendable {
             _ = close(socket.descriptor)
             let isSecure = configuration.certificate != nil
             throw HTTPServerError(
-                .cannotStart, "cannot serve on port \(socket.port): \(isSecure ? "certificate and key do not fit, or " : "")no thread could be started")
+                .cannotStart,
+                "cannot serve on port \(socket.port): \(isSecure ? "certificate and key do not fit, or " : "")no thread could be started")
         }
         self.configuration = configuration
         self.service = service

@@ -3,13 +3,13 @@ internal import MobileHTTPServer
 internal import MobileProtocol
 
 #if canImport(Darwin)
-internal import Darwin
+    internal import Darwin
 #elseif canImport(Glibc)
-internal import Glibc
+    internal import Glibc
 #elseif canImport(Musl)
-internal import Musl
+    internal import Musl
 #elseif canImport(Android)
-internal import Android
+    internal import Android
 #endif
 
 /// What the daemon's callbacks work on: the handler, and the requests that are under way.
@@ -123,7 +123,8 @@ private final class HTTPExchange {
 
     /// Header fields or query parameters.
     private func values(
-        _ each: (OpaquePointer, MHD_KeyValueIterator, UnsafeMutableRawPointer) -> Void, lowercased: Bool, joining: @escaping (String, String) -> String
+        _ each: (OpaquePointer, MHD_KeyValueIterator, UnsafeMutableRawPointer) -> Void, lowercased: Bool,
+        joining: @escaping (String, String) -> String
     ) -> [String: String] {
         let collector = ValueCollector(lowercased: lowercased, joining: joining)
         each(

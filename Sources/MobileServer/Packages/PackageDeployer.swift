@@ -62,7 +62,8 @@ struct PackageDeployer {
 
     private func plan(_ object: ObjectModel, _ binding: BackEndBinding, _ backEnd: BackEnd, _ connection: Connection) throws -> ObjectPlan {
         guard let table = try BackEndTable(named: binding.table, in: connection) else {
-            throw ServerError(.missingTable, "object \"\(object.name)\": the back end \"\(backEnd.name)\" (\(backEnd.path)) has no table \"\(binding.table)\"")
+            throw ServerError(
+                .missingTable, "object \"\(object.name)\": the back end \"\(backEnd.name)\" (\(backEnd.path)) has no table \"\(binding.table)\"")
         }
         let plan = ObjectPlan(object, binding: binding, table: table, in: model)
         try checkColumns(plan, connection)
@@ -81,7 +82,9 @@ struct PackageDeployer {
             }
         }
         // The content of large values is read and written in the table, whatever the load does.
-        let needed = plan.rowAttributes.map { ($0, columns, place) } + plan.largeAttributes.map { ($0, plan.table.columns.map(\.name), "table \"\(plan.table.name)\"") }
+        let needed =
+            plan.rowAttributes.map { ($0, columns, place) }
+            + plan.largeAttributes.map { ($0, plan.table.columns.map(\.name), "table \"\(plan.table.name)\"") }
         for (attribute, columns, place) in needed {
             let column = plan.binding.column(of: attribute.name)
             guard columns.contains(where: { $0.caseInsensitivelyEquals(column) }) else {

@@ -82,7 +82,8 @@ private struct ParameterReader {
         guard index < bytes.count else { return false }
         switch bytes[index] {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "_"), 0x80...: return true
+            UInt8(ascii: "_"), 0x80...:
+            return true
         default: return false
         }
     }

@@ -26,7 +26,8 @@ struct OperationReplayer {
             let results = try replay(batch, &newKeys)
             for outcome in results where outcome.result.outcome == .rejected {
                 configuration.log(
-                    "operation \(outcome.result.id) of client \(client) rejected: \(outcome.result.object) \(outcome.operation): \(outcome.result.code) \(outcome.result.message)")
+                    "operation \(outcome.result.id) of client \(client) rejected: \(outcome.result.object) \(outcome.operation): \(outcome.result.code) \(outcome.result.message)"
+                )
             }
             outcomes += results
         }
@@ -36,7 +37,8 @@ struct OperationReplayer {
     private func replay(_ batch: [UploadReader.Operation], _ newKeys: inout [Int64: RowKey]) throws -> [OperationOutcome] {
         let names = Set(batch.compactMap { package.object(named: $0.frame.object)?.binding.backEnd })
         guard names.count == 1, let backEnd = names.first.flatMap({ package.backEnds[$0] }) else {
-            let rejection = Rejection(ResultCode.failure, "the operations of one batch are on several back ends: \(names.sorted().joined(separator: ", "))")
+            let rejection = Rejection(
+                ResultCode.failure, "the operations of one batch are on several back ends: \(names.sorted().joined(separator: ", "))")
             return batch.map { outcome(of: $0.frame, rejection) }
         }
         let state = BatchState(newKeys: newKeys)

@@ -145,7 +145,9 @@ struct OperationRunner {
         let table = SQLText.quoted(object.table.name)
         let given = object.keyAttributes.compactMap { $0.isGenerated ? nil : row.values[$0.name] }
         if given.count == object.keyAttributes.count {
-            let condition = object.keyAttributes.enumerated().map { "\(SQLText.quoted(object.binding.column(of: $0.element.name))) = ?\($0.offset + 1)" }
+            let condition = object.keyAttributes.enumerated().map {
+                "\(SQLText.quoted(object.binding.column(of: $0.element.name))) = ?\($0.offset + 1)"
+            }
             return try connection.first("SELECT \(key) FROM \(table) WHERE \(condition.joined(separator: " AND "))", given)?[0]
         }
         guard let inserted else { return nil }

@@ -11,7 +11,8 @@ struct UploadCheck {
     func check(_ operation: UploadReader.Operation) throws(RequestFailure) {
         let frame = operation.frame
         guard let object = package.object(named: frame.object) else {
-            throw RequestFailure(.notFound, "operation \(frame.id): package \"\(package.identifier)\" has no synchronized object \"\(frame.object.prefix(80))\"")
+            throw RequestFailure(
+                .notFound, "operation \(frame.id): package \"\(package.identifier)\" has no synchronized object \"\(frame.object.prefix(80))\"")
         }
         let modelled = try self.operation(frame, of: object)
         for (name, value) in frame.attributes.map({ ($0.key, $0.value) }) + frame.primaryKey.map({ ($0.key, $0.value) }) {
@@ -41,7 +42,9 @@ struct UploadCheck {
     private func operation(_ frame: OperationFrame, of object: ObjectPlan) throws(RequestFailure) -> OperationModel {
         guard let operation = object.operation(frame) else {
             throw RequestFailure(
-                .notFound, "operation \(frame.id): the object \"\(frame.object)\" has no operation \"\((frame.operation ?? frame.change.kind.rawValue).prefix(80))\"")
+                .notFound,
+                "operation \(frame.id): the object \"\(frame.object)\" has no operation \"\((frame.operation ?? frame.change.kind.rawValue).prefix(80))\""
+            )
         }
         return operation
     }

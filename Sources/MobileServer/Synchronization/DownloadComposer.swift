@@ -88,7 +88,8 @@ struct ObjectDelta {
             return "SELECT _sk FROM \(table) WHERE _partition = \(partition)" + (isCurrent ? " AND _deleted = 1 AND _version > \(version)" : "")
         }
         guard !gone.isEmpty else { return }
-        let kept = "SELECT 1 FROM \(table) AS r WHERE r._partition IN (\(current.map(String.init).joined(separator: ", "))) AND r._sk = g._sk AND r._deleted = 0"
+        let kept =
+            "SELECT 1 FROM \(table) AS r WHERE r._partition IN (\(current.map(String.init).joined(separator: ", "))) AND r._sk = g._sk AND r._deleted = 0"
         let sql = "SELECT _sk FROM (\(gone.joined(separator: " UNION "))) AS g WHERE NOT EXISTS (\(kept))"
         try add(TablePart(object: object.name, columns: ["_sk"], mode: .delete), sql, [], rows, &steps)
     }

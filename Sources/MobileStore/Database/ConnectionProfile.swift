@@ -81,7 +81,8 @@ public struct ConnectionProfile: Sendable {
     public init(
         path: String, pageSize: Int = -1, cacheSize: ByteCount = .megabytes(10), maxConnections: Int = 2,
         memoryMapSize: ByteCount = 0, synchronous: Synchronous = .normal, checkpointPages: Int = 1000,
-        logLimit: ByteCount = .megabytes(1000), journalSizeLimit: ByteCount? = .megabytes(64), statementCacheSize: Int = 64, journal: Journal = .wal, foreignKeys: Bool = false, isReadOnly: Bool = false,
+        logLimit: ByteCount = .megabytes(1000), journalSizeLimit: ByteCount? = .megabytes(64), statementCacheSize: Int = 64, journal: Journal = .wal,
+        foreignKeys: Bool = false, isReadOnly: Bool = false,
         createsFile: Bool = true, secureDelete: Bool? = nil, busyTimeout: Duration = .seconds(30), coalescesLogWrites: Bool = true,
         storageLayers: [StorageLayer] = [], trace: (@Sendable (String) -> Void)? = nil, tracesValues: Bool = false,
         warning: (@Sendable (LogWarning) -> Void)? = nil

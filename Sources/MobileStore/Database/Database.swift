@@ -130,7 +130,8 @@ internal import MobileCore
         try unsafe StoreError.check { error in
             unsafe label.withCString { label in
                 var checkout = unsafe mc_checkout(
-                    writer: purpose == .write, is_long: purpose == .longRead || purpose == .pages, loose: purpose == .pages, timeout_ns: timeout?.nanoseconds ?? -1, label: label,
+                    writer: purpose == .write, is_long: purpose == .longRead || purpose == .pages, loose: purpose == .pages,
+                    timeout_ns: timeout?.nanoseconds ?? -1, label: label,
                     ticket: interruption?.ticket)
                 return unsafe mc_pool_checkout(pool, &checkout, &handle, error)
             }

@@ -78,7 +78,8 @@ private final class ChangeSink: Sendable {
         let sink = unsafe Unmanaged<ChangeSink>.fromOpaque(context).takeUnretainedValue()
         let changes = unsafe changes.pointee
         var tables: [String: [Int64]?] = [:]
-        for unsafe table in unsafe UnsafeBufferPointer(start: changes.tables, count: changes.table_count) {
+        for index in unsafe 0..<changes.table_count {
+            guard let table = unsafe changes.tables?[index] else { break }
             let keys = unsafe Array(UnsafeBufferPointer(start: table.keys, count: table.key_count))
             unsafe tables.updateValue(table.any_key ? nil : keys, forKey: String(cString: table.table))
         }

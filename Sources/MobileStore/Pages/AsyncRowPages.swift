@@ -47,7 +47,11 @@ public struct AsyncRowPages: AsyncSequence, Sendable {
             guard let ahead else { return nil }
             self.ahead = nil
             do {
-                return try await withTaskCancellationHandler { try await ahead.value } onCancel: { ahead.cancel() }
+                return try await withTaskCancellationHandler {
+                    try await ahead.value
+                } onCancel: {
+                    ahead.cancel()
+                }
             } catch let error as StoreError where error.code == .timeout {
                 return nil  // every reader was in use: now it is worth waiting for one
             }

@@ -104,7 +104,8 @@ enum CellType {
         let page = unsafe page.pointee
         unsafe arena = UnsafePointer(page.arena!)  // a page has an arena from the start
         // Without cells there is no row: then they are never read.
-        unsafe cells = page.cells.map { unsafe UnsafeRawPointer($0).assumingMemoryBound(to: PageCell.self) }
+        unsafe cells =
+            page.cells.map { unsafe UnsafeRawPointer($0).assumingMemoryBound(to: PageCell.self) }
             ?? UnsafeRawPointer(arena).assumingMemoryBound(to: PageCell.self)
         rowCount = unsafe page.row_count
         columnCount = unsafe page.column_count

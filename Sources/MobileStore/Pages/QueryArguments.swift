@@ -7,7 +7,7 @@ internal import MobileCore
     private var order: UnsafeMutableBufferPointer<mc_order_term>?
 
     deinit {
-        for unsafe text in unsafe texts { unsafe text.deallocate() }
+        unsafe texts.forEach { unsafe $0.deallocate() }
         unsafe columns?.deallocate()
         unsafe order?.deallocate()
     }

@@ -75,7 +75,8 @@ struct DemoFolder {
     /// - Throws: ``UsageError`` when the folder to keep is not empty.
     init(keptAt path: String?) throws {
         isKept = path != nil
-        url = path.map { URL(fileURLWithPath: $0, isDirectory: true) }
+        url =
+            path.map { URL(fileURLWithPath: $0, isDirectory: true) }
             ?? FileManager.default.temporaryDirectory.appendingPathComponent("mobile-demo-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         guard try FileManager.default.contentsOfDirectory(atPath: url.path).isEmpty else {

@@ -45,7 +45,9 @@ extension ClientDatabaseReport {
     private var synchronizationLines: [String] {
         let groupRows = groups.map { [text($0[0]), $0[1].isNull ? "never" : text($0[1])] }
         let subscriptionRows = subscriptions.map { [text($0[0]), text($0[1])] }
-        return (groups.isEmpty ? ["synchronization groups: none used yet"] : ["synchronization groups:"] + Terminal.table([["group", "synchronized"]] + groupRows))
+        return
+            (groups.isEmpty
+            ? ["synchronization groups: none used yet"] : ["synchronization groups:"] + Terminal.table([["group", "synchronized"]] + groupRows))
             + (subscriptions.isEmpty ? [] : ["subscriptions:"] + Terminal.table([["object", "parameters"]] + subscriptionRows))
     }
 

@@ -95,7 +95,13 @@ private struct Facts {
         let original = quoted(name + "_os")
         var pending: [Character: Int] = [:]
         for row in try connection.rows(#"SELECT "_pc", count(*) FROM \#(original) GROUP BY "_pc""#) {
-            let letter: Character? = switch row[0].integer { case 1: "C" case 2: "U" case 3: "D" default: nil }
+            let letter: Character? =
+                switch row[0].integer {
+                case 1: "C"
+                case 2: "U"
+                case 3: "D"
+                default: nil
+                }
             if let letter { pending[letter] = Int(row[1].integer ?? 0) }
         }
         pending["P"] = try count(#"SELECT count(*) FROM \#(quoted(name)) WHERE "_pc" = 4"#, connection)

@@ -44,7 +44,10 @@ struct TuningReport {
             ["cache per connection", Format.bytes(settings.cacheSize.bytes), "cacheSize"],
             ["memory map", settings.memoryMapSize.bytes == 0 ? "off" : Format.bytes(settings.memoryMapSize.bytes), "memoryMapSize"],
             ["journal", journal, "journal, journalSizeLimit"],
-            ["checkpoint", settings.checkpointPages == 0 ? "never by itself" : "at \(Format.count(settings.checkpointPages)) pages", "checkpointPages"],
+            [
+                "checkpoint", settings.checkpointPages == 0 ? "never by itself" : "at \(Format.count(settings.checkpointPages)) pages",
+                "checkpointPages",
+            ],
             ["log limit", settings.logLimit.bytes == 0 ? "none" : Format.bytes(settings.logLimit.bytes), "logLimit"],
             ["synchronous", "\(settings.synchronous)", "synchronous"],
             ["secure delete", settings.secureDelete ? "on" : "off", "secureDelete"],

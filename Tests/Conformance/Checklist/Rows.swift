@@ -47,7 +47,8 @@ struct Checklist: Equatable {
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
             let parts = line.split(separator: "\t", maxSplits: 1)
             guard parts.count == 2, let id = RowID.prefix(of: parts[0]), id.endIndex == parts[0].endIndex, !parts[1].isEmpty else {
-                throw ChecklistError("\(file.lastPathComponent), line \(number + 1): expected an id, a tab and a sentence, found \"\(line.prefix(80))\"")
+                throw ChecklistError(
+                    "\(file.lastPathComponent), line \(number + 1): expected an id, a tab and a sentence, found \"\(line.prefix(80))\"")
             }
             result.append((String(parts[0]), String(parts[1])))
         }

@@ -40,7 +40,8 @@ struct TestRun: Equatable {
             case ("testStarted", let id?): begun.insert(id)
             case ("issueRecorded", let id?): if payload.issue?.isFailing ?? true { withIssue.insert(id) }
             case ("testSkipped", let id?): ended[id] = .provesNothing
-            case ("testEnded", let id?): ended[id] = payload.messages?.first?.symbol == "pass" ? .passed : payload.isFailure ? .failed : .provesNothing
+            case ("testEnded", let id?):
+                ended[id] = payload.messages?.first?.symbol == "pass" ? .passed : payload.isFailure ? .failed : .provesNothing
             default: break
             }
         }

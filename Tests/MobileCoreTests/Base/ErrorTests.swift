@@ -48,10 +48,12 @@ import Testing
         core.giveBack(reader)
     }
 
-    @Test("what the storage fails with becomes a status", arguments: [
-        (SQLITE_IOERR | 12 << 8, MC_ERROR_NO_MEMORY), (SQLITE_NOMEM, MC_ERROR_NO_MEMORY), (SQLITE_IOERR | 1 << 8, MC_ERROR_IO),
-        (SQLITE_CORRUPT, MC_ERROR_CORRUPT), (SQLITE_FULL, MC_ERROR_FULL), (SQLITE_LOCKED, MC_ERROR_TIMEOUT), (SQLITE_PERM, MC_ERROR_SQLITE),
-    ])
+    @Test(
+        "what the storage fails with becomes a status",
+        arguments: [
+            (SQLITE_IOERR | 12 << 8, MC_ERROR_NO_MEMORY), (SQLITE_NOMEM, MC_ERROR_NO_MEMORY), (SQLITE_IOERR | 1 << 8, MC_ERROR_IO),
+            (SQLITE_CORRUPT, MC_ERROR_CORRUPT), (SQLITE_FULL, MC_ERROR_FULL), (SQLITE_LOCKED, MC_ERROR_TIMEOUT), (SQLITE_PERM, MC_ERROR_SQLITE),
+        ])
     func storage(code: Int32, status: mc_status) throws {
         let storage = try #require(fault_storage_create(nil))
         defer { fault_storage_free(storage) }
@@ -61,7 +63,12 @@ import Testing
             $0.cache_bytes = 10_240
         }
         defer { core.close() }
-        try core.with(writer: true) { try exec($0, "CREATE TABLE t (x); INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 90) SELECT zeroblob(900) FROM n") }
+        try core.with(writer: true) {
+            try exec(
+                $0,
+                "CREATE TABLE t (x); INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 90) SELECT zeroblob(900) FROM n"
+            )
+        }
         try core.with { (connection) throws in
             #expect(try integer(connection, "SELECT count(*) FROM t") == 90)
             fault_storage_fail_after(storage, 5, code, false)

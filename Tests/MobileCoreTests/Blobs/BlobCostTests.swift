@@ -65,7 +65,9 @@ import Testing
         #expect(costs[9] <= costs[0] + 2)
     }
 
-    @Test("a seek in a text costs a search over the chunks and a few times the pages of one, wherever it goes", arguments: [1024, 4096, 65536] as [Int32])
+    @Test(
+        "a seek in a text costs a search over the chunks and a few times the pages of one, wherever it goes",
+        arguments: [1024, 4096, 65536] as [Int32])
     func text(pageSize: Int32) throws {
         let value = try Counted(pageSize: pageSize, unit: MC_BLOB_SCALARS)
         let costs = try (0..<10).map { try value.most(inTenth: $0) }

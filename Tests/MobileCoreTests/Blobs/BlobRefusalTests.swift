@@ -114,9 +114,11 @@ import Testing
         mc_column_value_close(nil)
     }
 
-    @Test("a description that contradicts itself is corrupt", arguments: [
-        "unit = 9", "chunk = 3000000000", "length = -1, bytes = -1", "bytes = length - 1", "length = 1 << 40, bytes = 1 << 40, chunk = 1",
-    ])
+    @Test(
+        "a description that contradicts itself is corrupt",
+        arguments: [
+            "unit = 9", "chunk = 3000000000", "length = -1, bytes = -1", "bytes = length - 1", "length = 1 << 40, bytes = 1 << 40, chunk = 1",
+        ])
     func description(change: String) throws {
         let value = try core.writeBlob([1, 2, 3])
         try core.with(writer: true) { try exec($0, "UPDATE _mc_value SET \(change) WHERE id = \(value)") }
@@ -124,10 +126,12 @@ import Testing
         #expect(error?.code == MC_ERROR_CORRUPT && error?.message == "large value \(value): its length contradicts itself")
     }
 
-    @Test("text whose chunks are missing or damaged is corrupt, and the place stays", arguments: [
-        ("DELETE FROM _mc_chunk WHERE id & 0xFFFFFF > 20", 1900), ("UPDATE _mc_chunk SET start = start - 20", 1999),
-        ("UPDATE _mc_chunk SET content = zeroblob(1)", 1900), ("UPDATE _mc_chunk SET content = x'\(String(repeating: "80", count: 100))'", 1900),
-    ] as [(String, Int64)])
+    @Test(
+        "text whose chunks are missing or damaged is corrupt, and the place stays",
+        arguments: [
+            ("DELETE FROM _mc_chunk WHERE id & 0xFFFFFF > 20", 1900), ("UPDATE _mc_chunk SET start = start - 20", 1999),
+            ("UPDATE _mc_chunk SET content = zeroblob(1)", 1900), ("UPDATE _mc_chunk SET content = x'\(String(repeating: "80", count: 100))'", 1900),
+        ] as [(String, Int64)])
     func damaged(damage: String, position: Int64) throws {
         let value = try core.writeBlob(Array(String(repeating: "añ€😀", count: 500).utf8), unit: MC_BLOB_SCALARS, chunkSize: 100)
         try core.with(writer: true) { try exec($0, damage) }

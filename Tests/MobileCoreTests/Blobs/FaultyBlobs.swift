@@ -34,7 +34,10 @@ final class FaultyBlobs {
         text = try core.writeBlob(characters, unit: MC_BLOB_SCALARS, chunkSize: 1500)
         let id = old
         try core.with(writer: true) { connection in
-            try exec(connection, "CREATE TABLE t(id INTEGER PRIMARY KEY, value INTEGER, content BLOB); INSERT INTO t VALUES (1, \(id), x'0102'), (2, NULL, zeroblob(9000))")
+            try exec(
+                connection,
+                "CREATE TABLE t(id INTEGER PRIMARY KEY, value INTEGER, content BLOB); INSERT INTO t VALUES (1, \(id), x'0102'), (2, NULL, zeroblob(9000))"
+            )
         }
         try Data(bytes).write(to: URL(fileURLWithPath: file))
     }
@@ -155,13 +158,14 @@ final class FaultyBlobs {
     }
 
     func checkIntegrity() throws {
-        try expect(core.with { connection in
-            try withStatement(connection, "PRAGMA integrity_check") { (statement) throws in
-                var hasRow = false, length = 0
-                try CoreError.check { mc_statement_step(statement, &hasRow, $0) }
-                return String(cString: mc_statement_column_text(statement, 0, &length)!) == "ok"
-            }
-        })
+        try expect(
+            core.with { connection in
+                try withStatement(connection, "PRAGMA integrity_check") { (statement) throws in
+                    var hasRow = false, length = 0
+                    try CoreError.check { mc_statement_step(statement, &hasRow, $0) }
+                    return String(cString: mc_statement_column_text(statement, 0, &length)!) == "ok"
+                }
+            })
     }
 
     struct Wrong: Error { let line: UInt }

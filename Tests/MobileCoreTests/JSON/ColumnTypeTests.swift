@@ -31,7 +31,8 @@ import Testing
             ("1", real, .real(1)), ("9007199254740993", real, .real(9007199254740992)), ("-0.0", real, .real(-0.0)), ("1e-400", real, .real(0)),
             ("true", boolean, .integer(1)), ("false", boolean, .integer(0)), (#""x""#, string, .text("x")), (#""""#, string, .text("")),
             (#""""#, blob, .blob([])), (#""AQID""#, blob, .blob([1, 2, 3])), (#""\/w==""#, blob, .blob([255])), (#""AQI=""#, blob, .blob([1, 2])),
-            (#""2026-05-17""#, date, .text("2026-05-17")), (#""2024-02-29""#, date, .text("2024-02-29")), (#""2000\u002d02-29""#, date, .text("2000-02-29")),
+            (#""2026-05-17""#, date, .text("2026-05-17")), (#""2024-02-29""#, date, .text("2024-02-29")),
+            (#""2000\u002d02-29""#, date, .text("2000-02-29")),
             (#""23:59:59""#, time, .text("23:59:59")),
             (#""2026-05-17T10:00:00""#, dateTime, .text("2026-05-17T10:00:00.000Z")),
             (#""2026-05-17T10:00:00Z""#, dateTime, .text("2026-05-17T10:00:00.000Z")),
@@ -122,7 +123,8 @@ import Testing
     @Test func `what is written of a double reads back, and nothing shorter does`() {
         var random = SeededNumbers(11)
         var values = [
-            0.1, 1.0 / 3, 1e21, 1e22, 123456.789, .leastNonzeroMagnitude, 2.2250738585072014e-308, .greatestFiniteMagnitude, 0.000001, 1e-7, 100, 1e15, 1e16,
+            0.1, 1.0 / 3, 1e21, 1e22, 123456.789, .leastNonzeroMagnitude, 2.2250738585072014e-308, .greatestFiniteMagnitude, 0.000001, 1e-7, 100,
+            1e15, 1e16,
         ]
         for _ in 0..<3000 { values.append(Double(bitPattern: random.next())) }
         for _ in 0..<3000 { values.append(Double(Int64.random(in: -10_000_000...10_000_000, using: &random)) / 1000) }

@@ -41,23 +41,28 @@ import Testing
         mc_column(name: Self.noName, type: type, precision: precision, scale: scale, required: false)
     }
 
-    @Test("a value is written by the type of its column, whatever its storage", arguments: [
-        (MC_COLUMN_TEXT, "1.5", #""1.5""#), (MC_COLUMN_TEXT, "7", #""7""#), (MC_COLUMN_TEXT, "x'6162'", #""ab""#), (MC_COLUMN_TEXT, "'a'", #""a""#),
-        (MC_COLUMN_DATE, "'2024-02-29'", #""2024-02-29""#), (MC_COLUMN_TIME, "12", #""12""#), (MC_COLUMN_DATE_TIME, "x'61'", #""a""#),
-        (MC_COLUMN_DATE, "2.5", #""2.5""#), (MC_COLUMN_BLOB, "12", #""MTI=""#), (MC_COLUMN_BLOB, "x''", #""""#), (MC_COLUMN_REAL, "2", "2.0"),
-        (MC_COLUMN_ANY, "x'00'", #""AA==""#), (MC_COLUMN_ANY, "''", #""""#), (MC_COLUMN_BOOLEAN, "-1", "true"), (MC_COLUMN_REAL, "NULL", "null"),
-    ] as [(mc_column_type, String, String)])
+    @Test(
+        "a value is written by the type of its column, whatever its storage",
+        arguments: [
+            (MC_COLUMN_TEXT, "1.5", #""1.5""#), (MC_COLUMN_TEXT, "7", #""7""#), (MC_COLUMN_TEXT, "x'6162'", #""ab""#),
+            (MC_COLUMN_TEXT, "'a'", #""a""#),
+            (MC_COLUMN_DATE, "'2024-02-29'", #""2024-02-29""#), (MC_COLUMN_TIME, "12", #""12""#), (MC_COLUMN_DATE_TIME, "x'61'", #""a""#),
+            (MC_COLUMN_DATE, "2.5", #""2.5""#), (MC_COLUMN_BLOB, "12", #""MTI=""#), (MC_COLUMN_BLOB, "x''", #""""#), (MC_COLUMN_REAL, "2", "2.0"),
+            (MC_COLUMN_ANY, "x'00'", #""AA==""#), (MC_COLUMN_ANY, "''", #""""#), (MC_COLUMN_BOOLEAN, "-1", "true"), (MC_COLUMN_REAL, "NULL", "null"),
+        ] as [(mc_column_type, String, String)])
     func written(type: mc_column_type, value: String, text: String) throws {
         #expect(try exported("SELECT \(value)", [column(type)]) == "[[\(text)]]")
     }
 
-    @Test("a value that its type cannot write names its row, and ends the export", arguments: [
-        (MC_COLUMN_INTEGER, "'x'", MC_ERROR_TYPE), (MC_COLUMN_BOOLEAN, "1.5", MC_ERROR_TYPE), (MC_COLUMN_REAL, "x'00'", MC_ERROR_TYPE),
-        (MC_COLUMN_REAL, "9e999", MC_ERROR_TYPE), (MC_COLUMN_ANY, "-9e999", MC_ERROR_TYPE), (MC_COLUMN_DECIMAL, "1.5", MC_ERROR_TYPE),
-        (MC_COLUMN_DECIMAL, "''", MC_ERROR_TYPE), (MC_COLUMN_DECIMAL, "'1.5x'", MC_ERROR_TYPE), (MC_COLUMN_DATE, "9e999", MC_ERROR_TYPE),
-        (MC_COLUMN_ANY, "CAST(x'61FF' AS TEXT)", MC_ERROR_CORRUPT), (MC_COLUMN_TEXT, "x'C3'", MC_ERROR_CORRUPT),
-        (MC_COLUMN_TEXT, "CAST(zeroblob(3000) || x'FF' AS TEXT)", MC_ERROR_CORRUPT),
-    ] as [(mc_column_type, String, mc_status)])
+    @Test(
+        "a value that its type cannot write names its row, and ends the export",
+        arguments: [
+            (MC_COLUMN_INTEGER, "'x'", MC_ERROR_TYPE), (MC_COLUMN_BOOLEAN, "1.5", MC_ERROR_TYPE), (MC_COLUMN_REAL, "x'00'", MC_ERROR_TYPE),
+            (MC_COLUMN_REAL, "9e999", MC_ERROR_TYPE), (MC_COLUMN_ANY, "-9e999", MC_ERROR_TYPE), (MC_COLUMN_DECIMAL, "1.5", MC_ERROR_TYPE),
+            (MC_COLUMN_DECIMAL, "''", MC_ERROR_TYPE), (MC_COLUMN_DECIMAL, "'1.5x'", MC_ERROR_TYPE), (MC_COLUMN_DATE, "9e999", MC_ERROR_TYPE),
+            (MC_COLUMN_ANY, "CAST(x'61FF' AS TEXT)", MC_ERROR_CORRUPT), (MC_COLUMN_TEXT, "x'C3'", MC_ERROR_CORRUPT),
+            (MC_COLUMN_TEXT, "CAST(zeroblob(3000) || x'FF' AS TEXT)", MC_ERROR_CORRUPT),
+        ] as [(mc_column_type, String, mc_status)])
     func refused(type: mc_column_type, value: String, status: mc_status) throws {
         let error = #expect(throws: CoreError.self) { try exported("SELECT NULL AS x UNION ALL SELECT \(value)", [column(type)]) }
         #expect(error?.code == status && error?.message.hasPrefix("export, row 2, column \"x\": ") == true, "\(error?.message ?? "")")

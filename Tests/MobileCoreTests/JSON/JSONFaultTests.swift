@@ -135,7 +135,8 @@ import Testing
                         #expect(mc_rows_open(&options, &rows, nil) == MC_ERROR_MISUSE && rows == nil)
                     }
                     for (text, code) in [
-                        (#"{"a":[[1],[2]]}"#, MC_OK), (#"{"a":[["x"]]}"#, MC_ERROR_TYPE), (#"{"b":[]}"#, MC_ERROR_TYPE), (#"{"a""#, MC_ERROR_TRUNCATED),
+                        (#"{"a":[[1],[2]]}"#, MC_OK), (#"{"a":[["x"]]}"#, MC_ERROR_TYPE), (#"{"b":[]}"#, MC_ERROR_TYPE),
+                        (#"{"a""#, MC_ERROR_TRUNCATED),
                         (#"{"a\x":[]}"#, MC_ERROR_JSON),
                     ] {
                         options.member_count = 1
@@ -184,7 +185,10 @@ import Testing
         let values = try (0..<2).map { try core.writeBlob([UInt8](repeating: UInt8($0), count: 20_000), chunkSize: 1500) }
         try core.with(writer: true) { connection in
             try exec(connection, "CREATE TABLE t(id INTEGER PRIMARY KEY, text, large)")
-            try exec(connection, "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) INSERT INTO t SELECT i, 'row ' || hex(zeroblob(300)), NULL FROM n")
+            try exec(
+                connection,
+                "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) INSERT INTO t SELECT i, 'row ' || hex(zeroblob(300)), NULL FROM n"
+            )
             for (row, value) in zip([7, 40], values) { try exec(connection, "UPDATE t SET large = \(value) WHERE id = \(row)") }
         }
     }

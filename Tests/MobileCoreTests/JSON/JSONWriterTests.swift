@@ -48,12 +48,14 @@ import Testing
         #expect(writer.text == #"{"a\n":[-9223372036854775808,9223372036854775807,0,-105,0.1,12.340,true,false,null,"\"ü\u0001",{}]}"#)
     }
 
-    @Test("what is not JSON cannot be written", arguments: [
-        ("vv", MC_ERROR_MISUSE), ("{v", MC_ERROR_MISUSE), ("[k", MC_ERROR_MISUSE), ("k", MC_ERROR_MISUSE), ("{kk", MC_ERROR_MISUSE),
-        ("{ke", MC_ERROR_MISUSE), ("e", MC_ERROR_MISUSE), ("[f", MC_ERROR_MISUSE), ("f", MC_ERROR_MISUSE), ("i", MC_ERROR_TYPE),
-        ("n", MC_ERROR_TYPE), ("s", MC_ERROR_CORRUPT), ("{s", MC_ERROR_MISUSE), ("{c", MC_ERROR_CORRUPT), ("[[[[", MC_ERROR_LIMIT),
-        ("[l", MC_ERROR_LIMIT),
-    ])
+    @Test(
+        "what is not JSON cannot be written",
+        arguments: [
+            ("vv", MC_ERROR_MISUSE), ("{v", MC_ERROR_MISUSE), ("[k", MC_ERROR_MISUSE), ("k", MC_ERROR_MISUSE), ("{kk", MC_ERROR_MISUSE),
+            ("{ke", MC_ERROR_MISUSE), ("e", MC_ERROR_MISUSE), ("[f", MC_ERROR_MISUSE), ("f", MC_ERROR_MISUSE), ("i", MC_ERROR_TYPE),
+            ("n", MC_ERROR_TYPE), ("s", MC_ERROR_CORRUPT), ("{s", MC_ERROR_MISUSE), ("{c", MC_ERROR_CORRUPT), ("[[[[", MC_ERROR_LIMIT),
+            ("[l", MC_ERROR_LIMIT),
+        ])
     func refused(pieces: String, code: mc_status) throws {
         let writer = try Writer(maximum: 1000, depth: 3)
         var status = MC_OK

@@ -39,14 +39,18 @@ import Testing
     func twice(others: Int) throws {
         let long = String(repeating: "k", count: 100)
         let keys = (0..<others).map { "\"x\($0)\":1" }
-        for twice in [["\"\(long)\":0"] + keys + ["\"\(long)\":1", "\"\(long)\":2"], keys + ["\"b\":1", "\"a\":1", "\"b\":2", "\"a\":2", "\"b\":3"]] {
+        for twice in [
+            ["\"\(long)\":0"] + keys + ["\"\(long)\":1", "\"\(long)\":2"], keys + ["\"b\":1", "\"a\":1", "\"b\":2", "\"a\":2", "\"b\":3"],
+        ] {
             let text = "{" + twice.joined(separator: ",") + "}"
             let error = #expect(throws: CoreError.self) { _ = try Message(text) }
             #expect(error?.code == MC_ERROR_JSON && error?.message.contains("occurs twice in one object") == true)
             let key = twice.contains("\"b\":1") ? "\"b\"" : "\"\(long)\""
             let first = try #require(text.range(of: key))
             let second = try #require(text.range(of: key, range: first.upperBound..<text.endIndex))
-            #expect(error?.message.contains("byte \(text.utf8.distance(from: text.startIndex, to: second.lowerBound)):") == true, "\(error?.message ?? "")")
+            #expect(
+                error?.message.contains("byte \(text.utf8.distance(from: text.startIndex, to: second.lowerBound)):") == true,
+                "\(error?.message ?? "")")
         }
     }
 
@@ -55,7 +59,8 @@ import Testing
         var none: OpaquePointer?
         #expect(mc_message_read("1", Int(UInt32.max), nil, &none, nil) == MC_ERROR_LIMIT)
         let kept = try Message(#"{"a":[1],"b\b\r\f\/":2}"#), message: OpaquePointer = kept.handle
-        #expect(mc_message_member(message, 99, "a", 1) == 0 && mc_message_member(message, 0, "b", 1) == 0 && mc_message_member(message, 0, "a", 1) == 2)
+        #expect(
+            mc_message_member(message, 99, "a", 1) == 0 && mc_message_member(message, 0, "b", 1) == 0 && mc_message_member(message, 0, "a", 1) == 2)
         #expect(mc_message_element(message, 99, 0) == 0 && mc_message_element(message, 2, 1) == 0 && mc_message_element(message, 2, 0) == 3)
         #expect(mc_message_member(message, 0, "b\u{8}\r\u{C}/", 5) == 5)
         #expect(mc_message_element(message, 0, 0) == 0 && mc_message_member(message, 2, "a", 1) == 0)
@@ -64,7 +69,9 @@ import Testing
         #expect(!mc_json_text_to_double("1x", 2, &number) && mc_json_text_to_double("1e2", 3, &number) && number == 100)
     }
 
-    @Test("without memory for any one node there is no message", arguments: ["[\(String(repeating: "1,", count: 40))1]", "[\(String(repeating: "null,", count: 40))1]"])
+    @Test(
+        "without memory for any one node there is no message",
+        arguments: ["[\(String(repeating: "1,", count: 40))1]", "[\(String(repeating: "null,", count: 40))1]"])
     func memory(text: String) throws {
         let lost = leftOver {
             for allocation in Int64(0)... {

@@ -59,20 +59,23 @@ import Testing
         try core.with(writer: true) { connection in
             try exec(connection, "CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3), (4)")
             let cursor = try TestCursor(["id"], from: "t", where: nil, orderedBy: [Term("id")])
-            let first = try cursor.page(connection, size: 2), second = try cursor.page(connection, size: 2), third = try cursor.page(connection, size: 2)
+            let first = try cursor.page(connection, size: 2), second = try cursor.page(connection, size: 2),
+                third = try cursor.page(connection, size: 2)
             #expect(!first.isAtEnd && second.isAtEnd && third.isAtEnd)
             #expect(second.rows == ["3", "4"] && third.rows.isEmpty)
             #expect(try cursor.page(connection, size: 3, backwards: true).rows == ["2", "3", "4"])
         }
     }
 
-    @Test("a statement fills its page by itself only where its program proves that it may", arguments: [
-        (["id", "a"], nil, ["id"], true), (["id", "a"], "a > 1", ["id"], true), (["id", "c"], nil, ["a", "id"], true),
-        (["id"], nil, ["a", "id"], true), (["id", "CASE WHEN a > 1 THEN 'x' ELSE b END"], nil, ["id"], true),
-        (["id", "a"], nil, ["b", "id"], false), (["id", "a"], "b IN (1, 2, 3, 4)", ["id"], false),
-        (["id"], "EXISTS (SELECT 1 FROM t u WHERE u.a = t.b)", ["id"], false),
-        (["id"], "b IN (1, 2)", ["id"], true), (["id"], "a = 1 OR a = 2", ["id"], false),
-    ] as [([String], String?, [String], Bool)])
+    @Test(
+        "a statement fills its page by itself only where its program proves that it may",
+        arguments: [
+            (["id", "a"], nil, ["id"], true), (["id", "a"], "a > 1", ["id"], true), (["id", "c"], nil, ["a", "id"], true),
+            (["id"], nil, ["a", "id"], true), (["id", "CASE WHEN a > 1 THEN 'x' ELSE b END"], nil, ["id"], true),
+            (["id", "a"], nil, ["b", "id"], false), (["id", "a"], "b IN (1, 2, 3, 4)", ["id"], false),
+            (["id"], "EXISTS (SELECT 1 FROM t u WHERE u.a = t.b)", ["id"], false),
+            (["id"], "b IN (1, 2)", ["id"], true), (["id"], "a = 1 OR a = 2", ["id"], false),
+        ] as [([String], String?, [String], Bool)])
     func proof(columns: [String], condition: String?, order: [String], fills: Bool) throws {
         let core = try CorePool()
         try core.with(writer: true) { connection in
@@ -125,7 +128,10 @@ import Testing
         try core.with { connection in
             let columns = ["value"] + (0..<199).map { "value * \($0)" }
             let cursor = try TestCursor(columns, from: "json_each('[3,1,2]')", where: nil, orderedBy: [Term("value")])
-            #expect(try cursor.rest(connection, size: 2).map { $0.hasPrefix("1|0|1|2") || $0.hasPrefix("2|0|2|4") || $0.hasPrefix("3|0|3|6") } == [true, true, true])
+            #expect(
+                try cursor.rest(connection, size: 2).map { $0.hasPrefix("1|0|1|2") || $0.hasPrefix("2|0|2|4") || $0.hasPrefix("3|0|3|6") } == [
+                    true, true, true,
+                ])
         }
     }
 

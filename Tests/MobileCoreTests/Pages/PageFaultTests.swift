@@ -12,7 +12,10 @@ import Testing
 
     private func fill(_ connection: OpaquePointer, textBytes: Int = 100) throws {
         try exec(connection, "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT); CREATE INDEX t_a ON t(a)")
-        try exec(connection, "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) INSERT INTO t SELECT i, nullif(i % 5, 0), hex(randomblob(\(textBytes))) FROM n")
+        try exec(
+            connection,
+            "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) INSERT INTO t SELECT i, nullif(i % 5, 0), hex(randomblob(\(textBytes))) FROM n"
+        )
     }
 
     /// The pages from the start and back, with a place in between.
@@ -105,7 +108,10 @@ import Testing
         }
         try core.with(writer: true) { connection in
             try exec(connection, "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT)")
-            try exec(connection, "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO t SELECT i, i % 100, 'the text of row ' || i FROM n")
+            try exec(
+                connection,
+                "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO t SELECT i, i % 100, 'the text of row ' || i FROM n"
+            )
             try exec(connection, "CREATE INDEX t_a ON t(a)")
             try exec(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
         }

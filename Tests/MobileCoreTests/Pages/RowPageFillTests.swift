@@ -43,10 +43,11 @@ private let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 F
             try withStatement(connection, sql) { (statement) throws in #expect(try page.fill(statement)) }
             #expect(page.page.pointee.row_count == 1)
             #expect(page.page.pointee.column_count == 10)
-            #expect((0..<10).map { page.type(0, $0) } == [
-                MC_TYPE_NULL, MC_TYPE_INTEGER, MC_TYPE_REAL, MC_TYPE_TEXT, MC_TYPE_BLOB, MC_TYPE_TEXT, MC_TYPE_BLOB, MC_TYPE_TEXT,
-                MC_TYPE_TEXT, MC_TYPE_REAL,
-            ])
+            #expect(
+                (0..<10).map { page.type(0, $0) } == [
+                    MC_TYPE_NULL, MC_TYPE_INTEGER, MC_TYPE_REAL, MC_TYPE_TEXT, MC_TYPE_BLOB, MC_TYPE_TEXT, MC_TYPE_BLOB, MC_TYPE_TEXT,
+                    MC_TYPE_TEXT, MC_TYPE_REAL,
+                ])
             #expect(page.integer(0, 1) == .max)
             #expect(mc_row_page_cell(page.page, 0, 2).pointee.value.real == -1.5)
             #expect(page.bytes(0, 3) == Array("text".utf8))

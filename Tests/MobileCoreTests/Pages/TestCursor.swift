@@ -29,7 +29,10 @@ final class TestCursor {
         var page: UnsafeMutablePointer<mc_row_page>?
         let texts = texts
         let columnTexts = columns.map { UnsafePointer(texts.copy($0)) } + [UnsafePointer(texts.copy(""))]
-        let terms = order.map { mc_order_term(expression: texts.copy($0.expression), descending: $0.descending, nulls: $0.nulls) } + [mc_order_term(expression: texts.copy(""), descending: false, nulls: MC_NULLS_AS_SQLITE)]
+        let terms =
+            order.map { mc_order_term(expression: texts.copy($0.expression), descending: $0.descending, nulls: $0.nulls) } + [
+                mc_order_term(expression: texts.copy(""), descending: false, nulls: MC_NULLS_AS_SQLITE)
+            ]
         try columnTexts.withUnsafeBufferPointer { columnTexts in
             try terms.withUnsafeBufferPointer { terms in
                 var query = mc_cursor_query(
@@ -190,7 +193,9 @@ enum RandomTable {
     }
 
     static func order(_ numbers: inout SeededNumbers) -> [Term] {
-        let expressions = ["a", "b", "c", "c COLLATE NOCASE", "c COLLATE BINARY", "lower(c)", "a + b", "ifnull(a, 7)", "length(c)", "a IS NULL OR b > 1"]
+        let expressions = [
+            "a", "b", "c", "c COLLATE NOCASE", "c COLLATE BINARY", "lower(c)", "a + b", "ifnull(a, 7)", "length(c)", "a IS NULL OR b > 1",
+        ]
         let nulls = [MC_NULLS_AS_SQLITE, MC_NULLS_AS_SQLITE, MC_NULLS_FIRST, MC_NULLS_LAST]
         let terms = (0..<Int.random(in: 0...3, using: &numbers)).map { _ in
             Term(expressions.randomElement(using: &numbers)!, descending: .random(using: &numbers), nulls: nulls.randomElement(using: &numbers)!)

@@ -10,7 +10,10 @@ import Testing
     init() throws {
         core = try CorePool()
         try core.with(writer: true) {
-            try exec($0, "CREATE TABLE a (id INTEGER PRIMARY KEY, x UNIQUE); CREATE TABLE b (id INTEGER PRIMARY KEY, x); CREATE TABLE w (k PRIMARY KEY) WITHOUT ROWID")
+            try exec(
+                $0,
+                "CREATE TABLE a (id INTEGER PRIMARY KEY, x UNIQUE); CREATE TABLE b (id INTEGER PRIMARY KEY, x); CREATE TABLE w (k PRIMARY KEY) WITHOUT ROWID"
+            )
         }
     }
 
@@ -72,7 +75,8 @@ import Testing
 
     @Test func `one transaction is one call, with each key once and in order`() throws {
         let listener = try Listener(core)
-        try commit("INSERT INTO a VALUES (7, 1), (3, 2)", "UPDATE a SET x = 5 WHERE id = 7", "INSERT INTO b VALUES (1, 1)", "DELETE FROM b WHERE id = 1")
+        try commit(
+            "INSERT INTO a VALUES (7, 1), (3, 2)", "UPDATE a SET x = 5 WHERE id = 7", "INSERT INTO b VALUES (1, 1)", "DELETE FROM b WHERE id = 1")
         try commit("SELECT 1")
         try commit("UPDATE b SET x = 1 WHERE id = 99")
         #expect(listener.told == ["a 3,7; b 1"])
@@ -111,12 +115,14 @@ import Testing
         #expect(listener.told == ["a 1", "a 2", "a 3"])
     }
 
-    @Test("rows that SQLite does not name make any table suspect", arguments: [
-        ("INSERT INTO w VALUES ('k')", "any"),
-        ("DELETE FROM a", "any"),
-        ("DELETE FROM a WHERE id > 0", "a 1,2"),
-        ("INSERT INTO b VALUES (5, 5); INSERT INTO w VALUES ('k')", "b 5; any"),
-    ])
+    @Test(
+        "rows that SQLite does not name make any table suspect",
+        arguments: [
+            ("INSERT INTO w VALUES ('k')", "any"),
+            ("DELETE FROM a", "any"),
+            ("DELETE FROM a WHERE id > 0", "a 1,2"),
+            ("INSERT INTO b VALUES (5, 5); INSERT INTO w VALUES ('k')", "b 5; any"),
+        ])
     func unnamedRows(sql: String, told: String) throws {
         try commit("INSERT INTO a VALUES (1, 1), (2, 2)")
         let listener = try Listener(core), other = try Listener(core, ["b"])

@@ -10,9 +10,10 @@ import Testing
         let writer = try core.checkOut(writer: true)
         var threads: [TestThread<Void>] = []
         for number in 0..<5 {
-            threads.append(TestThread {
-                try core.with(writer: true) { _ in order.withLock { $0.append(number) } }
-            })
+            threads.append(
+                TestThread {
+                    try core.with(writer: true) { _ in order.withLock { $0.append(number) } }
+                })
             core.until { $0.waiting_for_writer == number + 1 }
         }
         core.giveBack(writer)
@@ -281,7 +282,9 @@ import Testing
     }
 
     @Test func `many threads read and write, and nothing is lost`() throws {
-        let core = try CorePool { $0.readers = 3; $0.page_size = 4096; $0.cache_bytes = 40960 }
+        let core = try CorePool {
+            $0.readers = 3; $0.page_size = 4096; $0.cache_bytes = 40960
+        }
         try core.with(writer: true) { try exec($0, "CREATE TABLE t(thread, i)") }
         let threads = (0..<6).map { number in
             TestThread {

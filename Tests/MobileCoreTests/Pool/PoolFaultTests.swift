@@ -43,7 +43,11 @@ import Testing
             try with(pool, writer: true) { writer in
                 try CoreError.check { mc_connection_begin(writer, $0) }
                 try exec(writer, "CREATE TABLE IF NOT EXISTS t (x)")
-                for _ in 0..<2 { try exec(writer, "INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20) SELECT zeroblob(900) FROM n") }
+                for _ in 0..<2 {
+                    try exec(
+                        writer,
+                        "INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20) SELECT zeroblob(900) FROM n")
+                }
                 try CoreError.check { mc_connection_savepoint(writer, $0) }
                 try exec(writer, "UPDATE t SET x = zeroblob(800)")
                 try CoreError.check { mc_connection_release(writer, $0) }
@@ -135,7 +139,8 @@ import Testing
                 mc_statement_release(statement)
                 if failure != nil { mc_connection_rollback(writer) } else { try CoreError.check { mc_connection_commit(writer, $0) } }
             }
-            #expect(try core.integer("SELECT count(*) FROM t") == (failure == nil ? 501 : 0), "allocation \(allocation): \(String(describing: failure))")
+            #expect(
+                try core.integer("SELECT count(*) FROM t") == (failure == nil ? 501 : 0), "allocation \(allocation): \(String(describing: failure))")
             if let failure { codes.insert(failure.code.rawValue) }
             try core.with(writer: true) { try exec($0, "DELETE FROM t; CREATE INDEX IF NOT EXISTS by_x ON t (x)") }
             guard hasFailed else { break }
@@ -173,8 +178,9 @@ import Testing
         #expect(codes.contains(MC_ERROR_NO_MEMORY.rawValue))
     }
 
-    @Test("an operation of the storage that fails is an error or does no harm, and the database is whole",
-          arguments: [(SQLITE_IOERR, false), (SQLITE_IOERR, true), (SQLITE_FULL, false), (SQLITE_FULL, true)], [false, true])
+    @Test(
+        "an operation of the storage that fails is an error or does no harm, and the database is whole",
+        arguments: [(SQLITE_IOERR, false), (SQLITE_IOERR, true), (SQLITE_FULL, false), (SQLITE_FULL, true)], [false, true])
     func storage(fault: (code: Int32, stays: Bool), hasLog: Bool) throws {
         let (code, stays) = fault
         var failures = 0, operation: Int64 = 0

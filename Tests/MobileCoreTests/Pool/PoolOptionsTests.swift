@@ -10,23 +10,39 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct PoolOptionsTests {
-    @Test("a setting out of its range is refused by name, and no file is made", arguments: [
-        BadSetting(change: { $0.page_size = 3000 }, message: "page size 3000: use a power of two from 1024 to 65536, or a negative value for the default (4096)"),
-        BadSetting(change: { $0.page_size = 0 }, message: "page size 0: use a power of two from 1024 to 65536, or a negative value for the default (4096)"),
-        BadSetting(change: { $0.page_size = 512 }, message: "page size 512: use a power of two from 1024 to 65536, or a negative value for the default (4096)"),
-        BadSetting(change: { $0.page_size = 131072 }, message: "page size 131072: use a power of two from 1024 to 65536, or a negative value for the default (4096)"),
-        BadSetting(change: { $0.page_size = 4096; $0.cache_bytes = 4095 }, message: "cache size 4095 bytes: use at least one page (4096 bytes)"),
-        BadSetting(change: { $0.page_size = 65536; $0.cache_bytes = 10000 }, message: "cache size 10000 bytes: use at least one page (65536 bytes)"),
-        BadSetting(change: { $0.readers = 0 }, message: "maximum connections 0: use 1 to 64 readers beside the writer"),
-        BadSetting(change: { $0.readers = 65 }, message: "maximum connections 65: use 1 to 64 readers beside the writer"),
-        BadSetting(change: { $0.mmap_bytes = -1 }, message: "memory map size -1: use 0 to 1099511627776 bytes"),
-        BadSetting(change: { $0.checkpoint_pages = -1 }, message: "checkpoint pages -1: use 0 to 2147483647 pages (0: no automatic checkpoint)"),
-        BadSetting(change: { $0.log_limit_bytes = -1 }, message: "log limit -1: use 0 to 9223372036854775807 bytes (0: no limit)"),
-        BadSetting(change: { $0.journal_size_limit = -2 }, message: "journal size limit -2: use -1 to 9223372036854775807 bytes (-1: none)"),
-        BadSetting(change: { $0.statement_cache = -1 }, message: "statement cache size -1: use 0 to 10000 statements"),
-        BadSetting(change: { $0.secure_delete = 2 }, message: "secure delete 2: use -1 to 1"),
-        BadSetting(change: { $0.busy_timeout_ns = -1 }, message: "busy timeout -1: use 0 to 9223372036854775807 ns"),
-    ])
+    @Test(
+        "a setting out of its range is refused by name, and no file is made",
+        arguments: [
+            BadSetting(
+                change: { $0.page_size = 3000 },
+                message: "page size 3000: use a power of two from 1024 to 65536, or a negative value for the default (4096)"),
+            BadSetting(
+                change: { $0.page_size = 0 },
+                message: "page size 0: use a power of two from 1024 to 65536, or a negative value for the default (4096)"),
+            BadSetting(
+                change: { $0.page_size = 512 },
+                message: "page size 512: use a power of two from 1024 to 65536, or a negative value for the default (4096)"),
+            BadSetting(
+                change: { $0.page_size = 131072 },
+                message: "page size 131072: use a power of two from 1024 to 65536, or a negative value for the default (4096)"),
+            BadSetting(
+                change: {
+                    $0.page_size = 4096; $0.cache_bytes = 4095
+                }, message: "cache size 4095 bytes: use at least one page (4096 bytes)"),
+            BadSetting(
+                change: {
+                    $0.page_size = 65536; $0.cache_bytes = 10000
+                }, message: "cache size 10000 bytes: use at least one page (65536 bytes)"),
+            BadSetting(change: { $0.readers = 0 }, message: "maximum connections 0: use 1 to 64 readers beside the writer"),
+            BadSetting(change: { $0.readers = 65 }, message: "maximum connections 65: use 1 to 64 readers beside the writer"),
+            BadSetting(change: { $0.mmap_bytes = -1 }, message: "memory map size -1: use 0 to 1099511627776 bytes"),
+            BadSetting(change: { $0.checkpoint_pages = -1 }, message: "checkpoint pages -1: use 0 to 2147483647 pages (0: no automatic checkpoint)"),
+            BadSetting(change: { $0.log_limit_bytes = -1 }, message: "log limit -1: use 0 to 9223372036854775807 bytes (0: no limit)"),
+            BadSetting(change: { $0.journal_size_limit = -2 }, message: "journal size limit -2: use -1 to 9223372036854775807 bytes (-1: none)"),
+            BadSetting(change: { $0.statement_cache = -1 }, message: "statement cache size -1: use 0 to 10000 statements"),
+            BadSetting(change: { $0.secure_delete = 2 }, message: "secure delete 2: use -1 to 1"),
+            BadSetting(change: { $0.busy_timeout_ns = -1 }, message: "busy timeout -1: use 0 to 9223372036854775807 ns"),
+        ])
     func badSetting(setting: BadSetting) throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("core-\(UUID().uuidString).db").path
         let error = #expect(throws: CoreError.self) { _ = try CorePool.open(path, setting.change) }

@@ -11,11 +11,12 @@ import Testing
         let reader = try core.checkOut(loose: true)
         var threads: [TestThread<Void>] = []
         for (number, name) in reads.enumerated() {
-            threads.append(TestThread {
-                let connection = try core.checkOut(isLong: name.isUppercase)
-                order.withLock { $0.append(name) }
-                core.giveBack(connection)
-            })
+            threads.append(
+                TestThread {
+                    let connection = try core.checkOut(isLong: name.isUppercase)
+                    order.withLock { $0.append(name) }
+                    core.giveBack(connection)
+                })
             core.until { $0.waiting_for_reader == number + 1 }
         }
         core.giveBack(reader)
@@ -23,9 +24,11 @@ import Testing
         return order.withLock { $0 }
     }
 
-    @Test("a short read goes before the long ones that wait, and never before another short one", arguments: [
-        ("ABcd", "cdAB"), ("aBcD", "acBD"), ("ABC", "ABC"), ("abc", "abc"), ("aAbBc", "abcAB"),
-    ])
+    @Test(
+        "a short read goes before the long ones that wait, and never before another short one",
+        arguments: [
+            ("ABcd", "cdAB"), ("aBcD", "acBD"), ("ABC", "ABC"), ("abc", "abc"), ("aAbBc", "abcAB"),
+        ])
     func shortFirst(asked: String, served: String) throws { #expect(try order(of: asked) == served) }
 
     @Test func `a long read is overtaken 16 times at most`() throws {

@@ -44,7 +44,8 @@ import Testing
             }
             for (script, code) in [
                 ("INSERT INTO u VALUES (3); INSERT INTO u VALUES (3); INSERT INTO u VALUES (4)", MC_ERROR_CONSTRAINT),
-                ("INSERT INTO u VALUES (5); INSERT INTO missing VALUES (1); INSERT INTO u VALUES (6)", MC_ERROR_SQLITE), ("SELECT 1; SELEKT 2", MC_ERROR_SQLITE),
+                ("INSERT INTO u VALUES (5); INSERT INTO missing VALUES (1); INSERT INTO u VALUES (6)", MC_ERROR_SQLITE),
+                ("SELECT 1; SELEKT 2", MC_ERROR_SQLITE),
             ] {
                 let error = #expect(throws: CoreError.self) { try exec(writer, script) }
                 #expect(error?.code == code, "\(script)")
@@ -115,7 +116,9 @@ import Testing
         #expect(mc_pool_open(core.directory + "/no/such/folder.db", &options, &pool, nil) == MC_ERROR_SQLITE)
         options.creates_file = false
         #expect(mc_pool_open(core.directory + "/no.db", &options, &pool, nil) == MC_ERROR_NOT_FOUND)
-        let error = #expect(throws: CoreError.self) { try "nowhere".withCString { name in _ = try CorePool.open(core.directory + "/x.db") { $0.vfs = name } } }
+        let error = #expect(throws: CoreError.self) {
+            try "nowhere".withCString { name in _ = try CorePool.open(core.directory + "/x.db") { $0.vfs = name } }
+        }
         #expect(error?.code == MC_ERROR_NOT_FOUND && pool == nil)
     }
 
@@ -213,11 +216,13 @@ import Testing
                     withUnsafePointer(to: &key) { key in
                         func open(_ change: Change) -> mc_status {
                             var table = mc_import_table(
-                                table: name, member: nil, columns: column, column_count: 1, mode: MC_IMPORT_UPSERT, keys: key, key_count: 1, on_insert: nil,
+                                table: name, member: nil, columns: column, column_count: 1, mode: MC_IMPORT_UPSERT, keys: key, key_count: 1,
+                                on_insert: nil,
                                 on_insert_count: 0, pending: nil, large: nil, large_count: 0)
                             return withUnsafeMutablePointer(to: &table) { table in
                                 var options = mc_import_options(
-                                    tables: table, table_count: 1, is_object: false, depth: 0, row_bytes: 0, inflated_bytes: 0, inflate_ratio: 0, commit_rows: 0,
+                                    tables: table, table_count: 1, is_object: false, depth: 0, row_bytes: 0, inflated_bytes: 0, inflate_ratio: 0,
+                                    commit_rows: 0,
                                     commit_bytes: 0, progress: nil, observer: nil, context: nil, threads: MC_IMPORT_THREADS_OFF, thread_begins: nil,
                                     thread_context: nil, connection: nil)
                                 var made: OpaquePointer?
@@ -229,7 +234,8 @@ import Testing
                         }
                         #expect(open { _, _ in } == MC_OK)
                         let wrong: [Change] = [
-                            { options, _ in options.table_count = 0 }, { options, _ in options.commit_rows = -1 }, { options, _ in options.commit_bytes = -1 },
+                            { options, _ in options.table_count = 0 }, { options, _ in options.commit_rows = -1 },
+                            { options, _ in options.commit_bytes = -1 },
                             { _, table in table.key_count = 0 }, { _, table in table.key_count = 2 }, { _, table in table.column_count = 0 },
                             { _, table in table.mode = mc_import_mode(rawValue: 9) },
                             { _, table in (table.mode, table.on_insert_count) = (MC_IMPORT_DELETE, 1) },
@@ -261,7 +267,9 @@ import Testing
                     var observation = mc_observation(
                         tables: names.baseAddress, table_count: 1,
                         changed: { context, changes in
-                            Unmanaged<Answer>.fromOpaque(context!).takeUnretainedValue().codes.withLock { $0.append(UInt32(changes.pointee.table_count)) }
+                            Unmanaged<Answer>.fromOpaque(context!).takeUnretainedValue().codes.withLock {
+                                $0.append(UInt32(changes.pointee.table_count))
+                            }
                         }, context: Unmanaged.passUnretained(told).toOpaque())
                     var observer: OpaquePointer?
                     try CoreError.check { mc_pool_observe(core.pool, &observation, &observer, $0) }
@@ -272,7 +280,9 @@ import Testing
         try observe("a")
         try core.with(writer: true) { writer in
             try observe("b")
-            try exec(writer, "ATTACH ':memory:' AS other; CREATE TABLE other.a (x); INSERT INTO other.a VALUES (1); INSERT INTO b VALUES (1); DETACH other")
+            try exec(
+                writer, "ATTACH ':memory:' AS other; CREATE TABLE other.a (x); INSERT INTO other.a VALUES (1); INSERT INTO b VALUES (1); DETACH other"
+            )
             #expect(told.codes.withLock { $0 } == [])
             try exec(writer, "INSERT INTO a VALUES (1)")
         }

@@ -54,13 +54,15 @@ import Testing
         }
     }
 
-    @Test("texts that are not one statement are refused", arguments: [
-        ("", MC_ERROR_MISUSE, "\"\": there is no statement"),
-        ("  -- nothing", MC_ERROR_MISUSE, "\"  -- nothing\": there is no statement"),
-        ("SELECT 1; SELECT 2", MC_ERROR_MISUSE, "\"SELECT 1; SELECT 2\": one statement is expected, more follow"),
-        ("SELEC 1", MC_ERROR_SQLITE, "\"SELEC 1\": near \"SELEC\": syntax error"),
-        ("SELECT \"nothing\"", MC_ERROR_SQLITE, "\"SELECT \"nothing\"\": no such column: nothing"),
-    ])
+    @Test(
+        "texts that are not one statement are refused",
+        arguments: [
+            ("", MC_ERROR_MISUSE, "\"\": there is no statement"),
+            ("  -- nothing", MC_ERROR_MISUSE, "\"  -- nothing\": there is no statement"),
+            ("SELECT 1; SELECT 2", MC_ERROR_MISUSE, "\"SELECT 1; SELECT 2\": one statement is expected, more follow"),
+            ("SELEC 1", MC_ERROR_SQLITE, "\"SELEC 1\": near \"SELEC\": syntax error"),
+            ("SELECT \"nothing\"", MC_ERROR_SQLITE, "\"SELECT \"nothing\"\": no such column: nothing"),
+        ])
     func badText(sql: String, code: mc_status, message: String) throws {
         let core = try CorePool()
         try core.with { (connection) throws in

@@ -11,7 +11,10 @@ import Testing
         try core.with(writer: true) { (writer) throws in
             try exec(writer, "CREATE TABLE t (x)")
             try CoreError.check { mc_connection_begin(writer, $0) }
-            for _ in 0..<3 { try exec(writer, "INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) SELECT zeroblob(900) FROM n") }
+            for _ in 0..<3 {
+                try exec(
+                    writer, "INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) SELECT zeroblob(900) FROM n")
+            }
             try CoreError.check { mc_connection_commit(writer, $0) }
         }
         let first = try core.checkOut(loose: true)

@@ -228,7 +228,9 @@ import Testing
         #expect(settings.coalesces_log_writes == isCoalesced)
         try core.with(writer: true) { try exec($0, "CREATE TABLE t (x)") }
         let before = fault_storage_counts(storage)
-        try core.with(writer: true) { try exec($0, "INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) SELECT zeroblob(4000) FROM n") }
+        try core.with(writer: true) {
+            try exec($0, "INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) SELECT zeroblob(4000) FROM n")
+        }
         let after = fault_storage_counts(storage)
         let mean = (after.bytes_written - before.bytes_written) / (after.writes - before.writes)
         #expect(isCoalesced ? mean > 30_000 : mean < 4100)

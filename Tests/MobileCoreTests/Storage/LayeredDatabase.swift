@@ -16,7 +16,10 @@ final class LayeredDatabase {
     private let directory: URL
 
     /// - Parameter settings: run before the switch to WAL.
-    init(isCoalesced: Bool = true, pageSize: Int = 4096, cachePages: Int = 2000, sectorSize: Int32 = 0, synchronous: String = "normal", settings: String = "") throws {
+    init(
+        isCoalesced: Bool = true, pageSize: Int = 4096, cachePages: Int = 2000, sectorSize: Int32 = 0, synchronous: String = "normal",
+        settings: String = ""
+    ) throws {
         directory = quickDirectory.appending(path: "layered-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         guard let storage = fault_storage_create(nil) else { throw SQLiteFailure(message: "no memory for fault storage") }

@@ -8,8 +8,9 @@ import Testing
 @Suite struct PowerCutTests {
     private var step: Int { ProcessInfo.processInfo.environment["POWER_CUT_STEP"].flatMap { Int($0) } ?? 23 }
 
-    @Test("a power cut leaves a whole database: every committed transaction with FULL, the first ones with NORMAL",
-          arguments: ["FULL", "NORMAL"])
+    @Test(
+        "a power cut leaves a whole database: every committed transaction with FULL, the first ones with NORMAL",
+        arguments: ["FULL", "NORMAL"])
     func cut(synchronous: String) throws {
         let load = try RecordedLoad(synchronous: synchronous, transactions: 60)
         #expect(load.isCoalesced, "the load must be written in runs, or it shows nothing")

@@ -54,7 +54,8 @@ import Testing
         #expect(try run(ShopModel.json(replacing: "\"target\": \"Customer\"", with: "\"target\": \"Custmer\"")) == 1)
         #expect(files == [])
         #expect(errors.count == 1)
-        let expected = /.*shop\.mbo\.json:\d+:\d+: error: objects\[1\]\.relationships\[0\]\.target: there is no object "Custmer"; did you mean "Customer"\?/
+        let expected =
+            /.*shop\.mbo\.json:\d+:\d+: error: objects\[1\]\.relationships\[0\]\.target: there is no object "Custmer"; did you mean "Customer"\?/
         #expect(errors.first?.wholeMatch(of: expected) != nil)
     }
 

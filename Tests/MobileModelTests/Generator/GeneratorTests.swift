@@ -60,7 +60,9 @@ import Testing
             """)
         #expect(note.contains("set { stored.unitprice = newValue; attributeChanged(0) }") && note.contains("var unitprice: Int32 = 0\n"))
         #expect(note.contains("public let unitprice = Column<Note, Int32>(0, \"unit price\")"))
-        #expect(note.contains("public var `default`: Int32 {") && note.contains("            default: Int32(truncatingIfNeeded: row.integer(column + 1)),"))
+        #expect(
+            note.contains("public var `default`: Int32 {")
+                && note.contains("            default: Int32(truncatingIfNeeded: row.integer(column + 1)),"))
         #expect(note.contains("case 1: `default` = try convert(value, ofAttribute: 1)"))
         #expect(note.contains("public var state_: String") && note.contains("public var id_: Int32") && note.contains("public var a_b: String"))
     }

@@ -11,14 +11,18 @@ import Testing
         #expect(SwiftNames.converted(modelled) == swift)
     }
 
-    @Test("GEN-15: id and description, and what else the runtime's classes have, get an underscore", arguments: [
-        ("id", "id_"), ("description", "description_"), ("state", "state_"), ("save", "save_"), ("i d", "id_"), ("identity", "identity"),
-    ])
+    @Test(
+        "GEN-15: id and description, and what else the runtime's classes have, get an underscore",
+        arguments: [
+            ("id", "id_"), ("description", "description_"), ("state", "state_"), ("save", "save_"), ("i d", "id_"), ("identity", "identity"),
+        ])
     func reserved(modelled: String, swift: String) {
         #expect(SwiftNames.member(modelled) == swift)
     }
 
-    @Test("words of the language stand in backticks", arguments: [("default", "`default`"), ("in", "`in`"), ("inn", "inn"), ("self", "self_"), ("Type", "Type_")])
+    @Test(
+        "words of the language stand in backticks",
+        arguments: [("default", "`default`"), ("in", "`in`"), ("inn", "inn"), ("self", "self_"), ("Type", "Type_")])
     func keywords(modelled: String, swift: String) {
         #expect(SwiftNames.memberInCode(modelled) == swift)
     }
@@ -29,7 +33,8 @@ import Testing
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
         var members: Set<String> = []
         for case let file as URL in files where file.pathExtension == "swift" {
-            members.formUnion(Self.publicMembers(of: ["Entity", "ModelledEntity", "SubscribableEntity"], in: try String(contentsOf: file, encoding: .utf8)))
+            members.formUnion(
+                Self.publicMembers(of: ["Entity", "ModelledEntity", "SubscribableEntity"], in: try String(contentsOf: file, encoding: .utf8)))
         }
         #expect(members.isSuperset(of: ["save", "surrogateKey", "findAll", "subscriptions"]), "the search itself does not work any more")
         #expect(members.subtracting(ReservedNames.members).subtracting(ReservedNames.queryAttributes).sorted() == [])

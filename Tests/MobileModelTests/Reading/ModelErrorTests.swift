@@ -30,7 +30,8 @@ import Testing
             problem.diagnostic
                 == "shop.mbo.json:\(line):\(problem.column ?? 0): error: objects[1].relationships[0].target: there is no object \"Custmer\"; did you mean \"Customer\"?"
         )
-        #expect(problem.description == "shop.mbo.json, objects[1].relationships[0].target: there is no object \"Custmer\"; did you mean \"Customer\"?")
+        #expect(
+            problem.description == "shop.mbo.json, objects[1].relationships[0].target: there is no object \"Custmer\"; did you mean \"Customer\"?")
         #expect(problem.code == .unresolved)
     }
 
@@ -82,9 +83,11 @@ import Testing
         #expect(model.objects[0].attributes[3].defaultValue == "12345678.90")
     }
 
-    @Test("suggestions: a slip of the finger is recognized, another word is not", arguments: [
-        ("Custmer", "Customer"), ("custoemr", "Customer"), ("Ordr", "Order"),
-    ])
+    @Test(
+        "suggestions: a slip of the finger is recognized, another word is not",
+        arguments: [
+            ("Custmer", "Customer"), ("custoemr", "Customer"), ("Ordr", "Order"),
+        ])
     func suggestion(slip: String, meant: String) throws {
         let json = try ShopModel.json(replacing: "\"target\": \"Customer\"", with: "\"target\": \"\(slip)\"")
         #expect(error(json)?.problems.first { $0.code == .unresolved }?.suggestion == "did you mean \"\(meant)\"?")

@@ -14,13 +14,15 @@ import Testing
         return try #require(definitions[name] as? [String: Any])
     }
 
-    @Test("schema and reader know the same keys", arguments: [
-        ("structure", ModelFormat.structure), ("personalizationKey", ModelFormat.personalizationKey),
-        ("synchronizationGroup", ModelFormat.synchronizationGroup), ("backEnd", ModelFormat.backEnd), ("object", ModelFormat.object),
-        ("attribute", ModelFormat.attribute), ("relationship", ModelFormat.relationship),
-        ("synchronizationParameter", ModelFormat.synchronizationParameter), ("parameter", ModelFormat.parameter), ("query", ModelFormat.query),
-        ("operation", ModelFormat.operation), ("binding", ModelFormat.binding), ("changeDetection", ModelFormat.changeDetection),
-    ])
+    @Test(
+        "schema and reader know the same keys",
+        arguments: [
+            ("structure", ModelFormat.structure), ("personalizationKey", ModelFormat.personalizationKey),
+            ("synchronizationGroup", ModelFormat.synchronizationGroup), ("backEnd", ModelFormat.backEnd), ("object", ModelFormat.object),
+            ("attribute", ModelFormat.attribute), ("relationship", ModelFormat.relationship),
+            ("synchronizationParameter", ModelFormat.synchronizationParameter), ("parameter", ModelFormat.parameter), ("query", ModelFormat.query),
+            ("operation", ModelFormat.operation), ("binding", ModelFormat.binding), ("changeDetection", ModelFormat.changeDetection),
+        ])
     func keys(name: String, keys: [String]) throws {
         let properties = try #require(try definition(name)["properties"] as? [String: Any])
         #expect(Set(properties.keys) == Set(keys))

@@ -36,7 +36,11 @@ import Testing
             name: "owns", target: "C", cardinality: .oneToOne, isComposite: true, inverse: "owner", mapping: [.init(source: "id", target: "ref")])
         let owned = RelationshipModel(name: "owner", target: "B", cardinality: .oneToOne, inverse: "owns")
         #expect(problems(["A": [toOne, toParent("up", "C")], "B": [owning], "C": [owned]]) == [])
-        #expect(problems(["A": [toChildren("list", "B", inverse: "back"), toChildren("loose", "C", composite: false)], "B": [toParent("back", "A", inverse: "list")]]) == [])
+        #expect(
+            problems([
+                "A": [toChildren("list", "B", inverse: "back"), toChildren("loose", "C", composite: false)],
+                "B": [toParent("back", "A", inverse: "list")],
+            ]) == [])
     }
 
     @Test func `an object that refers to itself is accepted, if it does not own itself`() {

@@ -206,7 +206,9 @@ import Testing
     @Test("a value of another type, out of range, or null where that is not allowed is refused and leaves the attribute alone")
     func invalidValues() throws {
         let customer = try imported()
-        for (name, value) in [("name", 5), ("name", nil), ("credit", .decimal(Decimal(string: "1.234")!)), ("since", "soon")] as [(String, AttributeValue)] {
+        for (name, value) in [("name", 5), ("name", nil), ("credit", .decimal(Decimal(string: "1.234")!)), ("since", "soon")]
+            as [(String, AttributeValue)]
+        {
             let error = #expect(throws: ObjectError.self) { try customer.set(name, value) }
             #expect(error?.code == .invalidValue)
         }
@@ -219,7 +221,8 @@ import Testing
     func utilities() throws {
         let customer = try imported()
         #expect(customer.keyToString() == "1")
-        #expect(JSONValue.object(try customer.json()).description == #"{"id":"c1","name":"Harbour Foods","city":"Dublin","credit":12.34,"since":null}"#)
+        #expect(
+            JSONValue.object(try customer.json()).description == #"{"id":"c1","name":"Harbour Foods","city":"Dublin","credit":12.34,"since":null}"#)
         #expect(customer.description == "Customer 1 [N] id: c1, name: Harbour Foods, city: Dublin, credit: 12.34, since: ")
         let copy = try shop.newCustomer("c2")
         try copy.copyAll(customer)

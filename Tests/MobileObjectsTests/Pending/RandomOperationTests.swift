@@ -231,7 +231,9 @@ private struct RandomRun {
             try shop.database.submitPendingOperations()
             for entity in ["Customer", "SalesOrder"] {
                 let isOrder = entity == "SalesOrder"
-                for key in reference.rows.filter({ $0.value.change != "N" && self.isOrder($0.value) == isOrder }).keys.sorted() { reference.submit(key) }
+                for key in reference.rows.filter({ $0.value.change != "N" && self.isOrder($0.value) == isOrder }).keys.sorted() {
+                    reference.submit(key)
+                }
             }
             #expect(try waiting() == reference.waiting)
             _ = replayOnServer(refusing: false)

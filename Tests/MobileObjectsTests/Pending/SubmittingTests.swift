@@ -156,9 +156,10 @@ import Testing
             ])
         let records = try shop.database.outbox
         #expect(Set(records.map(\.batch)) == [records[0].id])
-        #expect(records.map(\.references).map { JSONValue.object($0).description } == [
-            "{}", #"{"customer":1000}"#, #"{"order":1001}"#, #"{"order":1001}"#, #"{"customer":1000}"#, #"{"order":1004}"#,
-        ])
+        #expect(
+            records.map(\.references).map { JSONValue.object($0).description } == [
+                "{}", #"{"customer":1000}"#, #"{"order":1001}"#, #"{"order":1001}"#, #"{"customer":1000}"#, #"{"order":1004}"#,
+            ])
     }
 
     @Test("PND-12: submitting a child submits its parent and the whole tree")

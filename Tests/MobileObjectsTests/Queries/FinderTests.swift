@@ -74,7 +74,9 @@ import Testing
         let rows = (1...600).map { "[\($0),\($0),\"c1\",\"\($0)\(text)\"]" }
         try shop.importRows("SalesOrder", ["number", "customerId", "status"], "[" + rows.joined(separator: ",") + "]")
         let orders = try shop.objects("SalesOrder")
-        for list in [try orders.page(size: 600), try orders.page(after: 100, size: 450), try orders.findAll(), try orders.findAll(skip: 50, take: 500)] {
+        for list in [
+            try orders.page(size: 600), try orders.page(after: 100, size: 450), try orders.findAll(), try orders.findAll(skip: 50, take: 500),
+        ] {
             let first = try #require(list.first).surrogateKey
             #expect(list.map(\.surrogateKey) == Array(first..<(first + Int64(list.count))))
             #expect(try list.allSatisfy { try $0.value("status") == .string("\($0.surrogateKey)\(text)") })

@@ -33,7 +33,9 @@ import Testing
         #expect(try parameters.value("region") == "NORTH")
         #expect(try shop.database.personalizationValues.isEmpty)
         try parameters.save()
-        #expect(try shop.database.personalizationValues == ["region": "NORTH", "password": nil] || shop.database.personalizationValues == ["region": "NORTH"])
+        #expect(
+            try shop.database.personalizationValues == ["region": "NORTH", "password": nil]
+                || shop.database.personalizationValues == ["region": "NORTH"])
         try parameters.setValue("WEST", "region")
         #expect(try shop.database.personalization.value("region") == "NORTH")
         try parameters.save()

@@ -77,10 +77,12 @@ import Testing
         for days in stride(from: -719_528, through: 2_932_896, by: 97) { #expect(LocalDate(daysSince1970: days).daysSince1970 == days) }
     }
 
-    @Test("text that is no date, time or dateTime is refused", arguments: [
-        "", "2026-02-30", "2026-13-01", "2026-1-1", "2026-11-21 ", "24:00:00", "7:05:09", "07:60:00", "2026-11-21T", "2026-11-21T07:05",
-        "2026-11-21T07:05:09.Z", "2026-11-21T07:05:09+01:00",
-    ])
+    @Test(
+        "text that is no date, time or dateTime is refused",
+        arguments: [
+            "", "2026-02-30", "2026-13-01", "2026-1-1", "2026-11-21 ", "24:00:00", "7:05:09", "07:60:00", "2026-11-21T", "2026-11-21T07:05",
+            "2026-11-21T07:05:09.Z", "2026-11-21T07:05:09+01:00",
+        ])
     func badTexts(text: String) {
         #expect(LocalDate(text) == nil && LocalTime(text) == nil && ISO8601Text.dateTime(text) == nil)
     }

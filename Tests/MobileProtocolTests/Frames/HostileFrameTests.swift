@@ -57,7 +57,8 @@ import Testing
         Case("data outside of a part", .download, [("H", answer)], Samples.frame("D", "x"), .malformedFrame, at: 0),
         Case("part in a part", .download, [("H", answer), ("T", table)], Samples.frame("T", table), .malformedFrame, at: 0),
         Case("group not ended", .download, [("H", answer), ("T", table), ("E", #"{"rows":0}"#)], Samples.frame("Z", ""), .malformedFrame, at: 0),
-        Case("results in a group", .download, [("H", answer), ("T", table), ("E", #"{"rows":0}"#)], Samples.frame("R", "[]"), .malformedFrame, at: 0),
+        Case(
+            "results in a group", .download, [("H", answer), ("T", table), ("E", #"{"rows":0}"#)], Samples.frame("R", "[]"), .malformedFrame, at: 0),
         Case("group behind results", .download, [("H", answer), ("R", "[]")], Samples.frame("T", table), .malformedFrame, at: 0),
         Case("keys behind results", .download, [("H", answer), ("R", "[]")], Samples.frame("K", #"{"first":1,"last":2}"#), .malformedFrame, at: 0),
     ]
@@ -73,25 +74,45 @@ import Testing
         Case("unknown change", .upload, [("H", header)], Samples.frame("O", #"{"id":5,"mbo":"C","change":"Q","key":1}"#), .invalidContent, at: 8),
         Case("id 0", .upload, [("H", header)], Samples.frame("O", #"{"id":0,"mbo":"C","change":"U","key":1}"#), .invalidContent, at: 8),
         Case("id with fraction", .upload, [("H", header)], Samples.frame("O", #"{"id":5.5,"mbo":"C","change":"U","key":1}"#), .invalidContent, at: 8),
-        Case("id beyond 64 bits", .upload, [("H", header)], Samples.frame("O", #"{"id":99999999999999999999,"mbo":"C","change":"U","key":1}"#), .invalidContent, at: 8),
-        Case("batch behind its operation", .upload, [("H", header)], Samples.frame("O", #"{"id":5,"batch":6,"mbo":"C","change":"U","key":1}"#), .invalidContent, at: 8),
-        Case("reference is text", .upload, [("H", header)], Samples.frame("O", #"{"id":5,"mbo":"C","change":"U","key":1,"refs":{"a":"1"}}"#), .invalidContent, at: 8),
+        Case(
+            "id beyond 64 bits", .upload, [("H", header)], Samples.frame("O", #"{"id":99999999999999999999,"mbo":"C","change":"U","key":1}"#),
+            .invalidContent, at: 8),
+        Case(
+            "batch behind its operation", .upload, [("H", header)], Samples.frame("O", #"{"id":5,"batch":6,"mbo":"C","change":"U","key":1}"#),
+            .invalidContent, at: 8),
+        Case(
+            "reference is text", .upload, [("H", header)], Samples.frame("O", #"{"id":5,"mbo":"C","change":"U","key":1,"refs":{"a":"1"}}"#),
+            .invalidContent, at: 8),
         Case("nameless operation", .upload, [("H", header)], Samples.frame("O", #"{"id":5,"mbo":"C","change":"O","key":1}"#), .invalidContent, at: 8),
         Case("id repeated", .upload, [("H", header), ("O", operation)], Samples.frame("O", operation), .invalidContent, at: 0),
-        Case("batch that has ended", .upload, [("H", header), ("O", operation)], Samples.frame("O", #"{"id":6,"batch":4,"mbo":"C","change":"U","key":1}"#), .invalidContent, at: 0),
-        Case("value of another operation", .upload, [("H", header), ("O", operation)], Samples.frame("V", value("1", #""operation":4"#)), .invalidContent, at: 0),
+        Case(
+            "batch that has ended", .upload, [("H", header), ("O", operation)],
+            Samples.frame("O", #"{"id":6,"batch":4,"mbo":"C","change":"U","key":1}"#), .invalidContent, at: 0),
+        Case(
+            "value of another operation", .upload, [("H", header), ("O", operation)], Samples.frame("V", value("1", #""operation":4"#)),
+            .invalidContent, at: 0),
         Case("value of a row, up", .upload, [("H", header), ("O", operation)], Samples.frame("V", value("1")), .invalidContent, at: 0),
         Case("value of both", .download, [("H", answer)], Samples.frame("V", value("1", #""key":1,"operation":4"#)), .invalidContent, at: 8),
         Case("negative length", .download, [("H", answer)], Samples.frame("V", value("-1")), .invalidContent, at: 8),
         Case("more than announced", .download, [("H", answer), ("V", value("3")), ("D", "ab")], Samples.frame("D", "cd"), .invalidContent, at: 0),
-        Case("less than announced", .download, [("H", answer), ("V", value("3")), ("D", "ab")], Samples.frame("E", #"{"bytes":3}"#), .invalidContent, at: 0),
+        Case(
+            "less than announced", .download, [("H", answer), ("V", value("3")), ("D", "ab")], Samples.frame("E", #"{"bytes":3}"#), .invalidContent,
+            at: 0),
         Case("data of NULL", .download, [("H", answer), ("V", value("null"))], Samples.frame("D", "a"), .invalidContent, at: 0),
         Case("rows end a value", .download, [("H", answer), ("V", value("0"))], Samples.frame("E", #"{"rows":0}"#), .invalidContent, at: 0),
         Case("bytes end rows", .download, [("H", answer), ("T", table)], Samples.frame("E", #"{"bytes":0}"#), .invalidContent, at: 0),
-        Case("data of a reset", .download, [("H", answer), ("T", table.replacing("upsert", with: "reset"))], Samples.frame("D", "[]"), .invalidContent, at: 0),
-        Case("column twice", .download, [("H", answer)], Samples.frame("T", #"{"object":"C","columns":["a","a"],"mode":"upsert","compression":"none"}"#), .invalidContent, at: 8),
-        Case("no column", .download, [("H", answer)], Samples.frame("T", #"{"object":"C","columns":[],"mode":"upsert","compression":"none"}"#), .invalidContent, at: 8),
-        Case("unknown compression", .download, [("H", answer)], Samples.frame("T", #"{"object":"C","columns":["a"],"mode":"upsert","compression":"lzma"}"#), .invalidContent, at: 8),
+        Case(
+            "data of a reset", .download, [("H", answer), ("T", table.replacing("upsert", with: "reset"))], Samples.frame("D", "[]"), .invalidContent,
+            at: 0),
+        Case(
+            "column twice", .download, [("H", answer)],
+            Samples.frame("T", #"{"object":"C","columns":["a","a"],"mode":"upsert","compression":"none"}"#), .invalidContent, at: 8),
+        Case(
+            "no column", .download, [("H", answer)], Samples.frame("T", #"{"object":"C","columns":[],"mode":"upsert","compression":"none"}"#),
+            .invalidContent, at: 8),
+        Case(
+            "unknown compression", .download, [("H", answer)],
+            Samples.frame("T", #"{"object":"C","columns":["a"],"mode":"upsert","compression":"lzma"}"#), .invalidContent, at: 8),
         Case("range backwards", .download, [("H", answer)], Samples.frame("K", #"{"first":5,"last":4}"#), .invalidContent, at: 8),
         Case("results are no array", .download, [("H", answer)], Samples.frame("R", "{}"), .invalidContent, at: 8),
         Case("level 8", .download, [("H", answer)], Samples.frame("L", #"[{"code":1,"message":"m","level":8}]"#), .invalidContent, at: 8),

@@ -71,7 +71,8 @@ import Testing
     @Test(
         "what is no message is an error that names the member",
         arguments: [
-            ("", ProtocolError.Code.invalidJSON, ""), ("{", .invalidJSON, ""), ("5", .invalidContent, "message: expected an object, found an integer"),
+            ("", ProtocolError.Code.invalidJSON, ""), ("{", .invalidJSON, ""),
+            ("5", .invalidContent, "message: expected an object, found an integer"),
             ("{}", .invalidContent, #"message, member "header": expected an object, it is missing"#),
             (#"{"header":{}}"#, .invalidContent, #"message header, member "method": expected a string, it is missing"#),
             (#"{"header":{"method":true}}"#, .invalidContent, #"message header, member "method": expected a string, found a boolean"#),

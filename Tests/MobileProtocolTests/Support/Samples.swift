@@ -17,7 +17,8 @@ enum Samples {
                 id: 7, object: "Customer", change: .create, operation: "create", batch: 7, key: 1001,
                 attributes: ["name": "Harbour \"Foods\" \u{1F41F}", "creditLimit": .number("1200.50")], refs: ["region": 3])),
         .operation(
-            OperationFrame(id: 8, object: "SalesOrder", change: .create, batch: 7, key: 1002, attributes: ["total": 0], refs: ["customer": 1001, "other": nil])),
+            OperationFrame(
+                id: 8, object: "SalesOrder", change: .create, batch: 7, key: 1002, attributes: ["total": 0], refs: ["customer": 1001, "other": nil])),
         .largeValue(LargeValuePart(object: "SalesOrder", attribute: "scan", owner: .operation(id: 8), length: 5)),
         .data([1, 2, 3]), .data([4, 5]), .partEnd(.bytes(5)),
         .largeValue(LargeValuePart(object: "SalesOrder", attribute: "notes", owner: .operation(id: 8), length: nil)),

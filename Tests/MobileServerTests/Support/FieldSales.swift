@@ -104,7 +104,8 @@ extension TestDevice {
     }
 
     /// An update of the row whose `attribute` has `value`.
-    func update(_ object: String, where attribute: String, is value: JSONValue, set attributes: JSONObject, primaryKey: JSONObject) -> OperationFrame {
+    func update(_ object: String, where attribute: String, is value: JSONValue, set attributes: JSONObject, primaryKey: JSONObject) -> OperationFrame
+    {
         OperationFrame(
             id: nextID(), object: object, change: .update, key: key(object, attribute, value), attributes: attributes, primaryKey: primaryKey)
     }

@@ -87,7 +87,8 @@ final class TestDevice {
                 try writer.write(
                     .largeValue(
                         LargeValuePart(
-                            object: operation.object, attribute: attribute, owner: .operation(id: operation.id), length: content.map { Int64($0.count) })))
+                            object: operation.object, attribute: attribute, owner: .operation(id: operation.id),
+                            length: content.map { Int64($0.count) })))
                 if let content { try writer.write(.data(content)) }
                 try writer.write(.partEnd(.bytes(Int64(content?.count ?? 0))))
             }
@@ -179,7 +180,11 @@ final class TestDevice {
                 rows[part.object, default: [:]][key] = Dictionary(uniqueKeysWithValues: zip(part.columns, line))
             }
         }
-        if part.mode == .delete { result.deletes[part.object, default: 0] += lines.count } else { result.upserts[part.object, default: 0] += lines.count }
+        if part.mode == .delete {
+            result.deletes[part.object, default: 0] += lines.count
+        } else {
+            result.upserts[part.object, default: 0] += lines.count
+        }
     }
 
     private func store(_ part: LargeValuePart, _ data: [UInt8], _ result: inout Result) {

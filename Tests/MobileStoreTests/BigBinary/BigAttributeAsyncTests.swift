@@ -76,10 +76,11 @@ import Testing
             positions.append(big.position)
         }
         #expect(text == "aé€😀b" && positions == [3, 5])
-        #expect(#expect(throws: StoreError.self) {
-            var small = [UInt8](repeating: 0, count: 3)
-            var elements = small.mutableSpan, span = elements.mutableBytes
-            _ = try big.read(1, utf8: &span)
-        }?.code == .misuse)
+        #expect(
+            #expect(throws: StoreError.self) {
+                var small = [UInt8](repeating: 0, count: 3)
+                var elements = small.mutableSpan, span = elements.mutableBytes
+                _ = try big.read(1, utf8: &span)
+            }?.code == .misuse)
     }
 }

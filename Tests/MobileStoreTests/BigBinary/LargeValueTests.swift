@@ -122,9 +122,11 @@ struct LargeValueStore {
         #expect(try reader.text(upTo: 40) == String(String.UnicodeScalarView(text.unicodeScalars[start...].prefix(40))))
     }
 
-    @Test("text that is not UTF-8 is refused with its position, and nothing of the piece is taken", arguments: [
-        ([0x61, 0xFF], 1), ([0xC0, 0x80], 0), ([0x61, 0x62, 0xED, 0xA0, 0x80], 3), ([0xE2, 0x82, 0x41], 2), ([0x80], 0),
-    ] as [([UInt8], Int)])
+    @Test(
+        "text that is not UTF-8 is refused with its position, and nothing of the piece is taken",
+        arguments: [
+            ([0x61, 0xFF], 1), ([0xC0, 0x80], 0), ([0x61, 0x62, 0xED, 0xA0, 0x80], 3), ([0xE2, 0x82, 0x41], 2), ([0x80], 0),
+        ] as [([UInt8], Int)])
     func badText(bytes: [UInt8], position: Int) throws {
         let store = try LargeValueStore()
         let writer = try LargeValueWriter(in: store.database, unit: .scalars)

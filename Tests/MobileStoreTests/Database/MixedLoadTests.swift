@@ -38,15 +38,17 @@ import Testing
 
     @Test func `eight threads do everything at once, and every state that anybody sees is whole`() async throws {
         let directory = try TemporaryDirectory()
-        let database = try Database(directory.profile {
-            $0.pageSize = 1024
-            $0.cacheSize = .kilobytes(30)
-            $0.checkpointPages = 100
-            $0.maxConnections = 3
-            $0.warning = { _ in }
-        })
+        let database = try Database(
+            directory.profile {
+                $0.pageSize = 1024
+                $0.cacheSize = .kilobytes(30)
+                $0.checkpointPages = 100
+                $0.maxConnections = 3
+                $0.warning = { _ in }
+            })
         try await database.write {
-            _ = try $0.execute("CREATE TABLE item (id INTEGER PRIMARY KEY, amount, text); CREATE TABLE total (rows, amount); INSERT INTO total VALUES (0, 0)")
+            _ = try $0.execute(
+                "CREATE TABLE item (id INTEGER PRIMARY KEY, amount, text); CREATE TABLE total (rows, amount); INSERT INTO total VALUES (0, 0)")
         }
         let limit = Limit(), tally = Tally()
         let observation = try database.observe(["item"]) { changes in

@@ -45,19 +45,21 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
         #expect(try Database(profile).settings.cacheSize == .bytes(1_000_000 / pageSize * pageSize))
     }
 
-    @Test("a setting out of its range is refused with its name", arguments: [
-        BadSetting({ $0.pageSize = 3000 }, "page size 3000"),
-        BadSetting({ $0.cacheSize = .bytes(100) }, "cache size 100 bytes"),
-        BadSetting({ $0.maxConnections = 0 }, "maximum connections 0"),
-        BadSetting({ $0.maxConnections = 1 << 40 }, "maximum connections 1099511627776"),
-        BadSetting({ $0.memoryMapSize = .bytes(-1) }, "memory map size -1"),
-        BadSetting({ $0.cacheSize = .megabytes(.max) }, "cache size"),
-        BadSetting({ $0.checkpointPages = -1 }, "checkpoint pages -1"),
-        BadSetting({ $0.logLimit = .bytes(-1) }, "log limit -1"),
-        BadSetting({ $0.journalSizeLimit = .bytes(-5) }, "journal size limit -"),
-        BadSetting({ $0.statementCacheSize = 20_000 }, "statement cache size 20000"),
-        BadSetting({ $0.path = "" }, "database path \"\""),
-    ])
+    @Test(
+        "a setting out of its range is refused with its name",
+        arguments: [
+            BadSetting({ $0.pageSize = 3000 }, "page size 3000"),
+            BadSetting({ $0.cacheSize = .bytes(100) }, "cache size 100 bytes"),
+            BadSetting({ $0.maxConnections = 0 }, "maximum connections 0"),
+            BadSetting({ $0.maxConnections = 1 << 40 }, "maximum connections 1099511627776"),
+            BadSetting({ $0.memoryMapSize = .bytes(-1) }, "memory map size -1"),
+            BadSetting({ $0.cacheSize = .megabytes(.max) }, "cache size"),
+            BadSetting({ $0.checkpointPages = -1 }, "checkpoint pages -1"),
+            BadSetting({ $0.logLimit = .bytes(-1) }, "log limit -1"),
+            BadSetting({ $0.journalSizeLimit = .bytes(-5) }, "journal size limit -"),
+            BadSetting({ $0.statementCacheSize = 20_000 }, "statement cache size 20000"),
+            BadSetting({ $0.path = "" }, "database path \"\""),
+        ])
     func outOfRange(setting: BadSetting) throws {
         let directory = try TemporaryDirectory()
         let error = #expect(throws: StoreError.self) { _ = try Database(directory.profile(setting.change)) }
@@ -69,10 +71,11 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
     func trace(withValues: Bool) throws {
         let directory = try TemporaryDirectory()
         let log = Log()
-        let database = try Database(directory.profile {
-            $0.trace = { log.add($0) }
-            $0.tracesValues = withValues
-        })
+        let database = try Database(
+            directory.profile {
+                $0.trace = { log.add($0) }
+                $0.tracesValues = withValues
+            })
         try database.write { try $0.execute("CREATE TABLE t(a)") }
         try database.write { try $0.execute("INSERT INTO t VALUES (?)", ["secret"]) }
         let insert = withValues ? "INSERT INTO t VALUES ('secret')" : "INSERT INTO t VALUES (?)"

@@ -11,9 +11,11 @@ import Testing
         try database.write { try $0.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, v)") }
     }
 
-    @Test("every value comes back as it went in", arguments: [
-        .null, 0, -1, .integer(.min), .integer(.max), 0.5, .real(-0.0), .real(.infinity), "", "text", "\u{0}a😀", .blob([]), .blob([0, 255]),
-    ] as [Value])
+    @Test(
+        "every value comes back as it went in",
+        arguments: [
+            .null, 0, -1, .integer(.min), .integer(.max), 0.5, .real(-0.0), .real(.infinity), "", "text", "\u{0}a😀", .blob([]), .blob([0, 255]),
+        ] as [Value])
     func roundTrip(value: Value) throws {
         try database.write { try $0.execute("INSERT INTO t VALUES (1, ?)", [value]) }
         #expect(try database.read { try $0.first("SELECT v FROM t") } == [value])

@@ -30,7 +30,8 @@ import Testing
         try database.write { connection in
             var options = ImportOptions()
             options.progress = { _ in
-                seen.insert(Int(try connection.rows("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")[0][0].integer ?? -1))
+                seen.insert(
+                    Int(try connection.rows("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")[0][0].integer ?? -1))
             }
             change(&options)
             let importer = try connection.importer(into: "item", columns: ["id", "name", "code", "amount"], options: options)

@@ -101,7 +101,8 @@ import Testing
         options.progress = { afterBatch($0.rows) }
         var filled = ImportTable("filled", columns: ["id", "name"])
         filled.pending = PendingProtection(originalTable: "filled_os")
-        let importer = try connection.importer(into: [filled, ImportTable("filled", member: "gone", columns: ["id"], mode: .delete)], options: options)
+        let importer = try connection.importer(
+            into: [filled, ImportTable("filled", member: "gone", columns: ["id"], mode: .delete)], options: options)
         try importer.push(input)
         try importer.finish()
     }
@@ -152,7 +153,9 @@ import Testing
                 }
             } catch { thrown = error is Undo ? nil : error }
             if thrown != nil { failures += 1 }
-            #expect(try database.read { try $0.rows("SELECT (SELECT count(*) FROM filled), (SELECT name FROM filled_os)") } == [[0, "mine"]], "\(allocation): \(String(describing: thrown))")
+            #expect(
+                try database.read { try $0.rows("SELECT (SELECT count(*) FROM filled), (SELECT name FROM filled_os)") } == [[0, "mine"]],
+                "\(allocation): \(String(describing: thrown))")
             #expect(try database.read { try $0.rows(schema) } == before, "\(allocation)")
             if !hasFailed { break }
         }

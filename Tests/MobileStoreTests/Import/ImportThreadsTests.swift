@@ -49,7 +49,9 @@ import Testing
     }
 
     func content() throws -> [[Value]] {
-        try database.read { try $0.rows("SELECT count(*), sum(id), sum(length(name)), sum(length(note)), max(note) FROM item UNION ALL SELECT * , 0, 0 FROM item_os") }
+        try database.read {
+            try $0.rows("SELECT count(*), sum(id), sum(length(name)), sum(length(note)), max(note) FROM item UNION ALL SELECT * , 0, 0 FROM item_os")
+        }
     }
 
     @Test(arguments: [1000, 65_536, 1 << 20, 100_000_000], [ImportThreads.on, .automatic])
@@ -68,7 +70,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "[1,\"x\",}]", "[\"x\",1,2]]", "[0,\"forbidden\",1]]", "[0,\"x\",1]", "[0,\"\u{1}\",1]]", "[0,\"\(String(repeating: "y", count: 300_000))\",1]]",
+        "[1,\"x\",}]", "[\"x\",1,2]]", "[0,\"forbidden\",1]]", "[0,\"x\",1]", "[0,\"\u{1}\",1]]",
+        "[0,\"\(String(repeating: "y", count: 300_000))\",1]]",
     ])
     func `an error is the same, and everything is as it was`(wrong: String) throws {
         let before = try content()

@@ -76,7 +76,9 @@ import Testing
             let before = try database.read { try Self.content($0) }
             var thrown: (any Error)?
             fault_storage_fail_after(storage, operation, 10, false)  // SQLITE_IOERR
-            do { try database.write { _ = try LargeColumns.importing(Self.input, size: 30_000, on: $0) { $0.threads = .off } } } catch { thrown = error }
+            do { try database.write { _ = try LargeColumns.importing(Self.input, size: 30_000, on: $0) { $0.threads = .off } } } catch {
+                thrown = error
+            }
             let hasFailed = fault_storage_has_failed(storage)
             fault_storage_fail_after(storage, -1, 0, false)
             let rows = try database.read { try $0.rows("SELECT id, state, length FROM _mc_value WHERE state = 1") }

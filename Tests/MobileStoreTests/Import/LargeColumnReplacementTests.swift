@@ -28,7 +28,10 @@ import Testing
             #expect(#expect(throws: StoreError.self) { try LargeValueReader(id!, in: store.database) }?.code == .notFound)
         }
         try store.database.freeRemovedValues()
-        #expect(try store.database.read { try $0.first("SELECT count(*) FROM _mc_chunk WHERE id >> 24 IN (?, ?)", [.integer(old.body!), .integer(old.picture!)]) } == [0])
+        #expect(
+            try store.database.read {
+                try $0.first("SELECT count(*) FROM _mc_chunk WHERE id >> 24 IN (?, ?)", [.integer(old.body!), .integer(old.picture!)])
+            } == [0])
         #expect(try store.text(other.body) == "stays")
         #expect(try store.values() == 3)
     }
@@ -70,7 +73,8 @@ import Testing
                 """)
         }
         let os = try (1...3).map { try store.ids($0, in: "doc_os") }
-        let result = try store.importing(#"[[1,"t","\#(text)",null,2],[2,"t","\#(text)","QQ==",2],[3,"t","\#(text)",null,2],[4,"new","\#(text)",null,2]]"#)
+        let result = try store.importing(
+            #"[[1,"t","\#(text)",null,2],[2,"t","\#(text)","QQ==",2],[3,"t","\#(text)",null,2],[4,"new","\#(text)",null,2]]"#)
         #expect(result.diverted == 3 && result.inserted == 1)
         #expect(try store.ids(1) == shared)
         #expect(try store.text(shared.body) == "one" && store.bytes(shared.picture) == [65, 66, 67])
@@ -114,14 +118,16 @@ import Testing
     @Test func `plain inserts, triggers and row callbacks see ids`() throws {
         try store.database.write { connection in
             try connection.execute(
-                "CREATE TABLE seen(id, body, old); CREATE TRIGGER tr AFTER UPDATE ON doc BEGIN INSERT INTO seen VALUES (new.id, new.body, old.body); END")
+                "CREATE TABLE seen(id, body, old); CREATE TRIGGER tr AFTER UPDATE ON doc BEGIN INSERT INTO seen VALUES (new.id, new.body, old.body); END"
+            )
         }
         var changes: [ImportChange] = []
         try store.importing(Array(#"[[1,"a","one",null,1],[2,"a","\#(Self.long)",null,1]]"#.utf8), mode: .insert) { $0.pending = nil }
         let old = try store.ids(1)
         try store.importing(#"[[1,"a","two",null,1]]"#) { $0.changes = { changes.append($0) } }
         #expect(changes == [ImportChange(table: 0, row: 1, kind: .updated, key: [1])])
-        #expect(try store.database.read { try $0.rows("SELECT * FROM seen") } == [[1, .integer(try #require(store.ids(1).body)), .integer(old.body!)]])
+        #expect(
+            try store.database.read { try $0.rows("SELECT * FROM seen") } == [[1, .integer(try #require(store.ids(1).body)), .integer(old.body!)]])
         #expect(try store.values() == 2)
     }
 }

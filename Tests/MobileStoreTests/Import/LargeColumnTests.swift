@@ -54,7 +54,8 @@ import Testing
         arguments: [
             (#"[8,"x","@\x",null,1]]"#, StoreError.Code.json, 1, "body"), (#"[8,"x","@\ud83dx",null,1]]"#, .json, 6, "body"),
             ("[8,\"x\",\"@\u{1}\",null,1]]", .json, 0, "body"), (#"[8,"x",null,"@!A",1]]"#, .type, 0, "picture"),
-            (#"[8,"x",null,"@A",1]]"#, .type, 1, "picture"), (#"[8,"x",null,"@QQ=A",1]]"#, .type, 3, "picture"), (#"[8,"x",null,"@QR==",1]]"#, .type, 2, "picture"),
+            (#"[8,"x",null,"@A",1]]"#, .type, 1, "picture"), (#"[8,"x",null,"@QQ=A",1]]"#, .type, 3, "picture"),
+            (#"[8,"x",null,"@QR==",1]]"#, .type, 2, "picture"),
             (#"[8,"x",null,"@\/=",1]]"#, .type, 2, "picture"), (#"[8,"x",null,"@QQ==QUJD",1]]"#, .type, 4, "picture"),
             (#"[8,"x",null,"@\u0041\u0021",1]]"#, .type, 6, "picture"), (#"[8,"x",null,"@*\x",1]]"#, .type, 0, "picture"),
             (#"[8,"x","@",7,1]]"#, .type, 2, "picture"), (#"[8,"x","@",null,1,2]]"#, .type, 8, ""), (#"[8,"x","@"]"#, .type, 1, "picture"),
@@ -98,7 +99,8 @@ import Testing
                 let error = #expect(throws: StoreError.self) { try store.importing(Array(input[..<length]), size: 9000) { $0.threads = threads } }
                 #expect(error?.code == .truncated && error?.byteOffset == Int64(length))
                 try store.database.write { connection in
-                    let importer = try connection.importer(into: "doc", columns: LargeColumns.columns, options: LargeColumns.options { $0.threads = threads })
+                    let importer = try connection.importer(
+                        into: "doc", columns: LargeColumns.columns, options: LargeColumns.options { $0.threads = threads })
                     try importer.push(Array(input[..<length]))
                 }
                 #expect(try store.content() == before)
@@ -120,7 +122,9 @@ import Testing
     @Test func `a row's length does not count what comes in parts, wherever chunks end`() throws {
         let long = String(repeating: "abcd", count: 20_000), limit = ByteCount.bytes(2000)
         for size in [700, 5000, .max] {
-            try store.importing(#"[[1,"\#(String(repeating: "t", count: 1000))","\#(long)","\#(long)",1]]"#, size: size) { $0.maximumRowBytes = limit }
+            try store.importing(#"[[1,"\#(String(repeating: "t", count: 1000))","\#(long)","\#(long)",1]]"#, size: size) {
+                $0.maximumRowBytes = limit
+            }
             let ids = try store.ids(1)
             #expect(try store.text(ids.body) == long && store.bytes(ids.picture)?.count == 60_000)
             let input = #"[{"id":1,"body":"\#(long)","picture":"\#(long)","title":"\#(String(repeating: "t", count: 3000))"}]"#
@@ -170,7 +174,8 @@ import Testing
             }
             let back = try LargeColumns()
             try back.importing(exported, size: 33_333)
-            #expect(try back.database.read { try $0.rows("SELECT id, title, pages FROM doc") } == [[1, "one", 15], [2, "two", 20], [3, "three", 30]])
+            #expect(
+                try back.database.read { try $0.rows("SELECT id, title, pages FROM doc") } == [[1, "one", 15], [2, "two", 20], [3, "three", 30]])
             #expect(try back.text(back.ids(1).body) == text && back.bytes(back.ids(1).picture) == picture)
             #expect(try back.ids(2) == (nil, nil))
             #expect(try back.text(back.ids(3).body) == "x" && back.bytes(back.ids(3).picture) == [])

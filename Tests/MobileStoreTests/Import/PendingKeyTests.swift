@@ -31,20 +31,29 @@ import Testing
         }
     }
 
-    @Test("a row is diverted if its key is pending, and not if it is only similar", arguments: [
-        ("5", true), ("-7", true), ("0", true), ("5.0", true), ("1.5", true), ("1e300", true), (#""abc""#, true), (#""é""#, true), (#""12x""#, true),
-        (#""9223372036854775808""#, true), (#""-9223372036854775809""#, true), (#""""#, true), (#""key 200""#, true), ("1100", true),
-        ("6", false), ("-5", false), ("2.5", false), ("1e301", false), ("-1e300", false), (#""5""#, false), (#""-7""#, false), (#""05""#, false), (#""-""#, false),
-        (#""-0""#, false), (#""abd""#, false), (#""ABC""#, false), (#""key 201""#, false), (#""key 20""#, true), (#""9223372036854775807""#, false),
-        (#""99999999999999999999""#, false), (#""1/2""#, false), ("9007199254740993.0", false),
-    ])
+    @Test(
+        "a row is diverted if its key is pending, and not if it is only similar",
+        arguments: [
+            ("5", true), ("-7", true), ("0", true), ("5.0", true), ("1.5", true), ("1e300", true), (#""abc""#, true), (#""é""#, true),
+            (#""12x""#, true),
+            (#""9223372036854775808""#, true), (#""-9223372036854775809""#, true), (#""""#, true), (#""key 200""#, true), ("1100", true),
+            ("6", false), ("-5", false), ("2.5", false), ("1e301", false), ("-1e300", false), (#""5""#, false), (#""-7""#, false), (#""05""#, false),
+            (#""-""#, false),
+            (#""-0""#, false), (#""abd""#, false), (#""ABC""#, false), (#""key 201""#, false), (#""key 20""#, true),
+            (#""9223372036854775807""#, false),
+            (#""99999999999999999999""#, false), (#""1/2""#, false), ("9007199254740993.0", false),
+        ])
     func keys(key: String, isPending: Bool) throws {
         var table = ImportTable("item", columns: ["code", "name"])
         table.pending = PendingProtection(originalTable: "item_os")
         let before = try database.read { try $0.first("SELECT count(*) FROM item")?[0].integer }
         let result = try importing("{\"item\":[[\(key),\"theirs\"]]}", table)
         #expect(result.diverted == (isPending ? 1 : 0))
-        let counts = try database.read { try $0.first("SELECT (SELECT count(*) FROM item_os WHERE name = 'theirs'), (SELECT count(*) FROM item WHERE name = 'theirs'), (SELECT count(*) FROM item)") }
+        let counts = try database.read {
+            try $0.first(
+                "SELECT (SELECT count(*) FROM item_os WHERE name = 'theirs'), (SELECT count(*) FROM item WHERE name = 'theirs'), (SELECT count(*) FROM item)"
+            )
+        }
         #expect(counts?[0] == (isPending ? 1 : 0) && counts?[1] == (isPending ? 0 : 1))
         #expect(counts?[2].integer == before.map { $0 + (isPending ? 0 : 1) })
     }
@@ -52,7 +61,8 @@ import Testing
     @Test func `a key of several columns of every type is pending as a whole`() throws {
         let keys: [[Value]] = [[1, "a"], [1, "b"], ["1", "a"], [1.5, "a"], [.null, "a"], [1, .null], [2, "a"]]
         try database.write { connection in
-            _ = try connection.execute("CREATE TABLE pair(a, b, name TEXT, PRIMARY KEY(a, b)); CREATE TABLE pair_os(a, b, name TEXT, PRIMARY KEY(a, b))")
+            _ = try connection.execute(
+                "CREATE TABLE pair(a, b, name TEXT, PRIMARY KEY(a, b)); CREATE TABLE pair_os(a, b, name TEXT, PRIMARY KEY(a, b))")
             for key in keys.dropLast() { try connection.execute("INSERT INTO pair_os(a, b) VALUES (?, ?)", key) }
         }
         var table = ImportTable("pair", columns: ["a", "b", "name"])

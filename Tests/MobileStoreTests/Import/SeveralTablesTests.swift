@@ -89,7 +89,9 @@ import Testing
             (#"{1:[]}"#, .json, 1, "import of \"customer\", byte 1: expected the name of a table or '}', found '1'"),
             (#"{}x"#, .json, 2, "import of \"customer\", byte 2: expected nothing behind the rows, found 'x'"),
         ] as [(String, StoreError.Code, Int64, String)])
-    func `what is no such object is refused at the first byte that cannot be`(json: String, code: StoreError.Code, offset: Int64, message: String) throws {
+    func `what is no such object is refused at the first byte that cannot be`(json: String, code: StoreError.Code, offset: Int64, message: String)
+        throws
+    {
         for size in [1, 5, 1000] {
             for threads in [ImportThreads.off, .on] {
                 var options = ImportOptions()

@@ -79,16 +79,19 @@ import Testing
         let database = try Database(directory.profile())
         var pages = try database.pages("SELECT 1, 1234, 'ü', 1, x'0001', 2.0, NULL UNION ALL SELECT 2, -5, '', 0, x'', 1e300, 'x'")
         let page = try #require(try pages.next())
-        #expect(try text { writer throws(StoreError) in try writer.rows(of: page) }
-            == #"[[1,1234,"ü",1,"AAE=",2.0,null],[2,-5,"",0,"",1e+300,"x"]]"#)
+        #expect(
+            try text { writer throws(StoreError) in try writer.rows(of: page) }
+                == #"[[1,1234,"ü",1,"AAE=",2.0,null],[2,-5,"",0,"",1e+300,"x"]]"#)
         let types: [JSONColumnType] = [.text, .decimal(precision: 7, scale: 2), .text, .boolean, .blob, .real, .any]
-        #expect(try text { writer throws(StoreError) in try writer.object { w throws(StoreError) in try w.member("r", rowsOf: page, types: types) } }
-            == #"{"r":[["1",12.34,"ü",true,"AAE=",2.0,null],["2",-0.05,"",false,"",1e+300,"x"]]}"#)
+        #expect(
+            try text { writer throws(StoreError) in try writer.object { w throws(StoreError) in try w.member("r", rowsOf: page, types: types) } }
+                == #"{"r":[["1",12.34,"ü",true,"AAE=",2.0,null],["2",-0.05,"",false,"",1e+300,"x"]]}"#)
         let wrong = #expect(throws: StoreError.self) {
             try text { writer throws(StoreError) in try writer.rows(of: page, types: [.any, .any, .integer, .any, .any, .any, .any]) }
         }
         #expect(wrong?.code == .type && wrong?.row == 1)
-        #expect(#expect(throws: StoreError.self) { try text { writer throws(StoreError) in try writer.rows(of: page, types: [.any]) } }?.code == .misuse)
+        #expect(
+            #expect(throws: StoreError.self) { try text { writer throws(StoreError) in try writer.rows(of: page, types: [.any]) } }?.code == .misuse)
     }
 
     @Test func `a sink gets all of the text in pieces, and what it throws comes back`() throws {

@@ -26,8 +26,9 @@ import Testing
         let bytes = try JSONMessage.bytes(header: ["pkg": "CRM:1.0", "id": 7], content: ["rows": [[2, "two"]]])
         #expect(String(decoding: bytes, as: UTF8.self) == Self.text)
         let read = try JSONMessage(parsing: bytes)
-        #expect(try JSONMessage.bytes(header: ["of": "another"]) { writer throws(StoreError) in try writer.value(read.content) }
-            == Array(#"{"header":{"of":"another"},"content":{"rows":[[2,"two"]]}}"#.utf8))
+        #expect(
+            try JSONMessage.bytes(header: ["of": "another"]) { writer throws(StoreError) in try writer.value(read.content) }
+                == Array(#"{"header":{"of":"another"},"content":{"rows":[[2,"two"]]}}"#.utf8))
         #expect(try JSONMessage.bytes(header: [:]) == Array(#"{"header":{},"content":{}}"#.utf8))
     }
 

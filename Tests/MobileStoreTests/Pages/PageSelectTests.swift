@@ -19,10 +19,13 @@ import Testing
 
     private let byName = PageQuery(["id", "\"name\""], from: "city", where: "name = ?1 AND id > ?2", orderedBy: [.init("id")])
 
-    @Test("a page has the first rows that its values choose, and tells whether there are more", arguments: [
-        (0, 10, Array(stride(from: 7, to: 100, by: 10)), false), (200, 4, [207, 217, 227, 237], false), (200, 5, [207, 217, 227, 237, 247], true),
-        (200, 100, [207, 217, 227, 237, 247], true), (247, 1, [], true),
-    ] as [(Int64, Int, [Int64], Bool)])
+    @Test(
+        "a page has the first rows that its values choose, and tells whether there are more",
+        arguments: [
+            (0, 10, Array(stride(from: 7, to: 100, by: 10)), false), (200, 4, [207, 217, 227, 237], false),
+            (200, 5, [207, 217, 227, 237, 247], true),
+            (200, 100, [207, 217, 227, 237, 247], true), (247, 1, [], true),
+        ] as [(Int64, Int, [Int64], Bool)])
     func firstRows(behind: Int64, size: Int, expected: [Int64], isAtEnd: Bool) throws {
         let select = try PageSelect(byName), values: [Value] = ["city 7", .integer(behind)]
         for page in [try database.page(select, values, size: size), try database.read { try $0.page(select, values, size: size) }] {
@@ -66,7 +69,8 @@ import Testing
                 group.addTask {
                     try (0..<100).allSatisfy { round in
                         let number = (index + round) % 10
-                        return try database.page(select, [.text("city \(number)"), 0], size: 3).map { $0.integer(0) % 10 } == .init(repeating: Int64(number), count: 3)
+                        return try database.page(select, [.text("city \(number)"), 0], size: 3).map { $0.integer(0) % 10 }
+                            == .init(repeating: Int64(number), count: 3)
                     }
                 }
             }

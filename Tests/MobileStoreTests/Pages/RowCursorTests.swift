@@ -61,7 +61,8 @@ import Testing
 
     @Test func `values of every type are places`() throws {
         try database.write { connection in
-            try connection.execute("CREATE TABLE v(id INTEGER PRIMARY KEY, v); INSERT INTO v(v) VALUES (NULL), (7), (0.5), ('x'), (''), (x'00'), (x'')")
+            try connection.execute(
+                "CREATE TABLE v(id INTEGER PRIMARY KEY, v); INSERT INTO v(v) VALUES (NULL), (7), (0.5), ('x'), (''), (x'00'), (x'')")
         }
         let query = PageQuery(["v"], from: "v", orderedBy: [.init("v", nulls: .last), .init("id", descending: true)])
         let expected = try database.read { try $0.rows("SELECT v FROM v ORDER BY v NULLS LAST, id DESC").map { $0[0] } }

@@ -1,5 +1,6 @@
-@testable import MobileCrypto
 import Testing
+
+@testable import MobileCrypto
 
 @Suite struct PasswordVerifierTests {
     /// Parameters that make a check cost next to nothing.

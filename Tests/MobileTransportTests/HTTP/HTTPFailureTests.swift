@@ -172,11 +172,13 @@ import Testing
 
         let echoing = try HTTPServer(handler: echo)
         defer { echoing.stop() }
-        #expect(failure({
-            var again = TransportRequest(url: "http://127.0.0.1:\(echoing.port)/")
-            again.cancellation = cancellation
-            return again
-        }())?.code == .cancelled)
+        #expect(
+            failure(
+                {
+                    var again = TransportRequest(url: "http://127.0.0.1:\(echoing.port)/")
+                    again.cancellation = cancellation
+                    return again
+                }())?.code == .cancelled)
         #expect(try transport.send(TransportRequest(url: "http://127.0.0.1:\(echoing.port)/")).response.status == 200)
     }
 

@@ -68,9 +68,11 @@ extension ModelDemo {
         for entity in synchronizedEntities where entity.model.operations.contains(where: { $0.kind == .update }) {
             guard let attribute = entity.attributes.first(where: { $0.type == .bigBinary }) else { continue }
             let objects = try device.package.entity(entity.name).page(size: 10)
-            guard let object = objects.first(where: { object in
-                object.metadata.name != edits.deleted?.entity.name && object.surrogateKey != edits.refused?.object.surrogateKey
-            }) else { continue }
+            guard
+                let object = objects.first(where: { object in
+                    object.metadata.name != edits.deleted?.entity.name && object.surrogateKey != edits.refused?.object.surrogateKey
+                })
+            else { continue }
             let bytes = (0..<500_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 11) }
             let file = folder.path("picture.jpg")
             try Data(bytes).write(to: URL(fileURLWithPath: file))
@@ -88,7 +90,8 @@ extension ModelDemo {
         try device.application.startConnection(timeout: .seconds(30))
         try device.package.submitPendingOperations()
         let result = try device.synchronize()
-        narrator.say("\(Format.count(result.operationsSent, "operation")) sent: \(result.operationsAccepted) accepted, \(result.operationsRejected) rejected")
+        narrator.say(
+            "\(Format.count(result.operationsSent, "operation")) sent: \(result.operationsAccepted) accepted, \(result.operationsRejected) rejected")
         let expected = edits.refused == nil ? 0 : 1
         try narrator.check("\(expected) rejected", result.operationsRejected == expected, "rejected: \(result.operationsRejected)")
         guard let (object, refusal, before) = edits.refused else { return }

@@ -98,7 +98,9 @@ final class ModelDemo {
             after = last.surrogateKey
         }
         let duration = ContinuousClock.now - start
-        narrator.say("\(Format.count(seen)) objects of \(entity.name) in pages of 100 in \(Format.time(duration)), \(Format.rate(seen, "objects", in: duration))")
+        narrator.say(
+            "\(Format.count(seen)) objects of \(entity.name) in pages of 100 in \(Format.time(duration)), \(Format.rate(seen, "objects", in: duration))"
+        )
         try runFirstQuery()
         try showParentWithChildren()
     }

@@ -77,7 +77,9 @@ extension SampleDemo {
         }
         narrator.say("\(customer.name), \(customer.city), credit limit \(Format.money(customer.creditLimit)):")
         for order in customer.orders {
-            narrator.say("  order \(order.id_) of \(order.orderDate), \(order.status), \(Format.money(order.total)), \(Format.count(order.lines.count, "line"))")
+            narrator.say(
+                "  order \(order.id_) of \(order.orderDate), \(order.status), \(Format.money(order.total)), \(Format.count(order.lines.count, "line"))"
+            )
         }
     }
 }
