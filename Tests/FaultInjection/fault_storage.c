@@ -423,6 +423,7 @@ void fault_storage_hide_shared_memory(fault_storage *storage)
 {
     storage->hides_shared_memory = true;
 }
+
 void fault_storage_set_sector_size(fault_storage *storage, int bytes)
 {
     storage->sector_size = bytes;

@@ -22,6 +22,10 @@ typedef struct mc_json_stop {
     bool too_deep;         ///< it is valid JSON, but nested deeper than the caller allows
 } mc_json_stop;
 
+/// The bytes that a number begins with, behind the word `case` of a switch.
+#define MC_JSON_NUMBER_START                                                                                                               \
+    '-' : case '0' : case '1' : case '2' : case '3' : case '4' : case '5' : case '6' : case '7' : case '8' : case '9'
+
 /// A number as it was written. Its value is `digits * 10 ^ exponent` unless `inexact`.
 typedef struct mc_json_number {
     const uint8_t *text;  ///< its first byte

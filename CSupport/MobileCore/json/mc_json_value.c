@@ -45,17 +45,7 @@ static const uint8_t *scalar_end(const uint8_t *at, const uint8_t *end, mc_json_
     case 'n': return mc_json_word_end(at, end, "null", stop);
     case 't': return mc_json_word_end(at, end, "true", stop);
     case 'f': return mc_json_word_end(at, end, "false", stop);
-    case '-':
-    case '0':
-    case '1':
-    case '2':
-    case '3':
-    case '4':
-    case '5':
-    case '6':
-    case '7':
-    case '8':
-    case '9': return mc_json_number_end(at, end, &number, stop);
+    case MC_JSON_NUMBER_START: return mc_json_number_end(at, end, &number, stop);
     default: return mc_json_stop_at(stop, at, end, "a value");
     }
 }

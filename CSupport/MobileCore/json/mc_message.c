@@ -276,17 +276,7 @@ static mc_status read_value(reader *reader, const uint8_t **at)
         status = close_container(reader);
         break;
     }
-    case '-':
-    case '0':
-    case '1':
-    case '2':
-    case '3':
-    case '4':
-    case '5':
-    case '6':
-    case '7':
-    case '8':
-    case '9': status = read_number(reader, at); break;
+    case MC_JSON_NUMBER_START: status = read_number(reader, at); break;
     default: return stop_here(reader, *at, "a value");
     }
     return status == MC_OK ? go_on(reader, at) : status;

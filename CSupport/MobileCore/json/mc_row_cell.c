@@ -291,17 +291,7 @@ const uint8_t *mc_row_cell_read(mc_row_reader *reader, const mc_row_column *colu
     }
     switch (*at) {
     case '"': return read_string(reader, rule, at, end, cell, outcome);
-    case '-':
-    case '0':
-    case '1':
-    case '2':
-    case '3':
-    case '4':
-    case '5':
-    case '6':
-    case '7':
-    case '8':
-    case '9': return read_number(reader, column, at, end, cell, outcome);
+    case MC_JSON_NUMBER_START: return read_number(reader, column, at, end, cell, outcome);
     case 'n':
     case 't':
     case 'f': return read_word(reader, rule, at, end, cell, outcome);
