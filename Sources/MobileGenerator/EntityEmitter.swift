@@ -152,7 +152,7 @@ struct EntityEmitter: Emitter {
         }
         text.line()
         text.documentation("The object of a row whose attributes begin at `column`, for the runtime.")
-        text.block("public required init(row: Row, at column: Int, context: EntityContext)") { text in
+        text.block("public required init(row: borrowing Row, at column: Int, context: EntityContext)") { text in
             text.line("stored = Stored(\(stored.isEmpty ? ")" : "")")
             for (position, (index, attribute)) in stored.enumerated() {
                 let end = position == stored.count - 1 ? ")" : ","

@@ -11,11 +11,16 @@ open class Entity {
     /// The local primary key; 0 until the object is created, positive afterwards. Objects of the model whose keys the server knows get
     /// them from a granted range. May be set by the application before `create` to a key of ``PackageDatabase/keyGenerator``.
     /// SMP 2.3: `surrogateKey`, `_surrogateKey`.
-    @exclusivity(unchecked) public final internal(set) var surrogateKey: Int64 = 0
+    public final internal(set) var surrogateKey: Int64 {
+        get { key }
+        set { key = newValue }
+    }
     /// How far the row's pending change has come, as of when the object was last read or written.
     // An object stays in one isolation, and what is marked so below is only read and written as a whole, or changed by functions that see
     // nothing but the value. So no two accesses overlap, and the run-time check for that would cost each object of a list ten calls.
     @exclusivity(unchecked) final var replay = ReplayState()
+    // Not the public property itself: the code of other modules would check each access to that one all the same.
+    @exclusivity(unchecked) private final var key: Int64 = 0
     @exclusivity(unchecked) final var presence = Presence.new
     @exclusivity(unchecked) @usableFromInline final var isLoading = false
     final var dirty = DirtyAttributes()
@@ -37,15 +42,16 @@ open class Entity {
 
     /// The object of a row. Derived classes set their stored properties from it before they call this: attribute `i` is in column
     /// `column + i`, large attributes are skipped. Setting them then marks nothing as changed, and costs no check.
-    public required init(row: Row, at column: Int, context: EntityContext) {
+    ///
+    /// The row is borrowed: each object of a list would otherwise take hold of its page and let go of it again.
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
+        // Read before the object keeps the context, which then need not be held once more meanwhile.
+        let referenceCount = context.metadata.referenceCount, firstReference = column + context.metadata.attributeCount
         self.context = context
-        surrogateKey = row.integer(0)
+        key = row.integer(0)
         replay = ReplayState(row)
         presence = .stored
-        let metadata = context.metadata
-        if metadata.referenceCount > 0 {
-            references = ReferenceKeys(row, at: column + metadata.attributeCount, count: metadata.referenceCount)
-        }
+        if referenceCount > 0 { references = ReferenceKeys(row, at: firstReference, count: referenceCount) }
     }
 
     // MARK: Hooks that generated classes override

@@ -12,9 +12,11 @@ public final class GenericEntity: Entity {
     }
 
     /// The object of a row whose attributes begin at `column`.
-    public required init(row: Row, at column: Int, context: EntityContext) {
-        values = context.metadata.attributes.map { attribute in
-            attribute.isLarge ? .null : attribute.storage.attributeValue(row.value(column + attribute.index)) ?? .null
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
+        values = []
+        values.reserveCapacity(context.metadata.attributeCount)
+        for attribute in context.metadata.attributes {
+            values.append(attribute.isLarge ? .null : attribute.storage.attributeValue(row.value(column + attribute.index)) ?? .null)
         }
         super.init(row: row, at: column, context: context)
     }

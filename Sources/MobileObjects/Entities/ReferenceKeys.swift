@@ -32,7 +32,7 @@ struct ReferenceKeys: Sendable, Equatable {
     }
 
     /// Reads `count` columns of `row` from `column` on.
-    init(_ row: Row, at column: Int, count: Int) {
+    init(_ row: borrowing Row, at column: Int, count: Int) {
         for index in 0..<count { self[index] = row.integer(column + index) }
     }
 }

@@ -27,7 +27,7 @@ struct ReplayState: Equatable, Sendable {
     }
 
     /// Of a row that was selected with ``EntitySQL/columns``.
-    init(_ row: Row) {
+    init(_ row: borrowing Row) {
         self.init(
             change: PendingChange(rawValue: Int(row.integer(1))) ?? .none, counter: row.integer(2), submitted: row.integer(3), failed: row.integer(4))
     }

@@ -61,7 +61,8 @@ extension EntityContext {
     /// Makes an object of each row.
     func append<T: Entity>(_ page: RowPage, to objects: inout [T]) {
         objects.reserveCapacity(objects.count + page.count)
-        for row in page { objects.append(T(row: row, at: EntitySQL.firstAttribute, context: self)) }
+        // By position: an iterator's rows would each hold the page once more.
+        for position in 0..<page.count { objects.append(T(row: page[position], at: EntitySQL.firstAttribute, context: self)) }
     }
 }
 

@@ -127,7 +127,7 @@ public final class Customer: Entity, ModelledEntity {
     }
 
     /// The object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: Row, at column: Int, context: EntityContext) {
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
         stored = Stored(
             id_: row.integer(column),
             name: row.string(column + 1) ?? "",
