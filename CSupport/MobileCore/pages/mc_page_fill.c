@@ -64,6 +64,11 @@ mc_status mc_page_fill_rows(mc_page_fill *fill, mc_statement *statement, bool *a
 
 static mc_status prepare(const mc_page_source *source, mc_statement **statement, mc_error *error)
 {
+    if (source->hash != 0) {
+        *statement = mc_statement_cache_take(source->connection, source->sql, source->length, source->hash);
+        if (*statement != NULL)
+            return MC_OK;
+    }
     return mc_statement_prepare(source->connection, source->sql, source->length, statement, error);
 }
 

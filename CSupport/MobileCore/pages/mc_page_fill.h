@@ -44,6 +44,7 @@ typedef struct mc_page_source {
     mc_connection *connection;
     const char *sql;
     size_t length;
+    uint64_t hash;  ///< of the text (`mc_statement_hash`); 0: not known
     mc_status (*bind)(const void *context, mc_statement *statement, mc_error *error);
     const void *context;
 } mc_page_source;

@@ -12,6 +12,7 @@
 struct mc_page_select {
     char *filling, *plain;
     size_t filling_length, plain_length;
+    uint64_t filling_hash, plain_hash;  ///< for the statement caches: a find of one row is short enough to feel it
     size_t column_count, stride;
 };
 
@@ -26,6 +27,8 @@ static mc_status put_into_words(mc_page_select *select, const mc_cursor_parts *p
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for the SQL of a page");
     select->filling_length = strlen(select->filling);
     select->plain_length = strlen(select->plain);
+    select->filling_hash = mc_statement_hash(select->filling, select->filling_length);
+    select->plain_hash = mc_statement_hash(select->plain, select->plain_length);
     return MC_OK;
 }
 
@@ -90,8 +93,12 @@ static mc_status bind_values(const void *context, mc_statement *statement, mc_er
 static mc_status fill_page(const mc_page_select *select, mc_connection *connection, values *bound, mc_page_fill *fill, bool *at_end,
                            mc_error *error)
 {
-    mc_page_source source = {
-        .connection = connection, .sql = select->filling, .length = select->filling_length, .bind = bind_values, .context = bound};
+    mc_page_source source = {.connection = connection,
+                             .sql = select->filling,
+                             .length = select->filling_length,
+                             .hash = select->filling_hash,
+                             .bind = bind_values,
+                             .context = bound};
     bool done = false;
     if (select->stride <= MC_PAGE_FUNCTION_COLUMNS) {
         const mc_status status = mc_page_fill_by_statement(&source, fill, at_end, &done, error);
@@ -100,6 +107,7 @@ static mc_status fill_page(const mc_page_select *select, mc_connection *connecti
     }
     source.sql = select->plain;
     source.length = select->plain_length;
+    source.hash = select->plain_hash;
     bound->others = 1;  // "@mc_rows"
     return mc_page_fill_by_steps(&source, fill, at_end, error);
 }

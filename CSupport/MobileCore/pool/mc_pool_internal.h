@@ -174,7 +174,10 @@ mc_status mc_statement_cache_open(mc_connection *connection, int limit, mc_error
 void mc_statement_cache_close(mc_connection *connection);
 void mc_statement_reset_all(mc_connection *connection);
 void mc_statement_release_all(mc_connection *connection);
-mc_statement *mc_statement_cache_take(mc_connection *connection, const char *sql, size_t length);
+/// Of an SQL text, as the cache looks for it.
+uint64_t mc_statement_hash(const char *sql, size_t length);
+/// Takes the statement of a text, whose hash is `hash`, out of the cache. NULL where there is none.
+mc_statement *mc_statement_cache_take(mc_connection *connection, const char *sql, size_t length, uint64_t hash);
 mc_status mc_statement_adopt(mc_connection *connection, sqlite3_stmt *handle, const char *sql, size_t length, mc_statement **out,
                              mc_error *error);
 /// How an SQL text is shown in a message: at most 80 bytes of its first line.

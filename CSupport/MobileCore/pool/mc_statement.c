@@ -56,7 +56,7 @@ static mc_status prepare_first(mc_connection *connection, const char *sql, size_
 
 mc_status mc_statement_prepare(mc_connection *connection, const char *sql, size_t length, mc_statement **out, mc_error *error)
 {
-    *out = mc_statement_cache_take(connection, sql, length);
+    *out = mc_statement_cache_take(connection, sql, length, mc_statement_hash(sql, length));
     if (*out != NULL)
         return MC_OK;
     sqlite3_stmt *handle = NULL;
@@ -274,7 +274,7 @@ static mc_status run_script(mc_connection *connection, const char *sql, size_t l
 mc_status mc_connection_exec(mc_connection *connection, const char *sql, size_t length, int64_t *changes, mc_error *error)
 {
     int64_t changed = 0;
-    mc_statement *statement = mc_statement_cache_take(connection, sql, length);
+    mc_statement *statement = mc_statement_cache_take(connection, sql, length, mc_statement_hash(sql, length));
     sqlite3_stmt *first = NULL;
     const char *tail = NULL;
     mc_status status = MC_OK;

@@ -35,8 +35,8 @@ static inline uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ (hash >> 32);
 }
 
-/// The texts are hashed at every look-up: in four lanes of eight bytes, which do not wait for each other.
-static uint64_t hash_of(const char *sql, size_t length)
+/// The texts are hashed at most look-ups: in four lanes of eight bytes, which do not wait for each other.
+uint64_t mc_statement_hash(const char *sql, size_t length)
 {
     enum { LANES = 4, WORD = sizeof(uint64_t) };
     uint64_t lanes[LANES] = {0x9E3779B97F4A7C15u ^ length, 0xBF58476D1CE4E5B9u, 0x94D049BB133111EBu, 0xC2B2AE3D27D4EB4Fu};
@@ -107,9 +107,8 @@ void mc_statement_cache_close(mc_connection *connection)
     connection->buckets = NULL;
 }
 
-mc_statement *mc_statement_cache_take(mc_connection *connection, const char *sql, size_t length)
+mc_statement *mc_statement_cache_take(mc_connection *connection, const char *sql, size_t length, uint64_t hash)
 {
-    const uint64_t hash = hash_of(sql, length);
     mc_statement *statement = *bucket_of(connection, hash);
     while (statement != NULL && (statement->hash != hash || statement->length != length || memcmp(statement->sql, sql, length) != 0))
         statement = statement->chain;
@@ -135,7 +134,8 @@ mc_status mc_statement_adopt(mc_connection *connection, sqlite3_stmt *handle, co
     }
     memcpy(text, sql, length);
     text[length] = '\0';
-    *statement = (mc_statement){.handle = handle, .connection = connection, .hash = hash_of(sql, length), .length = length, .sql = text};
+    *statement =
+        (mc_statement){.handle = handle, .connection = connection, .hash = mc_statement_hash(sql, length), .length = length, .sql = text};
     list_push(&connection->in_use, statement);
     connection->statistics.misses++;
     *out = statement;
