@@ -5,8 +5,9 @@
 #include "blobs/mc_blob_internal.h"
 #include "blobs/mc_utf8_counter.h"
 
-/// Reading ahead begins with what is asked for, and grows while reads follow each other: then the costs of a connection and a look-up,
-/// which each fetch has, are few beside those of its bytes. Requests from DIRECT on bear them alone and are not copied twice.
+/// Reading ahead grows while reads follow each other: then the costs of a connection and a look-up, which each fetch has, are few beside
+/// those of its bytes. What is asked for goes straight to the caller, only what is read ahead is copied twice; requests from DIRECT on
+/// bear the costs alone.
 enum { WINDOW_LEAST = 4096, WINDOW_MOST = 256 * 1024, WINDOW_GROWTH = 4, DIRECT = 128 * 1024 };
 
 struct mc_blob_reader {
@@ -92,51 +93,65 @@ static mc_status open_chunk(const mc_blob_reader *reader, sqlite3 *db, int64_t n
     return MC_OK;
 }
 
-/// Copies `length` bytes of the value from `byte` on, all of which exist.
-static mc_status read_at(const mc_blob_reader *reader, sqlite3 *db, int64_t byte, uint8_t *buffer, size_t length, mc_error *error)
+/// Bytes of the value on their way to memory.
+typedef struct transfer {
+    const mc_blob_reader *reader;
+    sqlite3 *db;
+    sqlite3_blob *blob;  ///< the chunk that was read last; NULL before the first
+    int64_t byte;        ///< where it goes on
+} transfer;
+
+/// Copies the next `length` bytes, all of which exist.
+static mc_status copy_next(transfer *transfer, uint8_t *buffer, size_t length, mc_error *error)
 {
+    const mc_blob_reader *const reader = transfer->reader;
     const int64_t chunk_size = reader->description.chunk_size;
-    sqlite3_blob *blob = NULL;
-    mc_status status = MC_OK;
-    while (length > 0 && status == MC_OK) {
-        const int64_t number = byte / chunk_size, offset = byte % chunk_size;
+    while (length > 0) {
+        const int64_t number = transfer->byte / chunk_size, offset = transfer->byte % chunk_size;
         const size_t in_chunk = (size_t)(chunk_size - offset);
         const size_t size = length < in_chunk ? length : in_chunk;
-        status = open_chunk(reader, db, number, &blob, error);
-        if (status != MC_OK)
-            break;
-        const int code = sqlite3_blob_read(blob, buffer, (int)size, (int)offset);
+        if (offset == 0 || transfer->blob == NULL) {
+            const mc_status status = open_chunk(reader, transfer->db, number, &transfer->blob, error);
+            if (status != MC_OK)
+                return status;
+        }
+        const int code = sqlite3_blob_read(transfer->blob, buffer, (int)size, (int)offset);
         if (code != SQLITE_OK)
-            status = fail_chunk(reader, db, code, number, error);
+            return fail_chunk(reader, transfer->db, code, number, error);
         buffer += size;
-        byte += (int64_t)size;
+        transfer->byte += (int64_t)size;
         length -= size;
     }
-    (void)sqlite3_blob_close(blob);  // repeats the failure that has been reported
-    return status;
+    return MC_OK;
 }
 
-/// The same with a connection of the pool.
-static mc_status fetch(const mc_blob_reader *reader, int64_t byte, uint8_t *buffer, size_t length, mc_error *error)
+/// Fills `buffer`, then `behind` with what follows, from `byte` on, with one connection of the pool.
+static mc_status fetch(const mc_blob_reader *reader, int64_t byte, uint8_t *buffer, size_t length, uint8_t *behind, size_t more,
+                       mc_error *error)
 {
     const mc_checkout checkout = {.timeout_ns = -1};
     mc_connection *connection = NULL;
     mc_status status = mc_pool_checkout(reader->pool, &checkout, &connection, error);
     if (status != MC_OK)
         return status;
-    status = read_at(reader, mc_connection_sqlite(connection), byte, buffer, length, error);
+    transfer transfer = {.reader = reader, .db = mc_connection_sqlite(connection), .byte = byte};
+    status = copy_next(&transfer, buffer, length, error);
+    if (status == MC_OK)
+        status = copy_next(&transfer, behind, more, error);
+    (void)sqlite3_blob_close(transfer.blob);  // repeats the failure that has been reported
     mc_pool_return(reader->pool, connection);
     return status;
 }
 
-/// How much to fetch into the window: more than the last time where that has been read to its end.
-static size_t window_size(const mc_blob_reader *reader, int64_t byte, size_t least)
+/// How much to read behind `length` bytes that are asked for: what makes a small request worth a fetch, and from the second one on
+/// in a row more each time.
+static size_t window_size(const mc_blob_reader *reader, int64_t byte, size_t length)
 {
-    const bool goes_on = reader->window_length > 0 && byte == reader->window_start + (int64_t)reader->window_length;
-    size_t size = goes_on ? reader->window_length * WINDOW_GROWTH : WINDOW_LEAST;
-    if (size > WINDOW_MOST)
-        size = WINDOW_MOST;
-    return size < least ? least : size;
+    const bool goes_on = byte > 0 && byte == reader->window_start + (int64_t)reader->window_length;
+    if (!goes_on)
+        return length < WINDOW_LEAST ? WINDOW_LEAST - length : 0;
+    const size_t last = reader->window_length > length ? reader->window_length : length;
+    return last < WINDOW_MOST / WINDOW_GROWTH ? last * WINDOW_GROWTH : WINDOW_MOST;
 }
 
 static mc_status make_room(mc_blob_reader *reader, size_t size, mc_error *error)
@@ -151,6 +166,31 @@ static mc_status make_room(mc_blob_reader *reader, size_t size, mc_error *error)
     return MC_OK;
 }
 
+/// Fetches `length` bytes into `buffer`, and as many as are to be read ahead into the window; 0 of one of them is allowed.
+static mc_status fetch_ahead(mc_blob_reader *reader, int64_t byte, uint8_t *buffer, size_t length, size_t least_ahead, mc_error *error)
+{
+    const int64_t start = byte + (int64_t)length, left = reader->description.bytes - start;
+    size_t ahead = length >= DIRECT ? 0 : window_size(reader, byte, length);
+    if (ahead < least_ahead)
+        ahead = least_ahead;
+    if (left < (int64_t)ahead)
+        ahead = (size_t)left;
+    mc_status status = make_room(reader, ahead, error);
+    if (status != MC_OK)
+        return status;
+    reader->window_length = 0;
+    status = fetch(reader, byte, buffer, length, reader->window, ahead, error);
+    if (status != MC_OK && ahead > least_ahead) {  // what is damaged may lie behind what is asked for
+        ahead = least_ahead;
+        status = fetch(reader, byte, buffer, length, reader->window, ahead, error);
+    }
+    if (status != MC_OK)
+        return status;
+    reader->window_start = start;
+    reader->window_length = ahead;
+    return MC_OK;
+}
+
 /// Makes the window begin at `byte`, or contain it with at least `least` bytes behind it where the value has them.
 static mc_status fill_window(mc_blob_reader *reader, int64_t byte, size_t least, mc_error *error)
 {
@@ -159,23 +199,7 @@ static mc_status fill_window(mc_blob_reader *reader, int64_t byte, size_t least,
     const int64_t end = reader->window_start + (int64_t)reader->window_length;
     if (byte >= reader->window_start && end - byte >= (int64_t)wanted)
         return MC_OK;
-    size_t length = window_size(reader, byte, least);
-    if (left < (int64_t)length)
-        length = (size_t)left;
-    mc_status status = make_room(reader, length, error);
-    if (status != MC_OK)
-        return status;
-    reader->window_length = 0;
-    status = fetch(reader, byte, reader->window, length, error);
-    if (status != MC_OK && wanted < length) {  // what is damaged may lie behind what is asked for
-        length = wanted;
-        status = fetch(reader, byte, reader->window, length, error);
-    }
-    if (status != MC_OK)
-        return status;
-    reader->window_start = byte;
-    reader->window_length = length;
-    return MC_OK;
+    return fetch_ahead(reader, byte, NULL, 0, wanted, error);
 }
 
 /// What the window has from `byte` on.
@@ -207,12 +231,7 @@ static mc_status read_bytes(mc_blob_reader *reader, uint8_t *buffer, size_t size
     const int64_t byte = reader->byte + (int64_t)copied;
     if (rest == 0)
         return MC_OK;
-    if (rest >= DIRECT)
-        return fetch(reader, byte, buffer + copied, rest, error);
-    const mc_status status = fill_window(reader, byte, rest, error);
-    if (status == MC_OK)
-        memcpy(buffer + copied, reader->window + (byte - reader->window_start), rest);
-    return status;
+    return fetch_ahead(reader, byte, buffer + copied, rest, 0, error);
 }
 
 mc_status mc_blob_reader_read(mc_blob_reader *reader, void *buffer, size_t capacity, size_t *length, mc_error *error)
