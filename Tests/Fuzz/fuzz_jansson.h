@@ -34,7 +34,7 @@ static inline bool same_double(double left, double right)
 static inline void compare_node(const mc_json_node *nodes, uint32_t index, const json_t *value)
 {
     const mc_json_node *const node = &nodes[index];
-    double number = 0;
+    double number = 0, same = 0;
     switch ((mc_json_kind)node->kind) {
     case MC_JSON_NULL: CHECK(json_is_null(value)); break;
     case MC_JSON_FALSE: CHECK(json_is_false(value)); break;
@@ -43,6 +43,7 @@ static inline void compare_node(const mc_json_node *nodes, uint32_t index, const
     case MC_JSON_NUMBER:
         CHECK(mc_json_is_number(node->text, node->length));
         CHECK(mc_json_text_to_double(node->text, node->length, &number));
+        CHECK(mc_json_node_double(node, &same) && same_double(number, same));
         // -0 is an integer for jansson, and loses its sign.
         if (json_is_integer(value))
             CHECK(json_integer_value(value) == 0 && number == 0);

@@ -41,12 +41,16 @@ typedef enum mc_json_kind {
 /// One value. Swift reads this layout as well (`JSONCell`).
 typedef struct mc_json_node {
     const char *MC_NULLABLE text;  ///< strings: UTF-8 without quotes and escapes; numbers: as written; else NULL
-    int64_t integer;               ///< the value of an MC_JSON_INTEGER, else 0
+    int64_t integer;               ///< the value of an MC_JSON_INTEGER; of an MC_JSON_NUMBER see `places`; else 0
     uint32_t length;               ///< bytes of `text`; elements of an array; members of an object
     uint32_t end;                  ///< number of the first node behind this one and its contents
     uint32_t offset;               ///< bytes from the start of the message to the value's first byte
     uint8_t kind;                  ///< a `mc_json_kind`
+    uint8_t places;                ///< MC_JSON_NUMBER: its value is `integer` / 10 ^ `places`, or MC_JSON_PLACES_UNKNOWN; else 0
 } mc_json_node;
+
+/// Only the text has the number's value.
+enum { MC_JSON_PLACES_UNKNOWN = 255 };
 
 _Static_assert(sizeof(mc_json_node) == 32 && offsetof(mc_json_node, integer) == 8 && offsetof(mc_json_node, length) == 16
                    && offsetof(mc_json_node, end) == 20 && offsetof(mc_json_node, kind) == 28,
@@ -107,6 +111,9 @@ bool mc_json_is_number(const char *text, size_t length);
 /// The double that is nearest to the number `text`, whatever the process's locale; false where `text` is no JSON number or
 /// is beyond the largest double.
 bool mc_json_text_to_double(const char *text, size_t length, double *value);
+
+/// The double that is nearest to the value of a node; false where it is no number or beyond the largest double.
+bool mc_json_node_double(const mc_json_node *node, double *value);
 
 /// The most bytes that `mc_json_double_to_text` writes.
 enum { MC_JSON_DOUBLE_SIZE = 32 };

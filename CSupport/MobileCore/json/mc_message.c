@@ -103,7 +103,8 @@ static mc_status read_number(reader *reader, const uint8_t **at)
     mc_json_stop stop;
     mc_json_number number;
     const uint8_t *end = mc_json_number_short_end(*at, reader->end, &number);
-    if (end == NULL)
+    const bool is_short = end != NULL;
+    if (!is_short)
         end = mc_json_number_end(*at, reader->end, &number, &stop);
     if (end == NULL)
         return fail_stop(reader, &stop);
@@ -116,6 +117,11 @@ static mc_status read_number(reader *reader, const uint8_t **at)
     node->text = (const char *)number.text;
     node->length = (uint32_t)number.length;
     node->integer = integer;
+    if (!whole) {
+        const bool keeps_value = is_short && number.digits > 0;
+        node->places = keeps_value ? (uint8_t)-number.exponent : MC_JSON_PLACES_UNKNOWN;
+        node->integer = !keeps_value ? 0 : number.negative ? -(int64_t)number.digits : (int64_t)number.digits;
+    }
     *at = end;
     return MC_OK;
 }
@@ -378,6 +384,24 @@ bool mc_json_is_number(const char *text, size_t length)
     mc_json_number number;
     mc_json_stop stop;
     return mc_json_number_end(start, end, &number, &stop) == end;
+}
+
+bool mc_json_node_double(const mc_json_node *node, double *value)
+{
+    const mc_json_number number = {
+        .digits = node->integer < 0 ? 0 - (uint64_t)node->integer : (uint64_t)node->integer,
+        .exponent = -(int64_t)node->places,
+        .negative = node->integer < 0,
+    };
+    if (node->kind != MC_JSON_NUMBER) {
+        *value = (double)node->integer;
+        return node->kind == MC_JSON_INTEGER;
+    }
+    if (node->places != MC_JSON_PLACES_UNKNOWN && mc_json_number_short_double(&number, value)) {
+        *value = number.negative ? -*value : *value;
+        return true;
+    }
+    return mc_json_text_to_double(node->text, node->length, value);
 }
 
 bool mc_json_text_to_double(const char *text, size_t length, double *value)

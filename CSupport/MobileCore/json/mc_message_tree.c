@@ -13,7 +13,7 @@ static json_t *make_value(const mc_json_node *node, bool *beyond)
     case MC_JSON_FALSE: return json_false();
     case MC_JSON_TRUE: return json_true();
     case MC_JSON_INTEGER: return json_integer(node->integer);
-    case MC_JSON_NUMBER: *beyond = !mc_json_text_to_double(node->text, node->length, &number); return *beyond ? NULL : json_real(number);
+    case MC_JSON_NUMBER: *beyond = !mc_json_node_double(node, &number); return *beyond ? NULL : json_real(number);
     case MC_JSON_STRING: return json_stringn_nocheck(node->text, node->length);  // checked when it was read
     case MC_JSON_ARRAY: return json_array();
     case MC_JSON_OBJECT: return json_object();

@@ -10,6 +10,7 @@ struct JSONCell {
     @usableFromInline let end: UInt32
     @usableFromInline let offset: UInt32
     @usableFromInline let kind: UInt8
+    @usableFromInline let places: UInt8
 
     @inlinable var isText: Bool { kind >= JSONKind.integer && kind <= JSONKind.string }
     @inlinable var isNumber: Bool { kind == JSONKind.integer || kind == JSONKind.number }
@@ -110,13 +111,9 @@ enum JSONKind {
     private func node(_ number: UInt32) -> JSONNode { unsafe JSONNode(self, number == 0 ? nil : cells + Int(number)) }
 
     @usableFromInline
-    func double(_ cell: JSONCell) -> Double? {
-        guard cell.isNumber, let start = unsafe cell.text else { return nil }
+    func double(_ cell: UnsafePointer<JSONCell>) -> Double? {
         var value = 0.0
-        let isFinite = unsafe start.withMemoryRebound(to: CChar.self, capacity: Int(cell.length)) {
-            unsafe mc_json_text_to_double($0, Int(cell.length), &value)
-        }
-        return isFinite ? value : nil
+        return unsafe mc_json_node_double(UnsafeRawPointer(cell).assumingMemoryBound(to: mc_json_node.self), &value) ? value : nil
     }
 
     /// The core's message.
@@ -174,7 +171,7 @@ enum JSONKind {
     @inlinable
     public var double: Double? {
         guard let cell = unsafe cell, unsafe cell.pointee.isNumber else { return nil }
-        return unsafe document.double(cell.pointee)
+        return unsafe document.double(cell)
     }
 
     /// A number as it is written: 12.34 never passes through a double. `nil` for anything else.

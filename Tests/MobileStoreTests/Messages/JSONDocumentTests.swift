@@ -39,6 +39,24 @@ import Testing
         #expect(root["a"].integer == 3 && root.count == 3)
     }
 
+    /// Short numbers keep their digits beside the text, long ones, zeros with a sign and those with a power of ten are read from it.
+    @Test func `a number is the double that Swift reads from the same text`() throws {
+        let texts = [
+            "0.5", "-0.5", "0.0", "-0.0", "-0", "12.50", "-1.0e3", "1E-7", "4.9e-324", "1.7976931348623157e308", "0.1234567890123456789",
+            "9007199254740993.0", "-9007199254740992.5", "99999999999999999999", "123456789012345678.25", "0.000000000000000000000001",
+            "3.14159265358979323846264338327950288",
+        ]
+        var random = SystemRandomNumberGenerator()
+        let drawn = (0..<500).map { _ in
+            "\(Int64.random(in: -1_000_000_000_000...1_000_000_000_000, using: &random)).\(UInt32.random(in: 0...9_999_999, using: &random))"
+        }
+        let root = try document("[" + (texts + drawn).joined(separator: ",") + "]").root
+        for (node, text) in zip(root, texts + drawn) {
+            let expected = try #require(Double(text))
+            #expect(node.double?.bitPattern == expected.bitPattern && node.numberText == text, "\(text)")
+        }
+    }
+
     @Test func `errors say where`() throws {
         #expect(#expect(throws: StoreError.self) { try document("[1,]") }?.byteOffset == 3)
         #expect(#expect(throws: StoreError.self) { try document("") }?.code == .truncated)
