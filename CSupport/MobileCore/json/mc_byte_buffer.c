@@ -1,12 +1,9 @@
 #include "json/mc_byte_buffer.h"
 
-#include <string.h>
-
 #include "base/mc_memory.h"
-mc_status mc_byte_buffer_reserve(mc_byte_buffer *buffer, size_t more)
+
+mc_status mc_byte_buffer_grow(mc_byte_buffer *buffer, size_t more)
 {
-    if (buffer->capacity - buffer->length >= more)
-        return MC_OK;
     if (more > buffer->maximum || buffer->length > buffer->maximum - more)
         return MC_ERROR_LIMIT;
     const size_t needed = buffer->length + more;
@@ -19,16 +16,6 @@ mc_status mc_byte_buffer_reserve(mc_byte_buffer *buffer, size_t more)
     buffer->bytes = bytes;
     buffer->capacity = capacity;
     return MC_OK;
-}
-
-mc_status mc_byte_buffer_append(mc_byte_buffer *buffer, const void *bytes, size_t length)
-{
-    const mc_status status = mc_byte_buffer_reserve(buffer, length);
-    if (status == MC_OK && length > 0) {
-        memcpy(buffer->bytes + buffer->length, bytes, length);
-        buffer->length += length;
-    }
-    return status;
 }
 
 void mc_byte_buffer_free(mc_byte_buffer *buffer)

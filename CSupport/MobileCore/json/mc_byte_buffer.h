@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/mc_fail.h"
 
@@ -17,11 +18,25 @@ typedef struct mc_byte_buffer {
     size_t maximum;  ///< the longest that `length` may become
 } mc_byte_buffer;
 
-/// Makes room for `more` bytes behind `length`. Fails with MC_ERROR_LIMIT beyond `maximum`, MC_ERROR_NO_MEMORY.
-mc_status mc_byte_buffer_reserve(mc_byte_buffer *buffer, size_t more);
+/// The slow half of `mc_byte_buffer_reserve`.
+mc_status mc_byte_buffer_grow(mc_byte_buffer *buffer, size_t more);
 
-/// Appends a copy of the bytes; fails as `mc_byte_buffer_reserve` does.
-mc_status mc_byte_buffer_append(mc_byte_buffer *buffer, const void *bytes, size_t length);
+/// Makes room for `more` bytes behind `length`. Fails with MC_ERROR_LIMIT beyond `maximum`, MC_ERROR_NO_MEMORY.
+static inline mc_status mc_byte_buffer_reserve(mc_byte_buffer *buffer, size_t more)
+{
+    return buffer->capacity - buffer->length >= more ? MC_OK : mc_byte_buffer_grow(buffer, more);
+}
+
+/// Appends a copy of the bytes; fails as `mc_byte_buffer_reserve` does. In place because most are a bracket or a comma.
+static inline mc_status mc_byte_buffer_append(mc_byte_buffer *buffer, const void *bytes, size_t length)
+{
+    const mc_status status = mc_byte_buffer_reserve(buffer, length);
+    if (status == MC_OK && length > 0) {
+        memcpy(buffer->bytes + buffer->length, bytes, length);
+        buffer->length += length;
+    }
+    return status;
+}
 
 /// Frees the bytes; the buffer is empty afterwards and may be used again.
 void mc_byte_buffer_free(mc_byte_buffer *buffer);

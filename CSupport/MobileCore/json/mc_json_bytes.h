@@ -20,13 +20,26 @@
 #include <arm_neon.h>
 #endif
 
-/// Skips bytes that may stand in a string as they are: ASCII other than quote, backslash and control characters.
-static inline const uint8_t *mc_json_plain_end(const uint8_t *at, const uint8_t *end)
+/// Whether none of 8 bytes needs a second look in a string.
+static inline bool mc_json_is_plain8(uint64_t bytes)
 {
+    const uint64_t ones = UINT64_C(0x0101010101010101), highs = UINT64_C(0x8080808080808080);
+    const uint64_t quote = bytes ^ (ones * '"'), backslash = bytes ^ (ones * '\\');
+    const uint64_t special = ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | (bytes - ones * ' ') | bytes;
+    return (special & highs) == 0;
+}
+
+/// Goes over bytes that may stand in a string as they are: ASCII other than quote, backslash and control characters. Copies them to
+/// `out` unless it is NULL; there is room for all bytes up to `end`, and what lies behind those that were copied may be overwritten.
+static inline __attribute__((always_inline)) const uint8_t *mc_json_plain_run(const uint8_t *at, const uint8_t *end, uint8_t *out)
+{
+    const uint8_t *const start = at;
 #if defined(__SSE2__)
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(' ');
     while (end - at >= 16) {
         const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+        if (out != NULL)
+            _mm_storeu_si128((__m128i *)(void *)(out + (at - start)), bytes);
         // Signed "less than space" finds the control characters and, being negative, everything beyond ASCII.
         const __m128i special =
             _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)), _mm_cmplt_epi8(bytes, space));
@@ -40,6 +53,8 @@ static inline const uint8_t *mc_json_plain_end(const uint8_t *at, const uint8_t 
     const int8x16_t space = vdupq_n_s8(' ');
     while (end - at >= 16) {
         const uint8x16_t bytes = vld1q_u8(at);
+        if (out != NULL)
+            vst1q_u8(out + (at - start), bytes);
         const uint8x16_t special =
             vorrq_u8(vorrq_u8(vceqq_u8(bytes, quote), vceqq_u8(bytes, backslash)), vcltq_s8(vreinterpretq_s8_u8(bytes), space));
         const uint64_t mask = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(special), 4)), 0);
@@ -48,20 +63,36 @@ static inline const uint8_t *mc_json_plain_end(const uint8_t *at, const uint8_t 
         at += 16;
     }
 #endif
-    // What is left at the end of a chunk; on other machines all of it.
-    const uint64_t ones = UINT64_C(0x0101010101010101), highs = UINT64_C(0x8080808080808080);
+    // What is left at the end; on other machines all of it.
+    uint64_t bytes;
     while (end - at >= 8) {
-        uint64_t bytes;
         memcpy(&bytes, at, 8);
-        const uint64_t quote = bytes ^ (ones * '"'), backslash = bytes ^ (ones * '\\');
-        const uint64_t special = ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | (bytes - ones * ' ') | bytes;
-        if ((special & highs) != 0)
+        if (!mc_json_is_plain8(bytes))
             break;
+        if (out != NULL)
+            memcpy(out + (at - start), &bytes, 8);
         at += 8;
     }
-    while (at < end && *at >= ' ' && *at < 0x80 && *at != '"' && *at != '\\')
-        at++;
+    // Less than 8 bytes are looked at together with some that were plain.
+    if (end - at < 8 && end - start >= 8 && at < end) {
+        memcpy(&bytes, end - 8, 8);
+        if (mc_json_is_plain8(bytes)) {
+            if (out != NULL)
+                memcpy(out + (end - start) - 8, &bytes, 8);
+            return end;
+        }
+    }
+    for (; at < end && *at >= ' ' && *at < 0x80 && *at != '"' && *at != '\\'; at++) {
+        if (out != NULL)
+            out[at - start] = *at;
+    }
     return at;
+}
+
+/// Skips bytes that may stand in a string as they are.
+static inline const uint8_t *mc_json_plain_end(const uint8_t *at, const uint8_t *end)
+{
+    return mc_json_plain_run(at, end, NULL);
 }
 
 /// Copies bytes up to the first backslash, or all of them. Returns how many. `out` has room for all of them, and for 16 bytes more,

@@ -15,30 +15,44 @@ static const char two_digits[] =
     "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960"
     "616263646566676869707172737475767778798081828384858687888990919293949596979899";
 
-/// Writes an integer so that it ends at `end`; returns where it begins.
-static uint8_t *put_integer(int64_t value, uint8_t *end)
+/// Writes the last `count` digits of a number so that they end at `end`; returns where they begin.
+static uint8_t *put_digits(uint64_t number, unsigned count, uint8_t *end)
 {
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    for (; rest >= 100; rest /= 100) {
+    for (; count >= 2; count -= 2, number /= 100) {
         end -= 2;
-        memcpy(end, two_digits + rest % 100 * 2, 2);
+        memcpy(end, two_digits + number % 100 * 2, 2);
     }
-    if (rest >= 10) {
-        end -= 2;
-        memcpy(end, two_digits + rest * 2, 2);
-    } else {
-        *--end = (uint8_t)('0' + rest);
-    }
-    if (value < 0)
-        *--end = '-';
+    if (count > 0)
+        *--end = (uint8_t)('0' + number % 10);
     return end;
+}
+
+static unsigned digit_count(uint64_t number)
+{
+    unsigned count = 1;
+    for (; number >= 10000; number /= 10000)
+        count += 4;
+    return count + (number >= 10) + (number >= 100) + (number >= 1000);
+}
+
+static uint64_t magnitude(int64_t value)
+{
+    return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
 mc_status mc_json_append_integer(mc_byte_buffer *buffer, int64_t value)
 {
-    uint8_t digits[INTEGER_SIZE];
-    const uint8_t *const end = digits + sizeof digits, *const start = put_integer(value, digits + sizeof digits);
-    return mc_byte_buffer_append(buffer, start, (size_t)(end - start));
+    const mc_status status = mc_byte_buffer_reserve(buffer, INTEGER_SIZE);
+    if (status != MC_OK)
+        return status;
+    const uint64_t number = magnitude(value);
+    const unsigned count = digit_count(number);
+    uint8_t *out = buffer->bytes + buffer->length;
+    *out = '-';
+    out += value < 0;
+    (void)put_digits(number, count, out + count);
+    buffer->length += count + (value < 0);
+    return MC_OK;
 }
 
 mc_status mc_json_append_double(mc_byte_buffer *buffer, double value)
@@ -62,25 +76,32 @@ static mc_status append_double(mc_byte_buffer *buffer, double value, const char 
 /// Writes `value / 10 ^ scale` without superfluous zeros.
 static mc_status append_scaled(mc_byte_buffer *buffer, int64_t value, unsigned scale, const char **problem)
 {
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    for (; scale > 0 && rest % 10 == 0; scale--)
-        rest /= 10;
-    uint8_t digits[INTEGER_SIZE + MC_DECIMAL_SCALED_PRECISION + 4];
+    uint64_t number = magnitude(value), power = 1;
+    for (; scale > 0 && number % 10 == 0; scale--)
+        number /= 10;
     if (scale > MC_DECIMAL_SCALED_PRECISION) {
         *problem = "expected a decimal as text, found an integer: no scaled integer has so many digits behind the point";
         return MC_ERROR_TYPE;
     }
-    // From the last digit to the first, with zeros up to the one before the point.
-    size_t at = sizeof digits;
-    for (unsigned count = 0; rest > 0 || count <= scale; count++) {
-        if (count == scale && scale > 0)
-            digits[--at] = '.';
-        digits[--at] = (uint8_t)('0' + rest % 10);
-        rest /= 10;
+    const mc_status status = mc_byte_buffer_reserve(buffer, INTEGER_SIZE + 2 + MC_DECIMAL_SCALED_PRECISION);
+    if (status != MC_OK)
+        return status;
+    for (unsigned place = 0; place < scale; place++)
+        power *= 10;
+    const uint64_t whole = number / power;
+    const unsigned count = digit_count(whole);
+    uint8_t *out = buffer->bytes + buffer->length;
+    *out = '-';
+    out += value < 0;
+    (void)put_digits(whole, count, out + count);
+    out += count;
+    if (scale > 0) {
+        *out = '.';
+        (void)put_digits(number - whole * power, scale, out + 1 + scale);
+        out += 1 + scale;
     }
-    if (value < 0)
-        digits[--at] = '-';
-    return mc_byte_buffer_append(buffer, digits + at, sizeof digits - at);
+    buffer->length = (size_t)(out - buffer->bytes);
+    return MC_OK;
 }
 
 static mc_status append_text(mc_byte_buffer *buffer, const mc_stored *value, const char **problem)

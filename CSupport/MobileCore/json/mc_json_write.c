@@ -44,8 +44,7 @@ static uint8_t *escape(const uint8_t **from, const uint8_t *end, uint8_t *out)
     while (at < end) {
         // The scanner for reading knows what may stand in a string as it is.
         const uint8_t *const run = at;
-        at = mc_json_plain_end(at, end);
-        memcpy(out, run, (size_t)(at - run));
+        at = mc_json_plain_run(at, end, out);
         out += at - run;
         if (at == end)
             break;
