@@ -1,4 +1,5 @@
-/// fault_storage_internal.h: the record that the VFS writes and the replay reads.
+/// fault_storage_internal.h: what the VFS (fault_storage.c), its files (fault_file.c), the record that they write (fault_record.c) and the
+/// replay that reads it (fault_replay.c) share.
 #ifndef FAULT_STORAGE_INTERNAL_H
 #define FAULT_STORAGE_INTERNAL_H
 
@@ -7,7 +8,11 @@
 
 #include "fault_storage.h"
 
-enum { FAULT_NAME_SIZE = 64, FAULT_FILES = 16 };
+enum {
+    FAULT_NAME_SIZE = 64,
+    FAULT_FILES = 16,
+    FAULT_FILE_SIZE = 32,  // of the wrapper around a file of the base, which follows it
+};
 
 typedef struct fault_change {
     fault_kind kind;
@@ -35,5 +40,28 @@ struct fault_storage {
     fault_change *changes;
     int64_t change_count, change_capacity;
 };
+
+static inline void fault_storage_enter(fault_storage *storage)
+{
+    sqlite3_mutex_enter(storage->lock);
+}
+
+static inline void fault_storage_leave(fault_storage *storage)
+{
+    sqlite3_mutex_leave(storage->lock);
+}
+
+/// The code that the operation now beginning fails with; SQLITE_OK when it does not.
+int fault_storage_fault(fault_storage *storage);
+
+/// Opens a file of the base below a wrapper that counts, fails and records.
+int fault_file_open(fault_storage *storage, const char *name, sqlite3_file *file, int flags, int *out_flags);
+
+/// The index of the file's name in the record; -1 where it has no room. Locked.
+int fault_record_file(fault_storage *storage, const char *path);
+/// Adds a change while it is recording. Not locked.
+void fault_record_add(fault_storage *storage, fault_kind kind, int file, int64_t place, const void *bytes, size_t length);
+/// Forgets all changes.
+void fault_record_forget(fault_storage *storage);
 
 #endif
