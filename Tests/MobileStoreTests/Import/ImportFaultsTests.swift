@@ -22,7 +22,7 @@ import Testing
 
     static let json = #"""
         {"item":[[1,"one \u00e9",1.25],{"id":2,"name":"theirs"},[4,"four",7]],"gone":[["b",1],["a",1],["z",9]],
-         "line":[["a",1,"theirs"],["c",2,"new"]],"\u0069tem":[[1,"again",2]]}
+         "line":[["a",1,"theirs"],["\#(String(repeating: "c", count: 300))",2,"new"]],"\u0069tem":[[1,"again",2]]}
         """#
 
     static var tables: [ImportTable] {
@@ -70,25 +70,12 @@ import Testing
         try database.write { _ = try $0.execute(Self.schema) }
         let input = isDeflated ? deflated(Array(Self.json.utf8)) : Array(Self.json.utf8)
         let before = try database.read { try Self.content($0) }
-        var failures = 0
-        for allocation: Int64 in 0... {
-            var hasFailed = false
-            do {
-                try database.write { connection in
-                    var thrown: (any Error)?
-                    fault_memory_fail_after(allocation, false)
-                    do { try Self.importing(input, connection) } catch { thrown = error }
-                    hasFailed = fault_memory_has_failed()
-                    fault_memory_fail_after(-1, false)
-                    if let thrown {
-                        #expect((thrown as? StoreError)?.code == .noMemory, "allocation \(allocation): \(thrown)")
-                        #expect(try Self.content(connection) == before, "allocation \(allocation)")
-                        failures += 1
-                    }
-                    throw Undo()
-                }
-            } catch {}
-            if !hasFailed { break }
+        let failures = try ImportFaults.failEachAllocation(in: database) {
+            try Self.importing(input, $0)
+        } judge: { (outcome, connection) throws in
+            guard let error = outcome.error else { return }
+            #expect((error as? StoreError)?.code == .noMemory, "\(outcome)")
+            #expect(try Self.content(connection) == before, "\(outcome)")
         }
         #expect(failures > 100)
         #expect(try database.read { try Self.content($0) } == before)
@@ -164,34 +151,17 @@ import Testing
 
     @Test(arguments: [false, true])
     func `when any one file operation fails the table has all of the import or nothing`(isDeflated: Bool) throws {
-        let storage = fault_storage_create(nil)!
-        defer { fault_storage_free(storage) }
-        let name = String(cString: fault_storage_name(storage))
         let input = isDeflated ? deflated(Array(Self.json.utf8)) : Array(Self.json.utf8)
-        var failures = 0
-        for operation: Int64 in 0... {
-            let file = directory.file("faults-\(operation).db")
-            var profile = ConnectionProfile(path: file)
-            profile.storageLayers = [StorageLayer("faults") { _ in name }]
-            var hasFailed = false, thrown: (any Error)?
-            do {
-                let database = try Database(profile)
-                try database.write { _ = try $0.execute(Self.schema) }
-                fault_storage_fail_after(storage, operation, 10, false)  // SQLITE_IOERR
-                do { try database.write { try Self.importing(input, $0) } } catch { thrown = error }
-                hasFailed = fault_storage_has_failed(storage)
-                fault_storage_fail_after(storage, -1, 0, false)
-                let rows = try database.read { try Self.content($0) }
-                #expect(rows.contains([.text("item"), 1, "again", 200, 0]) == (thrown == nil), "operation \(operation)")
-                #expect(rows.count == (thrown == nil ? 9 : 7), "operation \(operation)")
-                #expect(try database.read { try $0.rows("PRAGMA integrity_check") } == [["ok"]])
-                try database.close()
-            }
-            if thrown != nil {
-                #expect(hasFailed)
-                failures += 1
-            }
-            if !hasFailed { break }
+        let failures = try ImportFaults.failEachOperation(in: directory) {
+            try $0.write { _ = try $0.execute(Self.schema) }
+        } of: {
+            try Self.importing(input, $0)
+        } judge: { outcome, hasFailed, database in
+            let rows = try database.read { try Self.content($0) }
+            #expect(rows.contains([.text("item"), 1, "again", 200, 0]) == (outcome.error == nil), "\(outcome)")
+            #expect(rows.count == (outcome.error == nil ? 9 : 7), "\(outcome)")
+            #expect(try database.read { try $0.rows("PRAGMA integrity_check") } == [["ok"]])
+            #expect(outcome.error == nil || hasFailed)
         }
         #expect(failures > 1)
     }

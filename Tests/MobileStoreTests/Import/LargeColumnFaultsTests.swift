@@ -1,4 +1,3 @@
-import FaultInjection
 import MobileStore
 import Testing
 
@@ -12,12 +11,7 @@ import Testing
 
     static func prepare(_ database: Database) throws {
         try database.write { connection in
-            try connection.prepareLargeValues()
-            try connection.execute(
-                """
-                CREATE TABLE doc(id INTEGER PRIMARY KEY, title TEXT, body INTEGER, picture INTEGER, pages INTEGER);
-                CREATE TABLE doc_os(id INTEGER PRIMARY KEY, title TEXT, body INTEGER, picture INTEGER, pages INTEGER, im INTEGER)
-                """)
+            try LargeColumns.prepare(connection)
             let rows = Array(#"[[1,"a","old text","QUJD",1],[2,"b","mine",null,1]]"#.utf8)
             _ = try LargeColumns.importing(rows, on: connection) { $0.threads = .off }
             try connection.execute("INSERT INTO doc_os SELECT id, title, body, picture, pages, 0 FROM doc WHERE id = 2")
@@ -32,67 +26,69 @@ import Testing
             """)
     }
 
-    struct Undo: Error {}
+    static func importing(_ connection: Connection) throws {
+        _ = try LargeColumns.importing(input, size: 30_000, on: connection) { $0.threads = .off }
+    }
 
     @Test func `without memory for any one allocation everything is as it was`() throws {
         let directory = try TemporaryDirectory(), database = try Database(directory.profile())
         try Self.prepare(database)
         let before = try database.read { try Self.content($0) }
-        var failures = 0
-        for allocation: Int64 in 0... {
-            var hasFailed = false
-            do {
-                try database.write { connection in
-                    var thrown: (any Error)?
-                    fault_memory_fail_after(allocation, false)
-                    do { _ = try LargeColumns.importing(Self.input, size: 30_000, on: connection) { $0.threads = .off } } catch { thrown = error }
-                    hasFailed = fault_memory_has_failed()
-                    fault_memory_fail_after(-1, false)
-                    if let thrown {
-                        #expect((thrown as? StoreError)?.code == .noMemory, "allocation \(allocation): \(thrown)")
-                        #expect(try Self.content(connection) == before, "allocation \(allocation)")
-                        failures += 1
-                    }
-                    throw Undo()
-                }
-            } catch {}
-            if !hasFailed { break }
+        let failures = try ImportFaults.failEachAllocation(in: database, of: Self.importing) { (outcome, connection) throws in
+            guard let error = outcome.error else { return }
+            #expect((error as? StoreError)?.code == .noMemory, "\(outcome)")
+            #expect(try Self.content(connection) == before, "\(outcome)")
         }
         #expect(failures > 100)
         #expect(try database.read { try Self.content($0) } == before)
     }
 
     @Test func `when any one file operation fails there is all of the import or nothing`() throws {
-        let directory = try TemporaryDirectory(), storage = fault_storage_create(nil)!
-        defer { fault_storage_free(storage) }
-        let name = String(cString: fault_storage_name(storage))
-        var failures = 0
-        for operation: Int64 in 0... {
-            var profile = ConnectionProfile(path: directory.file("faults-\(operation).db"))
-            profile.storageLayers = [StorageLayer("faults") { _ in name }]
-            profile.cacheSize = .kilobytes(64)  // transactions go to the log before they end
-            let database = try Database(profile)
-            try Self.prepare(database)
-            let before = try database.read { try Self.content($0) }
-            var thrown: (any Error)?
-            fault_storage_fail_after(storage, operation, 10, false)  // SQLITE_IOERR
-            do { try database.write { _ = try LargeColumns.importing(Self.input, size: 30_000, on: $0) { $0.threads = .off } } } catch {
-                thrown = error
-            }
-            let hasFailed = fault_storage_has_failed(storage)
-            fault_storage_fail_after(storage, -1, 0, false)
-            let rows = try database.read { try $0.rows("SELECT id, state, length FROM _mc_value WHERE state = 1") }
-            if thrown != nil {
-                failures += 1
+        let directory = try TemporaryDirectory()
+        var before: [[Value]] = []
+        let failures = try ImportFaults.failEachOperation(in: directory) {
+            $0.cacheSize = .kilobytes(64)  // transactions go to the log before they end
+        } prepare: {
+            try Self.prepare($0)
+            before = try $0.read { try Self.content($0) }
+        } of: {
+            try Self.importing($0)
+        } judge: { outcome, hasFailed, database in
+            if outcome.error != nil {
                 #expect(hasFailed)
-                #expect(try database.read { try Self.content($0) } == before, "operation \(operation)")
+                #expect(try database.read { try Self.content($0) } == before, "\(outcome)")
             } else {
-                #expect(rows.map { $0[2] } == [4, 60_000, 8, 5, 2, 40_000], "operation \(operation)")
+                let rows = try database.read { try $0.rows("SELECT length FROM _mc_value WHERE state = 1") }
+                #expect(rows.map { $0[0] } == [4, 60_000, 8, 5, 2, 40_000], "\(outcome)")
             }
             #expect(try database.read { try $0.rows("PRAGMA integrity_check") } == [["ok"]])
-            try database.close()
-            if !hasFailed { break }
         }
         #expect(failures > 3)
+    }
+
+    /// The pending row's original state has large values of its own, which a second version replaces.
+    @Test("what lets go of large values is undone without memory to note them", arguments: [false, true])
+    func released(isDeletion: Bool) throws {
+        let directory = try TemporaryDirectory(), database = try Database(directory.profile())
+        try Self.prepare(database)
+        let version = { (text: String) in Array(#"[[2,"b","\#(text)","QUE=",2]]"#.utf8) }
+        try database.write { _ = try LargeColumns.importing(version("first"), on: $0) { $0.threads = .off } }
+        let before = try database.read { try Self.content($0) }
+        let failures = try ImportFaults.failEachAllocation(in: database) { connection in
+            guard isDeletion else {
+                _ = try LargeColumns.importing(version("second"), on: connection) { $0.threads = .off }
+                return
+            }
+            var options = ImportOptions()
+            options.largeColumns = ["body", "picture"]
+            let importer = try connection.importer(into: "doc", columns: ["id"], mode: .delete, options: options)
+            try importer.push(Array("[[1]]".utf8))
+            _ = try importer.finish()
+        } judge: { (outcome, connection) throws in
+            guard let error = outcome.error else { return }
+            #expect((error as? StoreError)?.code == .noMemory, "\(outcome)")
+            #expect(try Self.content(connection) == before, "\(outcome)")
+        }
+        #expect(failures > 20)
     }
 }

@@ -15,14 +15,17 @@ struct LargeColumns {
     init(_ change: (inout ConnectionProfile) -> Void = { _ in }) throws {
         directory = try TemporaryDirectory()
         database = try Database(directory.profile(change))
-        try database.write { connection in
-            try connection.prepareLargeValues()
-            try connection.execute(
-                """
-                CREATE TABLE doc(id INTEGER PRIMARY KEY, title TEXT CHECK (title <> 'forbidden'), body INTEGER, picture INTEGER, pages INTEGER);
-                CREATE TABLE doc_os(id INTEGER PRIMARY KEY, title TEXT, body INTEGER, picture INTEGER, pages INTEGER, im INTEGER)
-                """)
-        }
+        try database.write { try Self.prepare($0) }
+    }
+
+    /// Makes the two tables.
+    static func prepare(_ connection: Connection) throws {
+        try connection.prepareLargeValues()
+        try connection.execute(
+            """
+            CREATE TABLE doc(id INTEGER PRIMARY KEY, title TEXT CHECK (title <> 'forbidden'), body INTEGER, picture INTEGER, pages INTEGER);
+            CREATE TABLE doc_os(id INTEGER PRIMARY KEY, title TEXT, body INTEGER, picture INTEGER, pages INTEGER, im INTEGER)
+            """)
     }
 
     static func options(_ change: (inout ImportOptions) -> Void = { _ in }) -> ImportOptions {

@@ -4,18 +4,10 @@ import Synchronization
 import Testing
 
 @Suite struct PageSelectTests {
-    let directory: TemporaryDirectory
-    let database: Database
+    let cities: Cities
+    var database: Database { cities.database }
 
-    init() throws {
-        directory = try TemporaryDirectory()
-        database = try Database(directory.profile { $0.maxConnections = 2 })
-        try database.write { connection in
-            try connection.execute("CREATE TABLE city(id INTEGER PRIMARY KEY, name TEXT, people INTEGER); CREATE INDEX city_name ON city(name)")
-            let insert = try connection.statement("INSERT INTO city VALUES (?, ?, ?)")
-            for id in 1...250 { try insert.run([.integer(Int64(id)), .text("city \(id % 10)"), .integer(Int64(id % 5))]) }
-        }
-    }
+    init() throws { cities = try Cities() }
 
     private let byName = PageQuery(["id", "\"name\""], from: "city", where: "name = ?1 AND id > ?2", orderedBy: [.init("id")])
 

@@ -2,18 +2,10 @@ import MobileStore
 import Testing
 
 @Suite struct RowCursorTests {
-    let directory: TemporaryDirectory
-    let database: Database
+    let cities: Cities
+    var database: Database { cities.database }
 
-    init() throws {
-        directory = try TemporaryDirectory()
-        database = try Database(directory.profile { $0.maxConnections = 2 })
-        try database.write { connection in
-            try connection.execute("CREATE TABLE city(id INTEGER PRIMARY KEY, name TEXT, people INTEGER); CREATE INDEX city_name ON city(name)")
-            let insert = try connection.statement("INSERT INTO city VALUES (?, ?, ?)")
-            for id in 1...250 { try insert.run([.integer(Int64(id)), .text("city \(id % 10)"), id % 7 == 0 ? nil : .integer(Int64(id % 5))]) }
-        }
-    }
+    init() throws { cities = try Cities() }
 
     private let byName = PageQuery(
         ["id", "\"name\""], from: "city", where: "id <> ?1", orderedBy: [.init("name", descending: true), .init("id")], [13])
@@ -93,7 +85,7 @@ import Testing
     }
 
     @Test func `pages are read although no reader is free ahead of time`() async throws {
-        let single = try Database(directory.profile { $0.maxConnections = 1 })
+        let single = try Database(cities.directory.profile { $0.maxConnections = 1 })
         let other = try single.pages("SELECT id FROM city", size: 1)
         let pages = Task { [byName] in
             var count = 0
