@@ -51,8 +51,7 @@ static int trace(unsigned kind, void *context, void *statement, void *text)
 {
     const mc_pool_options *options = &((mc_pool *)context)->options;
     const char *sql = text;
-    if (kind != SQLITE_TRACE_STMT || sql == NULL)
-        return 0;
+    (void)kind;
     if (options->trace_values && strncmp(sql, "--", 2) != 0) {
         char *expanded = sqlite3_expanded_sql(statement);
         if (expanded != NULL)
@@ -70,9 +69,11 @@ mc_status mc_connection_pragma(mc_connection *connection, const char *name, int6
     sqlite3_stmt *statement = NULL;
     sqlite3_snprintf(sizeof sql, sql, "PRAGMA %s", name);
     int code = sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
-    if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
-        *value = sqlite3_column_int64(statement, 0);
-    code = sqlite3_finalize(statement);
+    if (code == SQLITE_OK) {
+        if (sqlite3_step(statement) == SQLITE_ROW)
+            *value = sqlite3_column_int64(statement, 0);
+        code = sqlite3_finalize(statement);
+    }
     return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "read the setting %s", name);
 }
 
@@ -93,11 +94,13 @@ static mc_status set_journal(mc_connection *connection, mc_error *error)
     sqlite3_stmt *statement = NULL;
     bool is_wal = false;
     int code = sqlite3_prepare_v2(connection->db, "PRAGMA journal_mode = WAL", -1, &statement, NULL);
-    if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
-        const unsigned char *mode = sqlite3_column_text(statement, 0);
-        is_wal = mode != NULL && strcmp((const char *)mode, "wal") == 0;
+    if (code == SQLITE_OK) {
+        if (sqlite3_step(statement) == SQLITE_ROW) {
+            const unsigned char *mode = sqlite3_column_text(statement, 0);
+            is_wal = mode != NULL && strcmp((const char *)mode, "wal") == 0;
+        }
+        code = sqlite3_finalize(statement);
     }
-    code = sqlite3_finalize(statement);
     if (code != SQLITE_OK)
         return mc_fail_sqlite(error, connection->db, code, "switch \"%s\" to WAL", connection->pool->path);
     if (!is_wal)

@@ -87,11 +87,13 @@ static mc_status read_journal_mode(mc_connection *connection, char *mode, size_t
 {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(connection->db, "PRAGMA journal_mode", -1, &statement, NULL);
-    if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
-        const unsigned char *text = sqlite3_column_text(statement, 0);
-        sqlite3_snprintf((int)size, mode, "%s", text != NULL ? (const char *)text : "");
+    if (code == SQLITE_OK) {
+        if (sqlite3_step(statement) == SQLITE_ROW) {
+            const unsigned char *text = sqlite3_column_text(statement, 0);
+            sqlite3_snprintf((int)size, mode, "%s", text != NULL ? (const char *)text : "");
+        }
+        code = sqlite3_finalize(statement);
     }
-    code = sqlite3_finalize(statement);
     return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "read the journal mode");
 }
 
