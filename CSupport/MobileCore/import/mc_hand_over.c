@@ -84,9 +84,9 @@ static bool scanner_can_go(const mc_hand_over *hand_over)
 }
 
 /// Locked: whether it is worth while to wake the scanner. The caller signals, without the lock, if so.
-static bool is_to_be_woken(mc_hand_over *hand_over, bool import_waits)
+static bool is_to_be_woken(mc_hand_over *hand_over)
 {
-    const bool is_due = import_waits || hand_over->input_ended || hand_over->batches_given - hand_over->batches_taken <= BATCHES_TO_WAKE
+    const bool is_due = hand_over->input_ended || hand_over->batches_given - hand_over->batches_taken <= BATCHES_TO_WAKE
         || hand_over->inputs_given - hand_over->inputs_taken >= INPUTS_TO_WAKE;
     if (!hand_over->stopped && !(is_due && scanner_can_go(hand_over)))
         return false;
@@ -96,7 +96,7 @@ static bool is_to_be_woken(mc_hand_over *hand_over, bool import_waits)
 
 static void unlock_and_wake_scanner(mc_hand_over *hand_over)
 {
-    const bool wakes = is_to_be_woken(hand_over, false);
+    const bool wakes = is_to_be_woken(hand_over);
     pthread_mutex_unlock(&hand_over->lock);
     if (wakes)
         pthread_cond_signal(&hand_over->for_scanner);
@@ -230,8 +230,7 @@ mc_waiting_batch *mc_hand_over_next_batch(mc_hand_over *hand_over, bool until_do
         }
         if (!until_done && has_free_input(hand_over))
             break;
-        if (is_to_be_woken(hand_over, true))
-            pthread_cond_signal(&hand_over->for_scanner);
+        // The scanner runs: what it could sleep for has been given to it with BATCHES_TO_WAKE batches left, at the latest.
         pthread_cond_wait(&hand_over->for_import, &hand_over->lock);
     }
     pthread_mutex_unlock(&hand_over->lock);

@@ -267,11 +267,11 @@ static mc_status check_open(const mc_import *import, mc_error *error)
                    import->state == STATE_FINISHED ? "finished" : "rolled back after an error");
 }
 
-/// Starts the second thread when it is time; without one all goes on as before.
+/// Starts the second thread when it is time, behind the first bytes; without one all goes on as before.
 static void look_ahead(mc_import *import)
 {
     const bool large = import->threads == MC_IMPORT_THREADS_ON || import->inflate.bytes_out >= AHEAD_FROM_BYTES;
-    if (import->threads == MC_IMPORT_THREADS_OFF || !large || import->inflate.kind == MC_INFLATER_UNKNOWN)
+    if (import->threads == MC_IMPORT_THREADS_OFF || !large)
         return;
     if (import->threads == MC_IMPORT_THREADS_ON || mc_has_second_core())
         import->ahead = mc_scan_ahead_start(&(mc_scan_ahead_options){

@@ -20,10 +20,10 @@ static int prepare(mc_import_savepoint *savepoint, int which)
     return mc_control_prepare(savepoint->db, sql, &savepoint->statements[which]);
 }
 
-static int run_end(mc_import_savepoint *savepoint, int which)
+/// Runs one that is there since the savepoint began.
+static int run_end(const mc_import_savepoint *savepoint, int which)
 {
-    const int code = prepare(savepoint, which);
-    return code == SQLITE_OK ? mc_control_end(savepoint->db, savepoint->statements[which]) : code;
+    return mc_control_end(savepoint->db, savepoint->statements[which]);
 }
 
 int mc_import_savepoint_begin(mc_import_savepoint *savepoint)
@@ -44,7 +44,7 @@ int mc_import_savepoint_release(mc_import_savepoint *savepoint)
     return code;
 }
 
-static void roll_back_all(mc_import_savepoint *savepoint)
+static void roll_back_all(const mc_import_savepoint *savepoint)
 {
     if (sqlite3_get_autocommit(savepoint->db) == 0)
         (void)run_end(savepoint, ROLLBACK);
@@ -83,7 +83,7 @@ void mc_import_savepoint_undo(mc_import_savepoint *savepoint)
 
 bool mc_import_savepoint_is_lost(const mc_import_savepoint *savepoint)
 {
-    return savepoint->has_begun && sqlite3_get_autocommit(savepoint->db) != 0;
+    return sqlite3_get_autocommit(savepoint->db) != 0;
 }
 
 void mc_import_savepoint_close(mc_import_savepoint *savepoint)

@@ -201,9 +201,7 @@ mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_table *table, con
     status = prepare(db, sql, table->table, out, error);
     if (status != MC_OK)
         return status;
-    const int result = sqlite3_bind_pointer(*out, 1, incoming, MC_INCOMING_POINTER, NULL);
-    if (result != SQLITE_OK)
-        return mc_fail_sqlite(error, db, result, "import of \"%.80s\"", table->table);
+    (void)sqlite3_bind_pointer(*out, 1, incoming, MC_INCOMING_POINTER, NULL);  // the text has the parameter
     return bind_constants(db, *out, 2, table->on_insert, table->on_insert_count, table->table, error);
 }
 

@@ -103,9 +103,10 @@ static int incoming_filter(sqlite3_vtab_cursor *base, int plan, const char *text
 {
     (void)plan;
     (void)text;
+    (void)argument_count;  // the one that every plan has
     incoming_cursor *const cursor = (incoming_cursor *)base;
-    cursor->incoming = argument_count == 1 ? sqlite3_value_pointer(arguments[0], MC_INCOMING_POINTER) : NULL;
-    if (cursor->incoming == NULL || cursor->incoming->batch == NULL)
+    cursor->incoming = sqlite3_value_pointer(arguments[0], MC_INCOMING_POINTER);
+    if (cursor->incoming == NULL)
         return SQLITE_MISUSE;
     // An import works in a savepoint. Without one SQLite has rolled it back, and repeats a statement that would commit itself.
     if (sqlite3_get_autocommit(((incoming_table *)base->pVtab)->db) != 0)

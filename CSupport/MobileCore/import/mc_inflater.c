@@ -87,8 +87,6 @@ static mc_status inflate_some(mc_inflater *inflater, mc_error *error)
 mc_status mc_inflater_push(mc_inflater *inflater, const void *bytes, size_t length, mc_error *error)
 {
     const uint8_t *at = bytes, *const end = at + length;
-    if (length == 0)
-        return MC_OK;
     mc_status status = inflater->kind == MC_INFLATER_UNKNOWN ? begin(inflater, *at, error) : MC_OK;
     if (status == MC_OK && inflater->kind == MC_INFLATER_PLAIN) {
         inflater->bytes_in += (int64_t)length;

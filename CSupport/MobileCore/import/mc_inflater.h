@@ -36,7 +36,7 @@ typedef struct mc_inflater {
 /// the first MB.
 void mc_inflater_init(mc_inflater *inflater, mc_inflater_sink sink, void *context, int64_t bytes_maximum, int64_t ratio_maximum);
 
-/// Takes the next bytes. Fails with MC_ERROR_COMPRESSION, MC_ERROR_LIMIT, MC_ERROR_NO_MEMORY and as the sink does.
+/// Takes the next bytes, one at least. Fails with MC_ERROR_COMPRESSION, MC_ERROR_LIMIT, MC_ERROR_NO_MEMORY and as the sink does.
 mc_status mc_inflater_push(mc_inflater *inflater, const void *bytes, size_t length, mc_error *error);
 
 /// Says that the input is complete. Fails with MC_ERROR_TRUNCATED where a deflated stream ended in the middle.

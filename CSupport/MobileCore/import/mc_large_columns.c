@@ -94,20 +94,16 @@ static mc_status store_chunk(mc_large_columns *large, const uint8_t *bytes, size
     return status;
 }
 
-/// Whole chunks are stored from where they lie, the rest waits in the buffer.
+/// Collects bytes up to whole chunks: parts are shorter than these.
 static mc_status append(mc_large_columns *large, const uint8_t *bytes, size_t length, mc_error *error)
 {
     mc_large_content *const content = &large->content;
     mc_status status = MC_OK;
     while (length > 0 && status == MC_OK) {
         const size_t room = content->chunk_size - content->buffered;
-        size_t here = length < room ? length : room;
-        if (content->buffered == 0 && length >= content->chunk_size) {
-            status = store_chunk(large, bytes, here, error);
-        } else {
-            memcpy(content->buffer + content->buffered, bytes, here);
-            content->buffered += here;
-        }
+        const size_t here = length < room ? length : room;
+        memcpy(content->buffer + content->buffered, bytes, here);
+        content->buffered += here;
         if (content->buffered == content->chunk_size) {
             status = store_chunk(large, content->buffer, content->buffered, error);
             content->buffered = 0;

@@ -58,7 +58,7 @@ static bool take_character(mc_base64_state *state, uint8_t character, uint8_t **
     // Bits that the padding cuts off must be 0, or two texts would stand for the same bytes.
     if (character == '=' && !follows_padding && (state->count < 2 || (kept[state->count - 1] & (state->count == 2 ? 0x0F : 0x03)) != 0))
         return false;
-    if (state->count < 3 && (character != '=' || state->count == 2)) {
+    if (state->count < 3) {
         kept[state->count++] = character == '=' ? PADDING : (uint8_t)value;
         return true;
     }

@@ -100,7 +100,7 @@ const uint8_t *mc_json_number_end(const uint8_t *at, const uint8_t *end, mc_json
 bool mc_json_number_integer(const mc_json_number *number, int64_t *value)
 {
     const uint64_t limit = (uint64_t)INT64_MAX + number->negative;
-    if (!number->integral || number->exponent != 0 || number->inexact || number->digits > limit)
+    if (!number->integral || number->exponent != 0 || number->digits > limit)  // digits left out would be in the exponent
         return false;
     *value = number->negative ? (int64_t)(0 - number->digits) : (int64_t)number->digits;
     return true;
@@ -205,10 +205,8 @@ bool mc_json_number_double(const mc_json_number *number, double *value)
     return true;
 }
 
-size_t mc_json_number_plain(const mc_json_number *number, unsigned precision, unsigned scale, uint8_t *out, size_t capacity)
+size_t mc_json_number_plain(const mc_json_number *number, unsigned precision, unsigned scale, uint8_t *out)
 {
-    if (capacity < (size_t)precision + 3 || number->length == 0)
-        return 0;
     uint8_t *const digits = out + 2;  // room for the sign and for a zero or the point, which are put in front afterwards
     int64_t exponent;
     bool rest;

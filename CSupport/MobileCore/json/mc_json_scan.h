@@ -80,7 +80,8 @@ const uint8_t *mc_json_number_end(const uint8_t *at, const uint8_t *end, mc_json
 /// Checks that one of the words null, true and false stands at `at`.
 const uint8_t *mc_json_word_end(const uint8_t *at, const uint8_t *end, const char *word, mc_json_stop *stop);
 
-/// Validates one value of any kind, containers included, `depth_left` levels deep. The result is behind its last byte.
+/// Validates one value of any kind, containers included, `depth_left` levels deep: MC_JSON_DEPTH_LIMIT at most. The result is behind
+/// its last byte.
 const uint8_t *mc_json_value_end(const uint8_t *at, const uint8_t *end, unsigned depth_left, mc_json_stop *stop);
 
 /// The exact integer; false where it has a fraction, an exponent or does not fit.
@@ -93,9 +94,8 @@ bool mc_json_number_double(const mc_json_number *number, double *value);
 bool mc_json_number_scaled(const mc_json_number *number, unsigned scale, int64_t *value);
 
 /// Writes the number in plain notation without superfluous zeros ("-12.5", "0"). Returns the length, or 0 where it has more
-/// than `scale` digits behind the point or more than `precision - scale` before it, or where `capacity` is less than
-/// `precision` + 3.
-size_t mc_json_number_plain(const mc_json_number *number, unsigned precision, unsigned scale, uint8_t *out, size_t capacity);
+/// than `scale` digits behind the point or more than `precision - scale` before it. `out` has room for `precision` + 3 bytes.
+size_t mc_json_number_plain(const mc_json_number *number, unsigned precision, unsigned scale, uint8_t *out);
 
 /// Describes the byte at which a scan stopped, for "expected a digit, found ...". Returns `buffer`.
 const char *mc_json_describe(const uint8_t *at, const uint8_t *end, char *buffer, size_t capacity);

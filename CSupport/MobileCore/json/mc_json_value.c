@@ -73,8 +73,6 @@ const uint8_t *mc_json_value_end(const uint8_t *at, const uint8_t *end, unsigned
 {
     nesting nesting;
     nesting.depth = 0;
-    if (depth_left > MC_JSON_DEPTH_LIMIT)
-        depth_left = MC_JSON_DEPTH_LIMIT;
     for (;;) {
         if (at == end)
             return mc_json_stop_at(stop, at, end, NULL);

@@ -98,7 +98,7 @@ mc_status mc_json_append_characters(mc_byte_buffer *buffer, const char *text, si
     const uint8_t *const start = (const uint8_t *)text, *at = start, *const end = length > 0 ? start + length : start;
     mc_status status = MC_OK;
     // Piece by piece, so that the room for escapes that are not there stays small.
-    while (at < end && status == MC_OK) {
+    while (at < end) {
         const uint8_t *const piece = piece_end(at, end);
         status = mc_byte_buffer_reserve(buffer, (size_t)(piece - at) * 6);
         if (status != MC_OK)
@@ -142,7 +142,7 @@ static size_t copy_number(const char *text, char *out)
         const bool known = (*text >= '0' && *text <= '9') || *text == '-' || *text == '+' || *text == 'e';
         if (known)
             out[length++] = *text;
-        else if (length == 0 || out[length - 1] != '.')
+        else if (out[length - 1] != '.')  // a digit comes first
             out[length++] = '.';
     }
     return length;
@@ -168,7 +168,7 @@ static size_t short_text(double value, char *out)
         while (rest > 0 || count <= places) {
             digits[count++] = (char)('0' + rest % 10);
             rest /= 10;
-            if (count == places && places > 0)
+            if (count == places)
                 digits[count++] = '.';
         }
         // One digit stands before the point even where the number is smaller than 1.

@@ -186,7 +186,7 @@ static bool store_plain(mc_row_reader *reader, const mc_column *rule, const mc_j
     *memory = text != NULL;
     if (text == NULL)
         return false;
-    const size_t length = mc_json_number_plain(number, rule->precision, rule->scale, text, capacity);
+    const size_t length = mc_json_number_plain(number, rule->precision, rule->scale, text);
     mc_arena_trim(reader->arena, capacity - length);
     set_bytes(cell, MC_VALUE_TEXT, text, length);
     return length > 0;

@@ -167,7 +167,7 @@ static void plan_attempt(mc_rows *rows)
     size_t attempt = length > most / 2 ? most : length * 2;
     if (attempt < GATHER_BYTES)
         attempt = GATHER_BYTES;
-    rows->attempt = attempt > length ? attempt : length + 1;
+    rows->attempt = attempt;
 }
 
 /// Scans the carried bytes, the last `fresh` of which are also the first ones of the chunk that is being pushed, and `*reread`

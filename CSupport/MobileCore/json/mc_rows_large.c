@@ -47,7 +47,7 @@ static bool keep_cells(mc_rows *rows, const mc_value *cells, bool is_first)
             kept->kind = MC_CELL_MISSING;
             continue;
         }
-        const bool is_kept = !is_first && has_bytes(kept) && has_bytes(&cells[index]) && kept->value.bytes == cells[index].value.bytes;
+        const bool is_kept = !is_first && has_bytes(kept);
         *kept = cells[index];
         if (has_bytes(kept) && !is_kept && !copy_bytes(kept, &cut->arena))
             return false;
@@ -180,9 +180,7 @@ static mc_status complete(mc_rows *rows, mc_value *cells, int64_t bytes, mc_erro
 {
     mc_cut_row *const row = &rows->cut;
     for (size_t index = 0; index < rows->current->reader.column_count; index++) {
-        const mc_value *const kept = &row->cells[index];
-        const bool is_kept = has_bytes(&cells[index]) && has_bytes(kept) && cells[index].value.bytes == kept->value.bytes;
-        if (is_kept && !copy_bytes(&cells[index], &rows->block.arena))
+        if (has_bytes(&row->cells[index]) && !copy_bytes(&cells[index], &rows->block.arena))
             return fail_memory(rows, error);
     }
     mc_arena_reset(&row->arena);
@@ -197,7 +195,7 @@ mc_status mc_rows_take_rest(mc_rows *rows, const mc_rows_text *text, const uint8
     mc_row_reader *const reader = &rows->current->reader;
     mc_value *const cells = rows->block.cells;
     const uint8_t *const first = *at;
-    const size_t allowed = rows->row_bytes > row->length ? rows->row_bytes - row->length : 0;
+    const size_t allowed = rows->row_bytes - row->length;  // the value began before the limit
     const bool bounded = (size_t)(text->end - first) > allowed;
     const uint8_t *const limit = bounded ? first + allowed : text->end;
     memcpy(cells, row->cells, reader->column_count * sizeof *cells);

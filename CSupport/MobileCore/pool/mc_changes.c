@@ -181,7 +181,7 @@ static void remove_observer(mc_pool *pool, const mc_observer *observer)
 
 static void free_observer(mc_observer *observer)
 {
-    for (size_t i = 0; i < observer->table_count && observer->tables != NULL; i++)
+    for (size_t i = 0; i < observer->table_count; i++)
         mc_free(observer->tables[i]);
     mc_free(observer->tables);
     mc_free(observer);
@@ -209,7 +209,7 @@ static void tell(mc_connection *writer, bool any_table)
     mc_pool *pool = writer->pool;
     mc_change_log *log = &writer->changes;
     mc_table_changes *tables = mc_allocate(log->count * sizeof *tables);
-    any_table = any_table || (tables == NULL && log->count > 0);
+    any_table = any_table || tables == NULL;  // without memory
     (void)pthread_mutex_lock(&pool->mutex);
     pool->telling_thread = pthread_self();
     for (mc_observer *observer = pool->observers; observer != NULL;) {

@@ -45,11 +45,10 @@ static mc_finding find(mc_pool *pool, const mc_checkout *checkout, mc_connection
 }
 
 /// Opens the reader that room was made for. When it fails and no other reader can ever come back, those who wait fail as well.
-static mc_status open_reader(mc_pool *pool, const mc_checkout *checkout, mc_connection **out, mc_error *error)
+static mc_status open_reader(mc_pool *pool, const mc_checkout *checkout, mc_connection **out, mc_error *failure)
 {
-    mc_error failure;
     mc_waiter_list callbacks = {NULL, NULL};
-    const mc_status status = mc_connection_open(pool, false, out, &failure);
+    const mc_status status = mc_connection_open(pool, false, out, failure);
     (void)pthread_mutex_lock(&pool->mutex);
     pool->readers_opening--;
     if (status == MC_OK) {
@@ -57,10 +56,8 @@ static mc_status open_reader(mc_pool *pool, const mc_checkout *checkout, mc_conn
         mc_connection_start_trace(*out);
         mc_activate(*out, checkout);
     } else {
-        if (error != NULL)
-            *error = failure;
         while (pool->readers_open + pool->readers_opening == 0 && pool->for_reader.first != NULL) {
-            pool->for_reader.first->failure = failure;
+            pool->for_reader.first->failure = *failure;
             mc_end_wait(pool, pool->for_reader.first, NULL, &callbacks);
         }
         if (pool->is_closing && !mc_pool_is_in_use(pool))
@@ -89,12 +86,12 @@ static void wait_in_line(mc_pool *pool, mc_waiter *waiter, int64_t started_ns)
 }
 
 /// Waits for a connection; the pool is locked at the call and unlocked afterwards.
-static mc_status wait_for_connection(mc_pool *pool, const mc_checkout *checkout, mc_connection **out, mc_error *error)
+static mc_status wait_for_connection(mc_pool *pool, const mc_checkout *checkout, mc_connection **out, mc_error *failure)
 {
     mc_waiter waiter = {.checkout = checkout};
     if (mc_condition_init(&waiter.wake) != 0) {
         (void)pthread_mutex_unlock(&pool->mutex);
-        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory to wait for a connection");
+        return mc_fail(failure, MC_ERROR_NO_MEMORY, "no memory to wait for a connection");
     }
     wait_in_line(pool, &waiter, mc_monotonic_ns());
     (void)pthread_mutex_unlock(&pool->mutex);
@@ -102,8 +99,7 @@ static mc_status wait_for_connection(mc_pool *pool, const mc_checkout *checkout,
     *out = waiter.granted;
     if (waiter.granted != NULL)
         return MC_OK;
-    if (error != NULL)
-        *error = waiter.failure;
+    *failure = waiter.failure;
     return waiter.failure.code;
 }
 
@@ -198,12 +194,10 @@ void mc_pool_checkout_later(mc_pool *pool, const mc_checkout *checkout, mc_grant
     mc_free(waiter);
     if (finding == FOUND_NONE)
         (void)mc_fail(&failure, MC_ERROR_NO_MEMORY, "no memory to wait for a connection");
-    else if (finding == FOUND_ROOM_FOR_READER && open_reader(pool, checkout, &connection, &failure) != MC_OK)
-        connection = NULL;
-    if (connection == NULL || finding == FOUND_FAILURE) {
+    else if (finding == FOUND_ROOM_FOR_READER)
+        (void)open_reader(pool, checkout, &connection, &failure);
+    if (connection == NULL)
         mc_ticket_detach(checkout->ticket);
-        connection = NULL;
-    }
     granted(context, connection, connection == NULL ? &failure : NULL);
 }
 

@@ -10,6 +10,9 @@ mc_connection *mc_pool_held_by(mc_pool *pool, pthread_t thread, bool reader);
 /// Locked: whether somebody holds a connection, opens one or has not noticed yet that the wait is over.
 bool mc_pool_is_in_use(const mc_pool *pool);
 
+/// Locked: the reader that has been out longest; NULL: none is out.
+mc_connection *mc_oldest_reader(const mc_pool *pool);
+
 /// Locked: `connection` belongs to `checkout` from now on.
 void mc_activate(mc_connection *connection, const mc_checkout *checkout);
 

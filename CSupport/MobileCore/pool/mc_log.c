@@ -27,17 +27,6 @@ static int64_t bytes_of(const mc_connection *writer, int frames)
     return frames * ((int64_t)writer->pool->settings.page_size + FRAME_HEADER_BYTES);
 }
 
-/// Locked: the reader that has been out longest; NULL: none of this pool.
-static mc_connection *oldest_reader(const mc_pool *pool)
-{
-    mc_connection *oldest = pool->active_readers;
-    for (mc_connection *reader = oldest; reader != NULL; reader = reader->next) {
-        if (reader->active_since_ns < oldest->active_since_ns)
-            oldest = reader;
-    }
-    return oldest;
-}
-
 typedef struct pin {
     char label[MC_LABEL_SIZE];
     int64_t age_ns;
@@ -50,7 +39,7 @@ static pin find_pin(mc_connection *writer)
     mc_pool *pool = writer->pool;
     pin found = {.is_known = false};
     (void)pthread_mutex_lock(&pool->mutex);
-    mc_connection *reader = oldest_reader(pool);
+    mc_connection *reader = mc_oldest_reader(pool);
     if (reader != NULL) {
         found.is_known = true;
         found.age_ns = mc_monotonic_ns() - reader->active_since_ns;

@@ -76,8 +76,6 @@ mc_status mc_statement_cache_open(mc_connection *connection, int limit, mc_error
 
 static void statement_free(mc_statement *statement)
 {
-    if (statement == NULL)
-        return;
     (void)sqlite3_finalize(statement->handle);
     mc_free(statement->sql);
     mc_free(statement);

@@ -83,6 +83,14 @@ mc_connection *mc_pool_held_by(mc_pool *pool, pthread_t thread, bool reader)
     return NULL;
 }
 
+mc_connection *mc_oldest_reader(const mc_pool *pool)
+{
+    mc_connection *reader = pool->active_readers;
+    while (reader != NULL && reader->next != NULL)  // whoever comes is put in front
+        reader = reader->next;
+    return reader;
+}
+
 bool mc_pool_is_in_use(const mc_pool *pool)
 {
     return (pool->writer != NULL && pool->writer->is_active) || pool->active_readers != NULL || pool->readers_opening > 0
@@ -163,11 +171,8 @@ mc_status mc_fail_waited(const mc_pool *pool, const mc_checkout *checkout, int64
                        "no write connection within %.1f s: \"%s\" has held it for %.1f s; raise the timeout or write in batches", waited,
                        holder->label[0] != '\0' ? holder->label : "a write without a label", (double)(now - holder->active_since_ns) / 1e9);
     }
-    int64_t longest = 0;
-    for (const mc_connection *reader = pool->active_readers; reader != NULL; reader = reader->next) {
-        if (now - reader->active_since_ns > longest)
-            longest = now - reader->active_since_ns;
-    }
+    const mc_connection *oldest = mc_oldest_reader(pool);
+    const int64_t longest = oldest != NULL ? now - oldest->active_since_ns : 0;
     return mc_fail(
         error, MC_ERROR_TIMEOUT,
         "no read connection within %.1f s: all %d are in use, the longest for %.1f s; raise the timeout or the maximum connections", waited,
