@@ -60,11 +60,12 @@ import Testing
         for value in [
             "12.345", "123456789012.34", "0.000000001", "1", "-1", "-0.5", "1.5", "true", "false", "falsx", "falte", "trux", "1.", "123456789012345",
             "99999999999.5",
-            "1234567890123456.5", "0.1234567890123456", "9999999999999999999", "1234567890123456789012345.6", "1e3", "\"x\"", "\"\\n\"",
+            "1234567890123456.5", "0.1234567890123456", "9999999999999999999", "1234567890123456789012345.6", "1e3", "-x", "01", "\"x\"", "\"\\n\"",
         ] {
             for column in columns {
                 let pad = ScanColumn(name: "b", type: MC_COLUMN_TEXT)
-                let text = Array("[[\(value),\"0123456789abcdef\"]]".utf8)
+                // The short way is only taken where enough bytes follow.
+                let text = Array("[[\(value),\"\(String(repeating: "0123456789abcdef", count: 4))\"]]".utf8)
                 let whole = Scan(text, columns: [column, pad]), bytewise = Scan(text, columns: [column, pad], chunk: 1)
                 #expect(whole == bytewise, "\(value) as \(column.type): \(whole.message), \(bytewise.message)")
             }

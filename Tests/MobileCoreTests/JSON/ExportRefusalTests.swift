@@ -92,6 +92,14 @@ import Testing
         }
         #expect(pool?.message == "export: large values in line need the pool that they are in")
         #expect(#expect(throws: CoreError.self) { try exported("CREATE TABLE t(x)") }?.code == MC_ERROR_MISUSE)
+        try core.prepareBlobs()
+        let text = try core.writeBlob([97], unit: MC_BLOB_SCALARS)
+        let unit = #expect(throws: CoreError.self) {
+            try [MC_EXPORT_LARGE_BASE64].withUnsafeBufferPointer { form in
+                try exported("SELECT \(text)") { ($0.large, $0.pool) = (form.baseAddress, core.pool) }
+            }
+        }
+        #expect(unit?.message == "export: large value \(text) is text, not bytes")
         let twice = #expect(throws: CoreError.self) { try exported("SELECT 1 AS b, 2 AS a, 3 AS b") { $0.format = MC_EXPORT_OBJECTS } }
         #expect(twice?.message == "export: two columns are named \"b\"; row objects need different names")
         #expect(try exported("SELECT 1 AS ab, 2 AS a, 3 AS cd") { $0.format = MC_EXPORT_OBJECTS } == #"[{"ab":1,"a":2,"cd":3}]"#)

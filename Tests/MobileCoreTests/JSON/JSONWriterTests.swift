@@ -54,7 +54,7 @@ import Testing
             ("vv", MC_ERROR_MISUSE), ("{v", MC_ERROR_MISUSE), ("[k", MC_ERROR_MISUSE), ("k", MC_ERROR_MISUSE), ("{kk", MC_ERROR_MISUSE),
             ("{ke", MC_ERROR_MISUSE), ("e", MC_ERROR_MISUSE), ("[f", MC_ERROR_MISUSE), ("f", MC_ERROR_MISUSE), ("i", MC_ERROR_TYPE),
             ("n", MC_ERROR_TYPE), ("s", MC_ERROR_CORRUPT), ("{s", MC_ERROR_MISUSE), ("{c", MC_ERROR_CORRUPT), ("[[[[", MC_ERROR_LIMIT),
-            ("[l", MC_ERROR_LIMIT),
+            ("[l", MC_ERROR_LIMIT), ("[d", MC_ERROR_LIMIT), ("b", MC_ERROR_CORRUPT),
         ])
     func refused(pieces: String, code: mc_status) throws {
         let writer = try Writer(maximum: 1000, depth: 3)
@@ -72,10 +72,13 @@ import Testing
             case "n": status = mc_json_write_number(writer.writer, "1.", 2, nil)
             case "s": status = mc_json_write_string(writer.writer, "\u{FC}", 1, nil)
             case "l": status = mc_json_write_string(writer.writer, String(repeating: "x", count: 1000), 1000, nil)
+            case "d": status = mc_json_write_number(writer.writer, String(repeating: "1", count: 20_000), 20_000, nil)
+            case "b": status = mc_json_write_string(writer.writer, [CChar](repeating: -128, count: 3000), 3000, nil)
             default: status = mc_json_write_null(writer.writer, nil)
             }
         }
         #expect(status == code)
+        #expect(mc_json_write_double(writer.writer, 1.5, nil) == code)
         #expect(mc_json_write_null(writer.writer, nil) == code)
         #expect(mc_json_writer_finish(writer.writer, nil) == code)
     }

@@ -66,7 +66,9 @@ import Testing
         #expect(mc_message_element(message, 0, 0) == 0 && mc_message_member(message, 2, "a", 1) == 0)
         withExtendedLifetime(kept) {}
         var number = 0.0
-        #expect(!mc_json_text_to_double("1x", 2, &number) && mc_json_text_to_double("1e2", 3, &number) && number == 100)
+        #expect(
+            !mc_json_text_to_double("", 0, &number) && !mc_json_text_to_double("1x", 2, &number) && mc_json_text_to_double("1e2", 3, &number)
+                && number == 100)
     }
 
     @Test(

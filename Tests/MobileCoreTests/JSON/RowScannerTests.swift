@@ -56,6 +56,8 @@ import Testing
             ("[[1,,3]]", 4, 1, "column \"näme\", byte 4: expected a value, found ','"), ("[[1 2,3]]", 4, 1, "expected ',', found '2'"),
             ("[[1,2,nul]]", 9, 1, "expected null, true or false, found ']'"), ("[[1,2,3],[1,01,3]]", 13, 2, "no digit behind a leading 0"),
             ("[[1,\"a\u{1}\",3]]", 6, 1, "found byte 0x01"), ("[[1,\"\\q\",3]]", 6, 1, "expected an escape"),
+            ("[[1,\"\\ud83d\u{0}\",3]]", 11, 1, "expected the low surrogate of the pair, found byte 0x00"),
+            ("[[1,2,3 x]]", 8, 1, "expected ']', found 'x'"),
             ("[{\"id\"1}]", 6, 1, "expected ':', found '1'"), ("[{\"id\":1 \"c\":2}]", 9, 1, "expected ',' or '}', found '\"'"),
             ("[{\"id\":1,}]", 9, 1, "expected a key, found '}'"), ("[{id:1}]", 2, 1, "expected a key or '}', found 'i'"),
             ("[{\"id\":1,\"\\u0069d\":2}]", 9, 1, "expected each column once, found this one twice"),

@@ -83,4 +83,14 @@ import Testing
         #expect(try schema().count == 5)
         #expect(try database.read { try $0.rows("PRAGMA integrity_check") } == [["ok"]])
     }
+
+    @Test func `an index that cannot be made again fails the import, and everything is as it was`() throws {
+        try database.write { _ = try $0.execute("CREATE INDEX by_size ON item(abs(amount))") }
+        let before = try schema()
+        let input = Self.rows(1...9000) + Array(",[9001,\"x\",\"c9001\",-9223372036854775808]]".utf8)
+        let error = #expect(throws: StoreError.self) { try importing(input) }
+        #expect(error?.message.contains("its indexes: integer overflow") == true, "\(error as Any)")
+        #expect(try schema() == before)
+        #expect(try database.read { try $0.rows("SELECT count(*) FROM item") } == [[0]])
+    }
 }

@@ -121,15 +121,36 @@ import Testing
 
     @Test func `damaged and truncated streams are refused as without it`() throws {
         let before = try content()
-        let good = deflated(Self.input(rows: 9000))
-        var damaged = good
-        damaged[good.count / 2] ^= 0x55
-        for input in [damaged, Array(good.dropLast(3)), good + [1]] {
+        let inputs = [false, true].flatMap { gzip in
+            let good = deflated(Self.input(rows: 9000), gzip: gzip)
+            var damaged = good
+            damaged[good.count / 2] ^= 0x55
+            return [damaged, Array(good.dropLast(3)), Array(good.dropLast(20)), good + [1]]
+        }
+        // The last one asks for a dictionary, which nobody has.
+        for input in inputs + [[0x78, 0xBB, 1, 2, 3, 4, 5, 6]] {
             let errors = [ImportThreads.off, .on].map { threads in
                 #expect(throws: StoreError.self) { try importing(input, size: 10_000) { $0.threads = threads } }
             }
             #expect(errors[0]?.code == errors[1]?.code)
             #expect(try content() == before)
+        }
+    }
+
+    /// Inflating stops where a piece is full; whether the input ends there as well shows in the next step alone.
+    @Test func `an input may be cut where an inflated piece is full`() throws {
+        let text = "[[1,\"one\",null],[2,\"two\",null]" + String(repeating: " ", count: 65_536) + "]"
+        let input = deflated(Array(text.utf8))
+        for cut in 1..<input.count {
+            try database.write { connection in
+                _ = try connection.execute("DELETE FROM item WHERE id <> 7")
+                var options = ImportOptions()
+                options.threads = .off
+                let importer = try connection.importer(into: "item", columns: ["id", "name", "note"], options: options)
+                try importer.push(Array(input[..<cut]))
+                try importer.push(Array(input[cut...]))
+                #expect(try importer.finish().inserted == 2)
+            }
         }
     }
 }

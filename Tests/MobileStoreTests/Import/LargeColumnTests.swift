@@ -58,6 +58,7 @@ import Testing
             (#"[8,"x",null,"@QR==",1]]"#, .type, 2, "picture"),
             (#"[8,"x",null,"@\/=",1]]"#, .type, 2, "picture"), (#"[8,"x",null,"@QQ==QUJD",1]]"#, .type, 4, "picture"),
             (#"[8,"x",null,"@\u0041\u0021",1]]"#, .type, 6, "picture"), (#"[8,"x",null,"@*\x",1]]"#, .type, 0, "picture"),
+            (#"[8,"x",null,"@\x",1]]"#, .json, 1, "picture"),
             (#"[8,"x","@",7,1]]"#, .type, 2, "picture"), (#"[8,"x","@",null,1,2]]"#, .type, 8, ""), (#"[8,"x","@"]"#, .type, 1, "picture"),
             (#"{"id":8,"body":"@","body":"x"}]"#, .json, 2, "body"), (#"[8,"forbidden","@",null,1]]"#, .constraint, -15, ""),
         ] as [(String, StoreError.Code, Int, String)])

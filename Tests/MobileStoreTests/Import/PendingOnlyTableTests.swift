@@ -99,4 +99,21 @@ import Testing
         #expect(try enforced.read { try $0.rows("SELECT name FROM parent ORDER BY id") } == [["one"], ["mine"]])
         try enforced.close()
     }
+
+    @Test("many pending rows, and large ones, stay where they are", arguments: [(1100, 1), (5, 300_000)])
+    func much(rows: Int, bytes: Int) throws {
+        try database.write { connection in
+            _ = try connection.execute("DELETE FROM item; DELETE FROM item_os")
+            _ = try connection.execute(
+                "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows)) INSERT INTO item(id, name) SELECT i, hex(zeroblob(\(bytes))) FROM n"
+            )
+            _ = try connection.execute("INSERT INTO item_os(id) SELECT id FROM item")
+        }
+        let result = try importing(#"[[3,"theirs"],[2000,"new"]]"#)
+        #expect(result.inserted == 1 && result.diverted == 1)
+        #expect(
+            try database.read { try $0.rows("SELECT count(*), max(length(name)) FROM item") } == [
+                [.integer(Int64(rows) + 1), .integer(Int64(max(bytes * 2, 3)))]
+            ])
+    }
 }
