@@ -142,6 +142,30 @@ import Testing
         #expect(long?.code == MC_ERROR_LIMIT && long?.message == "JSON text: longer than 1000 bytes")
     }
 
+    @Test func `a sink gets no more than was allowed, and nothing twice`() throws {
+        final class Sink { var lengths: [Int] = [] }
+        let sink = Sink(), text = String(repeating: "x", count: 40_000)
+        for (maximum, status) in [(0, MC_OK), (50_000, MC_OK), (30_000, MC_ERROR_LIMIT)] {
+            var made: OpaquePointer?, message: OpaquePointer?
+            var options = mc_json_writer_options(
+                sink: { context, _, length, _ in
+                    Unmanaged<Sink>.fromOpaque(context!).takeUnretainedValue().lengths.append(length)
+                    return MC_OK
+                }, context: Unmanaged.passUnretained(sink).toOpaque(), maximum: maximum, depth: 0)
+            sink.lengths = []
+            try CoreError.check { mc_json_writer_open(&options, &made, $0) }
+            try CoreError.check { mc_message_read("1", 1, nil, &message, $0) }
+            defer {
+                mc_json_writer_close(made)
+                mc_message_free(message)
+            }
+            var found = mc_json_write_string(made!, text, text.utf8.count, nil)
+            if found == MC_OK { found = mc_json_writer_finish(made!, nil) }
+            #expect(found == status && sink.lengths == (status == MC_OK ? [40_002] : []))
+            #expect(status != MC_OK || mc_json_write_node(made!, message!, 1, nil) == MC_ERROR_MISUSE)
+        }
+    }
+
     @Test func `a writer's limits are checked when it is opened`() {
         var writer: OpaquePointer?
         for (depth, maximum) in [(UInt32(MC_JSON_DEPTH_LIMIT) + 1, 0), (0, -1)] {

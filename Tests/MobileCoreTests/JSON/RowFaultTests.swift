@@ -31,6 +31,30 @@ import Testing
         #expect(lost == 0)
     }
 
+    @Test("what stands before a value that comes in parts is kept, or refused without memory", arguments: [Int.max, 5000])
+    func kept(chunk: Int) {
+        let columns = [
+            ScanColumn(name: "blob", type: MC_COLUMN_BLOB), ScanColumn(name: "text", type: MC_COLUMN_TEXT),
+            ScanColumn(name: "first", type: MC_COLUMN_LARGE_TEXT), ScanColumn(name: "between", type: MC_COLUMN_TEXT),
+            ScanColumn(name: "second", type: MC_COLUMN_LARGE_TEXT),
+        ]
+        let wide = String(repeating: "w", count: 70_000)
+        let text = "[[\"QUJD\",\"\(wide)\",\"\(Self.longText)\",\"x\",\"\(Self.longText)\"]]"
+        let whole = Scan(text, columns: columns, chunk: chunk)
+        #expect(whole.code == MC_OK && whole.rows.last.map { Array($0.prefix(2)) } == [.blob([65, 66, 67]), .text(wide)], "\(whole.message)")
+        let lost = leftOver {
+            for allocation in Int64(0)... {
+                fault_memory_fail_after(allocation, false)
+                let scan = Scan(text, columns: columns, chunk: chunk)
+                let hasFailed = fault_memory_has_failed()
+                fault_memory_fail_after(-1, false)
+                #expect(scan.code == (hasFailed ? MC_ERROR_NO_MEMORY : MC_OK), "allocation \(allocation): \(scan.message)")
+                if !hasFailed { break }
+            }
+        }
+        #expect(lost == 0)
+    }
+
     /// Rows of several tables, which nobody takes.
     private func members(_ text: String, rowBytes: Int = 0, type: mc_column_type = MC_COLUMN_INTEGER) -> mc_status {
         var rows: OpaquePointer?

@@ -123,4 +123,42 @@ import Testing
             #expect(failures > 0)
         }
     }
+
+    @Test func `a cursor tells the places of its first and its last row, and a status to who does not ask why`() throws {
+        try withTable { connection in
+            let cursor = try TestCursor(["id"], from: "t", where: nil, orderedBy: [Term("id")])
+            #expect(try cursor.page(connection, size: 4).rows == ["1", "2", "3", "4"])
+            #expect(cursor.position(ofLast: false).map(\.value.integer) == [1] && cursor.position.map(\.value.integer) == [4])
+            let wrong = try TestCursor(["id"], from: "nowhere", where: nil, orderedBy: [Term("id")])
+            #expect(wrong.statuses(connection, size: 2) == [MC_ERROR_SQLITE, MC_ERROR_SQLITE])
+        }
+    }
+
+    /// Values that are bound, and places that are kept, longer than the memory that a row begins with.
+    @Test func `long values and long places are refused without memory`() throws {
+        try withTable { connection in
+            let long = String(repeating: "x", count: 3000)
+            try exec(connection, "UPDATE t SET b = '\(long)' || id")
+            do {
+                let cursor = try TestCursor(
+                    ["id"], from: "t", where: "b <> ?1 AND b <> ?2", orderedBy: [Term("b"), Term("id")], values: [long, long + "y"])
+                var failures = 0
+                for allocation in Int64(0)... {
+                    cursor.rewind(toEnd: false)
+                    fault_memory_fail_after(allocation, false)
+                    let result = Result { try (cursor.page(connection, size: 4).rows + cursor.firstPage(connection, size: 2).rows) }
+                    let hasFailed = fault_memory_has_failed()
+                    fault_memory_fail_after(-1, false)
+                    switch result {
+                    case .success(let rows): #expect(rows == ["1", "2", "3", "4", "1", "2"])
+                    case .failure(let error):
+                        #expect((error as? CoreError)?.code == MC_ERROR_NO_MEMORY, "allocation \(allocation): \(error)")
+                        failures += 1
+                    }
+                    if !hasFailed { break }
+                }
+                #expect(failures > 3)
+            }
+        }
+    }
 }

@@ -85,6 +85,15 @@ final class TestCursor {
         return (rows, isAtEnd)
     }
 
+    /// What the next page and the first one end with, for somebody who does not ask why.
+    func statuses(_ connection: OpaquePointer, size: Int) -> [mc_status] {
+        var isAtEnd = false
+        return [
+            mc_cursor_next(cursor, connection, page, size, 1 << 20, &isAtEnd, nil),
+            mc_page_select_fill(select, connection, values, values.count, page, size, 1 << 20, &isAtEnd, nil),
+        ]
+    }
+
     private var rows: [String] {
         (0..<page.pointee.row_count).map { row in
             (0..<page.pointee.column_count).map { text(mc_row_page_cell(page, row, $0)) }.joined(separator: "|")
@@ -116,10 +125,12 @@ final class TestCursor {
     }
 
     /// The place of the last row; valid until the cursor is used again.
-    var position: [mc_value] {
+    var position: [mc_value] { position(ofLast: true) }
+
+    func position(ofLast isLast: Bool) -> [mc_value] {
         (0...termCount).compactMap { term in
             var value = mc_value()
-            return mc_cursor_position(cursor, true, term, &value) ? value : nil
+            return mc_cursor_position(cursor, isLast, term, &value) ? value : nil
         }
     }
 

@@ -280,4 +280,28 @@ import Testing
             #expect(failures > 10)
         }
     }
+
+    @Test func `an observer that another thread ends has ended its last call by then`() throws {
+        final class Box: Sendable {
+            let hasBegun = DispatchSemaphore(value: 0)
+            let hasEnded = Mutex(false)
+        }
+        let core = try CorePool(), box = Box()
+        try core.with(writer: true) { try exec($0, "CREATE TABLE t(x)") }
+        var observation = mc_observation(
+            tables: nil, table_count: 0,
+            changed: { context, _ in
+                let box = Unmanaged<Box>.fromOpaque(context!).takeUnretainedValue()
+                box.hasBegun.signal()
+                for _ in 0..<5000 { sched_yield() }
+                box.hasEnded.withLock { $0 = true }
+            }, context: Unmanaged.passUnretained(box).toOpaque())
+        var observer: OpaquePointer?
+        try CoreError.check { mc_pool_observe(core.pool, &observation, &observer, $0) }
+        let writing = TestThread { try core.with(writer: true) { try exec($0, "INSERT INTO t VALUES (1)") } }
+        box.hasBegun.wait()
+        mc_pool_unobserve(core.pool, observer)
+        #expect(box.hasEnded.withLock { $0 })
+        try writing.value()
+    }
 }
