@@ -160,4 +160,49 @@ import Testing
             #expect(try integer(connection, "SELECT count(*) FROM c") == 0)
         }
     }
+
+    @Test("commits on the way have all of what they commit without memory for any of their steps", arguments: [false, true])
+    func commits(isInner: Bool) throws {
+        let spaces = String(repeating: " ", count: 20_000)
+        var failures = 0
+        for allocation in Int64(0)... {
+            var hasFailed = false
+            try core.with(writer: true) { connection in
+                if isInner { try CoreError.check { mc_connection_begin(connection, $0) } }
+                let rows = try CoreImport(connection, into: "t", Self.columns) { options, _ in options.commit_rows = 1 }
+                fault_memory_fail_after(allocation, false)
+                let result = Result { try rows.push(#"[[1,"a"],[2,"b"]]"# + spaces) }
+                hasFailed = fault_memory_has_failed()
+                fault_memory_fail_after(-1, false)
+                if case .failure(let error) = result {
+                    #expect((error as? CoreError)?.code == MC_ERROR_NO_MEMORY, "allocation \(allocation): \(error)")
+                    failures += 1
+                } else {
+                    _ = try rows.finish()
+                }
+            }
+            try core.with(writer: true) { connection in
+                let count = try integer(connection, "SELECT count(*) FROM t")
+                #expect(count == 0 || count == 2)
+                try exec(connection, "DELETE FROM t")
+            }
+            if !hasFailed { break }
+        }
+        #expect(failures > 3)
+    }
+
+    @Test func `the second thread tells that it begins`() throws {
+        try core.with(writer: true) { connection in
+            let begun = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+            begun.initialize(to: 0)
+            defer { begun.deallocate() }
+            let rows = try CoreImport(connection, into: "t", Self.columns) { options, _ in
+                options.threads = MC_IMPORT_THREADS_ON
+                options.thread_begins = { $0!.assumingMemoryBound(to: Int.self).pointee += 1 }
+                options.thread_context = UnsafeMutableRawPointer(begun)
+            }
+            try rows.push(#"[[1,"a"]]"#)
+            #expect(try rows.finish().inserted == 1 && begun.pointee == 1)
+        }
+    }
 }

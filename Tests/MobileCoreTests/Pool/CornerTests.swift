@@ -304,4 +304,13 @@ import Testing
         #expect(box.hasEnded.withLock { $0 })
         try writing.value()
     }
+
+    @Test func `who waits in vain for a reader is told how long the first of them has been out`() throws {
+        let core = try CorePool()
+        try core.with(writer: true) { try exec($0, "CREATE TABLE t(x)") }
+        let readers = try (0..<2).map { _ in try core.checkOut(loose: true) }
+        let error = failure { _ = try core.checkOut(loose: true, timeout: 0) }
+        #expect(error?.code == MC_ERROR_TIMEOUT && error?.message.contains("all 2 are in use") == true)
+        for reader in readers { core.giveBack(reader) }
+    }
 }

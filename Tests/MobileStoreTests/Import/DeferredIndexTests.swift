@@ -93,4 +93,13 @@ import Testing
         #expect(try schema() == before)
         #expect(try database.read { try $0.rows("SELECT count(*) FROM item") } == [[0]])
     }
+
+    @Test func `a table with large columns and pending rows has its indexes again as well`() throws {
+        let large = try LargeColumns()
+        try large.database.write { _ = try $0.execute("CREATE INDEX by_title ON doc(title); INSERT INTO doc_os(id) VALUES (-1)") }
+        let rows = (1...6000).map { "[\($0),\"t\($0)\",null,null,1]" }.joined(separator: ",")
+        let result = try large.importing("[\(rows),[-1,\"theirs\",\"text\",null,1]]") { $0.threads = .off }
+        #expect(result.inserted == 6000 && result.diverted == 1)
+        #expect(try large.database.read { try $0.rows("SELECT count(*) FROM doc INDEXED BY by_title WHERE title > ''") } == [[6000]])
+    }
 }

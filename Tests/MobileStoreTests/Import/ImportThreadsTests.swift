@@ -125,7 +125,9 @@ import Testing
             let good = deflated(Self.input(rows: 9000), gzip: gzip)
             var damaged = good
             damaged[good.count / 2] ^= 0x55
-            return [damaged, Array(good.dropLast(3)), Array(good.dropLast(20)), good + [1]]
+            var wrong = good  // in its check sum
+            wrong[good.count - (gzip ? 5 : 1)] ^= 1
+            return [wrong, damaged, Array(good.dropLast(3)), Array(good.dropLast(20)), good + [1]]
         }
         // The last one asks for a dictionary, which nobody has.
         for input in inputs + [[0x78, 0xBB, 1, 2, 3, 4, 5, 6]] {

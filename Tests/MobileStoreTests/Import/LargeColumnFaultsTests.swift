@@ -5,7 +5,7 @@ import Testing
 @Suite struct LargeColumnFaultsTests {
     static let input = Array(
         """
-        [[1,"a","new text","\(LargeColumns.base64(LargeColumns.picture(60_000)))",1],[2,"b","short","QUI=",2],
+        [[1,"a","new text","\(LargeColumns.base64(LargeColumns.picture(90_000)))",1],[2,"b","short","QUI=",2],
          {"title":"c","body":"\(LargeColumns.text(4000).json)","id":3}]
         """.utf8)
 
@@ -59,7 +59,7 @@ import Testing
                 #expect(try database.read { try Self.content($0) } == before, "\(outcome)")
             } else {
                 let rows = try database.read { try $0.rows("SELECT length FROM _mc_value WHERE state = 1") }
-                #expect(rows.map { $0[0] } == [4, 60_000, 8, 5, 2, 40_000], "\(outcome)")
+                #expect(rows.map { $0[0] } == [4, 90_000, 8, 5, 2, 40_000], "\(outcome)")
             }
             #expect(try database.read { try $0.rows("PRAGMA integrity_check") } == [["ok"]])
         }
