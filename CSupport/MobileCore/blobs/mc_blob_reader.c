@@ -7,8 +7,8 @@
 
 /// Reading ahead grows while reads follow each other: then the costs of a connection and a look-up, which each fetch has, are few beside
 /// those of its bytes. What is asked for goes straight to the caller, only what is read ahead is copied twice; requests from DIRECT on
-/// bear the costs alone.
-enum { WINDOW_LEAST = 4096, WINDOW_MOST = 256 * 1024, WINDOW_GROWTH = 4, DIRECT = 128 * 1024 };
+/// bear the costs alone. Windows that do not fit a processor's own cache beside SQLite's pages are slower again.
+enum { WINDOW_LEAST = 4096, WINDOW_MOST = 192 * 1024, WINDOW_GROWTH = 4, DIRECT = 128 * 1024 };
 
 struct mc_blob_reader {
     mc_pool *pool;
@@ -173,6 +173,10 @@ static mc_status fetch_ahead(mc_blob_reader *reader, int64_t byte, uint8_t *buff
     size_t ahead = length >= DIRECT ? 0 : window_size(reader, byte, length);
     if (ahead < least_ahead)
         ahead = least_ahead;
+    // Up to the end of a chunk: in the middle of one, the next fetch would have to walk over its pages once more.
+    const size_t beyond = (size_t)((start + (int64_t)ahead) % reader->description.chunk_size);
+    if (ahead > least_ahead && beyond < ahead - least_ahead)
+        ahead -= beyond;
     if (left < (int64_t)ahead)
         ahead = (size_t)left;
     mc_status status = make_room(reader, ahead, error);
