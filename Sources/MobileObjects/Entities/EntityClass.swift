@@ -43,6 +43,13 @@ public struct EntityClass: Sendable {
         return EntityList(try context.objects(query.sql(skip: skip, take: take), query.values(parameters)))
     }
 
+    /// The result of an object query of the model, parameters by their names.
+    /// - Throws: as the form above; ``ObjectError/Code/noSuchParameter`` for a name that is no parameter's, and for a parameter without a value.
+    public func query(_ name: String, _ parameters: [String: AttributeValue], skip: Int = 0, take: Int = -1) throws -> EntityList<GenericEntity> {
+        let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
+        return EntityList(try context.objects(query.sql(skip: skip, take: take), query.values(query.ordered(parameters))))
+    }
+
     /// The number of rows.
     public var count: Int {
         get throws {

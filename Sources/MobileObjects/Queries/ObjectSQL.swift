@@ -64,6 +64,21 @@ struct ObjectSQL {
         return (hasLimit ? "SELECT * FROM (\(text)) " : text) + "LIMIT \(take) OFFSET \(max(skip, 0))"
     }
 
+    /// Values by the parameters' names in the order of the model.
+    /// - Throws: ``ObjectError/Code/noSuchParameter`` for a name that is no parameter's, and for a parameter without a value.
+    func ordered(_ values: [String: AttributeValue]) throws -> [AttributeValue] {
+        let names = model.parameters.map(\.name)
+        if let unknown = values.keys.sorted().first(where: { !names.contains($0) }) {
+            throw ObjectError(.noSuchParameter, "query \"\(object.name).\(model.name)\" has no parameter \"\(unknown)\"")
+        }
+        return try names.map { name in
+            guard let value = values[name] else {
+                throw ObjectError(.noSuchParameter, "query \"\(object.name).\(model.name)\": its parameter \"\(name)\" has no value")
+            }
+            return value
+        }
+    }
+
     /// The parameters as bound, from values in the order of the model.
     /// - Throws: ``ObjectError/Code/noSuchParameter`` for a wrong number of values, ``ObjectError/Code/invalidValue`` for one that does not fit.
     func values(_ values: [AttributeValue]) throws -> [Value] {
@@ -137,7 +152,7 @@ private struct ObjectSQLReader {
         while index < words.count {
             let (scale, end) = attributeScale(at: index)
             if let scale {
-                for position in operands(around: index..<end) { found(position, scale) }
+                for position in operands(around: operand(index..<end)) { found(position, scale) }
             }
             index = end
         }
@@ -165,6 +180,16 @@ private struct ObjectSQLReader {
             if case .scaledDecimal(_, let scale) = found.storage { return scale }
         }
         return nil
+    }
+
+    /// Where an attribute is the argument of an aggregate whose result is of its scale, the aggregate: `sum(x.a)`.
+    private func operand(_ attribute: Range<Int>) -> Range<Int> {
+        var start = attribute.lowerBound
+        if start >= 1, words[start - 1].isKeyword("DISTINCT") { start -= 1 }
+        guard start >= 2, words[start - 1].text == "(", let function = words[start - 2].name?.lowercased(), Self.scaledFunctions.contains(function),
+            attribute.upperBound < words.count, words[attribute.upperBound].text == ")"
+        else { return attribute }
+        return start - 2..<attribute.upperBound + 1
     }
 
     /// The operands beside an attribute: `a < 5`, `5 < a`, `a BETWEEN 5 AND 6`, `a IN (5, 6)`.
@@ -198,6 +223,7 @@ private struct ObjectSQLReader {
     }
 
     private static let operators: Set<String> = ["=", "==", "<", ">", "<=", ">=", "<>", "!="]
+    private static let scaledFunctions: Set<String> = ["sum", "avg", "min", "max"]
     private static let clauses: Set<String> = [
         "where", "join", "left", "inner", "cross", "on", "order", "group", "having", "limit", "union", "except", "intersect", "natural", "using",
     ]
