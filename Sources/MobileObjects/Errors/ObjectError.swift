@@ -50,12 +50,22 @@ public struct ObjectError: Error, Sendable {
         public static let misuse = Code(rawValue: 17)
         /// The database file was made by another model or by a newer release.
         public static let version = Code(rawValue: 18)
-        /// The text of a modelled query is not valid object SQL.
+        /// The text of a modelled query is not valid object SQL, or the parts of one made at run time do not go together.
         public static let invalidQuery = Code(rawValue: 19)
         /// A stored value is not what its attribute says.
         public static let corrupt = Code(rawValue: 20)
         /// The database does not exist.
         public static let noDatabase = Code(rawValue: 21)
+        /// A query names a class that has no rows of its own: a structure. `SUPAbstractClassException`.
+        public static let abstractClass = Code(rawValue: 22)
+        /// A value of a query's result was read as a type that has no such value: null, or a number out of range. `SUPInvalidDataTypeException`.
+        public static let invalidDataType = Code(rawValue: 23)
+        /// A value of a query's result was read as another type than it has. `SUPWrongDataTypeException`.
+        public static let wrongDataType = Code(rawValue: 24)
+        /// An aggregate, an order or a comparison of values whose type has none. `SUPPersistenceException`.
+        public static let unsupportedType = Code(rawValue: 25)
+        /// An index that cannot be made, or is not there. `SUPPersistenceException`.
+        public static let invalidIndex = Code(rawValue: 26)
     }
 
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {

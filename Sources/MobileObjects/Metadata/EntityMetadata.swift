@@ -76,6 +76,9 @@ public final class EntityMetadata: Sendable {
         return attributes[index]
     }
 
+    /// The attribute with this modelled name; nil where there is none.
+    func attribute(ifNamed name: String) -> AttributeMetadata? { attributeIndexes[name].map { attributes[$0] } }
+
     /// The relationship with this modelled name.
     /// - Throws: ``ObjectError/Code/noSuchRelationship``.
     public func relationship(named name: String) throws -> RelationshipMetadata {

@@ -62,6 +62,13 @@ public protocol AttributeConvertible {
     init?(attributeValue: AttributeValue)
 }
 
+extension AttributeValue: AttributeConvertible {
+    /// Itself.
+    public var attributeValue: AttributeValue { self }
+    /// The same value.
+    public init(attributeValue: AttributeValue) { self = attributeValue }
+}
+
 extension FixedWidthInteger where Self: AttributeConvertible {
     @inlinable public var attributeValue: AttributeValue { .integer(Int64(self)) }
     public init?(attributeValue: AttributeValue) {

@@ -7,4 +7,6 @@ final class StatementTrace: Sendable {
     func append(_ statement: String) { statements.withLock { $0.append(statement) } }
 
     var count: Int { statements.withLock { $0.count } }
+
+    var all: [String] { statements.withLock { $0 } }
 }

@@ -1,0 +1,132 @@
+/// A query made at run time: what to select, from where, which rows, in which order. A value: every method gives a changed copy.
+///
+///     let query = Query().select("c.name, o.orderDate").from("Customer", "c").join("SalesOrder", "o", "o.customerId", "c.id")
+///         .where(.equal("c.city", "Dublin")).sorted(by: .ascending("c.name"))
+///
+/// Names are the model's: `alias.attribute`, or the attribute alone where only one source has it. They are looked up when the query runs, and
+/// no character of them reaches the SQL text; values are always bound. Objects are found with `findWithQuery` of their class, anything else
+/// with ``PackageDatabase/executeQuery(_:)``. For queries that the compiler checks see ``EntityQuery``. SMP 2.3: `SUPQuery`.
+public struct Query: Sendable, Hashable {
+    /// What is selected; empty: all attributes of all sources. SMP 2.3: `selectItems`.
+    public var selectItems: [SelectItem] = []
+    /// Where rows come from; nil: the class that `findWithQuery` is called on.
+    public var source: QuerySource?
+    /// What is joined to the source, in order. SMP 1.5.3: `SUPJoinCriteria`.
+    public var joinCriteria: [JoinCondition] = []
+    /// Which rows; nil: all. SMP 2.3: `testCriteria`.
+    public var testCriteria: TestCriteria?
+    /// Which rows by the state of their object; empty: all that are there. For queries whose source is an entity. SMP 2.3: object state criteria.
+    public var entityFilter: EntityFilter = []
+    /// The items that rows are grouped by.
+    public var groupItems: [String] = []
+    /// Which groups; nil: all.
+    public var havingCriteria: TestCriteria?
+    /// The order; objects of equal rank, and all where this is empty, come in the order of their surrogate keys. SMP 2.3: `sortCriteria`.
+    public var sortCriteria: [AttributeSort] = []
+    /// How many rows to leave out at the beginning, 0 or more. SMP 2.3: `skip`.
+    public var skip = 0
+    /// How many rows to return at most; a negative number, the default, means all. SMP 2.3: `take`.
+    public var take = -1
+    /// Whether equal rows are returned once. SMP 2.3: `DISTINCT`.
+    public var isDistinct = false
+
+    /// A query of everything. SMP 2.3: `getInstance`.
+    public init() {}
+}
+
+/// What a query selects from.
+public indirect enum QuerySource: Sendable, Hashable {
+    /// The rows of an object of the model, by its modelled name; without an alias attributes are qualified by that name.
+    case entity(String, alias: String?)
+    /// The result of another query.
+    case query(Query, alias: String)
+    /// Two queries with the same number of items, of types that can be compared; names are those of the first. SMP 2.3: `SUPCompositeQuery`.
+    case combination(QueryCombination, Query, Query)
+}
+
+/// How two results become one. The numbers are the documented ones.
+public enum QueryCombination: Int, Sendable, Hashable, CaseIterable {
+    /// The rows of both, equal ones once.
+    case union = 1
+    /// The rows of both.
+    case unionAll = 2
+    /// The rows of the first that are not in the second, equal ones once.
+    case except = 3
+    /// The rows that are in both, equal ones once.
+    case intersect = 4
+}
+
+/// One item of what a query selects.
+public struct SelectItem: Sendable, Hashable {
+    /// `alias.attribute`, an attribute, `alias.*`, or an aggregate such as `COUNT(*)` or `MAX(c.credit)`. Not looked at where ``query`` is set.
+    public var attribute: String
+    /// A query of one item, whose first row gives the value; it may refer to the outer query's attributes. SMP 2.3: `query`.
+    public var query: Query?
+    /// The item's name in the result; nil: as ``attribute`` is written. SMP 2.3: `asAlias`.
+    public var asAlias: String?
+
+    /// An attribute or aggregate.
+    public init(_ attribute: String, as asAlias: String? = nil) {
+        (self.attribute, self.asAlias) = (attribute, asAlias)
+    }
+
+    /// The value that another query gives.
+    public init(_ query: Query, as asAlias: String) {
+        (attribute, self.query, self.asAlias) = ("", query, asAlias)
+    }
+}
+
+/// One place in an order.
+public struct AttributeSort: Sendable, Hashable {
+    /// An attribute, an aggregate, or the name that a select item was given.
+    public var attribute: String
+    /// Up or down.
+    public var order: SortOrder
+
+    /// Sorts by an attribute.
+    public init(_ attribute: String, _ order: SortOrder = .ascending) { (self.attribute, self.order) = (attribute, order) }
+
+    /// The smallest value first, null before it. SMP 2.3: `ascending:`.
+    public static func ascending(_ attribute: String) -> AttributeSort { AttributeSort(attribute, .ascending) }
+    /// The largest value first, null at the end. SMP 2.3: `descending:`.
+    public static func descending(_ attribute: String) -> AttributeSort { AttributeSort(attribute, .descending) }
+}
+
+/// The direction of an order. The numbers are the documented ones.
+public enum SortOrder: Int, Sendable, Hashable, CaseIterable {
+    /// The smallest value first.
+    case ascending = 1
+    /// The largest value first.
+    case descending = 2
+}
+
+/// Another object whose rows are joined where two items are equal. SMP 1.5.3: `SUPJoinCondition`.
+public struct JoinCondition: Sendable, Hashable {
+    /// The modelled name of the object.
+    public var entity: String
+    /// Nil: attributes are qualified by the object's name.
+    public var alias: String?
+    /// One of the two equal items; it does not matter which is the joined object's.
+    public var leftItem: String
+    /// The other one.
+    public var rightItem: String
+    /// Which rows without a counterpart are kept.
+    public var joinType: JoinType
+
+    /// A join where two items are equal.
+    public init(_ entity: String, _ alias: String? = nil, _ leftItem: String, _ rightItem: String, type: JoinType = .inner) {
+        (self.entity, self.alias, self.leftItem, self.rightItem, joinType) = (entity, alias, leftItem, rightItem, type)
+    }
+}
+
+/// Which rows a join keeps that have no counterpart. The numbers are the documented ones.
+public enum JoinType: Int, Sendable, Hashable, CaseIterable {
+    /// None.
+    case inner = 1
+    /// Those of both sides, with null for the other side's attributes.
+    case fullOuter = 2
+    /// Those of the sources before.
+    case left = 3
+    /// Those of the joined object.
+    case right = 4
+}

@@ -1,0 +1,97 @@
+import MobileStore
+
+extension PackageDatabase {
+    /// Runs a query over any number of objects. Nothing is changed, and a query that fails throws: there is no result then. SMP 2.3: `executeQuery:`.
+    /// - Throws: ``ObjectError``: names that the model does not have as ``ObjectError/Code/noSuchClass``, ``ObjectError/Code/noSuchAttribute`` and
+    ///   ``ObjectError/Code/noSuchOperation`` (an aggregate), a structure as ``ObjectError/Code/abstractClass``, values that do not fit as
+    ///   ``ObjectError/Code/invalidValue``, types without order or aggregate as ``ObjectError/Code/unsupportedType``, parts that do not go together
+    ///   as ``ObjectError/Code/invalidQuery``, an object that the model keeps from such queries as ``ObjectError/Code/misuse``,
+    ///   ``ObjectError/Code/store``.
+    public final func executeQuery(_ query: Query) throws -> QueryResultSet {
+        let compiled = try QueryCompiler.resultSet(query, in: metadata)
+        return QueryResultSet(try read { try compiled.pages($0) }, compiled.columns)
+    }
+
+    /// The same without blocking a cooperative thread.
+    public final func executeQuery(_ query: Query) async throws -> QueryResultSet {
+        let compiled = try QueryCompiler.resultSet(query, in: metadata)
+        return QueryResultSet(try await read { try compiled.pages($0) }, compiled.columns)
+    }
+
+    /// The number of rows that ``executeQuery(_:)`` gives, counted by the database.
+    /// - Throws: as ``executeQuery(_:)``.
+    public final func countQuery(_ query: Query) throws -> Int {
+        let compiled = try QueryCompiler.count(query, of: nil, in: metadata)
+        return try read { try compiled.count($0) }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public final func countQuery(_ query: Query) async throws -> Int {
+        let compiled = try QueryCompiler.count(query, of: nil, in: metadata)
+        return try await read { try compiled.count($0) }
+    }
+}
+
+extension EntityClass {
+    /// The objects that a query made at run time finds; its source, if it has one, is this class. SMP 2.3: `findWithQuery:`.
+    /// - Throws: as ``PackageDatabase/executeQuery(_:)``.
+    public func findWithQuery(_ query: Query) throws -> EntityList<GenericEntity> {
+        EntityList(try EntityContext(package, metadata).objects(query))
+    }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func findWithQuery(_ query: Query) async throws -> EntityList<GenericEntity> {
+        EntityList(try await EntityContext(package, metadata).objects(query))
+    }
+
+    /// The number of objects that ``findWithQuery(_:)`` gives, counted by the database; skip and take count. SMP 2.3: `countWithQuery:`.
+    /// - Throws: as ``PackageDatabase/executeQuery(_:)``.
+    public func countWithQuery(_ query: Query) throws -> Int { try EntityContext(package, metadata).count(query) }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func countWithQuery(_ query: Query) async throws -> Int {
+        try await EntityContext(package, metadata).count(query)
+    }
+}
+
+extension EntityContext {
+    /// The objects that a query finds.
+    func objects<T: Entity>(_ query: Query) throws -> [T] {
+        let compiled = try QueryCompiler.objects(query, of: metadata, in: package.metadata)
+        let objects: [T] = try objects(compiled.sql, compiled.values)
+        return compiled.seesDeleted ? markingDeleted(objects) : objects
+    }
+
+    nonisolated(nonsending) func objects<T: Entity>(_ query: Query) async throws -> [T] {
+        let compiled = try QueryCompiler.objects(query, of: metadata, in: package.metadata)
+        let objects: [T] = try await objects(compiled.sql, compiled.values)
+        return compiled.seesDeleted ? markingDeleted(objects) : objects
+    }
+
+    func count(_ query: Query) throws -> Int {
+        let compiled = try QueryCompiler.count(query, of: metadata, in: package.metadata)
+        return try package.read { try compiled.count($0) }
+    }
+
+    nonisolated(nonsending) func count(_ query: Query) async throws -> Int {
+        let compiled = try QueryCompiler.count(query, of: metadata, in: package.metadata)
+        return try await package.read { try compiled.count($0) }
+    }
+
+    /// An object whose delete waits is one that was deleted, not one that is there.
+    private func markingDeleted<T: Entity>(_ objects: [T]) -> [T] {
+        for object in objects where object.replay.change == .delete { object.presence = .deleted }
+        return objects
+    }
+}
+
+extension CompiledQuery {
+    func pages(_ connection: Connection) throws -> [RowPage] {
+        var source = try connection.pages(sql, values, size: 1000)
+        var pages: [RowPage] = []
+        while let page = try source.next() { pages.append(page) }
+        return pages
+    }
+
+    func count(_ connection: Connection) throws -> Int { Int(try connection.first(sql, values)?.first?.integer ?? 0) }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import MobileStore
+
+/// Where a test stands, for its errors.
+struct TestPlace {
+    let attribute: String
+    let `operator`: AttributeTest.Operator
+    let type: QueryType
+
+    func error(_ code: ObjectError.Code, _ reason: String) -> ObjectError {
+        ObjectError(code, "query: test \(`operator`) of \"\(attribute)\": \(reason)")
+    }
+
+    /// - Throws: ``ObjectError/Code/unsupportedType`` where values of the type are equal or not, but neither less nor greater in the database.
+    func checkOrder(_ word: String) throws {
+        if case .textDecimal = type.storage, word != "=", word != "<>" {
+            throw error(.unsupportedType, "a decimal of more than 18 digits is compared by equal and notEqual alone")
+        }
+    }
+}
+
+/// Makes values that are compared with an attribute such as the attribute's own are stored.
+struct ComparedValue {
+    private let place: TestPlace
+
+    init(_ place: TestPlace) { self.place = place }
+
+    /// The value to bind at the right side of a comparison.
+    ///
+    /// A value that the attribute cannot have, because it has more digits behind the point or is too large, is compared all the same: it is
+    /// equal to none, and less or greater as numbers are.
+    /// - Throws: ``ObjectError/Code/invalidValue`` for a value of another type.
+    func bound(_ value: AttributeValue, _ word: String) throws -> Value {
+        try place.checkOrder(word)
+        let mismatch = place.error(.invalidValue, "a value of another type is given, expected \(place.type.type)")
+        switch (place.type.storage, value) {
+        case (.integer, .integer(let integer)): return .integer(integer)
+        case (.integer, .real(let real)) where real.isFinite: return .real(real)
+        case (.integer, _): return try scaled(value, by: 0, word, mismatch)
+        case (.scaledDecimal(_, let scale), _): return try scaled(value, by: scale, word, mismatch)
+        case (.textDecimal, _):
+            guard let decimal = Self.decimal(value) else { throw mismatch }
+            return .text(decimal.description)
+        case (.real, .string(let text)):
+            guard let real = Double(text), real.isFinite else { throw mismatch }
+            return .real(real)
+        case (.real, .decimal(let decimal)): return .real(Double(truncating: decimal as NSDecimalNumber))
+        case (.boolean, .integer(let integer)) where integer == 0 || integer == 1: return .integer(integer)
+        case (.boolean, .string(let text)):
+            guard let boolean = ["true": 1, "1": 1, "false": 0, "0": 0][text.lowercased()] else { throw mismatch }
+            return .integer(Int64(boolean))
+        case (.date, .string(let text)):
+            guard let date = LocalDate(text) else { throw mismatch }
+            return .text(date.description)
+        case (.time, .string(let text)):
+            guard let time = LocalTime(text) else { throw mismatch }
+            return .text(time.description)
+        case (.dateTime, .string(let text)):
+            guard let date = ISO8601Text.dateTime(text) else { throw mismatch }
+            return .text(ISO8601Text.text(date))
+        default:
+            guard let stored = place.type.storage.stored(value) else { throw mismatch }
+            return stored
+        }
+    }
+
+    /// A number times ten to the `scale`. One between two integers is compared with the one beside it that gives the same answer; the
+    /// largest integer there is, which no decimal has, is equal to none.
+    private func scaled(_ value: AttributeValue, by scale: Int, _ word: String, _ mismatch: ObjectError) throws -> Value {
+        guard var decimal = Self.decimal(value), !decimal.isNaN else { throw mismatch }
+        var shifted = Decimal()
+        guard NSDecimalMultiplyByPowerOf10(&shifted, &decimal, Int16(scale), .plain) == .noError else {
+            return .integer(decimal.isSignMinus ? .min : .max)
+        }
+        var rounded = Decimal()
+        let isUp = word == "<" || word == ">="
+        NSDecimalRound(&rounded, &shifted, 0, isUp ? .up : .down)
+        if rounded != shifted, word == "=" || word == "<>" { return .integer(.max) }
+        return .integer(Int64(rounded.description) ?? (decimal.isSignMinus ? .min : .max))
+    }
+
+    /// A number of any kind, exactly; a double as its shortest text says it.
+    private static func decimal(_ value: AttributeValue) -> Decimal? {
+        switch value {
+        case .integer(let integer): Decimal(integer)
+        case .decimal(let decimal): decimal
+        case .real(let real) where real.isFinite: Decimal(string: "\(real)", locale: nil)
+        case .string(let text): DecimalText.decimal(text)
+        default: nil
+        }
+    }
+}
+
+extension DecimalText {
+    /// A decimal in decimal notation, whole: `-12.50`; nil where the text is anything else, or has more digits than a decimal keeps.
+    static func decimal(_ text: String) -> Decimal? {
+        let digits = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : Substring(text)
+        let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy { ("0"..."9").contains($0) } }) else { return nil }
+        return Decimal(string: text, locale: nil)
+    }
+}

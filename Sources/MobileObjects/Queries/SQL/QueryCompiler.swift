@@ -1,0 +1,147 @@
+import MobileModel
+import MobileStore
+
+/// A query as SQLite runs it.
+struct CompiledQuery: Sendable {
+    let sql: String
+    let values: [Value]
+    let columns: [QueryResultColumn]
+    /// Rows that were deleted here may be among the result.
+    var seesDeleted = false
+}
+
+/// The one writer of SELECT for queries made at run time. Every name is looked up in the metadata; what stands in the SQL are the metadata's
+/// own names, quoted, and names made here (`t0`, `c0`). Every value is bound. So no text of a caller becomes SQL.
+final class QueryCompiler {
+    /// SQLite's parser has a stack of a hundred symbols. What nests is counted as what it keeps there, with room for what does not.
+    private static let maximumDepth = 80
+    /// Values of one statement that SQLite takes.
+    static let maximumValues = 32_766
+
+    let metadata: PackageMetadata
+    private(set) var values: [Value] = []
+    /// Where the names of objects are bound that log records are looked for under.
+    private var componentPlaces: [String: String] = [:]
+    private var sourceCount = 0
+    private var depth = 0
+
+    init(_ metadata: PackageMetadata) { self.metadata = metadata }
+
+    /// The statement for a result set.
+    static func resultSet(_ query: Query, in metadata: PackageMetadata) throws -> CompiledQuery {
+        let compiler = QueryCompiler(metadata)
+        let select = try compiler.select(query, outer: nil)
+        return CompiledQuery(sql: select.sql, values: try compiler.checkedValues(), columns: select.columns)
+    }
+
+    /// The statement for the objects of a class: the columns of ``EntitySQL/columns``.
+    static func objects(_ query: Query, of entity: EntityMetadata, in metadata: PackageMetadata) throws -> CompiledQuery {
+        let compiler = QueryCompiler(metadata)
+        let (scope, root) = try compiler.finderScope(query, of: entity)
+        let columns = [#""_sk""#, #""_pc""#, #""_rc""#, #""_rp""#, #""_rf""#] + entity.sql.content
+        var parts = SelectParts(items: columns.map { "\(root.name).\($0)" }.joined(separator: ", "))
+        parts.isDistinct = query.isDistinct && !query.joinCriteria.isEmpty
+        parts.conditions = try compiler.conditions(query, scope)
+        let sortable: [SelectedItem]? = parts.isDistinct ? [] : nil
+        parts.order = try compiler.order(query, scope, items: [], isGrouped: false, distinct: sortable, root: root) + ["\(root.name).\"_sk\""]
+        parts.from = try compiler.fromClause(query, scope)
+        parts.limit = try compiler.limit(query)
+        return CompiledQuery(sql: parts.sql, values: try compiler.checkedValues(), columns: [], seesDeleted: root.seesDeleted)
+    }
+
+    /// The statement for the number of rows that a query gives.
+    static func count(_ query: Query, of entity: EntityMetadata?, in metadata: PackageMetadata) throws -> CompiledQuery {
+        let compiler = QueryCompiler(metadata)
+        let inner: String
+        if let entity {
+            let (scope, root) = try compiler.finderScope(query, of: entity)
+            var parts = SelectParts(items: "\(root.name).\"_sk\"")
+            parts.isDistinct = query.isDistinct && !query.joinCriteria.isEmpty
+            parts.conditions = try compiler.conditions(query, scope)
+            // Not needed for the number, but an order that cannot be is an error here as well.
+            _ = try compiler.order(query, scope, items: [], isGrouped: false, distinct: parts.isDistinct ? [] : nil, root: root)
+            parts.from = try compiler.fromClause(query, scope)
+            parts.limit = try compiler.limit(query)
+            inner = parts.sql
+        } else {
+            inner = try compiler.select(query, outer: nil).sql
+        }
+        return CompiledQuery(sql: "SELECT count(*) FROM (\(inner))", values: try compiler.checkedValues(), columns: [])
+    }
+
+    /// Binds a value. Returns what stands in the statement for it.
+    func bind(_ value: Value) -> String {
+        values.append(value)
+        return "?\(values.count)"
+    }
+
+    /// Binds the name of an object, once: the same attribute is the same SQL everywhere in a statement.
+    func bindComponent(_ name: String) -> String {
+        if let place = componentPlaces[name] { return place }
+        let place = bind(.text(name))
+        componentPlaces[name] = place
+        return place
+    }
+
+    private func checkedValues() throws -> [Value] {
+        guard values.count <= Self.maximumValues else {
+            throw ObjectError(.invalidQuery, "query: it has \(values.count) values; a query takes \(Self.maximumValues) at most")
+        }
+        return values
+    }
+
+    /// Runs `body`, which writes what stands inside of something else.
+    /// - Parameter cost: the symbols that the parser keeps meanwhile.
+    func nested<R>(_ cost: Int, _ body: () throws -> R) throws -> R {
+        guard depth + cost <= Self.maximumDepth else {
+            throw ObjectError(.invalidQuery, "query: conditions and subqueries are nested too deeply for the database; combine some of them")
+        }
+        depth += cost
+        defer { depth -= cost }
+        return try body()
+    }
+
+    /// A source under a name of the statement.
+    func addSource(_ table: QueryTable, alias: String, to scope: QueryScope) throws -> QueryScope.Source {
+        let source = QueryScope.Source(alias: alias, name: "t\(sourceCount)", table: table)
+        sourceCount += 1
+        try scope.add(source)
+        return source
+    }
+
+    /// The object of a source or join.
+    /// - Throws: ``ObjectError/Code/noSuchClass``, ``ObjectError/Code/abstractClass``, ``ObjectError/Code/misuse``.
+    func entity(_ name: String) throws -> EntityMetadata {
+        if metadata.model.structures.contains(where: { $0.name == name }) {
+            throw ObjectError(.abstractClass, "query: \"\(name)\" is a structure, which has no rows of its own")
+        }
+        let entity = try metadata.entity(named: name)
+        guard entity.model.allowsDynamicQueries else {
+            throw ObjectError(.misuse, "query: the model does not allow queries made at run time for \"\(name)\"; set its \"dynamicQueries\"")
+        }
+        return entity
+    }
+}
+
+/// The parts of one SELECT, put together in the order of the language.
+struct SelectParts {
+    var isDistinct = false
+    let items: String
+    var from = ""
+    var conditions: [String] = []
+    var groups: [String] = []
+    var having: String?
+    var order: [String] = []
+    var limit = ""
+
+    init(items: String) { self.items = items }
+
+    var sql: String {
+        var sql = "SELECT \(isDistinct ? "DISTINCT " : "")\(items) FROM \(from)"
+        if !conditions.isEmpty { sql += " WHERE " + conditions.joined(separator: " AND ") }
+        if !groups.isEmpty { sql += " GROUP BY " + groups.joined(separator: ", ") }
+        if let having { sql += " HAVING " + having }
+        if !order.isEmpty { sql += " ORDER BY " + order.joined(separator: ", ") }
+        return sql + limit
+    }
+}

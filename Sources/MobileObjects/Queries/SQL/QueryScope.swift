@@ -1,0 +1,47 @@
+/// The sources whose attributes can be named in one query, and the query around it.
+final class QueryScope {
+    let outer: QueryScope?
+    private(set) var sources: [Source] = []
+    /// The attributes of this query that were named outside of aggregates, as SQL, since somebody last emptied this.
+    var namedColumns: [String] = []
+    /// Whether the argument of an aggregate is being written.
+    var isInAggregate = false
+
+    /// One table of a FROM clause.
+    final class Source {
+        /// As the caller wrote it.
+        let alias: String
+        /// As the statement has it: no text of a caller becomes SQL.
+        let name: String
+        let table: QueryTable
+        /// JOIN and ON, where it is joined to the sources before.
+        var join: (words: String, condition: String)?
+        /// Rows that were deleted here, and whose delete waits, are seen as well.
+        var seesDeleted = false
+
+        init(alias: String, name: String, table: QueryTable) { (self.alias, self.name, self.table) = (alias, name, table) }
+    }
+
+    init(outer: QueryScope?) { self.outer = outer }
+
+    /// - Throws: ``ObjectError/Code/invalidQuery`` for an alias that is there already.
+    func add(_ source: Source) throws {
+        guard !sources.contains(where: { $0.alias == source.alias }) else {
+            throw ObjectError(.invalidQuery, "query: two sources have the alias \"\(source.alias)\"; give each its own")
+        }
+        sources.append(source)
+    }
+
+    /// The source with this alias, and the scope that it is in: the nearest one.
+    func source(_ alias: String) -> (source: Source, scope: QueryScope)? {
+        var scope: QueryScope? = self
+        while let current = scope {
+            if let source = current.sources.first(where: { $0.alias == alias }) { return (source, current) }
+            scope = current.outer
+        }
+        return nil
+    }
+
+    /// Names of the sources, for messages.
+    var description: String { sources.map { $0.table.description(alias: $0.alias) }.joined(separator: ", ") }
+}
