@@ -37,7 +37,7 @@ struct EntityEmitter: Emitter {
     func emit(to text: inout SwiftText) {
         text.documentation(SwiftText.sentence(object.documentation ?? "The object \(object.name)"))
         if object.isLocal { text.documentation("\nIt stays on this device: it is never synchronized and has no pending state.") }
-        text.block("public final class \(name): Entity, ModelledEntity") { text in
+        text.block("public final class \(name): Entity, \(object.allowsDynamicQueries ? "QueryableEntity" : "ModelledEntity")") { text in
             text.documentation("The database class of the package.")
             text.line("public typealias Package = \(package)")
             text.documentation("What is known about the class at run time.")

@@ -39,7 +39,8 @@ enum ReservedNames {
         "Float", "GenericEntity", "Hashable", "Int", "Int16", "Int32", "Int64", "Int8", "KeyGenerator", "LargeValue", "LocalDate",
         "LocalTime", "LogRecord", "MobileModel", "MobileObjects", "MobileStore", "MobileSync", "ModelledEntity", "Never", "ObjectError",
         "Operation", "Optional", "OutboxRecord", "PackageDatabase", "PackageMetadata", "PackageModel", "PendingChange",
-        "PersonalizationParameters", "Protocol", "Query", "Result", "Row", "RowPage", "Self", "Sendable", "Sequence", "Set", "String",
+        "PersonalizationParameters", "Protocol", "Query", "QueryableEntity", "Result", "Row", "RowPage", "Self", "Sendable", "Sequence", "Set",
+        "String",
         "Structure", "SubscribableEntity", "Subscription", "SubscriptionParameters", "Swift", "Type", "UInt8", "UUID", "Value", "Void",
     ]
 

@@ -4,7 +4,7 @@ public import Foundation
 public import MobileObjects
 
 /// A company that buys, or may buy one day.
-public final class Customer: Entity, ModelledEntity {
+public final class Customer: Entity, QueryableEntity {
     /// The database class of the package.
     public typealias Package = CRM
     /// What is known about the class at run time.

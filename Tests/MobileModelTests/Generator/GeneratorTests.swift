@@ -102,6 +102,14 @@ import Testing
         #expect(try note("{\"name\": \"text\", \"type\": \"\(type)\", \"default\": \(json)}").contains(" = \(swift)\n"))
     }
 
+    @Test("FND-09: only a class whose model allows queries made at run time has findWithQuery and its relatives")
+    func dynamicQueries() throws {
+        #expect(try note("{\"name\": \"text\", \"type\": \"string\"}").contains("public final class Note: Entity, QueryableEntity {"))
+        let json = try ShopModel.json(replacing: "\"name\": \"Note\"", with: "\"name\": \"Note\", \"dynamicQueries\": false")
+        let text = try #require(try files(json)["Note.swift"])
+        #expect(text.contains("public final class Note: Entity, ModelledEntity {") && !text.contains("QueryableEntity"))
+    }
+
     @Test func `the embedded model is the model, whatever its texts hold`() throws {
         let json = try ShopModel.json(replacing: "\"version\": \"2.1\"", with: "\"documentation\": \"a \\\"\\\"\\\"# and \\\\#(x)\"")
         let text = try #require(try files(json)["Shop+Model.swift"])

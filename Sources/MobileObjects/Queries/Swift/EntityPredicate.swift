@@ -1,0 +1,78 @@
+/// A test of the objects of one class, whose attributes and values the compiler has checked.
+public struct EntityPredicate<Root: QueryableEntity>: Sendable, Hashable {
+    /// The test as one made by names.
+    public let test: TestCriteria
+
+    init(_ test: TestCriteria) { self.test = test }
+
+    /// Objects that have log records.
+    public static var hasLogRecords: EntityPredicate { EntityPredicate(.equal(SyntheticAttribute.hasLogRecords.rawValue, true)) }
+
+    /// Objects for which a query with its own test has rows; the query refers to this class's attributes with a ``QueryColumn`` whose alias is
+    /// the class's modelled name.
+    public static func exists(_ query: Query) -> EntityPredicate { EntityPredicate(.exists(query)) }
+
+    /// Both hold.
+    public static func && (left: EntityPredicate, right: EntityPredicate) -> EntityPredicate { EntityPredicate(left.test && right.test) }
+    /// One of both holds at least.
+    public static func || (left: EntityPredicate, right: EntityPredicate) -> EntityPredicate { EntityPredicate(left.test || right.test) }
+    /// The test does not hold.
+    public static prefix func ! (predicate: EntityPredicate) -> EntityPredicate { EntityPredicate(!predicate.test) }
+}
+
+// MARK: Attributes by key path: `\.city == "Dublin"`
+
+/// An attribute that is equal to a value; with nil: null.
+public func == <Root: QueryableEntity, Value: AttributeConvertible>(
+    column: KeyPath<Root.Columns, Column<Root, Value>>, value: Value
+) -> EntityPredicate<Root> { Root.columns[keyPath: column] == value }
+
+/// An attribute that is other than a value, and not null; with nil: not null.
+public func != <Root: QueryableEntity, Value: AttributeConvertible>(
+    column: KeyPath<Root.Columns, Column<Root, Value>>, value: Value
+) -> EntityPredicate<Root> { Root.columns[keyPath: column] != value }
+
+/// An attribute that is less than a value, and not null.
+public func < <Root: QueryableEntity, Value: AttributeConvertible & Comparable>(
+    column: KeyPath<Root.Columns, Column<Root, Value>>, value: Value
+) -> EntityPredicate<Root> { Root.columns[keyPath: column] < value }
+
+/// An attribute that is less than a value or equal, and not null.
+public func <= <Root: QueryableEntity, Value: AttributeConvertible & Comparable>(
+    column: KeyPath<Root.Columns, Column<Root, Value>>, value: Value
+) -> EntityPredicate<Root> { Root.columns[keyPath: column] <= value }
+
+/// An attribute that is greater than a value, and not null.
+public func > <Root: QueryableEntity, Value: AttributeConvertible & Comparable>(
+    column: KeyPath<Root.Columns, Column<Root, Value>>, value: Value
+) -> EntityPredicate<Root> { Root.columns[keyPath: column] > value }
+
+/// An attribute that is greater than a value or equal, and not null.
+public func >= <Root: QueryableEntity, Value: AttributeConvertible & Comparable>(
+    column: KeyPath<Root.Columns, Column<Root, Value>>, value: Value
+) -> EntityPredicate<Root> { Root.columns[keyPath: column] >= value }
+
+/// An attribute that is less than a value, and not null.
+public func < <Root: QueryableEntity, Value: AttributeConvertible & Comparable>(
+    column: KeyPath<Root.Columns, Column<Root, Value?>>, value: Value
+) -> EntityPredicate<Root> { Root.columns[keyPath: column] < value }
+
+/// An attribute that is less than a value or equal, and not null.
+public func <= <Root: QueryableEntity, Value: AttributeConvertible & Comparable>(
+    column: KeyPath<Root.Columns, Column<Root, Value?>>, value: Value
+) -> EntityPredicate<Root> { Root.columns[keyPath: column] <= value }
+
+/// An attribute that is greater than a value, and not null.
+public func > <Root: QueryableEntity, Value: AttributeConvertible & Comparable>(
+    column: KeyPath<Root.Columns, Column<Root, Value?>>, value: Value
+) -> EntityPredicate<Root> { Root.columns[keyPath: column] > value }
+
+/// An attribute that is greater than a value or equal, and not null.
+public func >= <Root: QueryableEntity, Value: AttributeConvertible & Comparable>(
+    column: KeyPath<Root.Columns, Column<Root, Value?>>, value: Value
+) -> EntityPredicate<Root> { Root.columns[keyPath: column] >= value }
+
+/// Two attributes of an object with equal values.
+public func == <Root: QueryableEntity, Value>(
+    left: KeyPath<Root.Columns, Column<Root, Value>>, right: KeyPath<Root.Columns, Column<Root, Value>>
+) -> EntityPredicate<Root> { Root.columns[keyPath: left] == Root.columns[keyPath: right] }

@@ -1,0 +1,87 @@
+/// A generated class whose model allows queries made at run time: those that the compiler checks begin here.
+///
+///     let customers = try Customer.where(\.city == "Dublin" && \.creditLimit > 100).sorted(by: \.name).take(20).find(in: crm)
+///     let others = try Customer.where { $0.name.contains("port") || $0.contact == nil }.count(in: crm)
+public protocol QueryableEntity: ModelledEntity {
+    /// The attributes that queries can compare.
+    associatedtype Columns: Sendable
+    /// The attributes, for key paths and closures.
+    static var columns: Columns { get }
+}
+
+extension QueryableEntity {
+    /// The objects that pass a test.
+    public static func `where`(_ predicate: EntityPredicate<Self>) -> EntityQuery<Self> { EntityQuery(predicate) }
+
+    /// The same, with the attributes at hand: for tests that are methods of an attribute, such as `contains`.
+    public static func `where`(_ predicate: (Columns) -> EntityPredicate<Self>) -> EntityQuery<Self> { EntityQuery(predicate(columns)) }
+
+    /// All objects, to be sorted or paged through.
+    public static var all: EntityQuery<Self> { EntityQuery(nil) }
+}
+
+/// A query for the objects of one class, checked by the compiler. A value: every method gives a changed copy. ``query`` is the same for
+/// `findWithQuery`, with the same SQL.
+public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
+    /// The query as one made by names.
+    public private(set) var query = Query()
+
+    init(_ predicate: EntityPredicate<Root>?) { query.testCriteria = predicate?.test }
+
+    /// Objects that pass this test as well.
+    public func `where`(_ predicate: EntityPredicate<Root>) -> EntityQuery { changed { $0 = $0.where(predicate.test) } }
+
+    /// Objects that pass this test as well.
+    public func `where`(_ predicate: (Root.Columns) -> EntityPredicate<Root>) -> EntityQuery { self.where(predicate(Root.columns)) }
+
+    /// Objects in one of these states.
+    public func filter(_ states: EntityFilter) -> EntityQuery { changed { $0.entityFilter = states } }
+
+    /// Sorts by an attribute, behind what was given before. Objects of equal rank come in the order of their surrogate keys.
+    public func sorted<Value>(by column: KeyPath<Root.Columns, Column<Root, Value>>, _ order: SortOrder = .ascending) -> EntityQuery {
+        changed { $0.sortCriteria.append(AttributeSort(Root.columns[keyPath: column].name, order)) }
+    }
+
+    /// Leaves out the first objects.
+    public func skip(_ count: Int) -> EntityQuery { changed { $0.skip = count } }
+
+    /// Finds not more than so many objects; a negative number means all.
+    public func take(_ count: Int) -> EntityQuery { changed { $0.take = count } }
+
+    /// The objects.
+    /// - Throws: ``ObjectError``: ``ObjectError/Code/misuse`` where the model does not allow such queries of the class,
+    ///   ``ObjectError/Code/invalidQuery`` for a negative `skip`, ``ObjectError/Code/unsupportedType`` for an attribute without order,
+    ///   ``ObjectError/Code/store``.
+    public func find(in package: Root.Package) throws -> EntityList<Root> { try Root.findWithQuery(query, in: package) }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func find(in package: Root.Package) async throws -> EntityList<Root> {
+        try await Root.findWithQuery(query, in: package)
+    }
+
+    /// The first object; nil where there is none.
+    /// - Throws: as ``find(in:)``.
+    public func first(in package: Root.Package) throws -> Root? { try Root.findWithQuery(limitedToOne, in: package).first }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func first(in package: Root.Package) async throws -> Root? {
+        try await Root.findWithQuery(limitedToOne, in: package).first
+    }
+
+    /// How many objects there are, counted by the database.
+    /// - Throws: as ``find(in:)``.
+    public func count(in package: Root.Package) throws -> Int { try Root.countWithQuery(query, in: package) }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func count(in package: Root.Package) async throws -> Int {
+        try await Root.countWithQuery(query, in: package)
+    }
+
+    private var limitedToOne: Query { query.take == 0 ? query : query.take(1) }
+
+    private func changed(_ change: (inout Query) -> Void) -> EntityQuery {
+        var copy = self
+        change(&copy.query)
+        return copy
+    }
+}
