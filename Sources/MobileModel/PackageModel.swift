@@ -239,7 +239,8 @@ public struct QueryModel: Sendable, Equatable {
     public var parameters: [ParameterModel]
     /// True: one object or none. False (default): a list, which also gets a form with skip and take.
     public var isSingle: Bool
-    /// Object SQL: `SELECT x.* FROM Object x ...`; names of objects and attributes are the modelled ones, parameters stand as `:name`.
+    /// Object SQL: `SELECT x.* FROM Object x ...`; names of objects and attributes are the modelled ones, parameters stand as `:name`,
+    /// `surrogateKey` is the local key that every object has.
     public var sql: String
     /// With these values; what is left out has the default of the format.
     public init(name: String, documentation: String? = nil, parameters: [ParameterModel] = [], isSingle: Bool = false, sql: String) {

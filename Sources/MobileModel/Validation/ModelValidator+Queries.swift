@@ -184,7 +184,7 @@ struct ObjectSQLScope {
     /// Whether one of `objects` has the attribute, or every table has such a column. A large one is reported: it cannot be compared.
     private mutating func isAttribute(_ name: String, of objects: [ObjectModel]) -> Bool {
         let lower = name.lowercased()
-        if ReservedNames.stateColumns.contains(lower) { return true }
+        if ReservedNames.stateColumns.contains(lower) || lower == "surrogatekey" { return true }
         let attributes = objects.flatMap { $0.attributes.filter { $0.name.lowercased() == lower } }
         if let large = attributes.first(where: \.isLarge) {
             problems.append(("\"\(large.name)\" is a \(large.type) and cannot stand in a query", "read it from the objects that the query finds"))

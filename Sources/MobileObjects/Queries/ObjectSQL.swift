@@ -2,8 +2,8 @@ import Foundation
 import MobileModel
 import MobileStore
 
-/// An object query of the model, made ready for the local database. Its text stays as modelled except for three things: `x.*` becomes the
-/// columns that objects are read from, numbers and parameters that are compared with a decimal become scaled integers like the column,
+/// An object query of the model, made ready for the local database. Its text stays as modelled except for four things: `x.*` becomes the
+/// columns that objects are read from, `surrogateKey` the column of that key, numbers and parameters that are compared with a decimal become scaled integers like the column,
 /// and skip and take are added. Parameters are bound, never spliced.
 struct ObjectSQL {
     private let model: QueryModel
@@ -48,6 +48,9 @@ struct ObjectSQL {
                     parameters.append(Parameter(name: name, storage: Storage(model.parameters[position].type, scale: scale), position: position))
                 }
                 text += word.text
+            case .word, .quotedName:
+                // A name of the runtime that no attribute can have.
+                text += word.name?.lowercased() == "surrogatekey" ? "\"_sk\"" : word.text
             case .number where scaled[index] != nil: text += reader.scaled(word.text, by: scaled[index] ?? 0)
             default: text += word.text
             }

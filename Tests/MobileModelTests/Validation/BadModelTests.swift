@@ -9,6 +9,13 @@ import Testing
         #expect(warnings == [])
     }
 
+    @Test("FND-11: a query may name the surrogate key, which every object has, group and aggregate")
+    func surrogateKeys() throws {
+        let sql = "x.surrogateKey > 5 AND x.city = :city GROUP BY x.city HAVING count(x.surrogatekey) > 1"
+        let model = try PackageModel(json: ShopModel.json(replacing: "x.city = :city", with: sql))
+        #expect(model.objects.flatMap(\.queries).contains { $0.sql.hasSuffix(sql) })
+    }
+
     @Test("one mistake gives one error that names place and cause", arguments: form + package + structures + objects + attributes)
     func mistake(_ bad: BadModel) throws {
         let problems = try bad.problems()
