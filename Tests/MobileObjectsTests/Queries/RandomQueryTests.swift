@@ -7,7 +7,7 @@ import Testing
 /// Random queries give what SQLite gives for SQL that is written here, from the same choices, in another way: with the values in the text,
 /// and the tables' and attributes' own names.
 @Suite struct RandomQueryTests {
-    @Test("QRY-08 QRY-11 QRY-18 QRY-20 QRY-22 QRY-23 QRY-28 QRY-30: random queries against SQL built by hand", arguments: 1...12)
+    @Test("QRY-05 QRY-08 QRY-11 QRY-18 QRY-20 QRY-22 QRY-23 QRY-28 QRY-30: random queries against SQL built by hand", arguments: 1...12)
     func randomQueries(seed: UInt64) throws {
         let samples = try QueryDatabase()
         var random = SeededRandom(seed: seed)
@@ -133,6 +133,13 @@ private struct RandomQuery {
             query = query.join("SalesOrder", "o", "o.cust_id", "c.id", type: type)
             from += " \(words) \"SalesOrder\" o ON o.cust_id = c.id"
             sources.append(("o", Self.order))
+        }
+        if !isJoined && chance(3) {
+            let (inner, condition) = test([("i", Self.customer)], depth: 2)
+            let all = Self.customer.attributes.map { "i.\($0.name)" }.joined(separator: ", ")
+            query = Query().from(Query().select(all).from("Customer", "i").where(inner), "d")
+            from = "(SELECT \(all) FROM \"Customer\" i WHERE \(condition)) d"
+            sources = [("d", Self.customer)]
         }
         var items: [String] = []
         for _ in 0...number(0..<4) { items.append(item(sources).0) }

@@ -141,6 +141,9 @@ import Testing
         let joined = Query().from("Customer", "c").join("SalesOrder", "s", "cust_id", "c.id")
         #expect(try samples.texts(joined.select("region").where(.equal("lname", "Doe"))) == ["Eastern"])
         #expect(samples.error(joined.select("id")) == .invalidQuery, "both have it")
+        // Aliases may have points in them.
+        let points = Query().select("a.b.fname, a.total").from("Customer", "a.b").join("SalesOrder", "a", "a.cust_id", "a.b.id").take(1)
+        #expect(try samples.rows(points) == [["Erin", QueryDatabase.decimal("100")]])
     }
 
     @Test("QRY-23: distinct leaves out equal rows")

@@ -27,7 +27,7 @@ enum QuerySamples {
             QueryModel(
                 name: "findBusy", parameters: [ParameterModel(name: "least", type: .long), ParameterModel(name: "most", type: .long)],
                 sql: """
-                    SELECT x.* FROM Customer x JOIN SalesOrder s ON s.cust_id = x.id WHERE x.id > 0
+                    SELECT x.* FROM Customer x JOIN SalesOrder s ON s.cust_id = x.id WHERE x.surrogateKey > 0
                     GROUP BY x.id HAVING count(s.id) > :least AND x.id < :most ORDER BY count(s.id) DESC, x.id
                     """),
             QueryModel(
@@ -69,6 +69,7 @@ enum QuerySamples {
         AttributeModel(name: "place", type: .structure("Address"), isNullable: true),
         AttributeModel(name: "days", type: .list(.date), isNullable: true),
         AttributeModel(name: "picture", type: .bigBinary, isNullable: true),
+        AttributeModel(name: "manual", type: .bigString, isNullable: true),
     ]
 
     private static let allType = ObjectModel(

@@ -29,10 +29,7 @@ extension QueryCompiler {
 
     /// `alias.attribute`, of this query or an outer one, or an attribute that one source of this query has; nil where the text is neither.
     func column(_ text: String, _ scope: QueryScope) throws -> NamedExpression? {
-        for index in text.indices where text[index] == "." {
-            let alias = String(text[..<index])
-            if scope.source(alias) != nil { return try column(alias, String(text[text.index(after: index)...]), scope) }
-        }
+        if let alias = scope.alias(before: text) { return try column(alias, String(text.dropFirst(alias.count + 1)), scope) }
         var found: [NamedExpression] = []
         for source in scope.sources {
             if let column = try lookUp(text, source, scope) { found.append(column) }

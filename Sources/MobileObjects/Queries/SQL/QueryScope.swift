@@ -42,6 +42,18 @@ final class QueryScope {
         return nil
     }
 
+    /// The alias that `alias.attribute` begins with, the longest of several, because a name may have a point in it; nil where there is none.
+    func alias(before text: String) -> String? {
+        var found: String?, scope: QueryScope? = self
+        while let current = scope {
+            for source in current.sources where source.alias.count > (found?.count ?? -1) && text.hasPrefix(source.alias + ".") {
+                found = source.alias
+            }
+            scope = current.outer
+        }
+        return found
+    }
+
     /// Names of the sources, for messages.
     var description: String { sources.map { $0.table.description(alias: $0.alias) }.joined(separator: ", ") }
 }
