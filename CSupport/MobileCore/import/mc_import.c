@@ -124,7 +124,8 @@ static mc_status take_batch(void *context, const mc_row_batch *scanned, mc_error
 /// The sink of the inflater.
 static mc_status take_text(void *context, const void *bytes, size_t length, mc_error *error)
 {
-    return mc_rows_push(((mc_import *)context)->rows, bytes, length, error);
+    mc_rows *const rows = ((mc_import *)context)->rows;
+    return length > 0 ? mc_rows_push(rows, bytes, length, error) : mc_rows_settle(rows, error);
 }
 
 /// The columns of a table for the scanner. A null key would make SQLite choose one, so outside of a plain insert it is an error.

@@ -32,8 +32,17 @@ static mc_status begin(mc_inflater *inflater, uint8_t first, mc_error *error)
     return MC_OK;
 }
 
+/// What is wrong in the text before a failure of the stream comes first.
+static mc_status settle_text(const mc_inflater *inflater, mc_error *error)
+{
+    return inflater->sink(inflater->context, inflater->buffer, 0, error);
+}
+
 static mc_status fail_damaged(const mc_inflater *inflater, mc_error *error)
 {
+    const mc_status status = settle_text(inflater, error);
+    if (status != MC_OK)
+        return status;
     const char *const reason = inflater->stream.msg != NULL ? inflater->stream.msg : "damaged";
     return mc_fail_at(error, MC_ERROR_COMPRESSION, inflater->bytes_in, 0, "%s stream, byte %lld: %s",
                       inflater->kind == MC_INFLATER_GZIP ? "gzip" : "zlib", (long long)inflater->bytes_in, reason);
@@ -54,13 +63,17 @@ static mc_status check_limits(const mc_inflater *inflater, mc_error *error)
 /// Behind a complete stream another gzip member may follow (RFC 1952, 2.2), and nothing else.
 static mc_status begin_member(mc_inflater *inflater, uint8_t first, mc_error *error)
 {
-    if (inflater->kind != MC_INFLATER_GZIP || first != 0x1F)
-        return mc_fail_at(error, MC_ERROR_COMPRESSION, inflater->bytes_in, 0, "%s stream, byte %lld: expected nothing behind its end",
-                          inflater->kind == MC_INFLATER_GZIP ? "gzip" : "zlib", (long long)inflater->bytes_in);
-    if (inflateReset(&inflater->stream) != Z_OK)
-        return fail_damaged(inflater, error);
-    inflater->complete = false;
-    return MC_OK;
+    if (inflater->kind == MC_INFLATER_GZIP && first == 0x1F) {
+        if (inflateReset(&inflater->stream) != Z_OK)
+            return fail_damaged(inflater, error);
+        inflater->complete = false;
+        return MC_OK;
+    }
+    const mc_status status = settle_text(inflater, error);
+    return status != MC_OK
+        ? status
+        : mc_fail_at(error, MC_ERROR_COMPRESSION, inflater->bytes_in, 0, "%s stream, byte %lld: expected nothing behind its end",
+                     inflater->kind == MC_INFLATER_GZIP ? "gzip" : "zlib", (long long)inflater->bytes_in);
 }
 
 /// Inflates one buffer full.
@@ -76,12 +89,13 @@ static mc_status inflate_some(mc_inflater *inflater, mc_error *error)
     inflater->bytes_out += (int64_t)made;
     if (result == Z_MEM_ERROR)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "inflating: no memory");
-    // Z_BUF_ERROR says that nothing could be done for want of input, which is no failure.
-    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-        return fail_damaged(inflater, error);
     inflater->complete = result == Z_STREAM_END;
-    const mc_status status = check_limits(inflater, error);
-    return status == MC_OK && made > 0 ? inflater->sink(inflater->context, inflater->buffer, made, error) : status;
+    mc_status status = check_limits(inflater, error);
+    if (status == MC_OK && made > 0)
+        status = inflater->sink(inflater->context, inflater->buffer, made, error);
+    // Z_BUF_ERROR says that nothing could be done for want of input, which is no failure.
+    const bool is_damaged = result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR;
+    return status == MC_OK && is_damaged ? fail_damaged(inflater, error) : status;
 }
 
 mc_status mc_inflater_push(mc_inflater *inflater, const void *bytes, size_t length, mc_error *error)
@@ -117,6 +131,9 @@ mc_status mc_inflater_finish(const mc_inflater *inflater, mc_error *error)
         return MC_OK;
     if (inflater->complete)
         return MC_OK;
+    const mc_status status = settle_text(inflater, error);
+    if (status != MC_OK)
+        return status;
     return mc_fail_at(error, MC_ERROR_TRUNCATED, inflater->bytes_in, 0, "%s stream, byte %lld: the input ends in the middle",
                       inflater->kind == MC_INFLATER_GZIP ? "gzip" : "zlib", (long long)inflater->bytes_in);
 }

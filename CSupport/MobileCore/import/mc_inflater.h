@@ -15,6 +15,8 @@
 /// Bytes of plain text that a piece made of deflated input has at most.
 enum { MC_INFLATER_PIECE_BYTES = 64 * 1024 };
 
+/// Takes a piece of plain text. A length of 0 says that the stream is damaged, or ends, behind what it has taken: a failure that it finds
+/// in what it has kept for later comes first, whatever the chunks were.
 typedef mc_status (*mc_inflater_sink)(void *context, const void *bytes, size_t length, mc_error *error);
 
 typedef enum mc_inflater_kind { MC_INFLATER_UNKNOWN, MC_INFLATER_PLAIN, MC_INFLATER_ZLIB, MC_INFLATER_GZIP } mc_inflater_kind;

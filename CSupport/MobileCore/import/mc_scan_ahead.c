@@ -62,6 +62,10 @@ static mc_status next_text(mc_scan_ahead *ahead, mc_error *error)
 static mc_status scan_text(void *context, const void *bytes, size_t length, mc_error *error)
 {
     mc_scan_ahead *const ahead = context;
+    if (length == 0) {
+        ahead->waits_for_sink = true;  // what was carried stays where it is
+        return mc_rows_settle(ahead->rows, error);
+    }
     const bool plain = ahead->inflater->kind == MC_INFLATER_PLAIN;
     if (plain)
         ahead->text = ahead->input;

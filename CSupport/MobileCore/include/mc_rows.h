@@ -146,6 +146,10 @@ mc_status mc_rows_open(const mc_rows_options *options, mc_rows *MC_NULLABLE *MC_
 /// too long or too deep), MC_ERROR_NO_MEMORY, MC_ERROR_MISUSE (after finish or an error), and as the sink does.
 mc_status mc_rows_push(mc_rows *rows, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
 
+/// Looks at what was kept of the input because more was expected. For those who know that what follows is damaged or missing: what is wrong
+/// before is told first. Only `mc_rows_close` may come behind it. Fails as push does, never for a row that is not complete.
+mc_status mc_rows_settle(mc_rows *rows, mc_error *MC_NULLABLE error);
+
 /// Says that the input is complete. Fails as push does, and with MC_ERROR_TRUNCATED where the input ended in the middle.
 mc_status mc_rows_finish(mc_rows *rows, mc_error *MC_NULLABLE error);
 

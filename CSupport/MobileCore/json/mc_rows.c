@@ -248,21 +248,28 @@ mc_status mc_rows_push(mc_rows *rows, const void *bytes, size_t length, mc_error
     return status;
 }
 
-mc_status mc_rows_finish(mc_rows *rows, mc_error *error)
+mc_status mc_rows_settle(mc_rows *rows, mc_error *error)
 {
     if (rows->stopped)
         return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": finished twice, or after an error", rows->current->name);
     rows->stopped = true;
-    if (rows->carry.length > 0) {
-        const uint8_t *const start = rows->carry.bytes, *behind = start;
-        const mc_rows_text text = {.start = start, .end = start + rows->carry.length, .base = rows->offset};
-        mc_status status = mc_rows_scan(rows, &text, &behind, error);
-        if (status == MC_OK)
-            status = mc_rows_flush(rows, rows->offset + (behind - start), error);
-        if (status != MC_OK)
-            return status;
+    if (rows->carry.length == 0)
+        return MC_OK;
+    const uint8_t *const start = rows->carry.bytes, *behind = start;
+    const mc_rows_text text = {.start = start, .end = start + rows->carry.length, .base = rows->offset};
+    mc_status status = mc_rows_scan(rows, &text, &behind, error);
+    if (status == MC_OK)
+        status = mc_rows_flush(rows, rows->offset + (behind - start), error);
+    if (status == MC_OK)
         rows->offset += (int64_t)rows->carry.length;
-    }
+    return status;
+}
+
+mc_status mc_rows_finish(mc_rows *rows, mc_error *error)
+{
+    const mc_status status = mc_rows_settle(rows, error);
+    if (status != MC_OK)
+        return status;
     if (rows->place != PLACE_END)
         return mc_fail_at(error, MC_ERROR_TRUNCATED, rows->offset, 0, "import of \"%.80s\", byte %lld: the input ends in the middle",
                           rows->current->name, (long long)rows->offset);

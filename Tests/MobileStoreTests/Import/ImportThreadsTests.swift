@@ -127,7 +127,9 @@ import Testing
             damaged[good.count / 2] ^= 0x55
             var wrong = good  // in its check sum
             wrong[good.count - (gzip ? 5 : 1)] ^= 1
-            return [wrong, damaged, Array(good.dropLast(3)), Array(good.dropLast(20)), good + [1]]
+            var lastData = good  // the check sum is read as text, which then is what is wrong
+            lastData[good.count - (gzip ? 9 : 5)] ^= 1
+            return [wrong, damaged, lastData, Array(good.dropLast(3)), Array(good.dropLast(20)), good + [1]]
         }
         // The last one asks for a dictionary, which nobody has.
         for input in inputs + [[0x78, 0xBB, 1, 2, 3, 4, 5, 6]] {
