@@ -178,6 +178,31 @@ static mc_status append_insert(sqlite3 *db, sqlite3_str *sql, const mc_import_ta
     return status;
 }
 
+static mc_status check_assignments(const mc_import_table *table, const mc_import_assignment *assignments, size_t count, mc_error *error)
+{
+    for (size_t index = 0; index < count; index++) {
+        const char *const name = assignments[index].column;
+        for (size_t column = 0; column < table->column_count; column++) {
+            if (sqlite3_stricmp(table->columns[column].name, name) == 0)
+                return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": \"%.80s\" is a column of the rows, and has one value for all",
+                               table->table, name);
+        }
+        for (size_t other = 0; other < index; other++) {
+            if (sqlite3_stricmp(assignments[other].column, name) == 0)
+                return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": \"%.80s\" has two values for all rows", table->table, name);
+        }
+    }
+    return MC_OK;
+}
+
+mc_status mc_import_check_assignments(const mc_import_table *table, mc_error *error)
+{
+    const mc_status status = check_assignments(table, table->on_insert, table->on_insert_count, error);
+    if (status != MC_OK || table->pending == NULL)
+        return status;
+    return check_assignments(table, table->pending->assignments, table->pending->assignment_count, error);
+}
+
 mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count, size_t size,
                                   mc_incoming *incoming, sqlite3_stmt **out, mc_error *error)
 {

@@ -9,6 +9,10 @@
 /// Binds a cell; strings are not copied. Returns SQLite's result code.
 int mc_import_bind(sqlite3_stmt *statement, int index, const mc_value *cell);
 
+/// Values that all rows get must be of columns that the rows do not bring, each named once: SQLite would take one of them without a word.
+/// Fails with MC_ERROR_MISUSE.
+mc_status mc_import_check_assignments(const mc_import_table *table, mc_error *error);
+
 /// Prepares the statement that writes a batch (bound to `incoming`), or in delete mode the one that deletes a row by its key,
 /// whose parameters are the columns. `size` is the number of the incoming table.
 mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count, size_t size,

@@ -64,10 +64,13 @@ mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_
         return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": deletion inserts nothing", table->table);
     if (table->mode != MC_IMPORT_DELETE && table->large_count > 0)
         return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": large columns are named for deletions only", table->table);
+    mc_status status = mc_import_check_assignments(table, error);
+    if (status != MC_OK)
+        return status;
     target->table = mc_copy_text(table->table);
     if (target->table == NULL)
         return fail_memory(target, error);
-    const mc_status status = find_keys(target, table, error);
+    status = find_keys(target, table, error);
     return status == MC_OK ? mc_large_columns_open(&target->large, connection, table, error) : status;
 }
 

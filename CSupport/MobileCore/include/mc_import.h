@@ -62,7 +62,7 @@ typedef struct mc_import_assignment {
 typedef struct mc_import_pending {
     const char *table;                                    ///< has the columns of the import
     const char *MC_NONNULL const *MC_NULLABLE keys;       ///< its key, in the order of the import's; NULL: of the same names
-    const mc_import_assignment *MC_NULLABLE assignments;  ///< what is set there beside the columns
+    const mc_import_assignment *MC_NULLABLE assignments;  ///< what is set there beside the columns; none of them
     size_t assignment_count;
 } mc_import_pending;
 
@@ -76,7 +76,7 @@ typedef struct mc_import_table {
     const char *MC_NONNULL const *MC_NULLABLE keys;  ///< some of the columns, together unique in the table; NULL: the first one, for
                                                      ///< deletions all of them. They are required
     size_t key_count;
-    const mc_import_assignment *MC_NULLABLE on_insert;  ///< written with new rows only; never updated
+    const mc_import_assignment *MC_NULLABLE on_insert;  ///< written with new rows only; never updated; none of `columns`
     size_t on_insert_count;
     const mc_import_pending *MC_NULLABLE pending;  ///< NULL: no protection
     /// For deletions: the columns of the table that hold ids of large values, which go with their rows. The other modes see them by the

@@ -46,8 +46,29 @@ import Testing
         try importing(#"{"t":[[1,"first","second"]]}"#, table)
         #expect(try database.read { try $0.rows("SELECT id, name FROM t") } == [[1, "first"]])
         table.onInsert = [("Name", "set")]
-        #expect(throws: StoreError.self) { try importing(#"{"t":[[2,"first","second"]]}"#, table) }
+        let error = #expect(throws: StoreError.self) { try importing(#"{"t":[[2,"first","second"]]}"#, table) }
+        #expect(error?.code == .misuse && error?.message.contains(#""Name" is a column of the rows"#) == true)
         #expect(try database.read { try $0.rows("SELECT id, name FROM t") } == [[1, "first"]])
+    }
+
+    @Test func `a constant for a column of the rows, or two for one column, is refused before anything changes`() throws {
+        try database.write { connection in
+            _ = try connection.execute(
+                "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b); CREATE TABLE t_os(id INTEGER PRIMARY KEY, a, b); INSERT INTO t_os(id) VALUES (1)")
+        }
+        let constants: [([(String, Value)], String)] = [
+            ([("A", 1)], "is a column of the rows"), ([("b", 1), ("B", 2)], "has two values for all rows"),
+        ]
+        for (constants, problem) in constants {
+            var onInsert = ImportTable("t", columns: ["id", "a"]), pending = onInsert
+            onInsert.onInsert = constants
+            pending.pending = PendingProtection(originalTable: "t_os", assignments: constants)
+            for table in [onInsert, pending] {
+                let error = #expect(throws: StoreError.self) { try importing(#"{"t":[[1,"x"],[2,"y"]]}"#, table) }
+                #expect(error?.code == .misuse && error?.message.contains(problem) == true)
+            }
+        }
+        #expect(try database.read { try $0.rows("SELECT id, a FROM t UNION ALL SELECT id, a FROM t_os") } == [[1, .null]])
     }
 
     @Test func `original states take binary values, from rows and as constants`() throws {
