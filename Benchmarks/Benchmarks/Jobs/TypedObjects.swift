@@ -4,26 +4,44 @@ import MobileStore
 
 /// Objects of a generated class from a table to a screen; the class is made from `benchmark.mbo.json`.
 enum TypedObjects {
-    static let objects30k = Benchmark(
-        id: "page.objects.30k", shows: "30,000 typed objects, 100 at a time, every attribute read", limit: 1.4,
-        note: "each object also has its key and four state attributes, which the C loop reads as well",
-        prepare: { _ = try filledTable($0) },
-        reference: PagingBenchmarks.reference(select, in: filledTable),
-        subject: Side("Item.page(after:size:in:)") { workspace, watch in
-            let package = try Bench.open(ConnectionProfile(path: filledTable(workspace)))
-            var rows: Int64 = 0, sum: UInt64 = 0
-            try watch.measure {
-                try forEachPage(package) { items in
-                    for item in items { sum &+= item.sumOfPlainAttributes &+ item.sumOfConvertedAttributes }
-                    rows += Int64(items.count)
-                }
-            }
-            let verified = try verifiedSum(package, measured: sum)
-            try package.closeConnection()
-            return Outcome(rows: rows, checksum: verified)
-        })
+    static let objects30k = objects(
+        "page.objects.30k", "30,000 typed objects, 100 at a time, every attribute read", limit: 1.4,
+        note: "; the next page is read on another thread", "Item.pages(size:in:)", forEachPage)
 
-    private static func forEachPage(_ package: Bench, _ body: (EntityList<Item>) throws -> Void) throws {
+    static let objectsApart = objects(
+        "page.objects.apart", "the same, each page asked for by its key: nothing is read ahead", limit: nil, note: "",
+        "Item.page(after:size:in:)", forEachPageApart)
+
+    private static func objects(
+        _ id: String, _ shows: String, limit: Double?, note: String, _ name: String,
+        _ forEachPage: @escaping @Sendable (Bench, (EntityList<Item>) throws -> Void) throws -> Void
+    ) -> Benchmark {
+        Benchmark(
+            id: id, shows: shows, limit: limit,
+            note: "each object also has its key and four state attributes, which the C loop reads as well" + note,
+            prepare: { _ = try filledTable($0) },
+            reference: PagingBenchmarks.reference(select, in: filledTable),
+            subject: Side(name) { workspace, watch in
+                let package = try Bench.open(ConnectionProfile(path: filledTable(workspace)))
+                var rows: Int64 = 0, sum: UInt64 = 0
+                try watch.measure {
+                    try forEachPage(package) { items in
+                        for item in items { sum &+= item.sumOfPlainAttributes &+ item.sumOfConvertedAttributes }
+                        rows += Int64(items.count)
+                    }
+                }
+                let verified = try verifiedSum(package, measured: sum)
+                try package.closeConnection()
+                return Outcome(rows: rows, checksum: verified)
+            })
+    }
+
+    @Sendable private static func forEachPage(_ package: Bench, _ body: (EntityList<Item>) throws -> Void) throws {
+        var pages = Item.pages(size: PagingBenchmarks.pageRows, in: package)
+        while let items = try pages.next() { try body(items) }
+    }
+
+    @Sendable private static func forEachPageApart(_ package: Bench, _ body: (EntityList<Item>) throws -> Void) throws {
         var after: Int64 = 0
         while true {
             let items = try Item.page(after: after, size: PagingBenchmarks.pageRows, in: package)

@@ -16,7 +16,7 @@ enum ReservedNames {
         "delete", "description", "downloadState", "encoded", "entity", "entityMetadata", "find", "findAll", "findByPrimaryKey",
         "findWithQuery", "getInstance", "hash", "hashValue", "id", "init", "isLoading", "isSavedForLargeValues", "json", "keyToString",
         "largeValue", "largeValueDatabase", "lastOperation", "load", "logRecords", "metaData", "metadata", "newLogRecord", "object",
-        "observe", "originalState", "package", "page", "parent", "parentObject", "Protocol", "query", "refresh", "registerCallbackHandler",
+        "observe", "originalState", "package", "page", "pages", "parent", "parentObject", "Protocol", "query", "refresh", "registerCallbackHandler",
         "removeSubscription",
         "save", "Self", "self", "setAttribute", "setChildren", "setLargeValue", "setParent", "setValue", "state", "stored", "Stored", "submitPending",
         "submitPendingOperations", "subscriptions", "Type", "update", "value",

@@ -67,9 +67,28 @@ extension Database {
     public func page(
         _ select: PageSelect, _ values: [Value] = [], size: Int = 100, maximumBytes: ByteCount = .megabytes(4)
     ) throws(StoreError) -> RowPage {
-        var spare = sparePage.take()
-        let storage = isKnownUniquelyReferenced(&spare) ? spare! : try PageStorage()
-        let connection = unsafe try checkout(.read, timeout: nil, label: "", interruption: nil)
+        try page(select, values, size: size, maximumBytes: maximumBytes, timeout: nil)
+    }
+
+    /// Reads such a page on a thread of the database's own and hands it to `deliver` there: for whoever looks at one page and is going to
+    /// want the next. It gets nil where somebody else needs the readers.
+    package func readAhead(
+        _ select: PageSelect, _ values: [Value], size: Int, deliver: @escaping @Sendable (Result<RowPage?, StoreError>) -> Void
+    ) {
+        queue.run {
+            do throws(StoreError) {
+                deliver(.success(try self.page(select, values, size: size, maximumBytes: .megabytes(4), timeout: .zero)))
+            } catch {
+                deliver(error.code == .timeout ? .success(nil) : .failure(error))
+            }
+        }
+    }
+
+    private func page(
+        _ select: PageSelect, _ values: [Value], size: Int, maximumBytes: ByteCount, timeout: Duration?
+    ) throws(StoreError) -> RowPage {
+        let storage = if let spare = sparePage.take() { spare } else { try PageStorage() }
+        let connection = unsafe try checkout(.read, timeout: timeout, label: "", interruption: nil)
         defer { unsafe mc_pool_return(pool, connection) }
         try unsafe select.fill(storage, from: connection, values, rows: size, bytes: maximumBytes.bytes)
         sparePage.keep(storage)

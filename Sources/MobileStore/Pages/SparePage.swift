@@ -1,22 +1,27 @@
 private import Synchronization
 
-/// The memory of a page that was read last, for the next one: most pages are gone when the next one is asked for.
+/// The memory of the pages that were read last, for the next ones when nobody refers to it any more: of one page at a time, and of a second
+/// one for those who look at a page while the next one is read.
 final class SparePage: Sendable {
-    private let storage = Mutex<PageStorage?>(nil)
+    private let pages = Mutex<[PageStorage]>([])
 
-    /// A database does not hold on to more than this.
+    /// A database does not hold on to more than this of each.
     private static let maximumBytes = 256 * 1024
+    private static let count = 2
 
-    /// The page, which somebody may still read; nobody else gets it meanwhile.
+    /// A page that nobody else has; nil where there is none.
     func take() -> PageStorage? {
-        storage.withLock { storage in
-            defer { storage = nil }
-            return storage
+        pages.withLock { pages in
+            for index in pages.indices where isKnownUniquelyReferenced(&pages[index]) { return pages.remove(at: index) }
+            return nil
         }
     }
 
     func keep(_ page: PageStorage) {
         guard page.memory <= Self.maximumBytes else { return }
-        storage.withLock { $0 = page }
+        pages.withLock { pages in
+            if pages.count == Self.count { pages.removeFirst() }
+            pages.append(page)
+        }
     }
 }

@@ -21,12 +21,14 @@ final class Shop {
     let database: PackageDatabase
 
     /// - Parameter trace: is called with each SQL statement.
-    init(_ model: PackageModel = ShopModel.model, grantingKeys: Bool = true, trace: (@Sendable (String) -> Void)? = nil) throws {
+    init(
+        _ model: PackageModel = ShopModel.model, grantingKeys: Bool = true, maxConnections: Int = 2, trace: (@Sendable (String) -> Void)? = nil
+    ) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "objects-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let clock = clock
         database = try PackageDatabase(
-            model: model, profile: ConnectionProfile(path: directory.appending(path: "shop.db").path, trace: trace),
+            model: model, profile: ConnectionProfile(path: directory.appending(path: "shop.db").path, maxConnections: maxConnections, trace: trace),
             environment: Environment(now: { Date(timeIntervalSince1970: TimeInterval(clock.now)) }))
         if grantingKeys { try grant(first: 1000, last: 9999) }
     }
