@@ -69,6 +69,7 @@ typedef struct mc_pool_options {
     void (*MC_NULLABLE trace)(void *MC_NULLABLE context, const char *sql, size_t length);
     void *MC_NULLABLE trace_context;
     bool trace_values;
+    bool trace_waits;  ///< `trace` is not called before `mc_pool_set_trace` says so
     /// Called once for each check-out of a reader that pins the log, on the writer's thread and behind its commit. Keep it short.
     void (*MC_NULLABLE warn)(void *MC_NULLABLE context, const mc_log_warning *warning);
     void *MC_NULLABLE warn_context;
@@ -113,6 +114,12 @@ void mc_pool_free(mc_pool *MC_NULLABLE pool);
 
 /// Reads the settings in force, which do not change while the pool is open.
 void mc_pool_get_settings(mc_pool *pool, mc_pool_settings *settings);
+
+/// What `trace` of the options gets.
+typedef enum mc_trace_mode { MC_TRACE_OFF, MC_TRACE_STATEMENTS, MC_TRACE_VALUES } mc_trace_mode;
+
+/// Switches the trace, at any time; without effect where the options have none. A connection follows when it is checked out next.
+void mc_pool_set_trace(mc_pool *pool, mc_trace_mode mode);
 
 /// Reads the statistics, at any time.
 void mc_pool_get_statistics(mc_pool *pool, mc_pool_statistics *statistics);

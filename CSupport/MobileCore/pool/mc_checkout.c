@@ -53,7 +53,6 @@ static mc_status open_reader(mc_pool *pool, const mc_checkout *checkout, mc_conn
     pool->readers_opening--;
     if (status == MC_OK) {
         pool->readers_open++;
-        mc_connection_start_trace(*out);
         mc_activate(*out, checkout);
     } else {
         while (pool->readers_open + pool->readers_opening == 0 && pool->for_reader.first != NULL) {

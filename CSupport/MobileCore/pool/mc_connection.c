@@ -49,10 +49,11 @@ static int wait_while_busy(void *context, int count)
 /// SQLite calls this before a statement runs; the subprograms of triggers come as comments.
 static int trace(unsigned kind, void *context, void *statement, void *text)
 {
-    const mc_pool_options *options = &((mc_pool *)context)->options;
+    const mc_connection *connection = context;
+    const mc_pool_options *options = &connection->pool->options;
     const char *sql = text;
     (void)kind;
-    if (options->trace_values && strncmp(sql, "--", 2) != 0) {
+    if (connection->trace_mode == MC_TRACE_VALUES && strncmp(sql, "--", 2) != 0) {
         char *expanded = sqlite3_expanded_sql(statement);
         if (expanded != NULL)
             options->trace(options->trace_context, expanded, strlen(expanded));
@@ -219,10 +220,13 @@ mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc
     return status;
 }
 
-void mc_connection_start_trace(mc_connection *connection)
+void mc_connection_follow_trace(mc_connection *connection)
 {
-    if (connection->pool->options.trace != NULL)
-        (void)sqlite3_trace_v2(connection->db, SQLITE_TRACE_STMT, trace, connection->pool);
+    const mc_trace_mode mode = connection->pool->trace_mode;
+    if (connection->trace_mode == mode)
+        return;
+    connection->trace_mode = mode;
+    (void)sqlite3_trace_v2(connection->db, mode == MC_TRACE_OFF ? 0 : SQLITE_TRACE_STMT, mode == MC_TRACE_OFF ? NULL : trace, connection);
 }
 
 void mc_connection_close(mc_connection *connection)

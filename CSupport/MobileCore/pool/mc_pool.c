@@ -108,7 +108,8 @@ mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool
     status = mc_pool_read_settings(pool, first, error);
     if (status != MC_OK)
         goto done;
-    mc_connection_start_trace(first);
+    if (options->trace != NULL && !options->trace_waits)
+        pool->trace_mode = options->trace_values ? MC_TRACE_VALUES : MC_TRACE_STATEMENTS;
     *out = pool;
     pool = NULL;  // the caller owns it now
 
@@ -118,6 +119,14 @@ done:
         free_pool(pool);
     }
     return status;
+}
+
+void mc_pool_set_trace(mc_pool *pool, mc_trace_mode mode)
+{
+    (void)pthread_mutex_lock(&pool->mutex);
+    if (pool->options.trace != NULL)
+        pool->trace_mode = mode;
+    (void)pthread_mutex_unlock(&pool->mutex);
 }
 
 mc_status mc_pool_close(mc_pool *pool, mc_error *error)

@@ -67,6 +67,7 @@ struct mc_connection {
     size_t bucket_count;
     int cache_limit;
     mc_statement_statistics statistics;
+    mc_trace_mode trace_mode;   ///< what the user's trace gets of it
     struct mc_page_fill *fill;  ///< the page that the running statement fills by itself; NULL: none. See pages/mc_page_fill.h
 
     mc_connection *next;               ///< [pool] in the list of idle or of active readers
@@ -122,7 +123,8 @@ struct mc_pool {
     char *writer_vfs;  ///< the same with what only writing needs on top
     mc_pool_options options;
     mc_pool_settings settings;
-    mc_connection *writer;  ///< NULL: the pool is read-only
+    mc_trace_mode trace_mode;  ///< as it is wanted; each connection follows
+    mc_connection *writer;     ///< NULL: the pool is read-only
     mc_connection *idle_readers, *active_readers;
     int readers_open;     ///< idle and active ones
     int readers_opening;  ///< being opened right now, outside the lock
@@ -150,8 +152,9 @@ mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_err
 /// mc_connection.c: opens one with the pool's options in force; closing frees it (NULL is allowed).
 mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc_error *error);
 void mc_connection_close(mc_connection *connection);
-/// From here on the user's trace gets what runs on it: opening is the pool's own business.
-void mc_connection_start_trace(mc_connection *connection);
+/// With the pool locked, when it is checked out: the user's trace gets what runs on it from here on, or no longer. Opening is the
+/// pool's own business.
+void mc_connection_follow_trace(mc_connection *connection);
 mc_status mc_connection_pragma(mc_connection *connection, const char *name, int64_t *value, mc_error *error);
 
 /// mc_changes.c. Begin, with the pool locked, when the writer is checked out; tell behind whatever may have committed.

@@ -113,6 +113,7 @@ void mc_activate(mc_connection *connection, const mc_checkout *checkout)
     connection->busy_limit_ns = checkout->timeout_ns >= 0 ? checkout->timeout_ns : pool->options.busy_timeout_ns;
     atomic_store(&connection->interrupted, checkout->ticket != NULL && atomic_load(&checkout->ticket->interrupted));
     mc_copy_label(connection->label, checkout->label);
+    mc_connection_follow_trace(connection);
     if (!connection->is_writer) {
         connection->next = pool->active_readers;
         pool->active_readers = connection;

@@ -1,4 +1,5 @@
 internal import MobileCore
+internal import Synchronization
 
 /// One SQLite database with one writing and several reading connections.
 ///
@@ -22,20 +23,19 @@ internal import MobileCore
     let sparePage = SparePage()
 
     /// What the pool's callbacks are given; they live until the pool is freed.
-    private let sinks: (trace: TraceSink?, warning: WarningSink?)
+    private let sinks: (trace: TraceSink, warning: WarningSink?)
 
     /// Opens the file of the profile, and creates it where the profile says so.
     /// - Throws: ``StoreError`` `.misuse` (a setting out of its range), `.notFound`, `.corrupt` (not a database), `.timeout`
     ///   (another process keeps it locked), `.io`, `.sqlite`.
     public init(_ profile: ConnectionProfile) throws(StoreError) {
-        let trace = profile.trace.map(TraceSink.init), warning = profile.warning.map(WarningSink.init)
+        let trace = TraceSink(profile.trace), warning = profile.warning.map(WarningSink.init)
         // One for each connection, and some for timers, for opening readers and for those who close.
         queue = try WorkQueue(threads: max(1, min(64, profile.maxConnections)) + 8)
         var options = unsafe try mc_pool_options(profile)
-        if let trace {
-            unsafe options.trace = TraceSink.callback
-            unsafe options.trace_context = Unmanaged.passUnretained(trace).toOpaque()
-        }
+        unsafe options.trace = TraceSink.callback
+        unsafe options.trace_context = Unmanaged.passUnretained(trace).toOpaque()
+        unsafe options.trace_waits = profile.trace == nil
         if let warning {
             unsafe options.warn = WarningSink.callback
             unsafe options.warn_context = Unmanaged.passUnretained(warning).toOpaque()
@@ -170,17 +170,30 @@ extension mc_pool_options {
     }
 }
 
-/// Hands the core's trace on to the profile's closure.
-private final class TraceSink: Sendable {
-    let report: @Sendable (String) -> Void
+extension Database {
+    /// Switches the trace of SQL statements while the database is open: what is checked out runs to its end as it began, everything
+    /// later follows. While it is off a statement costs nothing more. SMP 2.3: `enableTrace:`, `enableTrace:withPayload:`.
+    /// - Parameters:
+    ///   - trace: as ``ConnectionProfile/trace``; nil switches it off.
+    ///   - withValues: as ``ConnectionProfile/tracesValues``.
+    public func setTrace(_ trace: (@Sendable (String) -> Void)?, withValues: Bool = false) {
+        sinks.trace.report.withLock { $0 = trace }
+        unsafe mc_pool_set_trace(pool, trace == nil ? MC_TRACE_OFF : withValues ? MC_TRACE_VALUES : MC_TRACE_STATEMENTS)
+    }
+}
 
-    init(_ report: @escaping @Sendable (String) -> Void) { self.report = report }
+/// Hands the core's trace on to the closure of the profile, or to the one that took its place.
+private final class TraceSink: Sendable {
+    let report: Mutex<(@Sendable (String) -> Void)?>
+
+    init(_ report: (@Sendable (String) -> Void)?) { self.report = Mutex(report) }
 
     static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>, Int) -> Void = { context, sql, length in
         guard let context = unsafe context else { return }
         let sink = unsafe Unmanaged<TraceSink>.fromOpaque(context).takeUnretainedValue()
-        let text = unsafe String(decoding: UnsafeRawBufferPointer(start: sql, count: length), as: UTF8.self)
-        sink.report(text)
+        // Called outside of the lock: the closure may switch the trace itself.
+        guard let report = sink.report.withLock({ $0 }) else { return }
+        report(unsafe String(decoding: UnsafeRawBufferPointer(start: sql, count: length), as: UTF8.self))
     }
 }
 

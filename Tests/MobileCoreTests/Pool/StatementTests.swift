@@ -167,6 +167,50 @@ import Testing
         }
         #expect(log.lines.withLock { $0 } == [withValues ? "SELECT 'secret', 'a'" : "SELECT ?, 'a'"])
     }
+
+    @Test func `the trace is switched while the pool is open, for what is checked out next`() throws {
+        let log = TraceLog()
+        let core = try CorePool {
+            $0.trace = TraceLog.callback
+            $0.trace_context = Unmanaged.passUnretained(log).toOpaque()
+            $0.trace_waits = true
+        }
+        func traced(_ text: String) throws -> [String] {
+            log.lines.withLock { $0 = [] }
+            try core.with { (connection) throws in
+                try withStatement(connection, "SELECT ?") { (statement) throws in
+                    try CoreError.check { mc_statement_bind_text(statement, 1, text, text.utf8.count, $0) }
+                    var hasRow = false
+                    try CoreError.check { mc_statement_step(statement, &hasRow, $0) }
+                }
+            }
+            return log.lines.withLock { $0 }
+        }
+        #expect(try traced("a").isEmpty)
+        mc_pool_set_trace(core.pool, MC_TRACE_VALUES)
+        #expect(try traced("b") == ["SELECT 'b'"])
+        mc_pool_set_trace(core.pool, MC_TRACE_STATEMENTS)
+        #expect(try traced("c") == ["SELECT ?"])
+        try core.with { (connection) throws in
+            mc_pool_set_trace(core.pool, MC_TRACE_OFF)
+            log.lines.withLock { $0 = [] }
+            try withStatement(connection, "SELECT 1") { (statement) throws in
+                var hasRow = false
+                try CoreError.check { mc_statement_step(statement, &hasRow, $0) }
+            }
+        }
+        #expect(log.lines.withLock { $0 } == ["SELECT 1"])
+        #expect(try traced("d").isEmpty)
+    }
+
+    @Test func `a pool without a trace has nothing to switch`() throws {
+        let core = try CorePool()
+        mc_pool_set_trace(core.pool, MC_TRACE_STATEMENTS)
+        try core.with { (connection) throws in
+            let one = try integer(connection, "SELECT 1")
+            #expect(one == 1)
+        }
+    }
 }
 
 private final class TraceLog: Sendable {

@@ -82,6 +82,24 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
         #expect(log.lines == ["BEGIN IMMEDIATE", "CREATE TABLE t(a)", "COMMIT", "BEGIN IMMEDIATE", insert, "COMMIT"])
     }
 
+    @Test func `the trace is switched while the database is open`() throws {
+        let directory = try TemporaryDirectory()
+        let log = Log()
+        let database = try Database(directory.profile())
+        func traced() throws -> [String] {
+            let before = log.lines.count
+            _ = try database.write { try $0.first("SELECT ?", ["a"]) }
+            return Array(log.lines.dropFirst(before))
+        }
+        #expect(try traced().isEmpty)
+        database.setTrace({ log.add($0) }, withValues: true)
+        #expect(try traced() == ["BEGIN IMMEDIATE", "SELECT 'a'", "COMMIT"])
+        database.setTrace { log.add($0) }
+        #expect(try traced() == ["BEGIN IMMEDIATE", "SELECT ?", "COMMIT"])
+        database.setTrace(nil)
+        #expect(try traced().isEmpty)
+    }
+
     @Test func `amounts are decimal, and never overflow`() {
         #expect(ByteCount.megabytes(2).bytes == 2_000_000)
         #expect(ByteCount.kilobytes(2) == .bytes(2000))
