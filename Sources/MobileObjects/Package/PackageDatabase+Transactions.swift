@@ -70,6 +70,7 @@ extension PackageDatabase {
     private func perform<R>(_ transaction: Transaction, _ body: (Transaction) throws -> R) throws -> R {
         let result = try TransactionScope.run(transaction, body)
         if transaction.importsParents { try transaction.markAllOwners() }
+        try transaction.changeRecorder?.finish()
         try transaction.removeReleasedLargeValues()
         return result
     }

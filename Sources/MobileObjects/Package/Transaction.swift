@@ -13,6 +13,10 @@ package final class Transaction {
     var sweepsLargeValues = false
     /// Rows that own others were imported: see ``markAllOwners()``.
     var importsParents = false
+    /// Notes changes for the change log, once there are any: see ``changeLogRecorder()``.
+    var changeRecorder: ChangeRecorder?
+    /// Whether the change log is enabled, once it was asked for.
+    var logsChanges: Bool?
     /// The last replay counter, once it was asked for.
     var lastCounter: ReplayCounter?
     /// What this transaction has written of it where it stays.

@@ -82,7 +82,7 @@ extension Transaction {
     private func settleRow(
         _ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64, _ original: OriginalState, _ settled: ReplayState
     ) throws {
-        let owners = try owners(of: entity, key)
+        let owners = try owners(of: entity, key), wasPresent = original.replay.change != .delete
         try releaseLargeValues(of: entity, key)
         try keepSubmittedLargeValues(record, entity, key)
         if original.isImported && original.server == .present {
@@ -97,9 +97,15 @@ extension Transaction {
             try connection.execute(entity.sql.setState, [.integer(key)] + settled.columns)
             try dropOriginalState(of: entity, key)
         }
-        if var replay = try replayState(of: entity, key), try hasPendingChildren(entity, key) {
+        let replay = try replayState(of: entity, key)
+        if var replay, try hasPendingChildren(entity, key) {
             replay.markAsParent()
             try setReplayState(replay, of: entity, key)
+        }
+        if replay != nil {
+            try changeLogRecorder()?.updated(entity, key)
+        } else if wasPresent {
+            try changeLogRecorder()?.deleted(entity, key, owners: owners)
         }
         try unmark(owners)
         try unmark(try self.owners(of: entity, key))

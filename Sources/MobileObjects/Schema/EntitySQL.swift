@@ -119,4 +119,7 @@ struct EntitySQL: Sendable {
 
     /// An identifier as SQL wants it.
     static func quote(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+
+    /// A name of the model as a text value, where SQL takes no parameters or a condition is made once for all of them.
+    static func literal(_ name: String) -> String { "'" + name.replacing("'", with: "''") + "'" }
 }

@@ -17,6 +17,8 @@ struct PackageSettings {
         case settledBelow = "settled_below"
         /// Whether the package is subscribed: 1.
         case subscribed
+        /// Whether the change log is written: 1.
+        case changeLog = "change_log"
     }
 
     private let connection: Connection

@@ -29,12 +29,19 @@ package struct ImportSession {
         var options = options(.present, progress)
         options.onInsert = [("_rc", .integer(transaction.clockSeconds))]
         for column in columns { options.columnRules[column] = rule(column) }
+        if let recorder = try transaction.changeLogRecorder() {
+            options.changes = { [entity] change in
+                guard change.kind == .inserted || change.kind == .updated, let key = change.key.first?.integer else { return }
+                try recorder.updated(entity, key)
+            }
+        }
         return try ObjectError.gate { try transaction.connection.importer(into: entity.name, columns: columns, mode: .upsert, options: options) }
     }
 
     /// Takes the surrogate keys of rows that the server does not have for this device any longer.
     package func deletions(progress: ((ImportProgress) throws -> Void)? = nil) throws -> BulkImporter {
         if !entity.largeAttributes.isEmpty { transaction.sweepsLargeValues = true }
+        try transaction.changeLogRecorder()?.watchDeletions(of: entity)
         var options = options(.deleted, progress)
         options.columnRules["_sk"] = JSONColumnRule(.integer, isNullable: false)
         return try ObjectError.gate { try transaction.connection.importer(into: entity.name, columns: ["_sk"], mode: .delete, options: options) }
@@ -46,6 +53,7 @@ package struct ImportSession {
     package func removeAll() throws -> Int {
         if !entity.largeAttributes.isEmpty { transaction.sweepsLargeValues = true }
         let (table, original) = (entity.sql.table, entity.sql.originalTable)
+        try transaction.changeLogRecorder()?.watchDeletions(of: entity)
         return try ObjectError.gate {
             try transaction.connection.execute(
                 "UPDATE \(original) SET \"_sv\" = ?1, \"_im\" = 1 WHERE \"_sv\" = ?2",
@@ -72,11 +80,12 @@ package struct ImportSession {
         try transaction.releaseLargeValues(of: entity, key)
         let change = "UPDATE \(entity.sql.table) SET \(column) = ?2 WHERE \"_sk\" = ?1"
         guard let old = try connection.first("SELECT \(column) FROM \(entity.sql.originalTable) WHERE \"_sk\" = ?1", [.integer(key)]) else {
-            try connection.execute(change, [.integer(key), new])
+            if try connection.execute(change, [.integer(key), new]) > 0 { try transaction.changeLogRecorder()?.updated(entity, key) }
             return
         }
         // A pending row whose own value is the server's old one shows the new one: else it would be sent back as a change that nobody made.
-        try connection.execute(change + " AND \(column) IS ?3", [.integer(key), new, old[0]])
+        let isSeen = try connection.execute(change + " AND \(column) IS ?3", [.integer(key), new, old[0]]) > 0
+        if isSeen { try transaction.changeLogRecorder()?.updated(entity, key) }
         try connection.execute("UPDATE \(entity.sql.originalTable) SET \(column) = ?2 WHERE \"_sk\" = ?1", [.integer(key), new])
     }
 

@@ -1,0 +1,163 @@
+import MobileStore
+
+/// Notes what the server changes in one transaction, and writes it into the change log before the commit.
+///
+/// Changes are noted in a temporary table, each with the nearest thing above it that is known: for a row that is there, the row itself;
+/// for one that is deleted, its parent as it was. At the end all entries climb from there to the top of their composite tree together.
+/// **Not while rows come in**: children may come before their parents, and parents may leave before their children.
+final class ChangeRecorder {
+    /// Levels of a composite tree that are climbed; above, the ancestor that was reached counts as the top. Only a tree that has itself
+    /// as a child is higher than the model's objects.
+    private static let maximumHeight = 64
+
+    private let connection: Connection
+    private let metadata: PackageMetadata
+    private var watched: Set<Int> = []
+    private var isEmpty = true
+
+    init(_ connection: Connection, _ metadata: PackageMetadata) throws {
+        (self.connection, self.metadata) = (connection, metadata)
+        try connection.execute(
+            """
+            CREATE TEMP TABLE IF NOT EXISTS "_changed" (
+                "entity" TEXT NOT NULL, "sk" INTEGER NOT NULL, "change" TEXT NOT NULL, "root_entity" TEXT NOT NULL, "root_sk" INTEGER NOT NULL,
+                PRIMARY KEY ("entity", "sk")) WITHOUT ROWID
+            """)
+    }
+
+    /// A row is there and changed.
+    func updated(_ entity: EntityMetadata, _ key: Int64) throws {
+        try add(entity, key, .update, above: RowID(entity: entity.index, key: key))
+    }
+
+    /// A row is gone, which had these composite parents.
+    func deleted(_ entity: EntityMetadata, _ key: Int64, owners: [RowID]) throws {
+        try add(entity, key, .delete, above: owners.first ?? RowID(entity: entity.index, key: key))
+    }
+
+    private func add(_ entity: EntityMetadata, _ key: Int64, _ change: ChangeLog.Operation, above: RowID) throws {
+        isEmpty = false
+        try connection.execute(
+            "INSERT OR REPLACE INTO temp.\"_changed\" VALUES (?1, ?2, ?3, ?4, ?5)",
+            [
+                .text(entity.name), .integer(key), .text(String(change.rawValue)), .text(metadata.entities[above.entity].name), .integer(above.key),
+            ])
+    }
+
+    /// From here on each row that leaves the table of an object is noted with its parent: nobody knows it afterwards.
+    func watchDeletions(of entity: EntityMetadata) throws {
+        isEmpty = false
+        watched.insert(entity.index)
+        let owner = OwnerSQL(entity, metadata, row: "OLD")
+        try connection.execute(
+            """
+            CREATE TEMP TRIGGER IF NOT EXISTS \(Self.trigger(entity.index)) BEFORE DELETE ON main.\(entity.sql.table) BEGIN
+                INSERT OR REPLACE INTO "_changed" VALUES (\(EntitySQL.literal(entity.name)), OLD."_sk", 'D', \(owner.entity), \(owner.key));
+            END
+            """)
+    }
+
+    /// Writes what is noted into the log, with the entries of the rows at the top.
+    func write() throws {
+        guard !isEmpty else { return }
+        try climb()
+        for entity in metadata.entities where !entity.composites.isEmpty {
+            try connection.execute(
+                """
+                INSERT INTO temp."_changed" SELECT DISTINCT "root_entity", "root_sk", 'U', "root_entity", "root_sk" FROM temp."_changed" AS c
+                WHERE "root_entity" = ?1 AND ("entity" <> "root_entity" OR "sk" <> "root_sk")
+                    AND EXISTS (SELECT 1 FROM \(entity.sql.table) AS r WHERE r."_sk" = c."root_sk") ON CONFLICT DO NOTHING
+                """, [.text(entity.name)])
+        }
+        try connection.execute(
+            """
+            INSERT OR REPLACE INTO "_change_log" ("entity", "sk", "change", "root_entity", "root_sk")
+            SELECT "entity", "sk", "change", "root_entity", "root_sk" FROM temp."_changed"
+            """)
+        try connection.execute("DELETE FROM temp.\"_changed\"")
+        isEmpty = watched.isEmpty
+    }
+
+    /// The transaction is about to be committed.
+    func finish() throws {
+        try write()
+        for index in watched { try connection.execute("DROP TRIGGER IF EXISTS temp.\(Self.trigger(index))") }
+        watched = []
+    }
+
+    /// Lifts all entries to the top, a level at a time.
+    private func climb() throws {
+        let children = metadata.entities.filter { !$0.owners.isEmpty }
+        for _ in 0..<Self.maximumHeight {
+            var climbed = 0
+            for entity in children { climbed += try climb(over: entity) }
+            if climbed == 0 { return }
+        }
+    }
+
+    /// Lifts the entries that have come to rows of `entity`: to the parent of a row that is there, or to where one that is gone had come.
+    private func climb(over entity: EntityMetadata) throws -> Int {
+        let owner = OwnerSQL(entity, metadata, row: "o"), table = entity.sql.table, name = Value.text(entity.name)
+        let present = try connection.execute(
+            """
+            UPDATE temp."_changed" SET ("root_entity", "root_sk") =
+                (SELECT \(owner.entity), \(owner.key) FROM \(table) AS o WHERE o."_sk" = "root_sk")
+            WHERE "root_entity" = ?1 AND EXISTS (SELECT 1 FROM \(table) AS o WHERE o."_sk" = "root_sk" AND \(owner.exists))
+            """, [name])
+        let gone = """
+            (SELECT "sk", "root_entity" AS "e", "root_sk" AS "k" FROM temp."_changed" WHERE "entity" = ?1 AND "change" = 'D'
+            UNION ALL SELECT "sk", "root_entity", "root_sk" FROM main."_change_log" WHERE "entity" = ?1 AND "change" = 'D')
+            """
+        let absent = try connection.execute(
+            """
+            UPDATE temp."_changed" AS c SET ("root_entity", "root_sk") =
+                (SELECT g."e", g."k" FROM \(gone) AS g WHERE g."sk" = c."root_sk" AND (g."e" <> ?1 OR g."k" <> g."sk") LIMIT 1)
+            WHERE "root_entity" = ?1 AND NOT EXISTS (SELECT 1 FROM \(table) AS o WHERE o."_sk" = c."root_sk")
+                AND EXISTS (SELECT 1 FROM \(gone) AS g WHERE g."sk" = c."root_sk" AND (g."e" <> ?1 OR g."k" <> g."sk"))
+            """, [name])
+        return present + absent
+    }
+
+    private static func trigger(_ index: Int) -> String { EntitySQL.quote("_changed_\(index)") }
+}
+
+/// The composite parent of a row as SQL expressions; the row itself where it has none.
+private struct OwnerSQL {
+    let entity: String
+    let key: String
+    /// Whether there is one.
+    let exists: String
+
+    init(_ child: EntityMetadata, _ metadata: PackageMetadata, row: String) {
+        var entities = "", keys: [String] = []
+        for index in child.owners {
+            let relationship = child.relationships[index]
+            let column = "\(row).\(child.sql.referenceColumns[relationship.referenceIndex ?? 0])"
+            entities += "WHEN \(column) IS NOT NULL THEN \(EntitySQL.literal(metadata.entities[relationship.targetIndex].name)) "
+            keys.append(column)
+        }
+        let own = EntitySQL.literal(child.name), ownKey = "\(row).\"_sk\""
+        entity = keys.isEmpty ? own : "CASE \(entities)ELSE \(own) END"
+        key = keys.isEmpty ? ownKey : "coalesce(\((keys + [ownKey]).joined(separator: ", ")))"
+        exists = keys.isEmpty ? "0" : "coalesce(\((keys + ["NULL"]).joined(separator: ", "))) IS NOT NULL"
+    }
+}
+
+extension Transaction {
+    /// Notes changes for the change log; nil where it is disabled. For what the server changes, not for what the user does.
+    func changeLogRecorder() throws -> ChangeRecorder? {
+        guard try logsChanges ?? readLogsChanges() else { return nil }
+        if let changeRecorder { return changeRecorder }
+        let recorder = try ChangeRecorder(connection, metadata)
+        changeRecorder = recorder
+        // Its table and triggers are of the transaction, or of the savepoint, that is undone.
+        onRollback { [unowned self] in changeRecorder = nil }
+        return recorder
+    }
+
+    private func readLogsChanges() throws -> Bool {
+        let isOn = try PackageSettings(connection).integer(.changeLog) == 1
+        logsChanges = isOn
+        return isOn
+    }
+}

@@ -1,0 +1,77 @@
+import MobileStore
+
+/// The change log of the package: off until it is enabled, and remembered by the database.
+///
+///     try crm.enableChangeLog()
+///     try await crm.synchronize()
+///     for change in try crm.takeChangeLogs() where change.entityType == Customer.entityType { list.reload(change.surrogateKey) }
+extension PackageDatabase {
+    /// Writes what the server changes into the change log, from the next synchronization on. SMP 2.3: `enableChangeLog`.
+    /// - Throws: ``ObjectError/Code/store``, as all of these.
+    public final func enableChangeLog() throws { try write("enable the change log") { try $0.setLogsChanges(true) } }
+
+    /// The same without blocking a cooperative thread.
+    public final func enableChangeLog() async throws { try await write("enable the change log") { try $0.setLogsChanges(true) } }
+
+    /// Stops that and saves its time; what is in the log stays. SMP 2.3: `disableChangeLog`.
+    public final func disableChangeLog() throws { try write("disable the change log") { try $0.setLogsChanges(false) } }
+
+    /// The same without blocking a cooperative thread.
+    public final func disableChangeLog() async throws { try await write("disable the change log") { try $0.setLogsChanges(false) } }
+
+    /// Whether the change log is written; false in a new database.
+    public final var isChangeLogEnabled: Bool {
+        get throws { try read { try PackageSettings($0).integer(.changeLog) == 1 } }
+    }
+
+    /// The entries that `filter` lets through, in the order of the objects in the model and of their surrogate keys. SMP 2.3: `getChangeLogs:`.
+    public final func changeLogs(_ filter: ChangeLogFilter = ChangeLogFilter()) throws -> [ChangeLog] {
+        // What a running transaction has noted is part of it.
+        if let running = TransactionScope.transaction(of: self) { return try ObjectError.gate { try running.changeLogs(filter) } }
+        return try read { try $0.changeLogs(filter, self.metadata) }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public final func changeLogs(_ filter: ChangeLogFilter = ChangeLogFilter()) async throws -> [ChangeLog] {
+        try await read { try $0.changeLogs(filter, self.metadata) }
+    }
+
+    /// Empties the log, also of what a synchronization has added since it was last read: call it where none can run, such as in
+    /// `onSynchronize`, or use ``takeChangeLogs(_:)-(ChangeLogFilter)``. SMP 2.3: `deleteChangeLogs`.
+    public final func deleteChangeLogs() throws { try write("delete change logs") { _ = try $0.takeChangeLogs(nil) } }
+
+    /// The same without blocking a cooperative thread.
+    public final func deleteChangeLogs() async throws { try await write("delete change logs") { _ = try $0.takeChangeLogs(nil) } }
+
+    /// Reads the entries that `filter` lets through and deletes these and no others, in one transaction: what a synchronization adds
+    /// meanwhile is there the next time. Inside of a ``transaction(_:)`` they are deleted when what is done with them is committed.
+    public final func takeChangeLogs(_ filter: ChangeLogFilter = ChangeLogFilter()) throws -> [ChangeLog] {
+        try write("take change logs") { try $0.takeChangeLogs(filter) }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public final func takeChangeLogs(_ filter: ChangeLogFilter = ChangeLogFilter()) async throws -> [ChangeLog] {
+        try await write("take change logs") { try $0.takeChangeLogs(filter) }
+    }
+}
+
+/// Which entries of the change log are wanted; nil lets all through.
+public struct ChangeLogFilter: Sendable, Hashable {
+    /// Of rows of this object only: ``EntityMetadata/entityType``.
+    public var entityType: Int?
+    /// Of this kind only.
+    public var operationType: ChangeLog.Operation?
+    /// Of rows below (or at) tops of this object only.
+    public var rootEntityType: Int?
+    /// Of rows below (or at) the top with this surrogate key only.
+    public var rootSurrogateKey: Int64?
+
+    public init(
+        entityType: Int? = nil, operationType: ChangeLog.Operation? = nil, rootEntityType: Int? = nil, rootSurrogateKey: Int64? = nil
+    ) {
+        self.entityType = entityType
+        self.operationType = operationType
+        self.rootEntityType = rootEntityType
+        self.rootSurrogateKey = rootSurrogateKey
+    }
+}
