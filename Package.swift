@@ -56,7 +56,9 @@ let package = Package(
         .target(name: "MobileProtocol", dependencies: ["MobileStore", "MobileModel"], swiftSettings: swift),
 
         // The client's frameworks.
-        .target(name: "MobileObjects", dependencies: ["MobileStore", "MobileModel"], swiftSettings: swift),
+        .target(
+            name: "MobileObjects", dependencies: ["MobileStore", "MobileModel"],
+            resources: [.embedInCode("Errors/superr.bundle/en.lproj/ErrorMessages.strings")], swiftSettings: swift),
         .target(
             name: "MobileSync",
             dependencies: ["MobileObjects", "MobileProtocol", "MobileTransport", "MobileCrypto", "MobileStore", "MobileModel"],

@@ -66,6 +66,10 @@ public struct ObjectError: Error, Sendable {
         public static let unsupportedType = Code(rawValue: 25)
         /// An index that cannot be made, or is not there. `SUPPersistenceException`.
         public static let invalidIndex = Code(rawValue: 26)
+        /// A file with the texts of errors is not valid.
+        public static let invalidText = Code(rawValue: 40)
+        /// A file of the application, not of the database, cannot be written.
+        public static let file = Code(rawValue: 41)
     }
 
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {

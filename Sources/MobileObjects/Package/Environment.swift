@@ -1,16 +1,19 @@
 public import Foundation
 
-/// Time and chance, passed in: a test runs a year of devices with clocks of its own, repeatable by seed.
+/// Time, chance and services, passed in: a test runs a year of devices with clocks of its own, repeatable by seed.
 public struct Environment: Sendable {
     /// The time of day. Default: the system's clock.
     public var now: @Sendable () -> Date
     /// 64 random bits. Default: the system's random source.
     public var random: @Sendable () -> UInt64
+    /// Services that are looked up by their protocol. Default: a registry of its own with the texts of errors in English.
+    public var services: ServiceRegistry
 
     public init(
         now: @escaping @Sendable () -> Date = { Date() },
-        random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+        random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) },
+        services: ServiceRegistry = .standard()
     ) {
-        (self.now, self.random) = (now, random)
+        (self.now, self.random, self.services) = (now, random, services)
     }
 }

@@ -1,3 +1,5 @@
+public import MobileObjects
+
 /// What went wrong between this device and the server: registration, connection, login, subscription or synchronization.
 ///
 /// ``kind`` says which of the documented exceptions it is, ``code`` is for programs, ``message`` for people.
@@ -41,6 +43,15 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     /// Whether the same call can succeed later without anybody changing anything: the documented recoverable codes of the back end
     /// (409 and 503), a server that was not reached, and a stream that broke. Everything else needs a cause removed first.
     public var isRecoverable: Bool { code.isRecoverable }
+}
+
+extension SyncError: BaseError {
+    public var errorCode: Int { code.rawValue }
+
+    public var recovery: ErrorRecovery {
+        if isRecoverable { return .retry }
+        return (cause as? any BaseError)?.recovery == .restart ? .restart : .removeCause
+    }
 }
 
 extension SyncError {

@@ -127,6 +127,7 @@ extension GenericEntity {
     var orders: Children<GenericEntity> { children(0) }
     var lines: Children<GenericEntity> { children(1) }
     var name: String { (try? value("name"))?.description ?? "" }
+    var city: String { (try? value("city"))?.description ?? "" }
 
     func set(_ name: String, _ value: AttributeValue) throws { try setValue(value, name) }
 
