@@ -83,6 +83,20 @@ import Testing
         #expect(missing.code == 404 && missing.message.contains("no such table"))
     }
 
+    @Test("LRC-11: codes are 200 for what is done, the code that a failure of the back end maps to, and 500 where there is none")
+    func codes() throws {
+        let server = try FieldSales.server()
+        let device = try TestDevice.inRegion("NORTH", of: server)
+        let done = try #require(try device.synchronize([device.create("Customer", Self.customer)], groups: []).results.first)
+        #expect(done.outcome == .accepted && done.code == 200)
+        let refused = try device.synchronize([device.create("Customer", Self.changed("credit", -1))], groups: [])
+        #expect(refused.logRecords.map(\.code) == [412] && refused.logRecords.map(\.eisCode) == ["275"])
+        try server.backEnd { try $0.execute("ALTER TABLE \"the customers\" RENAME COLUMN name TO \"other name\"") }
+        let unknown = try device.synchronize([device.create("Customer", Self.customer)], groups: [])
+        #expect(unknown.results.map(\.code) == [500])
+        #expect(unknown.logRecords.map(\.code) == [500] && unknown.logRecords.map(\.eisCode) == ["1"])
+    }
+
     @Test("PND-12: a batch is done as a whole or not at all")
     func batches() throws {
         let server = try FieldSales.server()

@@ -11,6 +11,20 @@ public enum LogLevel: Int, Sendable, Hashable, CaseIterable, Comparable {
     public var name: String { String(describing: self).uppercased() }
 }
 
+extension LogRecord {
+    /// The codes of log records that this client makes, and of synchronization; those of the back end are HTTP status codes.
+    public enum Code {
+        /// Done.
+        public static let success = 200
+        /// Not done, or an error of the back end for which there is no other code.
+        public static let failure = 500
+        /// Made by this client about an object.
+        public static let onObject = 9998
+        /// Made by this client about the package.
+        public static let onPackage = 9999
+    }
+}
+
 /// One entry of the package's log: what the server reported about an operation, or what this client wants to tell it. A value; `save()`
 /// and `delete()` write. SMP 2.3: `LogRecordImpl`, `SUPLogRecord`.
 public struct LogRecord: Sendable, Identifiable {
@@ -58,6 +72,25 @@ public struct LogRecord: Sendable, Identifiable {
         messageID = try await database.write("save a log record") { try $0.store(record) }
     }
 
+    /// Makes the record ready for the server: one of this client is uploaded with the next synchronization; of one that the server sent and
+    /// that was deleted here the deletion is told. SMP 2.3: `submitPending` of the record.
+    /// - Throws: ``ObjectError/Code/notSaved`` for a record that was never saved, ``ObjectError/Code/store``.
+    public func submitPending() throws {
+        let id = try savedID()
+        try database.write("submit a log record") { try $0.submitLogRecords(id) }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public func submitPending() async throws {
+        let id = try savedID()
+        try await database.write("submit a log record") { try $0.submitLogRecords(id) }
+    }
+
+    private func savedID() throws -> Int64 {
+        guard messageID != 0 else { throw ObjectError(.notSaved, "submit of a new log record: save it first") }
+        return messageID
+    }
+
     /// Removes the record here; handled records of operations are the client's to clean up.
     /// - Throws: ``ObjectError/Code/store``.
     public func delete() throws {
@@ -80,19 +113,32 @@ extension PackageDatabase {
     /// The same without blocking a cooperative thread.
     public final func logRecords() async throws -> [LogRecord] { try await read { try self.logRecords($0, LogRecordSQL.all, []) } }
 
+    /// The keys, as ``Entity/keyToString()`` gives them, of the rows of an object that have log records: read once, they tell without the
+    /// database which objects of a list have one.
+    /// - Throws: ``ObjectError/Code/store``.
+    public final func keysWithLogRecords(of entity: EntityMetadata) throws -> Set<String> {
+        Set(try read { try $0.rows(LogRecordSQL.keys, [.text(entity.name)]) }.compactMap { $0[0].text })
+    }
+
+    /// The same without blocking a cooperative thread.
+    public final func keysWithLogRecords(of entity: EntityMetadata) async throws -> Set<String> {
+        Set(try await read { try $0.rows(LogRecordSQL.keys, [.text(entity.name)]) }.compactMap { $0[0].text })
+    }
+
     /// A new log record about the package; `LogRecord.save()` writes it. SMP 2.3: `LogRecordImpl getInstance`.
     public final func newLogRecord(level: LogLevel, message: String) -> LogRecord {
         LogRecord(
-            level: level, code: 9999, message: message, component: metadata.name, entityKey: "", operation: "", requestID: "",
+            level: level, code: LogRecord.Code.onPackage, message: message, component: metadata.name, entityKey: "", operation: "", requestID: "",
             timestamp: environment.now(), isFromClient: true, database: self)
     }
 
-    /// Marks the records that this client made for upload. SMP 2.3: `submitLogRecords`.
-    public final func submitLogRecords() throws {
-        try write("submit log records") {
-            try $0.connection.execute("UPDATE \"_log_record\" SET \"state\" = 1 WHERE \"origin\" = 1 AND \"state\" = 0")
-        }
-    }
+    /// Marks the records that this client made for upload; they travel with the next synchronization of the group `system`.
+    /// SMP 2.3: `submitLogRecords`.
+    /// - Throws: ``ObjectError/Code/store``.
+    public final func submitLogRecords() throws { try write("submit log records") { try $0.submitLogRecords() } }
+
+    /// The same without blocking a cooperative thread.
+    public final func submitLogRecords() async throws { try await write("submit log records") { try $0.submitLogRecords() } }
 
     /// Writes records that the server sent. A record without an id gets one of this database.
     package final func makeLogRecord(
@@ -133,7 +179,8 @@ extension Entity {
     /// A new log record about this row; `LogRecord.save()` writes it. SMP 1.5.3: `newLogRecord:withMessage:`.
     public final func newLogRecord(level: LogLevel, message: String) -> LogRecord {
         LogRecord(
-            level: level, code: 9998, message: message, component: metadata.name, entityKey: keyToString(), operation: "", requestID: "",
+            level: level, code: LogRecord.Code.onObject, message: message, component: metadata.name, entityKey: keyToString(), operation: "",
+            requestID: "",
             timestamp: package.environment.now(), isFromClient: true, database: package)
     }
 
@@ -146,6 +193,7 @@ private enum LogRecordSQL {
         SELECT "message_id", "level", "code", "eis_code", "message", "component", "entity_key", "operation", "request_id", "timestamp", "origin"
         FROM "_log_record" WHERE "state" <> 3
         """
+    static let keys = "SELECT DISTINCT \"entity_key\" FROM \"_log_record\" WHERE \"component\" = ?1 AND \"entity_key\" <> '' AND \"state\" <> 3"
     static let all = columns + " ORDER BY \"message_id\" DESC"
     static let ofRow = columns + " AND \"component\" = ?1 AND \"entity_key\" = ?2 ORDER BY \"message_id\" DESC"
 }
@@ -165,6 +213,12 @@ extension Transaction {
                 .text(record.requestID), .text(ISO8601Text.text(record.timestamp)), .integer(record.isFromClient ? 1 : 0),
             ])
         return connection.lastInsertedKey
+    }
+
+    fileprivate func submitLogRecords(_ id: Int64? = nil) throws {
+        try connection.execute(
+            "UPDATE \"_log_record\" SET \"state\" = 1 WHERE \"origin\" = 1 AND \"state\" = 0 AND (?1 IS NULL OR \"message_id\" = ?1)",
+            [Value(id)])
     }
 
     fileprivate func deleteLogRecord(_ id: Int64) throws {

@@ -1,19 +1,21 @@
 public import Foundation
 
-/// Time, chance and services, passed in: a test runs a year of devices with clocks of its own, repeatable by seed.
+/// Time, chance, services and where to tell developers something, passed in: a test runs a year of devices with clocks of its own, repeatable by seed.
 public struct Environment: Sendable {
     /// The time of day. Default: the system's clock.
     public var now: @Sendable () -> Date
     /// 64 random bits. Default: the system's random source.
     public var random: @Sendable () -> UInt64
+    /// What developers are told. Default: a console of its own, at level ``ConsoleLogLevel/info``.
+    public var console: ConsoleLogger
     /// Services that are looked up by their protocol. Default: a registry of its own with the texts of errors in English.
     public var services: ServiceRegistry
 
     public init(
         now: @escaping @Sendable () -> Date = { Date() },
         random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) },
-        services: ServiceRegistry = .standard()
+        console: ConsoleLogger = ConsoleLogger(), services: ServiceRegistry = .standard()
     ) {
-        (self.now, self.random, self.services) = (now, random, services)
+        (self.now, self.random, self.console, self.services) = (now, random, console, services)
     }
 }

@@ -3,11 +3,17 @@ public import MobileStore
 import Synchronization
 
 extension PackageDatabase {
-    /// Path and settings of the database file. What is set here takes effect when the database is opened next.
-    /// SMP 2.3: `getConnectionProfile`.
+    /// Path and settings of the database file. What is set here takes effect when the database is opened next, but for the trace of
+    /// statements, which follows at once. SMP 2.3: `getConnectionProfile`.
     public final var connectionProfile: ConnectionProfile {
         get { state.withLock { $0.profile } }
-        set { state.withLock { $0.profile = newValue } }
+        set {
+            let store = state.withLock { state in
+                state.profile = newValue
+                return state.store
+            }
+            store?.setTrace(newValue.trace, withValues: newValue.tracesValues)
+        }
     }
 
     /// Path of the database file. SMP 2.3: `getDbPath`.

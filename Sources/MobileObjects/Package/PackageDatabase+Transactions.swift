@@ -17,7 +17,7 @@ extension PackageDatabase {
     /// The one way to write. Inside of a running transaction of this database it is a savepoint of that one.
     @discardableResult
     package final func write<R>(_ label: String, _ body: (Transaction) throws -> R) throws -> R {
-        try ObjectError.gate {
+        try gate {
             if let running = TransactionScope.transaction(of: self) { return try nested(in: running, body) }
             var last: Transaction?
             do {
@@ -44,12 +44,12 @@ extension PackageDatabase {
                     throw error
                 }
             }
-        } catch let error as StoreError { throw ObjectError(error) }
+        } catch let error as StoreError { throw failure(error) }
     }
 
     /// Reads one consistent state. Inside of a running transaction of this database it reads that one's changes.
     package final func read<R>(_ body: (Connection) throws -> R) throws -> R {
-        try ObjectError.gate {
+        try gate {
             if let running = TransactionScope.transaction(of: self) { return try body(running.connection) }
             return try openStore().read(body)
         }
@@ -57,20 +57,26 @@ extension PackageDatabase {
 
     /// The same without blocking a cooperative thread.
     package final func read<R: Sendable>(_ body: @escaping @Sendable (Connection) throws -> R) async throws -> R {
-        do { return try await openStore().read(body) } catch let error as StoreError { throw ObjectError(error) }
+        do { return try await openStore().read(body) } catch let error as StoreError { throw failure(error) }
     }
 
     /// The first rows of a select, as they are now; inside of a running transaction of this thread with its changes.
     final func page(_ select: PageSelect, _ values: [Value], size: Int) throws -> RowPage {
         let store = try openStore()
         // Without ``read(_:)``: one statement needs no transaction, and the store finds this thread's by itself.
-        do throws(StoreError) { return try store.page(select, values, size: size) } catch { throw ObjectError(error) }
+        do throws(StoreError) { return try store.page(select, values, size: size) } catch { throw failure(error) }
+    }
+
+    /// Whatever `body` throws leaves as an `ObjectError`; errors of callers' own closures pass unchanged.
+    private func gate<R>(_ body: () throws -> R) throws -> R {
+        do { return try body() } catch let error as StoreError { throw failure(error) }
     }
 
     private func perform<R>(_ transaction: Transaction, _ body: (Transaction) throws -> R) throws -> R {
         let result = try TransactionScope.run(transaction, body)
         if transaction.importsParents { try transaction.markAllOwners() }
         try transaction.changeRecorder?.finish()
+        if !transaction.imports.isEmpty { try transaction.logImports() }
         try transaction.removeReleasedLargeValues()
         return result
     }

@@ -61,6 +61,9 @@ struct PackageState: Sendable {
     var entityHandlers: [Int: [any CallbackHandler]] = [:]
     /// Values of session personalization keys, which are never stored, by name.
     var sessionValues: [String: AttributeValue] = [:]
+    /// The least severe records that the package's logger writes.
+    var loggerLevel = LogLevel.info
+    var debugSettings: DebugSettings = []
 
     init(profile: ConnectionProfile) { self.profile = profile }
 }

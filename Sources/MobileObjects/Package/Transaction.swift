@@ -17,6 +17,8 @@ package final class Transaction {
     var changeRecorder: ChangeRecorder?
     /// Whether the change log is enabled, once it was asked for.
     var logsChanges: Bool?
+    /// What was imported, by position of the object; noted only where ``DebugSettings/logRecordOnImport`` asks for it.
+    var imports: [Int: ImportCounts] = [:]
     /// The last replay counter, once it was asked for.
     var lastCounter: ReplayCounter?
     /// What this transaction has written of it where it stays.

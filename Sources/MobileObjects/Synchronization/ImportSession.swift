@@ -94,8 +94,23 @@ package struct ImportSession {
         options.keyColumns = ["_sk"]
         options.pending = PendingProtection(
             originalTable: entity.name + "_os", keyColumn: "_sk", assignments: [("_sv", .integer(server.rawValue)), ("_im", .integer(1))])
-        options.progress = progress
+        options.progress = transaction.database.debugSettings.contains(.logRecordOnImport) ? counting(progress) : progress
         return options
+    }
+
+    /// Notes what an import does for its log record.
+    private func counting(_ progress: ((ImportProgress) throws -> Void)?) -> (ImportProgress) throws -> Void {
+        let before = transaction.imports[entity.index] ?? ImportCounts()
+        transaction.imports[entity.index] = before
+        return { [unowned transaction, entity] counts in
+            var sum = before
+            sum.inserted += counts.inserted
+            sum.updated += counts.updated
+            sum.deleted += counts.deleted
+            sum.diverted += counts.diverted
+            transaction.imports[entity.index] = sum
+            try progress?(counts)
+        }
     }
 
     private func rule(_ column: String) -> JSONColumnRule {

@@ -12,6 +12,7 @@ import Testing
         try shop.importCustomer(2, id: "c2", name: "Castle Inn")
     }
 
+    /// A record as the server sends one.
     private func serverRecord(_ message: String, key: String, code: Int = 412) throws {
         try shop.database.write("log") { transaction in
             _ = try transaction.store(
@@ -64,6 +65,52 @@ import Testing
         #expect(try shop.database.logRecords().isEmpty)
         // The server's record keeps a mark until the server knows; the client's own is gone.
         #expect(try shop.count("_log_record") == 1)
+    }
+
+    @Test("LRC-13: rows with records are told from others by their keys as text, read once")
+    func keys() throws {
+        try serverRecord("credit limit below 0", key: "1")
+        try serverRecord("again", key: "1")
+        var own = shop.database.newLogRecord(level: .info, message: "about the package")
+        try own.save()
+        let records = try shop.database.logRecords()
+        let keys = Set(records.filter { $0.component == "Customer" }.map(\.entityKey))
+        let found = try shop.objects("Customer").findAll().map { keys.contains($0.keyToString()) }
+        #expect(found == [true, false])
+        #expect(try shop.database.keysWithLogRecords(of: shop.objects("Customer").metadata) == keys)
+        for record in records { try record.delete() }
+        #expect(try shop.database.keysWithLogRecords(of: shop.objects("Customer").metadata).isEmpty)
+    }
+
+    @Test("LRC-14: the documented way of handling a rejection: cancel the change, delete the record, submit that")
+    func handling() throws {
+        let customer = try shop.objects("Customer").load(1)
+        try customer.set("city", "Cork")
+        try customer.update()
+        try customer.submitPending()
+        try serverRecord("credit limit below 0", key: "1")
+        try shop.reject(customer.replayPending)
+        for record in try shop.database.logRecords() where record.component == "Customer" {
+            let key = try #require(Int64(record.entityKey))
+            let rejected = try shop.objects("Customer").load(key)
+            if rejected.isPending { try rejected.cancelPending() }
+            try record.delete()
+            try record.submitPending()
+        }
+        #expect(try shop.objects("Customer").load(1).city == "Dublin")
+        #expect(try shop.database.logRecords().isEmpty && !shop.database.hasPendingOperations())
+        let new = shop.database.newLogRecord(level: .info, message: "new")
+        #expect(#expect(throws: ObjectError.self) { try new.submitPending() }?.code == .notSaved)
+    }
+
+    @Test("a record of the client's is submitted alone")
+    func submitOne() throws {
+        var first = shop.database.newLogRecord(level: .info, message: "first")
+        var second = shop.database.newLogRecord(level: .info, message: "second")
+        try first.save()
+        try second.save()
+        try second.submitPending()
+        #expect(try shop.value("SELECT group_concat(message) FROM \"_log_record\" WHERE \"state\" = 1")?.text == "second")
     }
 
     @Test("LRC-10: the levels have the documented numbers")

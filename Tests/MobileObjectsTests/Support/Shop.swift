@@ -20,16 +20,20 @@ final class Shop {
     let clock = TestClock(1_000_000)
     let database: PackageDatabase
 
-    /// - Parameter trace: is called with each SQL statement.
+    /// - Parameters:
+    ///   - trace: is called with each SQL statement.
+    ///   - console: where the database writes to developers.
     init(
-        _ model: PackageModel = ShopModel.model, grantingKeys: Bool = true, maxConnections: Int = 2, trace: (@Sendable (String) -> Void)? = nil
+        _ model: PackageModel = ShopModel.model, grantingKeys: Bool = true, maxConnections: Int = 2,
+        trace: (@Sendable (String) -> Void)? = nil, console: ConsoleLogger = ConsoleLogger()
     ) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "objects-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let clock = clock
         database = try PackageDatabase(
             model: model, profile: ConnectionProfile(path: directory.appending(path: "shop.db").path, maxConnections: maxConnections, trace: trace),
-            environment: Environment(now: { Date(timeIntervalSince1970: TimeInterval(clock.now)) }))
+            environment: Environment(
+                now: { Date(timeIntervalSince1970: TimeInterval(clock.now)) }, console: console))
         if grantingKeys { try grant(first: 1000, last: 9999) }
     }
 

@@ -1,0 +1,64 @@
+import Synchronization
+
+/// Writes records of several levels into the log of a package, from where they can be submitted to the server. Records below ``level`` are
+/// not written, and their messages not made. SMP 2.3: `SUPLogger`, from `getLogger` of the database class.
+///
+///     crm.logger.level = .debug
+///     try crm.logger.debug("visited \(customer.name)")
+///     try crm.logger.submitLogRecords()
+public struct PackageLogger: Sendable {
+    private let database: PackageDatabase
+
+    init(_ database: PackageDatabase) { self.database = database }
+
+    /// The least severe records that are written; default ``LogLevel/info``, ``LogLevel/off`` for none. All loggers of a database object
+    /// share it; it is not stored. SMP 2.3: `setLogLevel:`, `getLogLevel`.
+    public var level: LogLevel {
+        get { database.state.withLock { $0.loggerLevel } }
+        nonmutating set { database.state.withLock { $0.loggerLevel = newValue } }
+    }
+
+    /// Writes a record of this level about the package.
+    /// - Returns: the record as written; nil when the level keeps it out, as it does any of ``LogLevel/off``.
+    /// - Throws: ``ObjectError/Code/store``, as all of these.
+    @discardableResult
+    public func log(_ level: LogLevel, _ message: @autoclosure () -> String) throws -> LogRecord? {
+        guard level != .off, level >= self.level else { return nil }
+        var record = database.newLogRecord(level: level, message: message())
+        try record.save()
+        return record
+    }
+
+    /// The same without blocking a cooperative thread.
+    @discardableResult
+    public func log(_ level: LogLevel, _ message: @autoclosure () -> String) async throws -> LogRecord? {
+        guard level != .off, level >= self.level else { return nil }
+        var record = database.newLogRecord(level: level, message: message())
+        try await record.save()
+        return record
+    }
+
+    @discardableResult
+    public func trace(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.trace, message()) }
+    @discardableResult
+    public func debug(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.debug, message()) }
+    @discardableResult
+    public func info(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.info, message()) }
+    @discardableResult
+    public func warn(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.warn, message()) }
+    @discardableResult
+    public func error(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.error, message()) }
+    @discardableResult
+    public func fatal(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.fatal, message()) }
+
+    /// Makes all records of this client that were not submitted yet ready for upload. SMP 2.3: `submitLogRecords`.
+    public func submitLogRecords() throws { try database.submitLogRecords() }
+
+    /// The same without blocking a cooperative thread.
+    public func submitLogRecords() async throws { try await database.submitLogRecords() }
+}
+
+extension PackageDatabase {
+    /// The logger of the package. SMP 2.3: `getLogger`.
+    public final var logger: PackageLogger { PackageLogger(self) }
+}
