@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Time, chance, services and where to tell developers something, passed in: a test runs a year of devices with clocks of its own, repeatable by seed.
+/// Time, chance and where to tell developers something, passed in: a test runs a year of devices with clocks of its own, repeatable by seed.
 public struct Environment: Sendable {
     /// The time of day. Default: the system's clock.
     public var now: @Sendable () -> Date
@@ -10,12 +10,15 @@ public struct Environment: Sendable {
     public var console: ConsoleLogger
     /// Services that are looked up by their protocol. Default: a registry of its own with the texts of errors in English.
     public var services: ServiceRegistry
+    /// Measures interactions; nil (default): nobody does.
+    public var performance: PerformanceAgent?
 
     public init(
         now: @escaping @Sendable () -> Date = { Date() },
         random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) },
-        console: ConsoleLogger = ConsoleLogger(), services: ServiceRegistry = .standard()
+        console: ConsoleLogger = ConsoleLogger(), services: ServiceRegistry = .standard(), performance: PerformanceAgent? = nil
     ) {
         (self.now, self.random, self.console, self.services) = (now, random, console, services)
+        self.performance = performance
     }
 }

@@ -6,18 +6,23 @@ extension PackageDatabase {
     /// Nested transactions are savepoints. SMP 2.3: `beginTransaction`, `SUPLocalTransaction commit`, `rollback`.
     /// - Throws: what `body` throws; ``ObjectError/Code/store``.
     public final func transaction<R>(_ body: () throws -> R) throws -> R {
-        try write("transaction") { _ in try body() }
+        try write("transaction", measured: .transaction) { _ in try body() }
     }
 
     /// The same without blocking a cooperative thread. Objects cannot be handed in, because they are not `Sendable`: find them inside.
     public final func transaction<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-        try await write("transaction") { _ in try body() }
+        try await write("transaction", measured: .transaction) { _ in try body() }
     }
 
     /// The one way to write. Inside of a running transaction of this database it is a savepoint of that one.
+    /// - Parameter type: of the interval that it is in an interaction.
     @discardableResult
-    package final func write<R>(_ label: String, _ body: (Transaction) throws -> R) throws -> R {
-        try gate {
+    package final func write<R>(
+        _ label: String, measured type: IntervalType = .persistenceWrite, _ body: (Transaction) throws -> R
+    ) throws -> R {
+        let interval = environment.performance?.begin(type)
+        defer { environment.performance?.end(interval) }
+        return try gate {
             if let running = TransactionScope.transaction(of: self) { return try nested(in: running, body) }
             var last: Transaction?
             do {
@@ -35,7 +40,11 @@ extension PackageDatabase {
 
     /// The same without blocking a cooperative thread.
     @discardableResult
-    package final func write<R: Sendable>(_ label: String, _ body: @escaping @Sendable (Transaction) throws -> R) async throws -> R {
+    package final func write<R: Sendable>(
+        _ label: String, measured type: IntervalType = .persistenceWrite, _ body: @escaping @Sendable (Transaction) throws -> R
+    ) async throws -> R {
+        let interval = environment.performance?.begin(type)
+        defer { environment.performance?.end(interval) }
         do {
             return try await openStore().write(label: label) { connection in
                 let transaction = Transaction(connection, of: self)
@@ -49,7 +58,9 @@ extension PackageDatabase {
 
     /// Reads one consistent state. Inside of a running transaction of this database it reads that one's changes.
     package final func read<R>(_ body: (Connection) throws -> R) throws -> R {
-        try gate {
+        let interval = environment.performance?.begin(.persistenceRead)
+        defer { environment.performance?.end(interval) }
+        return try gate {
             if let running = TransactionScope.transaction(of: self) { return try body(running.connection) }
             return try openStore().read(body)
         }
@@ -57,11 +68,15 @@ extension PackageDatabase {
 
     /// The same without blocking a cooperative thread.
     package final func read<R: Sendable>(_ body: @escaping @Sendable (Connection) throws -> R) async throws -> R {
+        let interval = environment.performance?.begin(.persistenceRead)
+        defer { environment.performance?.end(interval) }
         do { return try await openStore().read(body) } catch let error as StoreError { throw failure(error) }
     }
 
     /// The first rows of a select, as they are now; inside of a running transaction of this thread with its changes.
     final func page(_ select: PageSelect, _ values: [Value], size: Int) throws -> RowPage {
+        let interval = environment.performance?.begin(.persistenceRead)
+        defer { environment.performance?.end(interval) }
         let store = try openStore()
         // Without ``read(_:)``: one statement needs no transaction, and the store finds this thread's by itself.
         do throws(StoreError) { return try store.page(select, values, size: size) } catch { throw failure(error) }

@@ -8,14 +8,14 @@ extension Entity {
     public final func submitPending() throws {
         let (metadata, key) = try preparePending("submit")
         if hasOnlyUnsavedLargeValues { try update() }
-        applySubmitted(try package.write("submit \(metadata.name)") { try $0.submitTree(of: metadata, key) })
+        applySubmitted(try package.write("submit \(metadata.name)", measured: .submitPending) { try $0.submitTree(of: metadata, key) })
     }
 
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) final func submitPending() async throws {
         let (metadata, key) = try preparePending("submit")
         if hasOnlyUnsavedLargeValues { try await update() }
-        applySubmitted(try await package.write("submit \(metadata.name)") { try $0.submitTree(of: metadata, key) })
+        applySubmitted(try await package.write("submit \(metadata.name)", measured: .submitPending) { try $0.submitTree(of: metadata, key) })
     }
 
     /// Drops what is pending of this object and of its composite children: the values that the server has come back, what was created
@@ -25,7 +25,7 @@ extension Entity {
     public final func cancelPending() throws {
         let (metadata, key) = try preparePending("cancel")
         let before = EntityMemory(self)
-        let page = try package.write("cancel \(metadata.name)") { transaction in
+        let page = try package.write("cancel \(metadata.name)", measured: .cancelPending) { transaction in
             try transaction.cancelTree(of: metadata, key)
             return try transaction.connection.page(metadata.sql.byKey, [.integer(key)], size: 1)
         }
@@ -36,7 +36,7 @@ extension Entity {
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) final func cancelPending() async throws {
         let (metadata, key) = try preparePending("cancel")
-        let page = try await package.write("cancel \(metadata.name)") { transaction in
+        let page = try await package.write("cancel \(metadata.name)", measured: .cancelPending) { transaction in
             try transaction.cancelTree(of: metadata, key)
             return try transaction.connection.page(metadata.sql.byKey, [.integer(key)], size: 1)
         }

@@ -58,21 +58,24 @@ extension PackageDatabase {
     }
 
     private final func submit(_ entities: [EntityMetadata]) throws {
-        try write("submit pending operations") { transaction in for entity in entities { try transaction.submitAll(entity) } }
+        try write("submit pending operations", measured: .submitPending) { transaction in for entity in entities { try transaction.submitAll(entity) }
+        }
     }
 
     private final func submit(_ entities: [EntityMetadata]) async throws {
-        try await write("submit pending operations") { transaction in for entity in entities { try transaction.submitAll(entity) } }
+        try await write("submit pending operations", measured: .submitPending) { transaction in
+            for entity in entities { try transaction.submitAll(entity) }
+        }
     }
 
     private final func cancel(_ entities: [EntityMetadata], unsubmittedOnly: Bool) throws {
-        try write("cancel pending operations") { transaction in
+        try write("cancel pending operations", measured: .cancelPending) { transaction in
             for entity in entities { try transaction.cancelAll(entity, unsubmittedOnly: unsubmittedOnly) }
         }
     }
 
     private final func cancel(_ entities: [EntityMetadata], unsubmittedOnly: Bool) async throws {
-        try await write("cancel pending operations") { transaction in
+        try await write("cancel pending operations", measured: .cancelPending) { transaction in
             for entity in entities { try transaction.cancelAll(entity, unsubmittedOnly: unsubmittedOnly) }
         }
     }

@@ -1,3 +1,4 @@
+public import MobileObjects
 public import MobileStore
 public import MobileTransport
 internal import Synchronization
@@ -32,6 +33,8 @@ public final class Application: Sendable {
     let transport: any Transport
     let retryPolicy: RetryPolicy
     let work = WorkQueue(label: "mobile.application")
+    /// Traces the requests of this application and of its packages from end to end. SMP 2.3: `getE2ETraceService`.
+    public let traceService: E2ETraceService
     private let stream = EventStream<ApplicationEvent>()
 
     /// The device's id: made at first, kept in the application's database.
@@ -43,11 +46,12 @@ public final class Application: Sendable {
     ///   - profile: the application's database, a file beside the packages' ones.
     ///   - transport: how the server is reached; HTTP by default.
     ///   - retryPolicy: when a lost connection is tried again.
+    ///   - traceService: the trace of its requests; one of its own by default.
     ///   - makeDeviceID: the source of a new device's id; a random one by default.
     /// - Throws: ``SyncError`` of kind ``SyncError/Kind/persistence``.
     public init(
         identifier: String = "", profile: ConnectionProfile, transport: any Transport = HTTPTransport(), retryPolicy: RetryPolicy = RetryPolicy(),
-        makeDeviceID: () -> String = Application.randomDeviceID
+        traceService: E2ETraceService = E2ETraceService(), makeDeviceID: () -> String = Application.randomDeviceID
     ) throws(SyncError) {
         try Self.check(identifier: identifier, isRequired: false)
         store = try ApplicationStore(profile)
@@ -64,6 +68,7 @@ public final class Application: Sendable {
         state = Mutex(first)
         self.transport = transport
         self.retryPolicy = retryPolicy
+        self.traceService = traceService
     }
 
     /// A device id of 32 random hexadecimal digits.

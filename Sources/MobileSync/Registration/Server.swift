@@ -1,3 +1,4 @@
+internal import MobileObjects
 internal import MobileProtocol
 internal import MobileStore
 internal import MobileTransport
@@ -9,11 +10,18 @@ struct Server {
     private let base: String
     private let headers: [(name: String, value: String)]
     private let stallTimeout: Duration
+    private let monitor: RequestMonitor
 
-    /// - Parameter transport: nil for the application's.
+    /// - Parameters:
+    ///   - package: on whose behalf requests are sent; nil for the application's own.
+    ///   - transport: nil for the application's.
     init(
-        _ application: Application, _ properties: ConnectionProperties, transport: (any Transport)? = nil, stallTimeout: Duration = .seconds(60)
+        _ application: Application, _ properties: ConnectionProperties, for package: PackageDatabase? = nil, transport: (any Transport)? = nil,
+        stallTimeout: Duration = .seconds(60)
     ) {
+        monitor = RequestMonitor(
+            component: package?.metadata.name ?? application.identifier, traceService: application.traceService,
+            performance: package?.environment.performance)
         self.application = application
         self.transport = transport ?? application.transport
         let host = properties.serverName.contains(":") ? "[\(properties.serverName)]" : properties.serverName
@@ -35,7 +43,7 @@ struct Server {
             var request = TransportRequest(url: base + Endpoint.status, headers: headers)
             request.connectTimeout = .seconds(10)
             request.stallTimeout = stallTimeout
-            status = try ServerStatus(parsing: transport.send(request, maximumLength: ProtocolLimit.messages).body)
+            status = try ServerStatus(parsing: receive(request))
         } catch {
             throw failure(error, "look for the server at \(base)")
         }
@@ -104,7 +112,7 @@ struct Server {
                 method: "POST", url: base + Endpoint.messages, headers: fields(token, Endpoint.messageContentType),
                 body: .bytes(Message.bytes([message])))
             request.stallTimeout = stallTimeout
-            answers = try Message.messages(parsing: transport.send(request, maximumLength: ProtocolLimit.messages).body)
+            answers = try Message.messages(parsing: receive(request))
         } catch {
             throw failure(error, action)
         }
@@ -134,11 +142,35 @@ struct Server {
         request.stallTimeout = stallTimeout
         request.cancellation = cancellation
         do {
-            _ = try transport.send(request, receive: receive)
+            try monitor.observe(request) { [transport] request, count in
+                var request = request
+                request.body = .stream {
+                    let piece = try count.locally { try body() }
+                    count.sent += Int64(piece?.count ?? 0)
+                    return piece
+                }
+                return try transport.send(request) { chunk in
+                    count.received += Int64(chunk.byteCount)
+                    try count.locally { try receive(chunk) }
+                }.status
+            }
             try finish()
         } catch {
             throw failure(error, "synchronize with \(base)")
         }
+    }
+
+    /// The body of the answer to a small request.
+    private func receive(_ request: TransportRequest) throws -> [UInt8] {
+        var body: [UInt8] = []
+        try monitor.observe(request) { request, count in
+            if case .bytes(let bytes) = request.body { count.sent = Int64(bytes.count) }
+            let (response, received) = try transport.send(request, maximumLength: ProtocolLimit.messages)
+            count.received = Int64(received.count)
+            body = received
+            return response.status
+        }
+        return body
     }
 
     private func fields(_ token: String?, _ contentType: String) -> [(name: String, value: String)] {

@@ -124,7 +124,7 @@ extension PackageDatabase {
         let (application, profile) = try synchronizer.connected(self)
         try logInWithProfile(application, profile)
         let session = try application.session()
-        let server = try synchronizer.server(application, profile, session.properties)
+        let server = try synchronizer.server(application, profile, session.properties, for: self)
         let client = try SyncError.local("read the client id") { try clientID }
         let message = Message(server.header(method, package: wireName, client: client), content: content)
         var records: [LogRecordEntry] = []

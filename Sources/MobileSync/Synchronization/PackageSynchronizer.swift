@@ -90,9 +90,11 @@ final class PackageSynchronizer: Sendable {
 
     /// The server as this package reaches it.
     /// - Throws: ``SyncError/Code/connectionPropertyMissing`` for a certificate file that cannot be read.
-    func server(_ application: Application, _ profile: SynchronizationProfile, _ properties: ConnectionProperties) throws(SyncError) -> Server {
+    func server(
+        _ application: Application, _ profile: SynchronizationProfile, _ properties: ConnectionProperties, for package: PackageDatabase
+    ) throws(SyncError) -> Server {
         Server(
-            application, profile.applied(to: properties), transport: try transport(profile.streamParameters) ?? application.transport,
+            application, profile.applied(to: properties), for: package, transport: try transport(profile.streamParameters) ?? application.transport,
             stallTimeout: profile.idleTimeout)
     }
 

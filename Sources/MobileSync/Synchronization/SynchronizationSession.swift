@@ -54,7 +54,7 @@ struct SynchronizationSession {
         let upload = try upload()
         let spool = Spool(directory: package.databaseDirectory)
         let receiver = DownloadReceiver(spool, progress) { () throws(SyncError) in try progress.report(.downloading) }
-        let server = try package.synchronizer.server(application, profile, properties)
+        let server = try package.synchronizer.server(application, profile, properties, for: package)
         try server.synchronize(
             token: token, cancellation: cancellation, body: { try upload.next() }, receive: { try receiver.receive($0) },
             finish: { try receiver.finish() })
