@@ -34,7 +34,7 @@ typedef struct mc_log_statistics {
     int64_t held_checkpoints;  ///< those that readers kept from copying everything, or the log from starting over
 } mc_log_statistics;
 
-/// One connection. Its counters are those of its last return: work that is going on is added when it comes back.
+/// One connection. Its counters are up to date while nobody holds it; those of a connection in use are of one of its last 16 returns.
 typedef struct mc_connection_statistics {
     bool is_writer;
     bool is_active;     ///< somebody holds it

@@ -240,12 +240,9 @@ void mc_pool_return(mc_pool *pool, mc_connection *connection)
     mc_ticket *ticket = connection->ticket;
     mc_ticket_detach(ticket);  // from here on nobody interrupts it
     settle(connection);
-    mc_connection_statistics counted = mc_connection_count(connection);
 
     (void)pthread_mutex_lock(&pool->mutex);
-    counted.checkouts = connection->counted.checkouts;
-    counted.busy_ns = connection->counted.busy_ns + mc_monotonic_ns() - connection->active_since_ns;
-    connection->counted = counted;
+    mc_connection_note_return(connection);
     connection->is_active = false;
     connection->has_owner = false;
     connection->ticket = NULL;

@@ -79,7 +79,8 @@ struct mc_connection {
     int64_t active_since_ns;           ///< [pool]
     char label[MC_LABEL_SIZE];         ///< [pool]
     bool is_warned_of;                 ///< [pool] a warning has named this check-out
-    mc_connection_statistics counted;  ///< [pool] at its last return
+    int uncounted;                     ///< [pool] returns since `counted` has taken over what SQLite and the statement cache count
+    mc_connection_statistics counted;  ///< [pool]
 };
 
 /// Somebody who waits: a thread on its own stack, or a callback on the heap.
@@ -169,8 +170,9 @@ void mc_log_watch(mc_connection *writer);
 void mc_log_postpone(mc_connection *writer, bool is_postponed);
 mc_status mc_log_make_room(mc_connection *writer, mc_error *error);
 
-/// mc_statistics.c: what the connection has counted; its holder asks, who is about to return it.
-mc_connection_statistics mc_connection_count(const mc_connection *connection);
+/// mc_statistics.c, with the pool locked: notes that the connection comes back. What it has counted is taken over now and then only,
+/// because asking SQLite is a fiftieth of a look-up by key.
+void mc_connection_note_return(mc_connection *connection);
 
 /// mc_statement_cache.c
 mc_status mc_statement_cache_open(mc_connection *connection, int limit, mc_error *error);

@@ -8,20 +8,26 @@ static int64_t status_of(const mc_connection *connection, int counter)
     return current;
 }
 
-mc_connection_statistics mc_connection_count(const mc_connection *connection)
+/// With the pool locked, for a connection that nobody uses at the moment.
+static void count(mc_connection *connection)
 {
-    return (mc_connection_statistics){
-        .is_writer = connection->is_writer,
-        .statements = connection->statistics,
-        .pages =
-            {
-                .hits = status_of(connection, SQLITE_DBSTATUS_CACHE_HIT),
-                .misses = status_of(connection, SQLITE_DBSTATUS_CACHE_MISS),
-                .writes = status_of(connection, SQLITE_DBSTATUS_CACHE_WRITE),
-                .spills = status_of(connection, SQLITE_DBSTATUS_CACHE_SPILL),
-                .used_bytes = status_of(connection, SQLITE_DBSTATUS_CACHE_USED),
-            },
+    connection->uncounted = 0;
+    connection->counted.statements = connection->statistics;
+    connection->counted.pages = (mc_page_statistics){
+        .hits = status_of(connection, SQLITE_DBSTATUS_CACHE_HIT),
+        .misses = status_of(connection, SQLITE_DBSTATUS_CACHE_MISS),
+        .writes = status_of(connection, SQLITE_DBSTATUS_CACHE_WRITE),
+        .spills = status_of(connection, SQLITE_DBSTATUS_CACHE_SPILL),
+        .used_bytes = status_of(connection, SQLITE_DBSTATUS_CACHE_USED),
     };
+}
+
+void mc_connection_note_return(mc_connection *connection)
+{
+    enum { RETURNS = 16 };
+    connection->counted.busy_ns += mc_monotonic_ns() - connection->active_since_ns;
+    if (++connection->uncounted >= RETURNS)
+        count(connection);
 }
 
 static int length_of(const mc_waiter_list *list)
@@ -35,14 +41,21 @@ static int length_of(const mc_waiter_list *list)
 /// Called with each connection of the pool, the writer first.
 typedef void (*visitor)(void *context, const mc_connection *connection);
 
+static void visit_one(mc_connection *connection, visitor visitor, void *context)
+{
+    if (!connection->is_active && connection->uncounted > 0)
+        count(connection);
+    visitor(context, connection);
+}
+
 static void visit(const mc_pool *pool, visitor visitor, void *context)
 {
     if (pool->writer != NULL)
-        visitor(context, pool->writer);
-    for (const mc_connection *reader = pool->active_readers; reader != NULL; reader = reader->next)
-        visitor(context, reader);
-    for (const mc_connection *reader = pool->idle_readers; reader != NULL; reader = reader->next)
-        visitor(context, reader);
+        visit_one(pool->writer, visitor, context);
+    for (mc_connection *reader = pool->active_readers; reader != NULL; reader = reader->next)
+        visit_one(reader, visitor, context);
+    for (mc_connection *reader = pool->idle_readers; reader != NULL; reader = reader->next)
+        visit_one(reader, visitor, context);
 }
 
 static void add(void *context, const mc_connection *connection)

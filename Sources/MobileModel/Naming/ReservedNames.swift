@@ -13,7 +13,7 @@ enum ReservedNames {
     static let members: Set<String> = [
         "addSubscription", "attributeChanged", "badValue", "bigBinary", "bigString", "cancelPending", "cancelPendingOperations",
         "children", "Columns", "columns", "context", "convert", "copyAll", "countWithQuery", "create", "debugDescription", "decode",
-        "delete", "description", "downloadState", "encoded", "entity", "entityMetadata", "find", "findAll", "findByPrimaryKey",
+        "delete", "description", "downloadState", "encoded", "entity", "entityMetadata", "entityType", "find", "findAll", "findByPrimaryKey",
         "findWithQuery", "getInstance", "hash", "hashValue", "id", "init", "isLoading", "isSavedForLargeValues", "json", "keyToString",
         "largeValue", "largeValueDatabase", "lastOperation", "load", "logRecords", "metaData", "metadata", "newLogRecord", "object",
         "observe", "originalState", "package", "page", "pages", "parent", "parentObject", "Protocol", "query", "refresh", "registerCallbackHandler",

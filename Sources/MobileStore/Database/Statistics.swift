@@ -23,7 +23,7 @@ extension Database {
         public let log: LogStatistics
     }
 
-    /// One connection. Its counters are those of its last return.
+    /// One connection. Its counters are up to date while nobody has it; those of a connection in use are of one of its last 16 returns.
     public struct ConnectionStatistics: Sendable, Hashable {
         /// Whether it is the writer.
         public let isWriter: Bool
