@@ -1,43 +1,58 @@
-import Foundation
-import MobileModel
+public import Foundation
+public import MobileModel
 
 /// `mobile generate`: writes the classes of a model. Without a terminal of its own, so that tests can run it.
 public struct GenerateCommand {
     /// What the command can do, for people.
     public static let usage = """
-        usage: mobile generate MODEL.mbo.json [--output DIRECTORY] [--page-size BYTES] [--clean]
+        usage: mobile generate MODEL.mbo.json [--output DIRECTORY] [--page-size BYTES] [--clean] [--objects NAME,...] [--group NAME,...]
+                               [--check-back-ends] [--save NAME]
+               mobile generate [--configuration NAME] [options as above]
+               mobile generate --from deployment_unit.xml [--output DIRECTORY]
                mobile generate --schema
 
         Writes the typed Swift classes of a package model, one file per object.
-          --output DIRECTORY  where to write; genfiles by default, made where it is not there
-          --page-size BYTES   the page size of the length rules, in place of the model's: 1024, 2048, ... 65536
-          --clean             removes the generated files of objects that the model no longer has
-          --schema            prints the JSON Schema of model files, for editors
+          --output DIRECTORY    where to write; genfiles by default, made where it is not there
+          --page-size BYTES     the page size of the length rules, in place of the model's: 1024, 2048, ... 65536
+          --clean               removes the generated files of objects that are no longer generated
+          --objects NAME,...    these objects alone, and those that their relationships and queries lead to
+          --group NAME,...      the objects of these synchronization groups, and those that they lead to
+          --check-back-ends     opens the back ends first; their tables, columns and statements must fit to the model
+          --save NAME           keeps the options as a configuration in .mobile-generate.json of the working directory
+          --configuration NAME  begins with the options of a configuration; without any argument, with those of the last one
+          --from UNIT           converts a deployment unit (deployment_unit.xml, sup-db.xml) to a model file and tells what it could
+                                not carry over
+          --schema              prints the JSON Schema of model files, for editors
 
         Targets of a Swift package need no command: the plugin MobileGenPlugin generates while it builds.
         """
 
     /// Takes a line of what the command says.
     public typealias Printer = (String) -> Void
+    /// Holds a model against its back ends. Its URL is the directory that the model's paths start from. Throws what does not fit.
+    public typealias BackEndCheck = (PackageModel, URL) throws -> Void
+
     private let listsFiles: Bool
+    private let directory: URL
+    private let checkBackEnds: BackEndCheck?
     private let output: Printer
     private let errors: Printer
 
-    /// - Parameter listsFiles: whether the command names each file with what happened to it. Default true.
-    public init(listsFiles: Bool = true, output: @escaping Printer, errors: @escaping Printer) {
-        (self.listsFiles, self.output, self.errors) = (listsFiles, output, errors)
-    }
-
-    /// What the arguments ask for.
-    struct Options: Equatable {
-        var model = ""
-        var directory = "genfiles"
-        var pageSize: Int?
-        var removesOthers = false
+    /// - Parameters:
+    ///   - listsFiles: whether the command names each file with what happened to it. Default true.
+    ///   - directory: where configurations are kept. Default: the working directory.
+    ///   - checkBackEnds: what `--check-back-ends` does; without it the option is refused.
+    ///   - output: takes what the command did.
+    ///   - errors: takes warnings and errors.
+    public init(
+        listsFiles: Bool = true, directory: URL = URL(filePath: ".", directoryHint: .isDirectory), checkBackEnds: BackEndCheck? = nil,
+        output: @escaping Printer, errors: @escaping Printer
+    ) {
+        (self.listsFiles, self.directory, self.checkBackEnds, self.output, self.errors) = (listsFiles, directory, checkBackEnds, output, errors)
     }
 
     /// Runs the command.
-    /// - Returns: the exit status: 0; 1 where the model or the directory is at fault; 64 where the arguments are.
+    /// - Returns: the exit status: 0; 1 where the model, the unit or a directory is at fault; 64 where the arguments are.
     public func run(_ arguments: [String]) -> Int32 {
         if arguments == ["--schema"] {
             output(PackageModel.schema)
@@ -48,56 +63,68 @@ public struct GenerateCommand {
             return 0
         }
         do {
-            try generate(try Self.options(arguments))
+            var configurations = try GenerationConfigurations(in: directory)
+            let call = try GenerateArguments(arguments, configurations: configurations)
+            if let unit = call.unit {
+                try convert(unit, to: call.options.directory)
+                return 0
+            }
+            try generate(call.options)
+            guard let name = call.savedName ?? call.configuration else { return 0 }
+            configurations.last = name
+            if call.savedName != nil { configurations.options[name] = call.options }
+            try configurations.write(to: directory)
             return 0
-        } catch let error as UsageError {
+        } catch let error as GenerateArguments.Failure {
             errors(error.message + "\n\n" + Self.usage)
             return 64
         } catch let error as ModelError {
             for problem in error.problems { errors(problem.diagnostic) }
             return 1
+        } catch let error as DeploymentUnit.Failure {
+            errors(error.description)
+            return 1
         } catch {
-            errors("error: \(error.localizedDescription)")
+            errors("error: \(error is CocoaError ? error.localizedDescription : "\(error)")")
             return 1
         }
     }
 
-    struct UsageError: Error { let message: String }
+    /// Why nothing is generated.
+    private struct Refusal: Error, CustomStringConvertible { let description: String }
 
-    static func options(_ arguments: [String]) throws(UsageError) -> Options {
-        var options = Options()
-        var rest = arguments[...]
-        while let argument = rest.popFirst() {
-            switch argument {
-            case "--output":
-                guard let directory = rest.popFirst() else { throw UsageError(message: "--output: a directory is missing") }
-                options.directory = directory
-            case "--page-size":
-                let text = rest.popFirst() ?? ""
-                guard let size = Int(text) else { throw UsageError(message: "--page-size \"\(text)\": expected a number of bytes") }
-                options.pageSize = size
-            case "--clean": options.removesOthers = true
-            case _ where argument.hasPrefix("-"): throw UsageError(message: "\(argument): there is no such option")
-            case _ where !options.model.isEmpty: throw UsageError(message: "\(argument): there is a model already, \(options.model)")
-            default: options.model = argument
-            }
-        }
-        guard !options.model.isEmpty else { throw UsageError(message: "a model file is missing") }
-        return options
-    }
-
-    private func generate(_ options: Options) throws {
+    private func generate(_ options: GenerateOptions) throws {
         let source = URL(filePath: options.model)
         let directory = URL(filePath: options.directory, directoryHint: .isDirectory)
         var warnings: [ModelProblem] = []
-        let model = try PackageModel(contentsOf: source, pageSize: options.pageSize, warnings: &warnings)
+        var model = try PackageModel(contentsOf: source, pageSize: options.pageSize, warnings: &warnings)
         for warning in warnings { errors(warning.diagnostic) }
+        if !options.objects.isEmpty || !options.groups.isEmpty {
+            model = try model.selecting(objects: options.objects, groups: options.groups)
+        }
+        guard !model.objects.isEmpty else { throw Refusal(description: "\(source.lastPathComponent): there is no object to generate") }
+        if options.checksBackEnds {
+            guard let checkBackEnds else { throw GenerateArguments.Failure(message: "--check-back-ends: this tool opens no back ends") }
+            try checkBackEnds(model, source.deletingLastPathComponent())
+        }
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let files = PackageGenerator(model, source: source.lastPathComponent).files
         for file in files { list(file.name, try file.write(to: directory) ? "written  " : "unchanged", directory) }
         if options.removesOthers {
             for name in try GeneratedFile.removeOthers(than: files, in: directory) { list(name, "removed  ", directory) }
         }
+    }
+
+    private func convert(_ unit: String, to path: String) throws {
+        let unit = try DeploymentUnit(contentsOf: URL(filePath: unit))
+        let directory = URL(filePath: path, directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let name = unit.model.name.lowercased() + ".mbo.json"
+        try unit.model.write(to: directory.appending(path: name))
+        for remark in unit.remarks { errors(remark.description) }
+        list(name, "written  ", directory)
+        output(
+            "\(unit.model.objects.count) objects, \(unit.remarks.count) remarks. Next: mobile generate \(directory.relativePath)/\(name)")
     }
 
     private func list(_ name: String, _ event: String, _ directory: URL) {

@@ -47,6 +47,10 @@ public struct PackageDeployment: Sendable {
         self.directory = directory
     }
 
+    /// Opens the back ends and holds the model against them, as a server does before it serves the package. Nothing is written.
+    /// - Throws: ``ServerError`` that names the file, table, column or statement that does not fit.
+    public func verify() throws { _ = try PackageDeployer(self).verified() }
+
     /// Name and version, as clients call the package: `CRM:1.0`.
     var identifier: String { "\(model.name):\(model.version)" }
 }

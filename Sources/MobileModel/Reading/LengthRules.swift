@@ -136,3 +136,9 @@ extension AttributeModel {
         }
     }
 }
+
+extension PackageModel {
+    /// Makes strings and binaries large as reading a file would, where nothing says otherwise.
+    /// - Returns: what was decided, as warnings.
+    package mutating func applyLengthRules() -> [ModelProblem] { LengthRules.apply(to: &self, marks: [:]) }
+}

@@ -1,5 +1,5 @@
 /// Writes JSON text the way a person would: two spaces per level, one member per line, short values on one line.
-enum JSONText {
+package enum JSONText {
     /// A value on its way to text; members keep their order.
     indirect enum Value {
         case raw(String)
@@ -15,7 +15,7 @@ enum JSONText {
     static let width = 120
 
     /// `string` in double quotes. Only what must be escaped is escaped, so that people can read it.
-    static func quoted(_ string: String) -> String {
+    package static func quoted(_ string: String) -> String {
         var text = "\""
         for scalar in string.unicodeScalars {
             switch scalar {

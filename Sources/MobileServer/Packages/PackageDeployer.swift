@@ -31,6 +31,16 @@ struct PackageDeployer {
     init(_ deployment: PackageDeployment) { self.deployment = deployment }
 
     func deploy() throws -> DeployedPackage {
+        let package = try verified()
+        for backEnd in package.backEnds.values where !backEnd.isIdempotent {
+            let isWritten = package.objects.contains { $0.binding.backEnd == backEnd.name && !$0.model.operations.isEmpty }
+            if isWritten { try ProcessedOperations.prepare(backEnd) }
+        }
+        return package
+    }
+
+    /// The package with its back ends open and checked; nothing has been written to them.
+    func verified() throws -> DeployedPackage {
         var backEnds: [String: BackEnd] = [:]
         for backEnd in model.backEnds { backEnds[backEnd.name] = try open(backEnd) }
         var plans: [ObjectPlan] = []
@@ -39,10 +49,6 @@ struct PackageDeployer {
                 throw ServerError(.package, "package \"\(deployment.identifier)\": the object \"\(object.name)\" has no binding to a back end")
             }
             plans.append(try backEnd.database.read { try plan(object, binding, backEnd, $0) })
-        }
-        for backEnd in backEnds.values where !backEnd.isIdempotent {
-            let isWritten = plans.contains { $0.binding.backEnd == backEnd.name && !$0.model.operations.isEmpty }
-            if isWritten { try ProcessedOperations.prepare(backEnd) }
         }
         return DeployedPackage(identifier: deployment.identifier, model: model, objects: plans, backEnds: backEnds)
     }

@@ -1,13 +1,17 @@
 import Foundation
 import MobileGenerator
+import MobileServer
 
 /// `mobile generate`.
 enum Generate {
-    static let summary = "writes the Swift classes of a package model"
+    static let summary = "writes the Swift classes of a package model, or converts a deployment unit to a model"
 
     /// - Parameter arguments: what stands behind `generate`.
     /// - Returns: the exit status.
     @Sendable static func run(_ arguments: [String]) -> Int32 {
-        GenerateCommand(output: { print($0) }, errors: { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }).run(arguments)
+        let command = GenerateCommand(
+            checkBackEnds: { try PackageDeployment($0, directory: $1.relativePath).verify() }, output: { print($0) },
+            errors: { FileHandle.standardError.write(Data(($0 + "\n").utf8)) })
+        return command.run(arguments)
     }
 }

@@ -13,7 +13,7 @@ import Testing
     deinit { try? FileManager.default.removeItem(at: directory) }
 
     private var command: GenerateCommand {
-        GenerateCommand(output: { self.output.append($0) }, errors: { self.errors.append($0) })
+        GenerateCommand(directory: directory, output: { self.output.append($0) }, errors: { self.errors.append($0) })
     }
 
     /// Writes `json` as the model and runs the command on it.
@@ -75,16 +75,22 @@ import Testing
             ([], "a model file is missing"), (["a", "b"], "b: there is a model already, a"),
             (["a", "--outptu"], "--outptu: there is no such option"), (["a", "--output"], "--output: a directory is missing"),
             (["a", "--page-size", "x"], "--page-size \"x\": expected a number of bytes"),
+            (["a", "--configuration", "field"], "--configuration field: there is none; there are no configurations"),
+            (["a", "--save"], "--save: a name is missing"), (["a", "--objects", "--clean"], "--objects: a name is missing"),
+            (["a", "--from", "deployment_unit.xml"], "--from converts a deployment unit; it goes with --output alone"),
         ])
     func refused(arguments: [String], message: String) throws {
-        let error = #expect(throws: GenerateCommand.UsageError.self) { try GenerateCommand.options(arguments) }
+        let error = #expect(throws: GenerateArguments.Failure.self) {
+            try GenerateArguments(arguments, configurations: GenerationConfigurations())
+        }
         #expect(error?.message == message)
         #expect(command.run(arguments) == 64)
         #expect(errors.first?.hasPrefix(message) == true)
     }
 
     @Test func `the output directory is genfiles where none is given, and the schema can be printed`() throws {
-        #expect(try GenerateCommand.options(["a.mbo.json"]) == .init(model: "a.mbo.json", directory: "genfiles"))
+        let arguments = try GenerateArguments(["a.mbo.json"], configurations: GenerationConfigurations())
+        #expect(arguments.options == GenerateOptions(model: "a.mbo.json", directory: "genfiles"))
         #expect(command.run(["--schema"]) == 0)
         #expect(output.last?.contains("\"$schema\"") == true)
     }

@@ -1,0 +1,89 @@
+/// What the arguments of `mobile generate` ask for. A configuration is kept in this form.
+struct GenerateOptions: Codable, Equatable {
+    /// The model's file; empty where a deployment unit is converted.
+    var model = ""
+    var directory = GenerateOptions.defaultDirectory
+    var pageSize: Int?
+    var removesOthers = false
+    /// Names of objects to generate; empty, with ``groups`` empty too, for all.
+    var objects: [String] = []
+    /// Names of synchronization groups whose objects are generated.
+    var groups: [String] = []
+    /// Whether the back ends must be there and fit to the model.
+    var checksBackEnds = false
+
+    static let defaultDirectory = "genfiles"
+}
+
+/// The arguments of one call.
+struct GenerateArguments: Equatable {
+    var options = GenerateOptions()
+    /// A deployment unit to convert, in place of a model to generate from.
+    var unit: String?
+    /// The configuration to begin with; nil for the last one where there is no model either.
+    var configuration: String?
+    /// The name to keep the options under.
+    var savedName: String?
+
+    /// Why arguments cannot be used.
+    struct Failure: Error { let message: String }
+
+    /// - Parameter configurations: what was kept before.
+    init(_ arguments: [String], configurations: GenerationConfigurations) throws(Failure) {
+        if let place = arguments.firstIndex(of: "--configuration") {
+            configuration = try Self.value(of: "--configuration", "a name", in: arguments, at: place)
+        } else if arguments.isEmpty {
+            configuration = configurations.last
+        }
+        if let configuration {
+            guard let options = configurations.options[configuration] else {
+                throw Failure(message: "--configuration \(configuration): there is none; there are \(configurations.names)")
+            }
+            self.options = options
+        }
+        try read(arguments)
+        if options.model.isEmpty, unit == nil { throw Failure(message: "a model file is missing") }
+        if unit != nil, !options.model.isEmpty || configuration != nil || savedName != nil {
+            throw Failure(message: "--from converts a deployment unit; it goes with --output alone")
+        }
+    }
+
+    private mutating func read(_ arguments: [String]) throws(Failure) {
+        var position = 0
+        var isFirstObject = true
+        while position < arguments.count {
+            let argument = arguments[position]
+            func value(_ what: String) throws(Failure) -> String { try Self.value(of: argument, what, in: arguments, at: position) }
+            var takesValue = true
+            switch argument {
+            case "--output": options.directory = try value("a directory")
+            case "--page-size":
+                let text = position + 1 < arguments.count ? arguments[position + 1] : ""
+                guard let size = Int(text) else { throw Failure(message: "--page-size \"\(text)\": expected a number of bytes") }
+                options.pageSize = size
+            case "--objects", "--group":
+                // A choice on the command line replaces the configuration's, and does not add to it.
+                if isFirstObject { (options.objects, options.groups, isFirstObject) = ([], [], false) }
+                let names = try value("a name").split(separator: ",").map(String.init)
+                if argument == "--group" { options.groups += names } else { options.objects += names }
+            case "--from": unit = try value("a deployment unit")
+            case "--configuration": break
+            case "--save": savedName = try value("a name")
+            case "--clean": (options.removesOthers, takesValue) = (true, false)
+            case "--check-back-ends": (options.checksBackEnds, takesValue) = (true, false)
+            case _ where argument.hasPrefix("-"): throw Failure(message: "\(argument): there is no such option")
+            case _ where !options.model.isEmpty && configuration == nil:
+                throw Failure(message: "\(argument): there is a model already, \(options.model)")
+            default: (options.model, takesValue) = (argument, false)
+            }
+            position += takesValue ? 2 : 1
+        }
+    }
+
+    private static func value(of option: String, _ what: String, in arguments: [String], at position: Int) throws(Failure) -> String {
+        guard position + 1 < arguments.count, !arguments[position + 1].hasPrefix("-") else {
+            throw Failure(message: "\(option): \(what) is missing")
+        }
+        return arguments[position + 1]
+    }
+}

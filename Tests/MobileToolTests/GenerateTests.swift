@@ -1,0 +1,58 @@
+import Foundation
+import MobileModel
+import MobileStore
+import Testing
+
+@testable import mobile
+
+/// `mobile generate` as the tool runs it, with real files.
+@Suite final class GenerateTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "generate-tool-\(UUID().uuidString)")
+
+    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func path(_ name: String) -> String { folder.appending(path: name).path }
+
+    @Test("GEN-02: --check-back-ends holds the model against the database, and names what is missing there")
+    func checksBackEnds() throws {
+        let model = PackageModel(
+            name: "Notes", backEnds: [BackEndModel(name: "erp", path: "erp.db")],
+            objects: [
+                ObjectModel(
+                    name: "Note", attributes: [AttributeModel(name: "id", type: .long), AttributeModel(name: "text", type: .string)],
+                    primaryKey: ["id"], operations: [OperationModel(name: "update", kind: .update)],
+                    binding: BackEndBinding(backEnd: "erp", table: "notes"))
+            ])
+        try model.write(to: URL(filePath: path("notes.mbo.json")))
+        func generate() throws -> (status: Int32, output: String) {
+            try Tool.run(["generate", path("notes.mbo.json"), "--output", path("out"), "--check-back-ends"])
+        }
+        var run = try generate()
+        #expect(run.status == 1 && run.output.contains("erp.db"), "\(run.output)")
+
+        let backEnd = try Database(ConnectionProfile(path: path("erp.db")))
+        try backEnd.write { try $0.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY)") }
+        run = try generate()
+        #expect(run.status == 1 && run.output.contains("\"text\"") && run.output.contains("has no column"), "\(run.output)")
+        #expect(!FileManager.default.fileExists(atPath: path("out")))
+
+        try backEnd.write { try $0.execute("ALTER TABLE notes ADD COLUMN text TEXT") }
+        run = try generate()
+        #expect(run.status == 0 && FileManager.default.fileExists(atPath: path("out") + "/Note.swift"), "\(run.output)")
+        let tables = try backEnd.read { try $0.rows("SELECT name FROM sqlite_schema WHERE type = 'table'", []).count }
+        #expect(tables == 1, "checking writes nothing to the back end")
+    }
+
+    @Test("GEN-06: a deployment unit becomes a model file that the next command generates from")
+    func converts() throws {
+        let unit = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Fixtures/deployment_unit.xml").path
+        var run = try Tool.run(["generate", "--from", unit, "--output", path("out")])
+        #expect(run.status == 0 && run.output.contains("2 objects") && run.output.contains("entity Vehicle, index byModel"), "\(run.output)")
+        run = try Tool.run(["generate", path("out/fleet.mbo.json"), "--output", path("out")])
+        #expect(run.status == 0 && FileManager.default.fileExists(atPath: path("out/Vehicle.swift")), "\(run.output)")
+        run = try Tool.run(["generate", "--from", path("none.xml")])
+        #expect(run.status == 1)
+    }
+}
