@@ -21,9 +21,11 @@ struct DatabaseEmitter: Emitter {
             text.documentation("What is known about the package at run time, made from the model once.")
             text.line("public static let metadata = PackageMetadata(generatedFrom: modelJSON)")
             text.line()
-            text.documentation("The generated class of each object, in the order of the model.")
+            let operations = model.operationObjects.map { SwiftNames.type($0.name, prefix: model.namePrefix) }
+            text.documentation(
+                "The generated class of each object, in the order of the model\(operations.isEmpty ? "" : ", then those of operations").")
             text.line("public override class var entityClasses: [Entity.Type] {")
-            text.line("    [\(classes.map { "\($0).self" }.joined(separator: ", "))]")
+            text.line("    [\((classes + operations).map { "\($0).self" }.joined(separator: ", "))]")
             text.line("}")
             text.line()
             text.documentation(

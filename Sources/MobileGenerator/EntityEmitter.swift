@@ -1,22 +1,26 @@
 import MobileModel
 
-/// Writes the class of one object.
+/// Writes the class of one object, or of an operation that is an object of its own.
 struct EntityEmitter: Emitter {
     let model: PackageModel
     let object: ObjectModel
-    private let index: Int
+    /// Where the class's metadata are among those of the package.
+    private let metadata: String
     let name: String
     let package: String
 
     init(objectAt index: Int, in model: PackageModel) {
-        (self.model, self.index) = (model, index)
-        object = model.objects[index]
+        self.init(model.objects[index], metadata: "entities[\(index)]", in: model)
+    }
+
+    init(_ object: ObjectModel, metadata: String, in model: PackageModel) {
+        (self.model, self.object, self.metadata) = (model, object, metadata)
         name = SwiftNames.type(object.name, prefix: model.namePrefix)
         package = SwiftNames.type(model.name, prefix: model.namePrefix)
     }
 
     var imports: [String] {
-        let parameters = object.queries.flatMap(\.parameters) + object.synchronizationParameters
+        let parameters = object.queries.flatMap(\.parameters) + object.synchronizationParameters + object.operations.flatMap(\.parameters)
         let types = object.attributes.map(type) + parameters.map(type)
         return types.contains(where: \.needsFoundation) ? ["Foundation", "MobileObjects"] : ["MobileObjects"]
     }
@@ -37,11 +41,12 @@ struct EntityEmitter: Emitter {
     func emit(to text: inout SwiftText) {
         text.documentation(SwiftText.sentence(object.documentation ?? "The object \(object.name)"))
         if object.isLocal { text.documentation("\nIt stays on this device: it is never synchronized and has no pending state.") }
-        text.block("public final class \(name): Entity, \(object.allowsDynamicQueries ? "QueryableEntity" : "ModelledEntity")") { text in
+        let protocols = [object.allowsDynamicQueries ? "QueryableEntity" : "ModelledEntity"] + (object.isSavable ? ["SavableEntity"] : [])
+        text.block("public final class \(name): Entity, \(protocols.joined(separator: ", "))") { text in
             text.documentation("The database class of the package.")
             text.line("public typealias Package = \(package)")
             text.documentation("What is known about the class at run time.")
-            text.line("public static let metadata = \(package).metadata.entities[\(index)]")
+            text.line("public static let metadata = \(package).metadata.\(metadata)")
             emitAttributes(to: &text)
             emitRelationships(to: &text)
             emitStored(to: &text)
@@ -49,7 +54,9 @@ struct EntityEmitter: Emitter {
             emitColumns(to: &text)
         }
         emitFinders(to: &text)
+        emitMethods(to: &text)
         emitSubscription(to: &text)
+        emitOperationClasses(to: &text)
     }
 
     // MARK: Attributes

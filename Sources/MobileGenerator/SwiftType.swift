@@ -43,6 +43,7 @@ struct SwiftType {
         case .bigBinary: "BigBinary"
         case .structure(let name): SwiftNames.type(name, prefix: prefix)
         case .list(let element): "[\(SwiftType(element, isNullable: false, prefix: prefix).wrappedName)]"
+        case .nullableList(let element): "[\(SwiftType(element, isNullable: true, prefix: prefix).name)]"
         }
     }
 
@@ -53,7 +54,7 @@ struct SwiftType {
     var needsFoundation: Bool {
         switch type {
         case .decimal, .dateTime: true
-        case .list(let element): SwiftType(element, isNullable: false, prefix: prefix).needsFoundation
+        case .list(let element), .nullableList(let element): SwiftType(element, isNullable: false, prefix: prefix).needsFoundation
         default: false
         }
     }
@@ -62,7 +63,7 @@ struct SwiftType {
     var needsRuntime: Bool {
         switch type {
         case .date, .time, .bigString, .bigBinary: true
-        case .list(let element): SwiftType(element, isNullable: false, prefix: prefix).needsRuntime
+        case .list(let element), .nullableList(let element): SwiftType(element, isNullable: false, prefix: prefix).needsRuntime
         default: false
         }
     }
@@ -73,7 +74,7 @@ struct SwiftType {
         return switch type {
         case .string, .char: "\"\""
         case .boolean: "false"
-        case .binary, .list: "[]"
+        case .binary, .list, .nullableList: "[]"
         case .date: ".epoch"
         case .time: ".midnight"
         case .dateTime: "Date(timeIntervalSince1970: 0)"
@@ -104,7 +105,7 @@ struct SwiftType {
         case .date: ("row.date(\(column))", true)
         case .time: ("row.time(\(column))", true)
         case .dateTime: ("row.dateTime(\(column))", true)
-        case .structure, .list: ("row.decoded(\(column))", true)
+        case .structure, .list, .nullableList: ("row.decoded(\(column))", true)
         case .bigString, .bigBinary: ("", false)
         }
     }
@@ -123,6 +124,8 @@ struct SwiftType {
         case (.number(let digits), _): digits
         case (.array(let elements), .list(let element)):
             "[" + elements.map { SwiftType(element, isNullable: false, prefix: prefix).literal($0) }.joined(separator: ", ") + "]"
+        case (.array(let elements), .nullableList(let element)):
+            "[" + elements.map { SwiftType(element, isNullable: true, prefix: prefix).literal($0) }.joined(separator: ", ") + "]"
         default: emptyValue
         }
     }

@@ -117,6 +117,8 @@ public indirect enum AttributeType: Sendable, Equatable, Hashable {
     case structure(String)
     /// A list of any type except lists and large values; kept as JSON text.
     case list(AttributeType)
+    /// The same, whose elements may be missing.
+    case nullableList(AttributeType)
 }
 
 /// One attribute of an object or structure.
@@ -219,13 +221,19 @@ public struct ParameterModel: Sendable, Equatable {
     public var defaultValue: String?
     /// The personalization key whose value is taken over the parameter's own; nil where there is none.
     public var personalizationKey: String?
+    /// Of an operation: the attribute that the framework fills the parameter from, so that callers need not give it; nil where they must.
+    public var attribute: String?
     /// With these values; what is left out has the default of the format.
-    public init(name: String, type: AttributeType, isNullable: Bool = false, defaultValue: String? = nil, personalizationKey: String? = nil) {
+    public init(
+        name: String, type: AttributeType, isNullable: Bool = false, defaultValue: String? = nil, personalizationKey: String? = nil,
+        attribute: String? = nil
+    ) {
         self.name = name
         self.type = type
         self.isNullable = isNullable
         self.defaultValue = defaultValue
         self.personalizationKey = personalizationKey
+        self.attribute = attribute
     }
 }
 

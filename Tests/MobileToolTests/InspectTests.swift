@@ -13,7 +13,7 @@ import Testing
         objects: [
             ObjectModel(
                 name: "Note", attributes: [AttributeModel(name: "id", type: .long), AttributeModel(name: "text", type: .string)],
-                primaryKey: ["id"], binding: BackEndBinding(backEnd: "none", table: "note")),
+                primaryKey: ["id"], operations: OperationModel.plain, binding: BackEndBinding(backEnd: "none", table: "note")),
             ObjectModel(
                 name: "Draft", isLocal: true, attributes: [AttributeModel(name: "id", type: .long), AttributeModel(name: "text", type: .string)],
                 primaryKey: ["id"]),

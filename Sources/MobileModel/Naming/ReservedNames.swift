@@ -11,12 +11,13 @@ enum ReservedNames {
 
     /// Members of the runtime's entities, and words that cannot be a member's name even in backticks.
     static let members: Set<String> = [
-        "addSubscription", "attributeChanged", "badValue", "bigBinary", "bigString", "cancelPending", "cancelPendingOperations",
+        "addSubscription", "attributeChanged", "badValue", "bigBinary", "bigString", "call", "cancelPending", "cancelPendingOperations",
         "children", "Columns", "columns", "context", "convert", "copyAll", "countWithQuery", "create", "debugDescription", "decode",
         "delete", "description", "downloadState", "encoded", "entity", "entityMetadata", "entityType", "find", "findAll", "findByPrimaryKey",
         "findWithQuery", "getInstance", "hash", "hashValue", "id", "init", "isLoading", "isSavedForLargeValues", "json", "keyToString",
         "largeValue", "largeValueDatabase", "lastOperation", "load", "logRecords", "metaData", "metadata", "newLogRecord", "object",
-        "observe", "originalState", "package", "page", "pages", "parent", "parentObject", "Protocol", "query", "refresh", "registerCallbackHandler",
+        "observe", "originalState", "package", "page", "pages", "parent", "parentObject", "perform", "Protocol", "query", "refresh",
+        "registerCallbackHandler",
         "removeSubscription",
         "save", "Self", "self", "setAttribute", "setChildren", "setLargeValue", "setParent", "setValue", "state", "stored", "Stored", "submitPending",
         "submitPendingOperations", "subscriptions", "Type", "update", "value",
@@ -39,7 +40,8 @@ enum ReservedNames {
         "Float", "GenericEntity", "Hashable", "Int", "Int16", "Int32", "Int64", "Int8", "KeyGenerator", "LargeValue", "LocalDate",
         "LocalTime", "LogRecord", "MobileModel", "MobileObjects", "MobileStore", "MobileSync", "ModelledEntity", "Never", "ObjectError",
         "Operation", "Optional", "OutboxRecord", "PackageDatabase", "PackageMetadata", "PackageModel", "PendingChange",
-        "PersonalizationParameters", "Protocol", "Query", "QueryableEntity", "Result", "Row", "RowPage", "Self", "Sendable", "Sequence", "Set",
+        "PersonalizationParameters", "Protocol", "Query", "QueryableEntity", "Result", "Row", "RowPage", "SavableEntity", "Self", "Sendable",
+        "Sequence", "Set",
         "String",
         "Structure", "SubscribableEntity", "Subscription", "SubscriptionParameters", "Swift", "Type", "UInt8", "UUID", "Value", "Void",
     ]

@@ -124,7 +124,7 @@ extension AttributeModel {
     var rowLength: Int {
         switch type {
         case .string, .binary: length ?? 0
-        case .structure, .list, .bigString, .bigBinary: 0
+        case .structure, .list, .nullableList, .bigString, .bigBinary: 0
         case .boolean, .byte, .char: 1
         case .short: 2
         case .int, .float: 4

@@ -19,6 +19,7 @@ enum ModelFormat {
     static let synchronizationParameter = ["name", "type", "nullable", "default", "personalizationKey"]
     static let parameter = ["name", "type", "nullable", "default"]
     static let query = ["name", "documentation", "parameters", "single", "sql"]
+    static let operationParameter = ["name", "type", "nullable", "default", "attribute"]
     static let operation = ["name", "kind", "documentation", "parameters", "statements"]
     static let binding = ["backEnd", "table", "columns", "load", "changeDetection"]
     static let changeDetection = ["versionColumn"]
@@ -32,10 +33,12 @@ extension AttributeType: CustomStringConvertible {
         "bigString": .bigString, "bigBinary": .bigBinary,
     ]
 
-    /// The type as the model writes it: `string`, `string[]` for a list, the name of a structure. A word that is no simple type is
-    /// taken for a structure's name; whether there is such a structure, validation tells.
+    /// The type as the model writes it: `string`, `string[]` for a list, `string?[]` for one whose elements may be missing, the name of a
+    /// structure. A word that is no simple type is taken for a structure's name; whether there is such a structure, validation tells.
     public init(modelText text: String) {
-        if text.hasSuffix("[]") {
+        if text.hasSuffix("?[]") {
+            self = .nullableList(AttributeType(modelText: String(text.dropLast(3))))
+        } else if text.hasSuffix("[]") {
             self = .list(AttributeType(modelText: String(text.dropLast(2))))
         } else {
             self = Self.simple[text] ?? .structure(text)
@@ -64,6 +67,18 @@ extension AttributeType: CustomStringConvertible {
         case .bigBinary: "bigBinary"
         case .structure(let name): name
         case .list(let element): "\(element)[]"
+        case .nullableList(let element): "\(element)?[]"
+        }
+    }
+
+    /// The same as ``description``. SMP 2.3: the name of a `SUPDataType`.
+    public var name: String { description }
+
+    /// The type of a list's elements; nil for other types.
+    public var element: AttributeType? {
+        switch self {
+        case .list(let element), .nullableList(let element): element
+        default: nil
         }
     }
 
@@ -81,7 +96,7 @@ extension AttributeType: CustomStringConvertible {
     /// Structures and lists: kept as JSON text.
     public var isComplex: Bool {
         switch self {
-        case .structure, .list: true
+        case .structure, .list, .nullableList: true
         default: false
         }
     }

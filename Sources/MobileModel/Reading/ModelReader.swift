@@ -114,10 +114,14 @@ final class ModelReader {
         parameter(Fields(node, path, keys: ModelFormat.parameter, reader: self))
     }
 
+    private func operationParameter(_ node: JSONNode, _ path: ModelPath) -> ParameterModel {
+        parameter(Fields(node, path, keys: ModelFormat.operationParameter, reader: self))
+    }
+
     private func parameter(_ fields: Fields) -> ParameterModel {
         ParameterModel(
             name: fields.required("name"), type: type(fields), isNullable: fields.boolean("nullable") ?? false,
-            defaultValue: fields.json("default"), personalizationKey: fields.string("personalizationKey"))
+            defaultValue: fields.json("default"), personalizationKey: fields.string("personalizationKey"), attribute: fields.string("attribute"))
     }
 
     private func query(_ node: JSONNode, _ path: ModelPath) -> QueryModel {
@@ -142,7 +146,7 @@ final class ModelReader {
         if fields["kind"] == nil { fields.missing("kind") }
         return OperationModel(
             name: fields.required("name"), documentation: fields.string("documentation"),
-            kind: fields.word("kind", of: OperationModel.Kind.self) ?? .other, parameters: fields.list("parameters").map(parameter),
+            kind: fields.word("kind", of: OperationModel.Kind.self) ?? .other, parameters: fields.list("parameters").map(operationParameter),
             statements: fields.strings("statements"))
     }
 

@@ -12,16 +12,19 @@ extension ModelValidator {
         let parameters = path["parameters"]
         checkParameters(operation.parameters, parameters, complexAllowed: true)
         for (index, parameter) in operation.parameters.enumerated() {
-            if operation.kind != .other, object.attribute(named: parameter.name) != nil {
+            let place = parameters[index]
+            if operation.kind != .other, object.attribute(named: parameter.name) != nil, parameter.attribute != parameter.name {
                 report(
-                    .conflict, parameters[index]["name"], "\"\(parameter.name)\" is an attribute; it is filled from the object",
+                    .conflict, place["name"], "\"\(parameter.name)\" is an attribute; it is filled from the object",
                     suggestion: "remove the parameter, or rename it")
             }
             if operation.statements.isEmpty, operation.kind != .other {
                 report(
-                    .conflict, parameters[index]["name"], "nothing uses the parameter \"\(parameter.name)\"",
+                    .conflict, place["name"], "nothing uses the parameter \"\(parameter.name)\"",
                     suggestion: "write the operation's statements, or remove it")
             }
+            checkSwiftName(of: parameter, operation, place["name"])
+            checkAttribute(of: parameter, operation, object, place)
         }
         if operation.kind == .other, operation.statements.isEmpty {
             report(
@@ -32,6 +35,37 @@ extension ModelValidator {
             checkBackEndSQL(statement, path["statements"][index])
         }
         checkParameterUse(of: operation, in: object, path)
+    }
+
+    /// Parameters of an operation that is an object of its own become its attributes, the others arguments of a method.
+    private mutating func checkSwiftName(of parameter: ParameterModel, _ operation: OperationModel, _ path: ModelPath) {
+        if operation.kind == .other, ReservedNames.queryAttributes.contains(parameter.name) {
+            report(.name, path, "every object has an attribute \"\(parameter.name)\" of its own", suggestion: "choose another name")
+        } else if operation.kind != .other, parameter.name == "self" {
+            report(.name, path, "\"self\" cannot be an argument of a method", suggestion: "choose another name")
+        }
+    }
+
+    /// A parameter that an attribute fills takes every value that the attribute can have.
+    private mutating func checkAttribute(of parameter: ParameterModel, _ operation: OperationModel, _ object: ObjectModel, _ path: ModelPath) {
+        guard let name = parameter.attribute else { return }
+        guard operation.kind != .other else {
+            report(
+                .conflict, path["attribute"], "the operation \"\(operation.name)\" belongs to no row, so no attribute fills its parameters",
+                suggestion: "remove \"attribute\"; callers give the value")
+            return
+        }
+        guard let attribute = resolve(name, in: object, path["attribute"]) else { return }
+        if attribute.isLarge {
+            report(.conflict, path["attribute"], "\"\(name)\" is a \(attribute.type); only attributes that fit into the row fill a parameter")
+        } else if attribute.type != parameter.type {
+            report(.conflict, path["attribute"], "\"\(name)\" is a \(attribute.type), the parameter \"\(parameter.name)\" a \(parameter.type)")
+        } else if attribute.isNullable, !parameter.isNullable {
+            report(.conflict, path["attribute"], "\"\(name)\" is nullable, the parameter \"\(parameter.name)\" is not")
+        }
+        if parameter.defaultValue != nil {
+            report(.conflict, path["default"], "\"\(parameter.name)\" is filled from \"\(name)\"; it needs no default")
+        }
     }
 
     /// In statements stand the object's attributes, their old values and the operation's parameters.

@@ -39,6 +39,8 @@ extension ModelValidator {
         switch (type, node.value) {
         case (.string, .string), (.boolean, .boolean), (.decimal, .number), (.float, .number), (.double, .number): nil
         case (.list(let element), .array(let elements)): elements.lazy.compactMap { mismatch($0, element) }.first
+        case (.nullableList(let element), .array(let elements)):
+            elements.lazy.compactMap { node in if case .null = node.value { nil } else { mismatch(node, element) } }.first
         case (.char, .string(let text)) where text.unicodeScalars.count == 1: nil
         case (.date, .string(let text)) where DateText.isDate(text): nil
         case (.time, .string(let text)) where DateText.isTime(text): nil
@@ -61,6 +63,7 @@ extension ModelValidator {
         case .dateTime: "a string such as \"2025-12-31T23:59:00.000Z\""
         case .binary: "a base64 string"
         case .list(let element): "an array, each element \(expectation(element))"
+        case .nullableList(let element): "an array, each element null or \(expectation(element))"
         default: "left out; new objects begin with an empty one"
         }
     }

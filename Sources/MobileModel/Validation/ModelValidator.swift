@@ -69,9 +69,9 @@ struct ModelValidator {
             report(
                 .unresolved, path, "there is no type or structure \"\(name)\"",
                 suggestion: Suggestion.didYouMean(name, among: names) ?? Self.hint(forForeignType: name))
-        case .list(let element):
+        case .list(let element), .nullableList(let element):
             switch element {
-            case .list: report(.value, path, "a list of lists is not supported", suggestion: "use a structure that has a list")
+            case .list, .nullableList: report(.value, path, "a list of lists is not supported", suggestion: "use a structure that has a list")
             case .bigString, .bigBinary: report(.value, path, "a list cannot hold a \(element)")
             default: checkType(element, path, largeAllowed: false)
             }

@@ -107,6 +107,7 @@ struct ModelWriter {
     private func parameter(_ parameter: ParameterModel) -> [Member] {
         [("name", .string(parameter.name)), type(parameter.type)] + flag("nullable", parameter.isNullable)
             + raw("default", parameter.defaultValue) + text("personalizationKey", parameter.personalizationKey)
+            + text("attribute", parameter.attribute)
     }
 
     private func operation(_ operation: OperationModel) -> JSONText.Value {

@@ -3,49 +3,38 @@ import MobileStore
 extension Entity {
     /// Inserts the object as a new row and marks it as created; works offline. Composite children are saved by `save()`.
     /// - Throws: ``ObjectError``: `.alreadySaved`, `.duplicateKey` (the modelled key exists), `.missingValue` and `.invalidValue` (an attribute),
-    ///   `.notSaved` (its parent is new), `.noKeyRange` and `.keysUsedUp` (no surrogate key to give), `.store`.
+    ///   `.notSaved` (its parent is new), `.noKeyRange` and `.keysUsedUp` (no surrogate key to give), `.noSuchOperation` (the model has no
+    ///   create that the attributes fill completely: call the named one), `.store`.
     public final func create() throws {
         try requireNew()
-        try save(cascading: false)
+        try writeChanges(cascading: false)
     }
 
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) final func create() async throws {
         try requireNew()
-        try await save(cascading: false)
+        try await writeChanges(cascading: false)
     }
 
     /// Writes the changed attributes and marks the row as updated; no effect where nothing was changed.
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.notFound` (the row is gone), `.stale` (another writer came first; nothing is
-    ///   written), `.invalidValue`, `.store`.
+    ///   written), `.otherOperationPending` (a named operation changed it and is not submitted yet), `.noSuchOperation` (the model has no
+    ///   update that the attributes fill completely), `.invalidValue`, `.store`.
     public final func update() throws {
         try requireStored("update")
-        try save(cascading: false)
+        try writeChanges(cascading: false)
     }
 
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) final func update() async throws {
         try requireStored("update")
-        try await save(cascading: false)
-    }
-
-    /// Creates the object if it is new, else updates it; then its composite children that are new or changed, and theirs, parents before
-    /// children, all in one transaction.
-    /// - Throws: as `create()` and `update()`.
-    public final func save() throws {
-        if presence == .deleted { try requireStored("save") }
-        try save(cascading: true)
-    }
-
-    /// The same without blocking a cooperative thread.
-    public nonisolated(nonsending) final func save() async throws {
-        if presence == .deleted { try requireStored("save") }
-        try await save(cascading: true)
+        try await writeChanges(cascading: false)
     }
 
     /// Deletes the row with its composite children; the server hears of it after `submitPending()`. A row that was created here and
     /// never submitted vanishes.
-    /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.notFound` (the row is gone), `.store`.
+    /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.notFound` (the row is gone), `.noSuchOperation` (the model has no delete, of this
+    ///   object or of a composite child, without parameters of its own), `.store`.
     public final func delete() throws {
         try requireStored("delete")
         let metadata = metadata, key = surrogateKey
@@ -59,9 +48,9 @@ extension Entity {
         applyDelete(try await package.write("delete \(metadata.name)") { try $0.delete(metadata, key) })
     }
 
-    private final func save(cascading: Bool) throws {
+    final func writeChanges(cascading: Bool, calling called: CalledOperation? = nil) throws {
         var session = SaveSession(package: package)
-        try session.add(self, cascading: cascading)
+        try session.add(self, cascading: cascading, calling: called)
         guard !session.plan.rows.isEmpty else { return }
         let plan = session.plan
         session.begin()
@@ -73,9 +62,9 @@ extension Entity {
         }
     }
 
-    private nonisolated(nonsending) final func save(cascading: Bool) async throws {
+    nonisolated(nonsending) final func writeChanges(cascading: Bool, calling called: CalledOperation? = nil) async throws {
         var session = SaveSession(package: package)
-        try session.add(self, cascading: cascading)
+        try session.add(self, cascading: cascading, calling: called)
         guard !session.plan.rows.isEmpty else { return }
         let plan = session.plan
         session.begin()
@@ -87,7 +76,7 @@ extension Entity {
         }
     }
 
-    private final func applyDelete(_ replay: ReplayState) {
+    final func applyDelete(_ replay: ReplayState) {
         let before = EntityMemory(self)
         self.replay = replay
         presence = .deleted
@@ -96,7 +85,7 @@ extension Entity {
         TransactionScope.transaction(of: package)?.onRollback { before.restore(self) }
     }
 
-    private final func requireNew() throws {
+    final func requireNew() throws {
         guard presence == .new else {
             throw ObjectError(.alreadySaved, "create of \(metadata.name) \(surrogateKey): it is in the database already; use update or save")
         }

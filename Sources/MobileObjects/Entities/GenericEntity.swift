@@ -2,7 +2,7 @@ import Foundation
 public import MobileStore
 
 /// An object reached by metadata, without generated code: for tools and clients that learn their model at run time.
-public final class GenericEntity: Entity {
+public final class GenericEntity: Entity, SavableEntity {
     private var values: [AttributeValue]
 
     /// A new object of `context`'s class with the defaults of its model.

@@ -18,6 +18,8 @@ struct SavePlan: Sendable {
         var newParents: [(reference: Int, row: Int)] = []
         /// References that are being set: their mapped attributes are filled.
         var setReferences: [Int] = []
+        /// The operation, where it was called by its name.
+        var operation: CalledOperation?
     }
 
     /// What became of a row.
@@ -45,10 +47,10 @@ struct SavePlan: Sendable {
             if row.isNew {
                 let key = try row.key != 0 ? row.key : transaction.newSurrogateKey(for: row.entity)
                 try row.checkIsComplete()
-                let replay = try transaction.create(row.entity, key, row.changes.map(\.value))
+                let replay = try transaction.create(row.entity, key, row.changes.map(\.value), by: row.operation)
                 results.append(Result(key: key, replay: replay, filled: filled, references: references))
             } else {
-                let replay = try transaction.update(row.entity, row.key, readAt: row.readCounter, row.changes)
+                let replay = try transaction.update(row.entity, row.key, readAt: row.readCounter, row.changes, by: row.operation)
                 results.append(Result(key: row.key, replay: replay, filled: filled, references: references))
             }
         }

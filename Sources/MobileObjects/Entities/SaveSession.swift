@@ -1,3 +1,4 @@
+import MobileModel
 import MobileStore
 import Synchronization
 
@@ -13,9 +14,11 @@ struct SaveSession {
     init(package: PackageDatabase) { self.package = package }
 
     /// Adds an object, and with `cascading` those of its composite children that are new or changed.
-    /// - Throws: ``ObjectError/Code/invalidValue``, ``ObjectError/Code/notSaved`` for a new parent that is not saved along.
-    mutating func add(_ object: Entity, cascading: Bool) throws {
-        if object.presence == .new || object.isDirty { try addRow(object) }
+    /// - Parameter called: the operation, where it was called by its name; it is done even if no attribute was changed.
+    /// - Throws: ``ObjectError/Code/invalidValue``, ``ObjectError/Code/notSaved`` for a new parent that is not saved along,
+    ///   ``ObjectError/Code/noSuchOperation``.
+    mutating func add(_ object: Entity, cascading: Bool, calling called: CalledOperation? = nil) throws {
+        if object.presence == .new || object.isDirty || called != nil { try addRow(object, called) }
         guard cascading else { return }
         for index in object.metadata.composites {
             for child in object.attachments?.children[index]?.present ?? [] where child.presence != .deleted {
@@ -24,7 +27,7 @@ struct SaveSession {
         }
     }
 
-    private mutating func addRow(_ object: Entity) throws {
+    private mutating func addRow(_ object: Entity, _ called: CalledOperation?) throws {
         guard object.package === package else {
             throw ObjectError(.misuse, "save of \(object.metadata.name): it belongs to another database")
         }
@@ -33,7 +36,8 @@ struct SaveSession {
             throw ObjectError(.notFound, "save of \(metadata.name) \(object.surrogateKey): it was deleted")
         }
         var row = SavePlan.Row(
-            entity: metadata, isNew: isNew, key: object.surrogateKey, readCounter: object.replay.counter, changes: [])
+            entity: metadata, isNew: isNew, key: object.surrogateKey, readCounter: object.replay.counter, changes: [], operation: called)
+        if called == nil { _ = try metadata.defaultOperation(isNew ? .create : .update) }
         for attribute in metadata.attributes {
             if attribute.isLarge {
                 let unsaved = object.attachments?.unsavedLargeValues[attribute.index]

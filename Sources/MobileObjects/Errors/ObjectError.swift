@@ -44,7 +44,8 @@ public struct ObjectError: Error, Sendable {
         public static let noSuchParameter = Code(rawValue: 14)
         /// The object has no such relationship.
         public static let noSuchRelationship = Code(rawValue: 15)
-        /// An operation with parameters of its own is pending for this row and not yet answered. `SUPPersistenceException`.
+        /// An operation that was called by its name has changed this row and is not submitted yet, or the row's create is not answered.
+        /// `SUPPersistenceException`.
         public static let otherOperationPending = Code(rawValue: 16)
         /// A call that its documentation excludes.
         public static let misuse = Code(rawValue: 17)

@@ -117,12 +117,12 @@ extension PackageDatabase {
     /// database which objects of a list have one.
     /// - Throws: ``ObjectError/Code/store``.
     public final func keysWithLogRecords(of entity: EntityMetadata) throws -> Set<String> {
-        Set(try read { try $0.rows(LogRecordSQL.keys, [.text(entity.name)]) }.compactMap { $0[0].text })
+        Set(try read { try $0.rows(LogRecordSQL.keys, [.text(entity.serverName)]) }.compactMap { $0[0].text })
     }
 
     /// The same without blocking a cooperative thread.
     public final func keysWithLogRecords(of entity: EntityMetadata) async throws -> Set<String> {
-        Set(try await read { try $0.rows(LogRecordSQL.keys, [.text(entity.name)]) }.compactMap { $0[0].text })
+        Set(try await read { try $0.rows(LogRecordSQL.keys, [.text(entity.serverName)]) }.compactMap { $0[0].text })
     }
 
     /// A new log record about the package; `LogRecord.save()` writes it. SMP 2.3: `LogRecordImpl getInstance`.
@@ -166,20 +166,21 @@ extension Entity {
     /// The log records about this row, the newest first: after a rejection they say why. SMP 2.3: `getLogRecords`.
     /// - Throws: ``ObjectError/Code/store``.
     public final func logRecords() throws -> [LogRecord] {
-        let values: [Value] = [.text(metadata.name), .text(keyToString())], package = package
+        let values: [Value] = [.text(metadata.serverName), .text(keyToString())], package = package
         return try package.read { try package.logRecords($0, LogRecordSQL.ofRow, values) }
     }
 
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) final func logRecords() async throws -> [LogRecord] {
-        let values: [Value] = [.text(metadata.name), .text(keyToString())], package = package
+        let values: [Value] = [.text(metadata.serverName), .text(keyToString())], package = package
         return try await package.read { try package.logRecords($0, LogRecordSQL.ofRow, values) }
     }
 
     /// A new log record about this row; `LogRecord.save()` writes it. SMP 1.5.3: `newLogRecord:withMessage:`.
     public final func newLogRecord(level: LogLevel, message: String) -> LogRecord {
         LogRecord(
-            level: level, code: LogRecord.Code.onObject, message: message, component: metadata.name, entityKey: keyToString(), operation: "",
+            level: level, code: LogRecord.Code.onObject, message: message, component: metadata.serverName, entityKey: keyToString(),
+            operation: metadata.otherOperation?.operation.name ?? "",
             requestID: "",
             timestamp: package.environment.now(), isFromClient: true, database: package)
     }

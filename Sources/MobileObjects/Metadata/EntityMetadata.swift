@@ -16,8 +16,12 @@ public final class EntityMetadata: Sendable {
     public let primaryKey: [Int]
     /// Name of the synchronization group.
     public let synchronizationGroup: String
+    /// What the device may do to rows beside reading them, and the other operations, in the order of the model.
+    public let operations: [OperationMetadata]
     /// The object as modelled: queries, operations, parameters.
     public let model: ObjectModel
+    /// Of the class of an operation that is no create, update or delete: whose operation it is. Nil for objects.
+    public let otherOperation: OtherOperation?
 
     /// Positions of the relationships whose reference this object's rows hold, in the order of the reference columns.
     let references: [Int]
@@ -29,10 +33,11 @@ public final class EntityMetadata: Sendable {
     /// Their numbers, for each row that becomes an object: a list's own count is behind two references.
     let attributeCount: Int, referenceCount: Int
     let sql: EntitySQL
+    private let defaultOperations: [OperationModel.Kind: OperationMetadata]
     private let attributeIndexes: [String: Int]
     private let relationshipIndexes: [String: Int]
 
-    init(_ object: ObjectModel, index: Int, in model: PackageModel) throws {
+    init(_ object: ObjectModel, index: Int, in model: PackageModel, otherOperation: OtherOperation? = nil) throws {
         let names = model.references(of: object).map(\.name)
         let relationships = try object.relationships.enumerated().map { position, relationship in
             try RelationshipMetadata(
@@ -53,7 +58,11 @@ public final class EntityMetadata: Sendable {
             return position
         }
         synchronizationGroup = object.synchronizationGroup
+        let operations = object.operations.enumerated().map { OperationMetadata($0.element, index: $0.offset, of: object, attributes) }
+        self.operations = operations
+        defaultOperations = Dictionary(operations.filter(\.isDefault).map { ($0.kind, $0) }, uniquingKeysWith: { first, _ in first })
         self.model = object
+        self.otherOperation = otherOperation
         references = relationships.filter { $0.referenceIndex != nil }.map(\.index)
         composites = relationships.filter { $0.isComposite }.map(\.index)
         owners = relationships.filter { $0.leadsToOwner && $0.referenceIndex != nil }.map(\.index)
@@ -76,6 +85,20 @@ public final class EntityMetadata: Sendable {
         return attributes[index]
     }
 
+    /// The object's name as the server knows it, in operations and log records: of an operation's class that of the operation's object.
+    var serverName: String { otherOperation?.objectName ?? name }
+
+    /// The operation behind the plain create, update or delete.
+    /// - Throws: ``ObjectError/Code/noSuchOperation`` where the attributes fill none of the kind.
+    func defaultOperation(_ kind: OperationModel.Kind) throws -> OperationMetadata? {
+        // A local object, whose changes are never replayed, needs none.
+        if isLocal { return nil }
+        if let operation = defaultOperations[kind] { return operation }
+        let named = operations.filter { $0.kind == kind }.map(\.name).joined(separator: ", ")
+        let hint = named.isEmpty ? "" : "; call \(named)"
+        throw ObjectError(.noSuchOperation, "\(kind) of \(name): the model has no \(kind) that the attributes fill completely\(hint)")
+    }
+
     /// The attribute with this modelled name; nil where there is none.
     func attribute(ifNamed name: String) -> AttributeMetadata? { attributeIndexes[name].map { attributes[$0] } }
 
@@ -86,6 +109,15 @@ public final class EntityMetadata: Sendable {
             throw ObjectError(.noSuchRelationship, "object \"\(self.name)\" has no relationship \"\(name)\"")
         }
         return relationships[index]
+    }
+
+    /// The operation with this modelled name.
+    /// - Throws: ``ObjectError/Code/noSuchOperation``.
+    public func operation(named name: String) throws -> OperationMetadata {
+        guard let operation = operations.first(where: { $0.name == name }) else {
+            throw ObjectError(.noSuchOperation, "object \"\(self.name)\" has no operation \"\(name)\"")
+        }
+        return operation
     }
 
     /// The object query with this modelled name.

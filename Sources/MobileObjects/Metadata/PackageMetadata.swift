@@ -5,8 +5,12 @@ public import MobileModel
 public final class PackageMetadata: Sendable {
     /// The model that all of this comes from.
     public let model: PackageModel
-    /// In the order of the model.
+    /// The objects, in the order of the model. SMP 2.3: `entityList`.
     public let entities: [EntityMetadata]
+    /// The classes of operations that are no create, update or delete, in the order of the model.
+    public let operationClasses: [EntityMetadata]
+    /// The objects, and behind them the classes of their other operations: all that have a table.
+    let storedEntities: [EntityMetadata]
     private let indexes: [String: Int]
 
     /// The package's name, such as `CRM`.
@@ -18,22 +22,43 @@ public final class PackageMetadata: Sendable {
     ///   that was read from a file has been checked already.
     public init(_ model: PackageModel) throws {
         self.model = model
-        entities = try model.objects.enumerated().map { try EntityMetadata($0.element, index: $0.offset, in: model) }
-        indexes = Dictionary(entities.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
+        let entities = try model.objects.enumerated().map { try EntityMetadata($0.element, index: $0.offset, in: model) }
+        var stored = entities
+        for entity in entities {
+            for operation in entity.operations where operation.kind == .other {
+                let other = OtherOperation(objectIndex: entity.index, objectName: entity.name, operation: operation)
+                let object = entity.model.operationObject(operation.model)
+                stored.append(try EntityMetadata(object, index: stored.count, in: model, otherOperation: other))
+            }
+        }
+        self.entities = entities
+        operationClasses = Array(stored[entities.count...])
+        storedEntities = stored
+        indexes = Dictionary(stored.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The object with this modelled name.
+    /// The object, or the class of an operation, with this modelled name: `Customer`, `CustomerChangeLastNameOperation`.
     /// - Throws: ``ObjectError/Code/noSuchClass``.
     public func entity(named name: String) throws -> EntityMetadata {
         guard let index = indexes[name] else {
             throw ObjectError(.noSuchClass, "package \(self.name):\(version) has no object \"\(name)\"")
         }
-        return entities[index]
+        return storedEntities[index]
+    }
+
+    /// The class of an operation that is no create, update or delete; nil for those.
+    func entity(of operation: OperationMetadata, _ entity: EntityMetadata) -> EntityMetadata? {
+        storedEntities.first { $0.otherOperation?.objectIndex == entity.index && $0.otherOperation?.operation.index == operation.index }
     }
 
     /// The objects of a synchronization group, in the order of the model; empty when there is no such group.
     public func entities(inGroup group: String) -> [EntityMetadata] {
         entities.filter { $0.synchronizationGroup == group && !$0.isLocal }
+    }
+
+    /// The same with the classes of their other operations.
+    func storedEntities(inGroup group: String) -> [EntityMetadata] {
+        storedEntities.filter { $0.synchronizationGroup == group && !$0.isLocal }
     }
 
     /// The names of all synchronization groups that have objects, in the order of their first object.

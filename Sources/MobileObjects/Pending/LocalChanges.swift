@@ -1,10 +1,13 @@
+import MobileModel
 import MobileStore
 
 /// Create, update and delete of one row: the row, its original state and the marks, in the transaction that this runs in.
 extension Transaction {
     /// Inserts a row and marks it as created.
-    /// - Parameter content: attributes, then references, as stored.
-    func create(_ entity: EntityMetadata, _ key: Int64, _ content: [Value]) throws -> ReplayState {
+    /// - Parameters:
+    ///   - content: attributes, then references, as stored.
+    ///   - called: the operation, where it is not the plain create.
+    func create(_ entity: EntityMetadata, _ key: Int64, _ content: [Value], by called: CalledOperation? = nil) throws -> ReplayState {
         try checkKeyIsNew(entity, key, content)
         let counter = try nextCounter()
         let replay = entity.isLocal ? ReplayState(serverCounter: counter) : ReplayState.created(counter: counter)
@@ -14,6 +17,7 @@ extension Transaction {
             return replay
         }
         try connection.execute(entity.sql.createOriginal, [.integer(key)] + replay.columns)
+        if let called { try setOperation(called, of: entity, key) }
         try markOwners(of: entity, key)
         return replay
     }
@@ -22,11 +26,15 @@ extension Transaction {
     /// - Parameters:
     ///   - counter: the row's counter when it was read.
     ///   - changes: positions (attributes, then references) with their new values.
-    /// - Throws: ``ObjectError/Code/notFound`` when the row is gone, ``ObjectError/Code/stale`` when another writer came first.
-    func update(_ entity: EntityMetadata, _ key: Int64, readAt counter: Int64, _ changes: [(index: Int, value: Value)]) throws -> ReplayState {
+    ///   - called: the operation, where it is not the plain update.
+    /// - Throws: ``ObjectError/Code/notFound`` when the row is gone, ``ObjectError/Code/stale`` when another writer came first,
+    ///   ``ObjectError/Code/otherOperationPending``.
+    func update(
+        _ entity: EntityMetadata, _ key: Int64, readAt counter: Int64, _ changes: [(index: Int, value: Value)], by called: CalledOperation? = nil
+    ) throws -> ReplayState {
         let ownersBefore = try changes.contains { $0.index >= entity.attributes.count } ? owners(of: entity, key) : []
         try releaseLargeValues(of: entity, key)
-        let replay = try noteUpdate(entity, key, readAt: counter, changes)
+        let replay = try noteUpdate(entity, key, readAt: counter, changes, called)
         try connection.execute(entity.sql.update(changes.lazy.map(\.index)), [.integer(key)] + replay.columns + changes.map(\.value))
         if !entity.isLocal {
             try markOwners(of: entity, key)
@@ -38,7 +46,7 @@ extension Transaction {
 
     /// Keeps the server's version of a row at its first change, and what is changed. Returns the row's new marks.
     private func noteUpdate(
-        _ entity: EntityMetadata, _ key: Int64, readAt counter: Int64, _ changes: [(index: Int, value: Value)]
+        _ entity: EntityMetadata, _ key: Int64, readAt counter: Int64, _ changes: [(index: Int, value: Value)], _ called: CalledOperation?
     ) throws -> ReplayState {
         let next = try nextCounter(after: counter)
         let changed = ChangedValues.stored(changes.lazy.map(\.index))
@@ -47,7 +55,10 @@ extension Transaction {
             var replay = ReplayState(serverCounter: counter)
             replay.update(counter: next)
             let values = [.integer(key)] + replay.columns + [changed, .integer(counter)]
-            if try connection.execute(entity.sql.keepOriginalOfUnchanged, values) == 1 { return replay }
+            if try connection.execute(entity.sql.keepOriginalOfUnchanged, values) == 1 {
+                if let called { try setOperation(called, of: entity, key) }
+                return replay
+            }
         }
         guard var replay = try replayState(of: entity, key) else {
             throw ObjectError(.notFound, "update of \(entity.name) \(key): there is no such row any more")
@@ -59,7 +70,8 @@ extension Transaction {
             try keepCounter()
             return ReplayState(serverCounter: next)
         }
-        let isFirst = !replay.change.isOwn
+        try checkMayFollow(called, entity, key, replay)
+        let before = replay, isFirst = !replay.change.isOwn
         replay.update(counter: next)
         let values = [.integer(key)] + replay.columns
         if isFirst {
@@ -68,13 +80,15 @@ extension Transaction {
             try connection.execute(entity.sql.setOriginalState, values)
             try noteChanged(changes.map(\.index), of: entity, key)
         }
+        try noteOperation(called, of: entity, key, before: before)
         return replay
     }
 
     /// Deletes a row with its composite children, these first. A row that the server never heard of vanishes; of any other the marks stay
     /// in the original-state table.
+    /// - Parameter called: the operation, where it is not the plain delete.
     /// - Returns: the row's marks; not pending when it vanished.
-    func delete(_ entity: EntityMetadata, _ key: Int64) throws -> ReplayState {
+    func delete(_ entity: EntityMetadata, _ key: Int64, by called: CalledOperation? = nil) throws -> ReplayState {
         guard var replay = try replayState(of: entity, key) else {
             throw ObjectError(.notFound, "delete of \(entity.name) \(key): there is no such row any more")
         }
@@ -86,6 +100,7 @@ extension Transaction {
             try unmark(owners)
             return ReplayState()
         }
+        if called == nil { _ = try entity.defaultOperation(.delete) }
         let wasOwn = replay.change.isOwn, wasCreate = replay.change == .create
         replay.delete(counter: try nextCounter(after: replay.counter))
         let values = [.integer(key)] + replay.columns
@@ -94,6 +109,7 @@ extension Transaction {
         } else {
             try connection.execute(entity.sql.keepOriginal, values + [ChangedValues.unknown])
         }
+        if called != nil || wasOwn { try setOperation(called, of: entity, key) }
         let isAbsent = try wasCreate && originalState(of: entity, key)?.server == .absent
         // Of a submitted create the values stay, so that the row's parent is still known.
         if isAbsent, !entity.sql.keepOwnValues.isEmpty { try connection.execute(entity.sql.keepOwnValues, [.integer(key)]) }

@@ -19,6 +19,8 @@ struct OriginalState: Equatable, Sendable {
     var isImported: Bool
     /// The counter that the row had while it was not pending; 0 for a row that was created here.
     var serverCounter: Int64
+    /// What was called by its name; nil where a plain create, update or delete is pending.
+    var operation: CalledOperation?
 }
 
 extension Transaction {
@@ -33,7 +35,15 @@ extension Transaction {
         guard !entity.isLocal, let row = try connection.first(entity.sql.selectOriginal, [.integer(key)]) else { return nil }
         return OriginalState(
             replay: ReplayState(columns: row[...]), server: ServerVersion(rawValue: row[4].integer ?? 0) ?? .absent,
-            isImported: row[5].integer == 1, serverCounter: row[6].integer ?? 0)
+            isImported: row[5].integer == 1, serverCounter: row[6].integer ?? 0, operation: try calledOperation(of: entity, row[7], row[8]))
+    }
+
+    private func calledOperation(of entity: EntityMetadata, _ name: Value, _ parameters: Value) throws -> CalledOperation? {
+        guard let name = name.text, !name.isEmpty else { return nil }
+        guard let values = try? JSONValue(parsing: parameters.text ?? "").object else {
+            throw ObjectError(.corrupt, "\(entity.name): the parameters of a pending \(name) are damaged")
+        }
+        return CalledOperation(name: name, kind: try entity.operation(named: name).kind, parameters: values)
     }
 
     /// Writes the marks of a row into both tables; where a row is missing there is nothing to write.

@@ -4,12 +4,14 @@ package import MobileStore
 package struct OutboxRecord: Sendable, Equatable {
     /// The replay counter that the submit made: unique in this database, increasing.
     package var id: Int64
-    /// The modelled name of the object.
+    /// The modelled name of the object; of an operation that is an object of its own, the object that has it.
     package var entity: String
     package var surrogateKey: Int64
     package var change: Change
-    /// The modelled name of the operation; empty for the default create, update and delete.
+    /// The modelled name of the operation; empty for a create, update or delete that is the object's only one.
     package var operation: String
+    /// Values of the operation's parameters by name, those included that attributes fill.
+    package var parameters: JSONObject
     /// The id of the first operation of the tree that was submitted together: the server replays it in one transaction.
     package var batch: Int64
     /// Attribute values as they were at the submit, large ones left out: of an update those that it changed, of a create all; empty
@@ -41,20 +43,22 @@ extension PackageDatabase {
         try read { connection in
             try connection.rows(
                 """
-                SELECT "id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs"
+                SELECT "id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "parameters"
                 FROM "_outbox" WHERE "id" > ?1 ORDER BY "id" LIMIT ?2
                 """, [.integer(id), .integer(Int64(limit))]
-            ).map { try Self.record($0, connection) }
+            ).map { try record($0, connection) }
         }
     }
 
-    private static func record(_ row: [Value], _ connection: Connection) throws -> OutboxRecord {
+    private final func record(_ row: [Value], _ connection: Connection) throws -> OutboxRecord {
         let id = row[0].integer ?? 0
         let large = try connection.rows(
             "SELECT \"attribute\", \"value\" FROM \"_outbox_large\" WHERE \"operation\" = ?1 ORDER BY \"attribute\"", [.integer(id)])
         return OutboxRecord(
-            id: id, entity: row[1].text ?? "", surrogateKey: row[2].integer ?? 0, change: .init(rawValue: row[3].text ?? "") ?? .other,
-            operation: row[4].text ?? "", batch: row[5].integer ?? 0, attributes: try object(row[6]), primaryKey: try object(row[7]),
+            id: id, entity: try metadata.entity(named: row[1].text ?? "").serverName, surrogateKey: row[2].integer ?? 0,
+            change: .init(rawValue: row[3].text ?? "") ?? .other,
+            operation: row[4].text ?? "", parameters: try object(row[9]), batch: row[5].integer ?? 0, attributes: try object(row[6]),
+            primaryKey: try object(row[7]),
             references: try object(row[8]), largeValues: large.map { .init(attribute: $0[0].text ?? "", id: $0[1].integer) })
     }
 }
@@ -80,17 +84,20 @@ struct Submission {
     let original: [Value]?
     /// Positions of the values that an update has changed, attributes, then references; empty: all are sent.
     let changed: Set<Int>
+    let operation: SubmittedOperation
 
     func write(in transaction: Transaction) throws {
         try transaction.connection.execute(
             """
-            INSERT INTO "_outbox" ("id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "submitted")
-            VALUES (?1, ?2, ?3, ?4, '', ?5, ?6, ?7, ?8, ?9)
+            INSERT INTO "_outbox" ("id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "submitted",
+                "parameters")
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
             """,
             [
-                .integer(id), .text(entity.name), .integer(key), .text(change.rawValue), .integer(batch),
+                .integer(id), .text(entity.name), .integer(key), .text(change.rawValue), .text(operation.name), .integer(batch),
                 .text(JSONValue.object(attributes).description), .text(JSONValue.object(primaryKey).description),
                 .text(JSONValue.object(references).description), .text(content.map { SubmittedValues.text($0) } ?? ""),
+                .text(JSONValue.object(operation.parameters).description),
             ])
         guard let content else { return }
         for attribute in entity.largeAttributes {
@@ -103,7 +110,7 @@ struct Submission {
     }
 
     private var attributes: JSONObject {
-        guard let content else { return [:] }
+        guard let content, change != .other else { return [:] }
         return JSONObject(
             uniqueKeys: entity.attributes.filter { !$0.isLarge && isSent($0.index) }.map { ($0.name, $0.storage.json(content[$0.index])) })
     }

@@ -17,16 +17,16 @@ extension PackageDatabase {
 
     /// Makes every pending change of the package ready for the server; the next synchronization transports it. The form of the object is
     /// cheaper where one is at hand. SMP 2.3: `submitPendingOperations` of the database class.
-    public final func submitPendingOperations() throws { try submit(metadata.entities) }
+    public final func submitPendingOperations() throws { try submit(metadata.storedEntities) }
 
     /// The same without blocking a cooperative thread.
-    public final func submitPendingOperations() async throws { try await submit(metadata.entities) }
+    public final func submitPendingOperations() async throws { try await submit(metadata.storedEntities) }
 
     /// Makes the pending changes of the objects of a synchronization group ready. SMP 2.3: `submitPendingOperations:`.
-    public final func submitPendingOperations(group: String) throws { try submit(metadata.entities(inGroup: group)) }
+    public final func submitPendingOperations(group: String) throws { try submit(metadata.storedEntities(inGroup: group)) }
 
     /// The same without blocking a cooperative thread.
-    public final func submitPendingOperations(group: String) async throws { try await submit(metadata.entities(inGroup: group)) }
+    public final func submitPendingOperations(group: String) async throws { try await submit(metadata.storedEntities(inGroup: group)) }
 
     /// Makes the pending changes of one object of the model ready. SMP 2.3: `submitPendingOperations` of the MBO class.
     public final func submitPendingOperations(of entity: EntityMetadata) throws { try submit([entity]) }
@@ -36,10 +36,10 @@ extension PackageDatabase {
 
     /// Cancels every change of the package that was not submitted; what waits for an answer stays. SMP 2.3: `cancelPendingOperations` of
     /// the database class.
-    public final func cancelPendingOperations() throws { try cancel(metadata.entities, unsubmittedOnly: true) }
+    public final func cancelPendingOperations() throws { try cancel(metadata.storedEntities, unsubmittedOnly: true) }
 
     /// The same without blocking a cooperative thread.
-    public final func cancelPendingOperations() async throws { try await cancel(metadata.entities, unsubmittedOnly: true) }
+    public final func cancelPendingOperations() async throws { try await cancel(metadata.storedEntities, unsubmittedOnly: true) }
 
     /// Cancels every pending change of one object of the model. SMP 2.3: `cancelPendingOperations` of the MBO class.
     public final func cancelPendingOperations(of entity: EntityMetadata) throws { try cancel([entity], unsubmittedOnly: false) }
@@ -53,7 +53,7 @@ extension PackageDatabase {
     }
 
     private final var pendingTest: String {
-        let tables = metadata.entities.filter { !$0.isLocal }.map(\.sql.originalTable) + ["\"_outbox\""]
+        let tables = metadata.storedEntities.filter { !$0.isLocal }.map(\.sql.originalTable) + ["\"_outbox\""]
         return "SELECT 1 WHERE " + tables.map { "EXISTS (SELECT 1 FROM \($0))" }.joined(separator: " OR ")
     }
 

@@ -18,7 +18,7 @@ extension Transaction {
     }
 
     private func cancel(_ row: RowID) throws {
-        let entity = metadata.entities[row.entity]
+        let entity = metadata.storedEntities[row.entity]
         let original = try originalState(of: entity, row.key)
         let children = try children(of: entity, row.key, .pending)
         if let original { try restoreServerVersion(entity, row.key, original) }
@@ -29,9 +29,9 @@ extension Transaction {
         try setReplayState(ReplayState(change: mark, counter: replay.counter, submitted: 0, failed: 0), of: entity, row.key)
     }
 
-    /// Puts the server's version, or nothing where the server has none, in place of a pending row.
+    /// Puts the server's version, or nothing where the server has none, in place of a pending row. The server has no rows of operations.
     func restoreServerVersion(_ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws {
-        guard original.server == .present else { return try vanish(entity, key) }
+        guard original.server == .present, entity.otherOperation == nil else { return try vanish(entity, key) }
         try releaseLargeValues(of: entity, key)
         if original.replay.change == .delete {
             try connection.execute(entity.sql.restoreDeleted, [.integer(key)])

@@ -61,9 +61,11 @@ extension Transaction {
         switch replay.accept(id: record.id, serverCounter: counter) {
         case .older:
             // The row's marks stay; but a create that was changed and submitted again is an update from now on, whatever comes next.
+            if record.isCreate { try forgetCreate(of: entity, key, original) }
             if record.isCreate && original.server == .absent { try keepSubmittedAsServerVersion(record, entity, key, counter) }
             return false
         case .changedSince:
+            if record.isCreate { try forgetCreate(of: entity, key, original) }
             if original.isImported {
                 try keepSubmittedLargeValues(record, entity, key)
                 try setServerVersion(original.server, isImported: true, serverCounter: counter, of: entity, key)
@@ -82,6 +84,8 @@ extension Transaction {
     private func settleRow(
         _ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64, _ original: OriginalState, _ settled: ReplayState
     ) throws {
+        // An operation that is an object of its own is done with: the server has no row of it.
+        if entity.otherOperation != nil { return try vanish(entity, key) }
         let owners = try owners(of: entity, key), wasPresent = original.replay.change != .delete
         try releaseLargeValues(of: entity, key)
         try keepSubmittedLargeValues(record, entity, key)

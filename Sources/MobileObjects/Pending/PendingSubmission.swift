@@ -10,7 +10,7 @@ extension Transaction {
     func submitTree(of entity: EntityMetadata, _ key: Int64) throws -> Submitted {
         var submitted: Submitted = [:]
         var root = RowID(entity: entity.index, key: key), seen: Set<RowID> = [root]
-        while let owner = try owners(of: metadata.entities[root.entity], root.key).first(where: { !seen.contains($0) }),
+        while let owner = try owners(of: metadata.storedEntities[root.entity], root.key).first(where: { !seen.contains($0) }),
             try exists(owner)
         {
             seen.insert(owner)
@@ -22,14 +22,14 @@ extension Transaction {
     }
 
     private func exists(_ row: RowID) throws -> Bool {
-        let entity = metadata.entities[row.entity]
+        let entity = metadata.storedEntities[row.entity]
         if try replayState(of: entity, row.key) != nil { return true }
         return try originalState(of: entity, row.key) != nil
     }
 
     /// One walk over the tree: the create or update of a row before its children, its delete after them.
     private func submit(_ row: RowID, _ batch: inout Int64?, _ submitted: inout Submitted) throws {
-        let entity = metadata.entities[row.entity]
+        let entity = metadata.storedEntities[row.entity]
         let original = try originalState(of: entity, row.key)
         if let original, original.replay.change != .delete { try submitRow(entity, row, original, &batch, &submitted) }
         for child in try children(of: entity, row.key, .pending) { try submit(child, &batch, &submitted) }
@@ -44,10 +44,12 @@ extension Transaction {
         let id = try nextCounter(after: replay.counter)
         let isDelete = replay.change == .delete
         let known = try content(entity.sql.originalTable, of: entity, row.key)
+        let content = isDelete ? nil : try content(entity.sql.table, of: entity, row.key)
+        let change = try change(for: original, entity, row.key)
         let submission = Submission(
-            entity: entity, key: row.key, id: id, batch: batch ?? id, change: try change(for: original, entity, row.key),
-            content: isDelete ? nil : try content(entity.sql.table, of: entity, row.key),
-            original: original.server == .absent && !isDelete ? nil : known, changed: try changedValues(of: entity, row.key))
+            entity: entity, key: row.key, id: id, batch: batch ?? id, change: change, content: content,
+            original: original.server == .absent && !isDelete ? nil : known, changed: try changedValues(of: entity, row.key),
+            operation: try entity.submittedOperation(change, original.operation, content ?? known ?? []))
         try submission.write(in: self)
         batch = submission.batch
         replay.submit(counter: id)
@@ -59,7 +61,8 @@ extension Transaction {
     /// A create that was changed while its answer is awaited, or that an answer to an older submission accepted, is sent as an update: a
     /// second create would make a second row.
     private func change(for original: OriginalState, _ entity: EntityMetadata, _ key: Int64) throws -> OutboxRecord.Change {
-        switch original.replay.change {
+        if entity.otherOperation != nil { return .other }
+        return switch original.replay.change {
         case .delete: .delete
         case .create: try original.server != .absent || hasUnansweredCreate(entity, key) ? .update : .create
         case .update, .parent, .none: .update

@@ -56,7 +56,7 @@ extension Connection {
     /// The last replay counter that was drawn; 0 before the first.
     func lastReplayCounter(_ metadata: PackageMetadata) throws -> Int64 {
         var last = try PackageSettings(self).integer(.replayCounter) ?? 0
-        for entity in metadata.entities where !entity.isLocal {
+        for entity in metadata.storedEntities where !entity.isLocal {
             last = max(last, try first("SELECT max(\"_rc\") FROM \(entity.sql.originalTable)")?.first?.integer ?? 0)
         }
         return last

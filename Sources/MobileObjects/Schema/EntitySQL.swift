@@ -75,7 +75,7 @@ struct EntitySQL: Sendable {
         behindKey = try select(#""_sk" > ?1"#)
         self.all = try select(nil)
         selectState = #"SELECT "_pc", "_rc", "_rp", "_rf" FROM \#(table) WHERE "_sk" = ?1"#
-        selectOriginal = #"SELECT "_pc", "_rc", "_rp", "_rf", "_sv", "_im", "_sc" FROM \#(original) WHERE "_sk" = ?1"#
+        selectOriginal = #"SELECT "_pc", "_rc", "_rp", "_rf", "_sv", "_im", "_sc", "_on", "_pa" FROM \#(original) WHERE "_sk" = ?1"#
         let places = (1...5 + content.count).map { "?\($0)" }.joined(separator: ", ")
         insert = "INSERT INTO \(table) (\(all)) VALUES (\(places))"
         keyExists = #"SELECT "_sk" FROM \#(table) WHERE \#(keyTest.isEmpty ? "0" : keyTest) LIMIT 1"#

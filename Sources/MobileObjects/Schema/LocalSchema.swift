@@ -60,7 +60,7 @@ struct LocalSchema {
     }
 
     /// The statements that make the tables of the model's objects, in its order.
-    var statements: [String] { metadata.entities.flatMap(Self.statements) }
+    var statements: [String] { metadata.storedEntities.flatMap(Self.statements) }
 
     private static func statements(_ entity: EntityMetadata) -> [String] {
         let sql = entity.sql
@@ -80,7 +80,8 @@ struct LocalSchema {
             statements.append("CREATE INDEX \(name) ON \(sql.table) (\(column))")
         }
         guard !entity.isLocal else { return statements }
-        let server = ["_sv", "_im", "_sc"].map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" } + [#""_ch" TEXT NOT NULL DEFAULT ''"#]
+        let server =
+            ["_sv", "_im", "_sc"].map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" } + ["_ch", "_on", "_pa"].map { "\"\($0)\" TEXT NOT NULL DEFAULT ''" }
         statements.append("CREATE TABLE \(sql.originalTable) (\(([key] + content + state + server).joined(separator: ", ")))")
         return statements
     }

@@ -75,7 +75,7 @@ extension Transaction {
     /// personalization and local objects stay. SMP 2.3: `cleanAllData`.
     package func cleanAllData() throws {
         try keepCounter()
-        for entity in metadata.entities where !entity.isLocal {
+        for entity in metadata.storedEntities where !entity.isLocal {
             try connection.execute("DELETE FROM \(entity.sql.table)")
             try connection.execute("DELETE FROM \(entity.sql.originalTable)")
         }

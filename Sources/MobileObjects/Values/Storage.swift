@@ -40,7 +40,7 @@ enum Storage: Sendable, Equatable {
         case .time: self = .time
         case .dateTime: self = .dateTime
         case .bigString, .bigBinary: self = .large
-        case .structure, .list: self = .json
+        case .structure, .list, .nullableList: self = .json
         }
     }
 

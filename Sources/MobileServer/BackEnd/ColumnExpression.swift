@@ -15,7 +15,7 @@ enum ColumnExpression {
         switch attribute.type {
         case .byte, .short, .int, .long, .integer: "CAST(\(column) AS INTEGER)"
         case .boolean: boolean(column)
-        case .string, .char, .structure, .list, .bigString: "CAST(\(column) AS TEXT)"
+        case .string, .char, .structure, .list, .nullableList, .bigString: "CAST(\(column) AS TEXT)"
         case .binary, .bigBinary: "CAST(\(column) AS BLOB)"
         case .float, .double: "CAST(\(column) AS REAL)"
         case .decimal: decimal(column, precision: attribute.precision ?? 18, scale: attribute.scale ?? 2)

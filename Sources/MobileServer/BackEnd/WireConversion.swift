@@ -28,7 +28,7 @@ enum WireConversion {
             guard let double = json.double else { throw mismatch("a number", json) }
             return .real(double)
         case .decimal: return try decimal(json, of: attribute, affinity)
-        case .string, .char, .structure, .list, .bigString:
+        case .string, .char, .structure, .list, .nullableList, .bigString:
             guard let string = json.string else { throw mismatch("a string", json) }
             return .text(string)
         case .binary, .bigBinary:

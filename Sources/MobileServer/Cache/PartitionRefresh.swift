@@ -171,7 +171,7 @@ extension AttributeModel {
         case .float, .double: .real
         case .decimal: (precision ?? 18) <= ColumnExpression.scaledDigits ? .integer : .text
         case .binary, .bigBinary: .blob
-        case .string, .char, .date, .time, .dateTime, .structure, .list, .bigString: .text
+        case .string, .char, .date, .time, .dateTime, .structure, .list, .nullableList, .bigString: .text
         }
     }
 

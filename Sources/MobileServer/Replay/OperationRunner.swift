@@ -175,10 +175,19 @@ struct OperationRunner {
     ) throws -> Value {
         if name.hasPrefix("old.") { return current[String(name.dropFirst(4))] ?? .null }
         if let parameter = modelled.parameters.first(where: { $0.name == name }) {
+            if let value = filledValue(of: parameter, row, current) { return value }
             guard let json = frame.parameters[name] ?? frame.attributes[name] ?? parameter.modelDefault else { return .null }
-            return try WireConversion.value(json, of: AttributeModel(parameter), affinity: .numeric)
+            return try WireConversion.value(json, of: row.object.attribute(of: parameter), affinity: .numeric)
         }
         return row.values[name] ?? current[name] ?? .null
+    }
+
+    /// The value of a parameter that an attribute fills, where the server knows better than the device: a parent's key that the back end has
+    /// just made, and what the back end assigned to this row.
+    private func filledValue(of parameter: ParameterModel, _ row: RowValues, _ current: [String: Value]) -> Value? {
+        guard let name = parameter.attribute else { return nil }
+        let isAssigned = row.object.model.attribute(named: name)?.isGenerated ?? false
+        return row.values[name] ?? (isAssigned ? current[name] : nil)
     }
 }
 

@@ -31,7 +31,7 @@ struct UploadCheck {
             guard let parameter = modelled.parameters.first(where: { $0.name == member.key }) else {
                 throw unknown(frame, "parameter of \"\(modelled.name)\"", member.key)
             }
-            try check(member.value, of: AttributeModel(parameter), frame)
+            try check(member.value, of: object.attribute(of: parameter), frame)
         }
         for name in operation.largeValues.keys where !object.largeAttributes.contains(where: { $0.name == name }) {
             throw unknown(frame, "large attribute", name)
@@ -63,6 +63,11 @@ struct UploadCheck {
 }
 
 extension ObjectPlan {
+    /// A parameter of an operation as if it were an attribute, for the rules of values: the one that fills it, if one does.
+    func attribute(of parameter: ParameterModel) -> AttributeModel {
+        parameter.attribute.flatMap { model.attribute(named: $0) } ?? AttributeModel(parameter)
+    }
+
     /// The operation of the model that a frame means; nil where there is none of its name and kind.
     func operation(_ frame: OperationFrame) -> OperationModel? {
         model.operations.first { $0.kind == frame.change.kind && (frame.operation == nil || frame.operation == $0.name) }

@@ -17,7 +17,8 @@ struct OutgoingOperation {
         frame = OperationFrame(
             id: record.id, object: record.entity, change: .init(rawValue: record.change.rawValue) ?? .other,
             operation: record.operation.isEmpty ? nil : record.operation, batch: record.batch, key: record.surrogateKey,
-            attributes: record.attributes, primaryKey: record.primaryKey, refs: record.references)
+            attributes: record.attributes, primaryKey: record.primaryKey, refs: record.references,
+            parameters: record.parameters)
         largeValues = record.largeValues.map { LargeValue(attribute: $0.attribute, id: $0.id) }
     }
 }

@@ -9,9 +9,9 @@ public final class CRM: PackageDatabase, @unchecked Sendable {
     /// What is known about the package at run time, made from the model once.
     public static let metadata = PackageMetadata(generatedFrom: modelJSON)
 
-    /// The generated class of each object, in the order of the model.
+    /// The generated class of each object, in the order of the model, then those of operations.
     public override class var entityClasses: [Entity.Type] {
-        [Customer.self, SalesOrder.self, SalesOrderLine.self, Product.self, Visit.self]
+        [Customer.self, SalesOrder.self, SalesOrderLine.self, Product.self, Visit.self, CustomerRaiseCreditLimitOperation.self]
     }
 
     /// Opens the local database, creates it where there is none, and brings the tables of an older release up to date.

@@ -4,7 +4,7 @@ public import Foundation
 public import MobileObjects
 
 /// A company that buys, or may buy one day.
-public final class Customer: Entity, QueryableEntity {
+public final class Customer: Entity, QueryableEntity, SavableEntity {
     /// The database class of the package.
     public typealias Package = CRM
     /// What is known about the class at run time.
@@ -290,4 +290,78 @@ public struct CustomerSubscription: SubscriptionParameters {
     public var parameters: [String: AttributeValue] {
         ["region": region.attributeValue]
     }
+}
+
+/// Adds to what a customer may owe.
+///
+/// The operation `raiseCreditLimit` of ``Customer``: give its parameters values, save it and submit it. It is gone when the server has done it.
+public final class CustomerRaiseCreditLimitOperation: Entity, QueryableEntity, SavableEntity {
+    /// The database class of the package.
+    public typealias Package = CRM
+    /// What is known about the class at run time.
+    public static let metadata = CRM.metadata.operationClasses[0]
+
+    // MARK: Attributes
+
+    /// The parameter `customerId`.
+    public var customerId: Int64 {
+        get { stored.customerId }
+        set { stored.customerId = newValue; attributeChanged(0) }
+    }
+
+    /// The parameter `amount`. At most 18 digits, 2 of them behind the point.
+    public var amount: Decimal {
+        get { stored.amount }
+        set { stored.amount = newValue; attributeChanged(1) }
+    }
+
+    // MARK: Values of the attributes
+
+    private struct Stored {
+        var customerId: Int64 = 0
+        var amount: Decimal = 0
+    }
+    private var stored: Stored
+
+    /// A new object with the default values of its attributes, for the runtime; applications call `init(in:)`.
+    public required init(context: EntityContext) {
+        stored = Stored()
+        super.init(context: context)
+    }
+
+    /// The object of a row whose attributes begin at `column`, for the runtime.
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
+        stored = Stored(
+            customerId: row.integer(column),
+            amount: row.decimal(column + 1, scale: 2))
+        super.init(row: row, at: column, context: context)
+    }
+
+    // MARK: Access by position, for the runtime
+
+    public override func value(ofAttribute index: Int) -> AttributeValue {
+        switch index {
+        case 0: customerId.attributeValue
+        case 1: amount.attributeValue
+        default: super.value(ofAttribute: index)
+        }
+    }
+
+    public override func setValue(_ value: AttributeValue, ofAttribute index: Int) throws {
+        switch index {
+        case 0: customerId = try convert(value, ofAttribute: 0)
+        case 1: amount = try convert(value, ofAttribute: 1)
+        default: try super.setValue(value, ofAttribute: index)
+        }
+    }
+
+    // MARK: Queries
+
+    /// The attributes that queries can compare, as the root of key paths: `\.customerId`.
+    public struct Columns: Sendable {
+        public let customerId = Column<CustomerRaiseCreditLimitOperation, Int64>(0, "customerId")
+        public let amount = Column<CustomerRaiseCreditLimitOperation, Decimal>(1, "amount")
+    }
+    /// The attributes, for queries.
+    public static let columns = Columns()
 }

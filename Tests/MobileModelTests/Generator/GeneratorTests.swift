@@ -104,10 +104,10 @@ import Testing
 
     @Test("FND-09: only a class whose model allows queries made at run time has findWithQuery and its relatives")
     func dynamicQueries() throws {
-        #expect(try note("{\"name\": \"text\", \"type\": \"string\"}").contains("public final class Note: Entity, QueryableEntity {"))
+        #expect(try note("{\"name\": \"text\", \"type\": \"string\"}").contains("public final class Note: Entity, QueryableEntity, SavableEntity {"))
         let json = try ShopModel.json(replacing: "\"name\": \"Note\"", with: "\"name\": \"Note\", \"dynamicQueries\": false")
         let text = try #require(try files(json)["Note.swift"])
-        #expect(text.contains("public final class Note: Entity, ModelledEntity {") && !text.contains("QueryableEntity"))
+        #expect(text.contains("public final class Note: Entity, ModelledEntity, SavableEntity {") && !text.contains("QueryableEntity"))
     }
 
     @Test func `the embedded model is the model, whatever its texts hold`() throws {

@@ -20,7 +20,8 @@ import Testing
             ("structure", ModelFormat.structure), ("personalizationKey", ModelFormat.personalizationKey),
             ("synchronizationGroup", ModelFormat.synchronizationGroup), ("backEnd", ModelFormat.backEnd), ("object", ModelFormat.object),
             ("attribute", ModelFormat.attribute), ("relationship", ModelFormat.relationship),
-            ("synchronizationParameter", ModelFormat.synchronizationParameter), ("parameter", ModelFormat.parameter), ("query", ModelFormat.query),
+            ("synchronizationParameter", ModelFormat.synchronizationParameter), ("parameter", ModelFormat.parameter),
+            ("operationParameter", ModelFormat.operationParameter), ("query", ModelFormat.query),
             ("operation", ModelFormat.operation), ("binding", ModelFormat.binding), ("changeDetection", ModelFormat.changeDetection),
         ])
     func keys(name: String, keys: [String]) throws {

@@ -1,3 +1,6 @@
+import MobileModel
+import Testing
+
 /// What belongs to an object: keys, relationships, queries, operations, bindings.
 extension BadModelTests {
     static let keys = [
@@ -119,9 +122,55 @@ extension BadModelTests {
             "\"name\": \"merge\"", "\"name\": \"city\"", "objects[0].operations[2].name",
             "the operation \"city\" and the attribute \"city\" have the same Swift name \"city\""),
         BadModel(
+            "{\"name\": \"into\", \"type\": \"long\"}", "{\"name\": \"into\", \"type\": \"long\", \"attribute\": \"id\"}",
+            "objects[0].operations[2].parameters[0].attribute",
+            "the operation \"merge\" belongs to no row, so no attribute fills its parameters; remove \"attribute\"; callers give the value"),
+        BadModel(
+            "\"name\": \"into\", \"type\": \"long\"}], \"statements\": [\"UPDATE customer SET merged = :into\"]",
+            "\"name\": \"pending\", \"type\": \"long\"}], \"statements\": [\"UPDATE customer SET merged = :pending\"]",
+            "objects[0].operations[2].parameters[0].name", "every object has an attribute \"pending\" of its own; choose another name"),
+        filled(
+            "{\"name\": \"p\", \"type\": \"string\", \"attribute\": \"sate\"}",
+            "the object \"Order\" has no attribute \"sate\"; did you mean \"state\"?"),
+        filled("{\"name\": \"p\", \"type\": \"long\", \"attribute\": \"state\"}", "\"state\" is a string, the parameter \"p\" a long"),
+        filled(
+            "{\"name\": \"p\", \"type\": \"string\", \"attribute\": \"state\", \"default\": \"x\"}",
+            "\"p\" is filled from \"state\"; it needs no default",
+            key: "default"),
+        filled(
+            "{\"name\": \"customerId\", \"type\": \"string\", \"attribute\": \"state\"}",
+            "\"customerId\" is an attribute; it is filled from the object; remove the parameter, or rename it", key: "name", parameter: "customerId"),
+        filled(
+            "{\"name\": \"self\", \"type\": \"string\"}", "\"self\" cannot be an argument of a method; choose another name", key: "name",
+            parameter: "self"),
+        BadModel(
             "\"local\": true,", "\"local\": true, \"operations\": [\"create\"],", "objects[2].operations",
             "the object \"Note\" is local; its changes are never replayed; remove the operations"),
     ]
+
+    /// A parameter of the order's update that is wrong.
+    private static func filled(_ declaration: String, _ message: String, key: String = "attribute", parameter: String = "p") -> BadModel {
+        BadModel(
+            "\"kind\": \"update\", \"statements\": [\"UPDATE orders SET state = :state",
+            "\"kind\": \"update\", \"parameters\": [\(declaration)], \"statements\": [\"UPDATE orders SET state = :\(parameter)",
+            "objects[1].operations[0].parameters[0].\(key)", message)
+    }
+
+    @Test(
+        "GEN-16: an operation named like an attribute, also where the runtime has that name, is an error of the model",
+        arguments: ["create", "update", "delete", "other"], ["city", "description", "id"])
+    func operationNames(kind: String, name: String) throws {
+        let part = "{\"name\": \"city\", \"type\": \"string\", \"nullable\": true, \"length\": 40}"
+        let json = try ShopModel.json(replacing: part, with: part + ", {\"name\": \"description\", \"type\": \"string\"}")
+            .replacing("\"merge\", \"kind\": \"other\"", with: "\"\(name)\", \"kind\": \"\(kind)\"")
+        let error = #expect(throws: ModelError.self) { _ = try PackageModel(json: json, file: "shop.mbo.json") }
+        let problem = try #require(error?.problems.first { $0.path.description == "objects[0].operations[2].name" })
+        #expect(
+            problem.cause
+                == (name == "city"
+                    ? "the operation \"city\" and the attribute \"city\" have the same Swift name \"city\""
+                    : "\"\(name)\" is a method of every object"))
+    }
 
     static let bindings = [
         BadModel(

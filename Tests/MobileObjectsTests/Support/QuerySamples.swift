@@ -36,7 +36,7 @@ enum QuerySamples {
                     SELECT x.* FROM Customer x JOIN SalesOrder s ON s.cust_id = x.id
                     GROUP BY x.id HAVING sum(s.total) >= :least AND avg(s.total) > 1.50 ORDER BY sum(s.total) DESC
                     """),
-        ])
+        ], operations: OperationModel.plain)
 
     private static let order = ObjectModel(
         name: "SalesOrder",
@@ -47,7 +47,7 @@ enum QuerySamples {
             AttributeModel(name: "region", type: .string, isNullable: true),
             AttributeModel(name: "total", type: .decimal, precision: 12, scale: 2, defaultValue: "0"),
         ],
-        primaryKey: ["id"])
+        primaryKey: ["id"], operations: OperationModel.plain)
 
     static let attributes: [AttributeModel] = [
         AttributeModel(name: "string", type: .string, isNullable: true),
@@ -75,7 +75,7 @@ enum QuerySamples {
     private static let allType = ObjectModel(
         name: "AllType",
         attributes: [AttributeModel(name: "id", type: .long), AttributeModel(name: "name", type: .string)] + attributes,
-        primaryKey: ["id"])
+        primaryKey: ["id"], operations: OperationModel.plain)
 
     private static let hidden = ObjectModel(
         name: "Hidden", attributes: [AttributeModel(name: "id", type: .long)], primaryKey: ["id"], allowsDynamicQueries: false)

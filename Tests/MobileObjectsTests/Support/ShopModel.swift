@@ -39,7 +39,7 @@ enum ShopModel {
             QueryModel(
                 name: "findFirstOf", parameters: [ParameterModel(name: "status", type: .string)], isSingle: true,
                 sql: "SELECT DISTINCT x.* FROM Customer x JOIN SalesOrder o ON o.customerId = x.id WHERE o.status = :status ORDER BY x.name LIMIT 1"),
-        ])
+        ], operations: OperationModel.plain)
 
     private static let order = ObjectModel(
         name: "SalesOrder",
@@ -54,7 +54,7 @@ enum ShopModel {
             RelationshipModel(
                 name: "lines", target: "Line", cardinality: .oneToMany, isComposite: true, inverse: "order",
                 mapping: [.init(source: "number", target: "orderNumber")]),
-        ])
+        ], operations: OperationModel.plain)
 
     private static let line = ObjectModel(
         name: "Line",
@@ -64,7 +64,8 @@ enum ShopModel {
             AttributeModel(name: "text", type: .string),
         ],
         primaryKey: ["orderNumber", "line"],
-        relationships: [RelationshipModel(name: "order", target: "SalesOrder", cardinality: .manyToOne, inverse: "lines")])
+        relationships: [RelationshipModel(name: "order", target: "SalesOrder", cardinality: .manyToOne, inverse: "lines")],
+        operations: OperationModel.plain)
 
     private static let product = ObjectModel(
         name: "Product",
@@ -76,7 +77,7 @@ enum ShopModel {
             AttributeModel(name: "picture", type: .bigBinary, isNullable: true),
             AttributeModel(name: "manual", type: .bigString, isNullable: true),
         ],
-        primaryKey: ["id"], synchronizationGroup: "catalog")
+        primaryKey: ["id"], operations: OperationModel.plain, synchronizationGroup: "catalog")
 
     private static let note = ObjectModel(
         name: "Note", isLocal: true,

@@ -29,7 +29,7 @@ import Testing
         let picture = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         let product = try #require(try Product.findByPrimaryKey(3, in: first.crm))
         try write(picture, to: product.picture)
-        try product.save()
+        try product.update()
         try product.submitPending()
         let customer = try #require(try Customer.findByPrimaryKey(1, in: first.crm))
         customer.creditLimit = -1

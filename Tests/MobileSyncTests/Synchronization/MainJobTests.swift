@@ -168,7 +168,7 @@ import Testing
         let product = try #require(try Product.findByPrimaryKey(2, in: first.crm))
         let picture = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 17 ^ $0 >> 8) }
         try write(picture, to: product.picture)
-        try product.save()
+        try product.update()
         try product.submitPending()
         let result = try first.crm.synchronize()
         #expect(result.operationsAccepted == 1 && result.bytesSent > Int64(picture.count))

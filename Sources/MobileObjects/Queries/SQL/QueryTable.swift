@@ -55,7 +55,7 @@ enum SyntheticAttribute: String, CaseIterable {
         case .replayFailure: "\(source).\"_rf\""
         case .hasLogRecords:
             """
-            EXISTS (SELECT 1 FROM "_log_record" WHERE "component" = \(component(entity.name)) \
+            EXISTS (SELECT 1 FROM "_log_record" WHERE "component" = \(component(entity.serverName)) \
             AND "entity_key" = CAST(\(source)."_sk" AS TEXT) AND "state" <> 3)
             """
         }

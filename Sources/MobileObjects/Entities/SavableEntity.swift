@@ -1,0 +1,34 @@
+import MobileModel
+import MobileStore
+
+/// A class that has `save`: its object in the model has exactly one create and one update operation, and the attributes fill all of their
+/// parameters; or it is a local object. Other classes are created and updated by the operations that the model gives them.
+public protocol SavableEntity: Entity {}
+
+extension SavableEntity {
+    /// Creates the object if it is new, else updates it; then its composite children that are new or changed, and theirs, parents before
+    /// children, all in one transaction. SMP 2.3: `save`.
+    /// - Throws: as `create()` and `update()`.
+    public func save() throws {
+        try requireSavable()
+        try writeChanges(cascading: true)
+    }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func save() async throws {
+        try requireSavable()
+        try await writeChanges(cascading: true)
+    }
+}
+
+extension Entity {
+    /// What the compiler knows of generated classes, and nobody before now of generic ones.
+    fileprivate final func requireSavable() throws {
+        if presence == .deleted { try requireStored("save") }
+        guard metadata.model.isSavable else {
+            throw ObjectError(
+                .noSuchOperation,
+                "save of \(metadata.name): the model has not exactly one create and one update that the attributes fill completely")
+        }
+    }
+}

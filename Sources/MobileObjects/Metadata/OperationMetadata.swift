@@ -1,0 +1,83 @@
+public import MobileModel
+
+/// What is known about one operation at run time. SMP 2.3: `SUPOperationMetaData`.
+public struct OperationMetadata: Sendable {
+    /// Position in ``EntityMetadata/operations``, from 0: the number that generated code uses.
+    public let index: Int
+    /// The modelled name.
+    public let name: String
+    /// What the operation does to a row; other: nothing to one.
+    public let kind: OperationModel.Kind
+    /// In the order of the model, those included that attributes fill.
+    public let parameters: [ParameterMetadata]
+    /// Whether it is behind the plain `create`, `update` or `delete`.
+    public let isDefault: Bool
+    /// Whether the object has no other operation of the kind: a server then needs no name.
+    let isOnlyOfItsKind: Bool
+    let model: OperationModel
+
+    init(_ model: OperationModel, index: Int, of object: ObjectModel, _ attributes: [AttributeMetadata]) {
+        self.index = index
+        self.model = model
+        name = model.name
+        kind = model.kind
+        isDefault = object.defaultOperation(model.kind)?.name == model.name
+        isOnlyOfItsKind = object.operations.count { $0.kind == model.kind } == 1
+        parameters = model.parameters.map { parameter in
+            ParameterMetadata(parameter, attribute: parameter.attribute.flatMap { name in attributes.first { $0.name == name } })
+        }
+    }
+
+    /// The parameters that callers give, in the order of the model.
+    public var ownParameters: [ParameterMetadata] { parameters.filter { $0.attribute == nil } }
+
+    /// The parameter with this name.
+    /// - Throws: ``ObjectError/Code/noSuchParameter``.
+    public func parameter(named name: String) throws -> ParameterMetadata {
+        guard let parameter = parameters.first(where: { $0.name == name }) else {
+            throw ObjectError(.noSuchParameter, "operation \"\(self.name)\" has no parameter \"\(name)\"")
+        }
+        return parameter
+    }
+}
+
+/// What is known about one parameter of an operation at run time. SMP 2.3: `SUPParameterMetaData`.
+public struct ParameterMetadata: Sendable {
+    /// The modelled name.
+    public let name: String
+    /// The type of its values; its ``AttributeType/name`` is the one that the model writes.
+    public let dataType: AttributeType
+    /// Whether there may be no value.
+    public let isNullable: Bool
+    /// The value that is taken where the caller gives none; nil where one must be given.
+    public let defaultValue: AttributeValue?
+    /// Name of the attribute that fills the parameter; nil where callers give the value.
+    public let attribute: String?
+
+    let storage: Storage
+    /// Position of the attribute that fills the parameter.
+    let attributeIndex: Int?
+
+    init(_ model: ParameterModel, attribute: AttributeMetadata?) {
+        name = model.name
+        dataType = model.type
+        isNullable = model.isNullable
+        let storage = attribute?.storage ?? Storage(AttributeModel(ofParameter: model))
+        self.storage = storage
+        // Spelled out, because a bare `nil` would be the value null.
+        let without: AttributeValue? = model.isNullable ? .some(.null) : Optional<AttributeValue>.none
+        defaultValue = model.defaultValue.flatMap { storage.attributeValue(ofDefault: $0) } ?? without
+        self.attribute = attribute?.name
+        attributeIndex = attribute?.index
+    }
+}
+
+/// Whose operation the class of an operation is.
+public struct OtherOperation: Sendable {
+    /// Position of the object in ``PackageMetadata/entities``.
+    public let objectIndex: Int
+    /// The object's modelled name.
+    public let objectName: String
+    /// The operation, as the object has it.
+    public let operation: OperationMetadata
+}

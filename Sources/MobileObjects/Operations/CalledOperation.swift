@@ -1,0 +1,98 @@
+import MobileModel
+import MobileStore
+
+/// A create, update or delete that was called by its name, with the values that its caller gave. It lies beside the original state of the row
+/// that it changed, in the columns `_on` and `_pa`, and goes to the outbox when the row is submitted.
+///
+/// **There is one per row.** Why: a submission is one operation on the server, with the row's attributes as they are then.
+struct CalledOperation: Sendable, Equatable {
+    let name: String
+    let kind: OperationModel.Kind
+    /// The values of the parameters that the caller gave, by name, in the form in which they travel.
+    let parameters: JSONObject
+}
+
+extension OperationMetadata {
+    /// A call with these values, in the order of ``ownParameters``.
+    /// - Throws: ``ObjectError/Code/invalidValue`` for a value that does not fit its parameter, ``ObjectError/Code/noSuchParameter`` where there
+    ///   are too many.
+    func called(with values: [AttributeValue]) throws -> CalledOperation {
+        let own = ownParameters
+        guard values.count <= own.count else {
+            throw ObjectError(.noSuchParameter, "operation \"\(name)\" has \(own.count) parameters, \(values.count) values were given")
+        }
+        let parameters = try own.enumerated().map { index, parameter in
+            let value = index < values.count ? values[index] : parameter.defaultValue ?? .null
+            return (parameter.name, try parameter.json(value, of: self))
+        }
+        return CalledOperation(name: name, kind: kind, parameters: JSONObject(uniqueKeys: parameters))
+    }
+
+    /// The values of ``ownParameters`` from values by name; what is left out has its default.
+    /// - Throws: ``ObjectError/Code/noSuchParameter`` for a name that is none of them, and for one without value and default.
+    func ordered(_ values: [String: AttributeValue]) throws -> [AttributeValue] {
+        for name in values.keys.sorted() {
+            if let attribute = try parameter(named: name).attribute {
+                throw ObjectError(
+                    .noSuchParameter, "parameter \"\(name)\" of operation \"\(self.name)\" is filled from the attribute \"\(attribute)\"")
+            }
+        }
+        return try ownParameters.map { parameter in
+            guard let value = values[parameter.name] ?? parameter.defaultValue else {
+                throw ObjectError(.noSuchParameter, "operation \"\(name)\": the parameter \"\(parameter.name)\" is missing")
+            }
+            return value
+        }
+    }
+}
+
+extension ParameterMetadata {
+    /// The value in the form in which it travels.
+    fileprivate func json(_ value: AttributeValue, of operation: OperationMetadata) throws -> JSONValue {
+        guard let stored = storage.stored(value), isNullable || !stored.isNull else {
+            let found = value.isNull ? "null" : "a value of another type or out of range"
+            throw ObjectError(.invalidValue, "parameter \"\(name)\" of operation \"\(operation.name)\": \(found), expected \(dataType)")
+        }
+        return storage.json(stored)
+    }
+}
+
+extension Transaction {
+    /// Whether a change of a row may follow the one that is pending. A change that was called by its name and not submitted yet is followed by
+    /// none but the same again: its parameters would go with values that they were not given for. After a rejection they may be followed by
+    /// changes of attributes, which are then sent with the same parameters.
+    /// - Throws: ``ObjectError/Code/otherOperationPending``.
+    func checkMayFollow(_ called: CalledOperation?, _ entity: EntityMetadata, _ key: Int64, _ replay: ReplayState) throws {
+        if let called, replay.change == .create, called.kind != .create || replay.submitted != 0 {
+            throw ObjectError(
+                .otherOperationPending, "\(called.name) of \(entity.name) \(key): its create is pending; wait for the server's answer")
+        }
+        guard replay.needsSubmit, replay.failed == 0, let pending = try originalState(of: entity, key)?.operation, pending.name != called?.name
+        else { return }
+        throw ObjectError(
+            .otherOperationPending,
+            "\(called?.name ?? "update") of \(entity.name) \(key): it was changed by \(pending.name) already; submit or cancel that first")
+    }
+
+    /// Notes which operation goes with a pending change, once it is written.
+    /// - Parameter before: the row's marks before the change.
+    func noteOperation(_ called: CalledOperation?, of entity: EntityMetadata, _ key: Int64, before: ReplayState) throws {
+        if let called {
+            try setOperation(called, of: entity, key)
+        } else if before.change != .create, before.failed == 0 {
+            // A plain update after the submit of a named one. A create goes under its name until the server has it, a rejected change again.
+            try setOperation(nil, of: entity, key)
+        }
+    }
+
+    /// The server has the row: if it is sent again, it is by an update.
+    func forgetCreate(of entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws {
+        if original.operation?.kind == .create { try setOperation(nil, of: entity, key) }
+    }
+
+    func setOperation(_ called: CalledOperation?, of entity: EntityMetadata, _ key: Int64) throws {
+        try connection.execute(
+            "UPDATE \(entity.sql.originalTable) SET \"_on\" = ?2, \"_pa\" = ?3 WHERE \"_sk\" = ?1",
+            [.integer(key), .text(called?.name ?? ""), .text(called.map { JSONValue.object($0.parameters).description } ?? "")])
+    }
+}

@@ -1,0 +1,124 @@
+import MobileModel
+import MobileStore
+
+/// Operations by their names. Generated methods and generic access come together here.
+extension Entity {
+    /// Does the operation at a position of the model; called by generated methods.
+    ///
+    /// A create inserts the object, as `create()` does; one that was not submitted yet, or was rejected, may be called again, with other
+    /// parameters. An update writes the changed attributes, and is pending even where none was changed. A delete removes the row. The operation's
+    /// name and parameters lie beside the row until it is submitted, in the same transaction as the change.
+    /// - Parameters:
+    ///   - index: position in ``EntityMetadata/operations``.
+    ///   - values: of the parameters that no attribute fills, in the order of the model.
+    /// - Throws: ``ObjectError``: as `create()`, `update()` and `delete()`; `.invalidValue` for a value that does not fit its parameter,
+    ///   `.otherOperationPending` where another operation changed the row and is not submitted yet, or the row's create is not answered.
+    public final func perform(operation index: Int, _ values: [AttributeValue] = []) throws {
+        guard let called = try prepare(index, values) else { return try performDefault(metadata.operations[index].kind) }
+        guard called.kind == .delete else { return try writeChanges(cascading: false, calling: called) }
+        let metadata = metadata, key = surrogateKey
+        applyDelete(try package.write("\(called.name) \(metadata.name)") { try $0.delete(metadata, key, by: called) })
+    }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) final func perform(operation index: Int, _ values: [AttributeValue] = []) async throws {
+        guard let called = try prepare(index, values) else { return try await performDefault(metadata.operations[index].kind) }
+        guard called.kind == .delete else { return try await writeChanges(cascading: false, calling: called) }
+        let metadata = metadata, key = surrogateKey
+        applyDelete(try await package.write("\(called.name) \(metadata.name)") { try $0.delete(metadata, key, by: called) })
+    }
+
+    /// Calls an operation of the model by its name, with parameters by theirs; what is left out has its default. One that is no create, update or
+    /// delete becomes an object of its own, saved and returned, to be submitted. SMP 2.3: the object manager.
+    /// - Returns: the object that is pending now: this one, or that of the operation.
+    /// - Throws: ``ObjectError``: `.noSuchOperation`, `.noSuchParameter` (for a name that is no parameter of the operation or is filled by an
+    ///   attribute, and for one without a value), `.invalidValue`; else as `create()`, `update()` and `delete()`.
+    @discardableResult
+    public final func call(_ operation: String, _ parameters: [String: AttributeValue] = [:]) throws -> Entity {
+        let operation = try metadata.operation(named: operation)
+        let values = try operation.ordered(parameters)
+        guard operation.kind == .other else {
+            try perform(operation: operation.index, values)
+            return self
+        }
+        let object = try newOperation(operation, values)
+        try object.create()
+        return object
+    }
+
+    /// The same without blocking a cooperative thread.
+    @discardableResult
+    public nonisolated(nonsending) final func call(_ operation: String, _ parameters: [String: AttributeValue] = [:]) async throws -> Entity {
+        let operation = try metadata.operation(named: operation)
+        let values = try operation.ordered(parameters)
+        guard operation.kind == .other else {
+            try await perform(operation: operation.index, values)
+            return self
+        }
+        let object = try newOperation(operation, values)
+        try await object.create()
+        return object
+    }
+
+    /// The name of the operation that is pending: the one that was called, else `create`, `update` or `delete`; nil where nothing is.
+    /// SMP 2.3: `getLastOperation`.
+    /// - Throws: ``ObjectError/Code/store``.
+    public final var lastOperation: String? {
+        get throws {
+            let metadata = metadata, key = surrogateKey
+            guard presence != .new, !metadata.isLocal else { return nil }
+            if let otherOperation = metadata.otherOperation { return isPending ? otherOperation.operation.name : nil }
+            let select = metadata.sql.selectOriginal
+            guard let row = try package.read({ try $0.first(select, [.integer(key)]) }) else { return nil }
+            if let name = row[7].text, !name.isEmpty { return name }
+            let kind: OperationModel.Kind? =
+                switch ReplayState(columns: row[...]).change {
+                case .create: .create
+                case .update: .update
+                case .delete: .delete
+                case .none, .parent: nil
+                }
+            return try kind.flatMap { try metadata.defaultOperation($0)?.name }
+        }
+    }
+
+    private final func performDefault(_ kind: OperationModel.Kind) throws {
+        switch kind {
+        case .create: try create()
+        case .update: try update()
+        case .delete: try delete()
+        case .other: break
+        }
+    }
+
+    private nonisolated(nonsending) final func performDefault(_ kind: OperationModel.Kind) async throws {
+        switch kind {
+        case .create: try await create()
+        case .update: try await update()
+        case .delete: try await delete()
+        case .other: break
+        }
+    }
+
+    /// The call that goes beside the row; nil for a plain create, update or delete under whatever name.
+    private final func prepare(_ index: Int, _ values: [AttributeValue]) throws -> CalledOperation? {
+        let operation = metadata.operations[index]
+        if operation.isDefault, values.isEmpty { return nil }
+        switch operation.kind {
+        // A create that the server does not have may be called again.
+        case .create: if presence != .new, replay.change != .create { try requireNew() }
+        case .update, .delete: try requireStored(operation.name)
+        case .other: throw ObjectError(.misuse, "\(operation.name) of \(metadata.name): it is an object of its own; make one and save it")
+        }
+        return try operation.called(with: values)
+    }
+
+    private final func newOperation(_ operation: OperationMetadata, _ values: [AttributeValue]) throws -> Entity {
+        guard let entity = package.metadata.entity(of: operation, metadata) else {
+            throw ObjectError(.noSuchClass, "operation \"\(operation.name)\" of \(metadata.name) has no class")
+        }
+        let object = package.objectClass(of: entity).init(context: EntityContext(package, entity))
+        for (index, value) in values.enumerated() { try object.setValue(value, ofAttribute: index) }
+        return object
+    }
+}
