@@ -49,10 +49,12 @@ public protocol CallbackHandler: Sendable {
     func onMessageStart(size: Int, method: String, object: String?)
     /// A message could not be processed; before the rollback.
     func onMessageException(_ error: any Error)
-    /// The device runs out of storage, or has some again.
+    /// The disk under the database runs out of room, or has some again: see ``PackageDatabase/lowStorageLimit``. Called on the thread that
+    /// writes, outside of its transaction, once for each change.
     func onStorageSpaceLow()
     func onStorageSpaceRecovered()
-    /// The connection of 1.5.3's messaging client changed.
+    /// The connection of the package's application changed, in the terms of the 1.5.3 client: connected, disconnected, or waiting to retry.
+    /// Called on the application's thread, outside of transactions. SMP 2.3 has it in the application's callback.
     func onConnectionStatusChange(_ status: MessagingConnectionStatus, _ type: MessagingConnectionType)
 }
 

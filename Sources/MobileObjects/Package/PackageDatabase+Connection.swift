@@ -66,6 +66,17 @@ extension PackageDatabase {
         }
     }
 
+    /// Compacts the database file, in which deleted objects leave gaps. Takes as long as copying it; nobody writes meanwhile.
+    /// SMP 2.3: `vacuumDatabase`.
+    /// - Throws: ``ObjectError/Code/store``: inside of a transaction of this thread, or where the disk has no room for a second copy; the
+    ///   database is as it was then.
+    public final func vacuumDatabase() throws {
+        do { try openStore().vacuum(timeout: nil) } catch let error as StoreError { throw failure(error) }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public final func vacuumDatabase() async throws { try await BlockingWork.run { try self.vacuumDatabase() } }
+
     /// The same without blocking a cooperative thread.
     public final func openConnection() async throws { try await BlockingWork.run { try self.openConnection() } }
 

@@ -26,11 +26,13 @@ extension PackageDatabase {
             if let running = TransactionScope.transaction(of: self) { return try nested(in: running, body) }
             var last: Transaction?
             do {
-                return try openStore().write(label: label) { connection in
+                let result = try openStore().write(label: label) { connection in
                     let transaction = Transaction(connection, of: self)
                     last = transaction
                     return try perform(transaction, body)
                 }
+                lookAtStorage()
+                return result
             } catch {
                 last?.rolledBack()
                 throw error
@@ -46,13 +48,15 @@ extension PackageDatabase {
         let interval = environment.performance?.begin(type)
         defer { environment.performance?.end(interval) }
         do {
-            return try await openStore().write(label: label) { connection in
+            let result = try await openStore().write(label: label) { connection in
                 let transaction = Transaction(connection, of: self)
                 do { return try self.perform(transaction, body) } catch {
                     transaction.rolledBack()
                     throw error
                 }
             }
+            lookAtStorage()
+            return result
         } catch let error as StoreError { throw failure(error) }
     }
 

@@ -64,6 +64,7 @@ struct PackageState: Sendable {
     /// The least severe records that the package's logger writes.
     var loggerLevel = LogLevel.info
     var debugSettings: DebugSettings = []
+    var storage = StorageMonitor()
 
     init(profile: ConnectionProfile) { self.profile = profile }
 }

@@ -45,6 +45,7 @@ extension PackageDatabase {
 
     /// An error of the store as one of this module, told to the console where that is asked for.
     final func failure(_ error: StoreError) -> ObjectError {
+        if error.code == .full { foundNoStorage() }
         if debugSettings.contains(.printPersistenceMessages) { environment.console.error("database \(metadata.name): \(error)") }
         return ObjectError(error)
     }

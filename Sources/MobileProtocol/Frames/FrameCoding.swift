@@ -57,6 +57,14 @@ extension FrameContent {
         }
     }
 
+    /// The payload for people: JSON as it travels; of data its length, because it may be deflated or binary.
+    package var text: String {
+        switch self {
+        case .data(let bytes): "\(bytes.count) bytes"
+        default: ((try? payloads(limit: .max)) ?? []).map { String(decoding: $0, as: UTF8.self) }.joined()
+        }
+    }
+
     /// JSON arrays of the values in order, each within `limit` bytes. No values make no array.
     private static func arrays(_ values: [some WireValue], limit: Int) throws(ProtocolError) -> [[UInt8]] {
         var arrays: [[UInt8]] = []

@@ -59,4 +59,26 @@ extension Database {
         }
         return FileSpace(pages: Int(pages ?? 0), freePages: Int(freePages ?? 0), pageSize: settings.pageSize)
     }
+
+    /// Compacts the file: writes all that is in it anew, without its free pages and in order. It takes as long as copying the file, needs as
+    /// much room again while it runs, and nobody writes meanwhile; readers go on.
+    /// - Parameters:
+    ///   - timeout: how long to wait for the writer; `nil`: as for ``write(timeout:label:interruption:_:)``.
+    ///   - interruption: by which another thread can end the wait or the work, which then has no effect.
+    /// - Throws: ``StoreError``: `.misuse` inside of a write of this thread, `.full`, `.timeout`, `.interrupted`, `.closed`, `.readOnly`.
+    public func vacuum(timeout: Duration? = nil, interruption: Interruption? = nil) throws(StoreError) {
+        let lease = try lease(.write, timeout: timeout, label: "vacuum", interruption: interruption)
+        defer { lease.end() }
+        guard lease.isOutermost else { throw StoreError(.misuse, "vacuum: not inside of a transaction") }
+        try lease.connection.execute("VACUUM")
+        // Brings the smaller file to the disk now. Readers that keep the log from it let a later checkpoint do the same.
+        _ = try lease.connection.first("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    /// The same without blocking a cooperative thread.
+    public func vacuum() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            queue.run { continuation.resume(with: Result { try self.vacuum(timeout: nil) }) }
+        }
+    }
 }

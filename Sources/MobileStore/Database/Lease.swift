@@ -24,6 +24,9 @@ internal import MobileCore
         unsafe mc_pool_return(database.pool, handle)
     }
 
+    /// Whether this thread holds the connection no further out.
+    var isOutermost: Bool { unsafe mc_connection_depth(handle) == 1 }
+
     func begin() throws(StoreError) {
         try unsafe StoreError.check { unsafe mc_connection_begin(handle, $0) }
     }
@@ -31,7 +34,7 @@ internal import MobileCore
     /// Runs `body` in a transaction, or in a part of the one that this thread is in already, and gives the connection back.
     func transaction<R>(_ body: (Connection) throws -> R) throws -> R {
         defer { end() }
-        guard unsafe mc_connection_depth(handle) == 1 else { return try connection.nested(body) }
+        guard isOutermost else { return try connection.nested(body) }
         try begin()
         let result: R
         do {

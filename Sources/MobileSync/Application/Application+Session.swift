@@ -1,3 +1,4 @@
+internal import MobileObjects
 internal import Synchronization
 
 extension Application {
@@ -34,12 +35,15 @@ extension Application {
     }
 
     /// Logs in and remembers the session.
+    /// - Parameter package: on whose behalf, and how much of the exchange goes to its console; nil for the application's own.
     @discardableResult
-    func beginSession(_ credentials: LoginCredentials) throws(SyncError) -> String {
+    func beginSession(
+        _ credentials: LoginCredentials, for package: (database: PackageDatabase, trace: MessageTraceLevel)? = nil
+    ) throws(SyncError) -> String {
         guard var registration = state.withLock({ $0.registration }) else {
             throw SyncError(.synchronize, .applicationNotRegistered, "application \"\(identifier)\" is not registered: register it first")
         }
-        let (token, settings) = try Server(self, registration.properties).login(credentials)
+        let (token, settings) = try Server(self, registration.properties, for: package?.database, trace: package?.trace ?? .off).login(credentials)
         registration.token = token
         try store.save(registration, settings: settings)
         let changed = state.withLock { state in

@@ -36,6 +36,7 @@ public final class Application: Sendable {
     /// Traces the requests of this application and of its packages from end to end. SMP 2.3: `getE2ETraceService`.
     public let traceService: E2ETraceService
     private let stream = EventStream<ApplicationEvent>()
+    let packages = ApplicationPackages()
 
     /// The device's id: made at first, kept in the application's database.
     public let deviceID: String
@@ -180,6 +181,7 @@ public final class Application: Sendable {
                 stream.send(.registrationStatusChanged(status, code: code, message: message))
             case .connection(let status, let code, let message):
                 callback?.onConnectionStatusChanged(status, code: code, message: message)
+                packages.report(status)
                 stream.send(.connectionStatusChanged(status, code: code, message: message))
             }
         }

@@ -22,9 +22,17 @@ public struct SynchronizationProfile: Sendable, Equatable {
     public var asyncReplay = true
     /// Longest time without a single byte in either direction before a synchronization fails; default 60 s.
     public var idleTimeout: Duration = .seconds(60)
+    /// What of the traffic with the server goes to the package's console; default nothing. From the next request on.
+    public var messageTrace = MessageTraceLevel.off
 
     /// A profile that inherits everything.
     public init() {}
+
+    /// Switches the trace of messages on or off. SMP 2.3: `enableTrace:`, `enableTrace:withPayload:` of the synchronization profile.
+    /// - Parameter withPayload: with what the messages contain, values of users, names and passwords included; default false.
+    public mutating func enableTrace(_ isOn: Bool = true, withPayload: Bool = false) {
+        messageTrace = isOn ? withPayload ? .payload : .headers : .off
+    }
 
     /// User and password, where both are set.
     var credentials: LoginCredentials? {

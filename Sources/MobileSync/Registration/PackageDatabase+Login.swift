@@ -37,25 +37,73 @@ extension PackageDatabase {
         begin { package throws(SyncError) in try package.performLogin(user, password) }
     }
 
-    private final func performLogin(_ user: String?, _ password: String?) throws(SyncError) {
+    /// The same as ``beginOnlineLogin(user:password:)``, by the name in samples of 1.5.3.
+    /// SUP 1.5.3: `asyncOnlineLogin:password:`.
+    public final func asyncOnlineLogin(user: String? = nil, password: String? = nil) throws(SyncError) {
+        try beginOnlineLogin(user: user, password: password)
+    }
+
+    /// Logs in for a synchronization: looks first whether the credentials are those of the last online login, then logs in on the server, and
+    /// fetches a range for new keys where the package is subscribed and its ranges run low. Without a network the first look is enough:
+    /// the user may go on offline with the keys that there are. Blocks.
+    /// - Returns: whether the server was asked; false: the login stands on what is stored here.
+    /// - Throws: ``SyncError``, after `onLoginFailure`: as `onlineLogin(user:password:)`, also ``SyncError/Code/serverNotReached`` when the
+    ///   credentials are not those of the last login. Send nothing to the server after it.
+    /// SUP 1.5.3: `loginToSync:password:`.
+    @discardableResult
+    public final func loginToSync(user: String, password: String) throws(SyncError) -> Bool {
+        try run { package throws(SyncError) in try package.performLoginToSync(user, password) }
+    }
+
+    /// The same without blocking a cooperative thread.
+    @discardableResult
+    public final func loginToSync(user: String, password: String) async throws(SyncError) -> Bool {
+        try await run { package throws(SyncError) in try package.performLoginToSync(user, password) }
+    }
+
+    private final func performLoginToSync(_ user: String, _ password: String) throws(SyncError) -> Bool {
+        let isKnown = try OfflineVerifier(self).accepts(user, password)
         do throws(SyncError) {
-            let (application, profile) = try synchronizer.connected(self)
-            let given = user.map { LoginCredentials(user: $0, password: password) }
-            guard let credentials = given ?? profile.credentials ?? application.connectionProperties.loginCredentials, credentials.password != nil
-            else {
-                throw .property("login to \(metadata.name): there is no user with a password; set them in the synchronization profile")
-            }
-            do throws(SyncError) { try application.beginSession(credentials) } catch {
-                application.connectionWasLost(error)
-                throw error
-            }
-            synchronizer.state.withLock { $0.login = credentials }
-            try OfflineVerifier(self).remember(credentials)
+            try authenticate(user, password)
+            if try isSubscribed() { try fetchKeys() }
         } catch {
+            let succeeded = isKnown && error.code == .serverNotReached
+            reportLogin(succeeded)
+            guard succeeded else { throw error }
+            return false
+        }
+        reportLogin(true)
+        return true
+    }
+
+    /// An upload alone: the server's answer begins with a range for new keys where this device has few left.
+    private final func fetchKeys() throws(SyncError) {
+        let request = SynchronizationRequest(groups: try groupNames(nil), isUploadOnly: true)
+        try synchronizer.synchronizeNow(request, of: self)
+    }
+
+    private final func performLogin(_ user: String?, _ password: String?) throws(SyncError) {
+        do { try authenticate(user, password) } catch {
             reportLogin(false)
             throw error
         }
         reportLogin(true)
+    }
+
+    /// Begins a session with the given credentials, or else with those of the profile or the registration, and remembers them.
+    private final func authenticate(_ user: String?, _ password: String?) throws(SyncError) {
+        let (application, profile) = try synchronizer.connected(self)
+        let given = user.map { LoginCredentials(user: $0, password: password) }
+        guard let credentials = given ?? profile.credentials ?? application.connectionProperties.loginCredentials, credentials.password != nil
+        else {
+            throw .property("login to \(metadata.name): there is no user with a password; set them in the synchronization profile")
+        }
+        do throws(SyncError) { try application.beginSession(credentials, for: (self, profile.messageTrace)) } catch {
+            application.connectionWasLost(error)
+            throw error
+        }
+        synchronizer.state.withLock { $0.login = credentials }
+        try OfflineVerifier(self).remember(credentials)
     }
 
     // MARK: Offline
@@ -83,7 +131,7 @@ extension PackageDatabase {
             synchronizer.state.withLock({ $0.login }) != credentials,
             application.connectionProperties.loginCredentials != credentials
         else { return }
-        try application.beginSession(credentials)
+        try application.beginSession(credentials, for: (self, profile.messageTrace))
         synchronizer.state.withLock { $0.login = credentials }
     }
 }

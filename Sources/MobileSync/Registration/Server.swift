@@ -11,14 +11,17 @@ struct Server {
     private let headers: [(name: String, value: String)]
     private let stallTimeout: Duration
     private let monitor: RequestMonitor
+    private let trace: MessageTrace?
 
     /// - Parameters:
     ///   - package: on whose behalf requests are sent; nil for the application's own.
     ///   - transport: nil for the application's.
+    ///   - trace: what of the package's traffic is written to its console; default nothing but what its debug settings ask for.
     init(
         _ application: Application, _ properties: ConnectionProperties, for package: PackageDatabase? = nil, transport: (any Transport)? = nil,
-        stallTimeout: Duration = .seconds(60)
+        stallTimeout: Duration = .seconds(60), trace level: MessageTraceLevel = .off
     ) {
+        trace = package.flatMap { MessageTrace($0, level) }
         monitor = RequestMonitor(
             component: package?.metadata.name ?? application.identifier, traceService: application.traceService,
             performance: package?.environment.performance)
@@ -107,6 +110,7 @@ struct Server {
     func send(_ message: Message, token: String?, log: ([LogRecordEntry]) -> Void = { _ in }) throws(SyncError) -> Message {
         let action = "send \(message.header.method.rawValue) to \(base)"
         let answers: [Message]
+        trace?.write(.sent, message)
         do {
             var request = TransportRequest(
                 method: "POST", url: base + Endpoint.messages, headers: fields(token, Endpoint.messageContentType),
@@ -116,6 +120,7 @@ struct Server {
         } catch {
             throw failure(error, action)
         }
+        for answer in answers { trace?.write(.received, answer) }
         guard let answer = answers.first(where: { $0.header.id == message.header.id && $0.header.method.request == message.header.method }) else {
             throw SyncError(.synchronize, .synchronizationCommunication, "\(action): the answer is missing")
         }

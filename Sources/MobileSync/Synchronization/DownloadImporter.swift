@@ -69,13 +69,19 @@ final class DownloadImporter {
         try write("import") { transaction in
             if let keyRange { try transaction.grantKeyRange(first: keyRange.first, last: keyRange.last) }
             var content = first
+            var isReset = false
             while true {
                 switch content {
-                case .table(let part): try importRows(part, spool, transaction)
+                case .table(let part):
+                    let deleted = result.rowsDeleted
+                    try importRows(part, spool, transaction)
+                    // The first download begins with a reset of tables that are empty: nothing to tell anybody.
+                    isReset = isReset || part.mode == .reset && result.rowsDeleted > deleted
                 case .largeValue(let part): try importLargeValue(part, spool, transaction)
                 case .groupEnd(let end):
                     try checkGroups([end.group])
                     try transaction.setToken(end.token.text, ofGroup: end.group)
+                    if isReset { package.notify { $0.onResetSuccess() } }
                     if isLast { package.notify { $0.onImportSuccess() } }
                     return
                 default: break

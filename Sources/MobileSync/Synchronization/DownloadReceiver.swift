@@ -5,6 +5,7 @@ internal import MobileProtocol
 final class DownloadReceiver {
     let spool: Spool
     private let progress: SynchronizationProgress
+    private let trace: MessageTrace?
     private let began: () throws(SyncError) -> Void
     private var reader = FrameReader(.download)
     private var hasBegun = false
@@ -12,7 +13,8 @@ final class DownloadReceiver {
     private(set) var hasLargeValues = false
 
     /// - Parameter began: called once, when the first byte is here.
-    init(_ spool: Spool, _ progress: SynchronizationProgress, began: @escaping () throws(SyncError) -> Void) {
+    init(_ spool: Spool, _ progress: SynchronizationProgress, trace: MessageTrace?, began: @escaping () throws(SyncError) -> Void) {
+        self.trace = trace
         self.spool = spool
         self.progress = progress
         self.began = began
@@ -25,7 +27,10 @@ final class DownloadReceiver {
         }
         try spool.append(bytes)
         try reader.push(bytes)
-        while let frame = try reader.next() { try check(frame.content) }
+        while let frame = try reader.next() {
+            trace?.write(.received, frame.content)
+            try check(frame.content)
+        }
         try progress.received(bytes: bytes.byteCount)
     }
 

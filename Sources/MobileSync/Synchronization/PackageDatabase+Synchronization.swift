@@ -10,13 +10,27 @@ extension PackageDatabase {
     /// SMP 2.3: `setApplication` of the database class.
     public final var application: Application? {
         get { synchronizer.state.withLock { $0.application } }
-        set { synchronizer.state.withLock { $0.application = newValue } }
+        set {
+            let former = synchronizer.state.withLock { state in
+                defer { state.application = newValue }
+                return state.application
+            }
+            former?.packages.remove(self)
+            newValue?.packages.add(self)
+        }
     }
 
     /// How this package is synchronized; a value: set what is to change. SMP 2.3: `getSynchronizationProfile`.
     public final var synchronizationProfile: SynchronizationProfile {
         get { synchronizer.state.withLock { $0.profile } }
         set { synchronizer.state.withLock { $0.profile = newValue } }
+    }
+
+    /// The same as ``synchronizationProfile``, by the name that the connection profile had for it.
+    /// SMP 2.3: `syncProfile` of `SUPConnectionProfile`.
+    public final var syncProfile: SynchronizationProfile {
+        get { synchronizationProfile }
+        set { synchronizationProfile = newValue }
     }
 
     /// What the callback handlers hear, as values, from now on. See also ``MobileObjects/CallbackHandler``.

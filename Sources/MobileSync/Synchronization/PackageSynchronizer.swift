@@ -57,6 +57,12 @@ final class PackageSynchronizer: Sendable {
         while case let requests = state.withLock({ $0.queue.take() }), !requests.isEmpty { perform(requests, package) }
     }
 
+    /// Runs a request at once, for something that is on the synchronization thread already.
+    func synchronizeNow(_ request: SynchronizationRequest, of package: PackageDatabase) throws(SyncError) {
+        perform([request], package)
+        do { _ = try request.outcome.wait() } catch { throw SyncError.from(error) }
+    }
+
     private func perform(_ requests: [SynchronizationRequest], _ package: PackageDatabase) {
         let progress = SynchronizationProgress(package, events, requests)
         do throws(SyncError) {
@@ -95,7 +101,7 @@ final class PackageSynchronizer: Sendable {
     ) throws(SyncError) -> Server {
         Server(
             application, profile.applied(to: properties), for: package, transport: try transport(profile.streamParameters) ?? application.transport,
-            stallTimeout: profile.idleTimeout)
+            stallTimeout: profile.idleTimeout, trace: profile.messageTrace)
     }
 
     /// Nil when the profile names no certificates: then the application's own transport does.

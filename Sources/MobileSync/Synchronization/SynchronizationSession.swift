@@ -51,9 +51,10 @@ struct SynchronizationSession {
     }
 
     private func exchange(_ properties: ConnectionProperties, token: String) throws(SyncError) -> DownloadReceiver {
-        let upload = try upload()
+        let trace = MessageTrace(package, profile.messageTrace)
+        let upload = try upload(trace)
         let spool = Spool(directory: package.databaseDirectory)
-        let receiver = DownloadReceiver(spool, progress) { () throws(SyncError) in try progress.report(.downloading) }
+        let receiver = DownloadReceiver(spool, progress, trace: trace) { () throws(SyncError) in try progress.report(.downloading) }
         let server = try package.synchronizer.server(application, profile, properties, for: package)
         try server.synchronize(
             token: token, cancellation: cancellation, body: { try upload.next() }, receive: { try receiver.receive($0) },
@@ -61,10 +62,10 @@ struct SynchronizationSession {
         return receiver
     }
 
-    private func upload() throws(SyncError) -> UploadStream {
+    private func upload(_ trace: MessageTrace?) throws(SyncError) -> UploadStream {
         do {
             let header = try package.synchronizeHeader(groups: isUploadOnly ? [] : groups)
-            return UploadStream(header, try OutboxReader(package), progress)
+            return UploadStream(header, try OutboxReader(package), progress, trace: trace)
         } catch {
             throw SyncError(.persistence, .localDatabase, "prepare the upload of \(package.metadata.name): \(error)", cause: error)
         }

@@ -8,6 +8,7 @@ internal import MobileProtocol
 final class UploadStream {
     private let outbox: OutboxReader
     private let progress: SynchronizationProgress
+    private let trace: MessageTrace?
     private var writer = FrameWriter(.upload)
     private var stage: Stage
     private var page: ArraySlice<OutgoingOperation> = []
@@ -22,7 +23,8 @@ final class UploadStream {
         case ended
     }
 
-    init(_ header: SynchronizeHeader, _ outbox: OutboxReader, _ progress: SynchronizationProgress) {
+    init(_ header: SynchronizeHeader, _ outbox: OutboxReader, _ progress: SynchronizationProgress, trace: MessageTrace?) {
+        self.trace = trace
         self.outbox = outbox
         self.progress = progress
         stage = .header(header)
@@ -40,16 +42,16 @@ final class UploadStream {
         switch stage {
         case .header(let header):
             try progress.enter(.sendingHeader)
-            try writer.write(.header(header))
+            try write(.header(header))
             return .operations
         case .operations:
             guard let operation = try nextOperation() else {
                 try progress.enter(.finishingUpload)
-                try writer.write(.streamEnd)
+                try write(.streamEnd)
                 return .ended
             }
             try progress.enter(.sendingTable, object: operation.frame.object)
-            try writer.write(.operation(operation.frame))
+            try write(.operation(operation.frame))
             progress.sentOperation()
             return .values(operation, operation.largeValues[...])
         case .values(let operation, let values):
@@ -57,10 +59,10 @@ final class UploadStream {
             return try begin(value, of: operation, rest: values.dropFirst())
         case .value(let operation, let rest, let source):
             if let bytes = try source.next() {
-                try writer.write(.data(bytes))
+                try write(.data(bytes))
                 return .value(operation, rest, source)
             }
-            try writer.write(.partEnd(.bytes(source.length)))
+            try write(.partEnd(.bytes(source.length)))
             return .values(operation, rest)
         case .ended:
             return .ended
@@ -72,15 +74,20 @@ final class UploadStream {
     ) throws -> Stage {
         try progress.enter(.sendingData, object: operation.frame.object)
         let source = try value.id.map { try outbox.source(of: $0) }
-        try writer.write(
+        try write(
             .largeValue(
                 LargeValuePart(
                     object: operation.frame.object, attribute: value.attribute, owner: .operation(id: operation.frame.id), length: source?.length)))
         guard let source else {
-            try writer.write(.partEnd(.bytes(0)))
+            try write(.partEnd(.bytes(0)))
             return .values(operation, rest)
         }
         return .value(operation, rest, source)
+    }
+
+    private func write(_ content: FrameContent) throws {
+        trace?.write(.sent, content)
+        try writer.write(content)
     }
 
     private func nextOperation() throws -> OutgoingOperation? {

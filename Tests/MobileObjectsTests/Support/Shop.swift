@@ -23,10 +23,12 @@ final class Shop {
     /// - Parameters:
     ///   - trace: is called with each SQL statement.
     ///   - console: where the database writes to developers.
+    ///   - freeStorage: free bytes of its disk.
     ///   - performance: measures it.
     init(
         _ model: PackageModel = ShopModel.model, grantingKeys: Bool = true, maxConnections: Int = 2,
-        trace: (@Sendable (String) -> Void)? = nil, console: ConsoleLogger = ConsoleLogger(), performance: PerformanceAgent? = nil
+        trace: (@Sendable (String) -> Void)? = nil, console: ConsoleLogger = ConsoleLogger(),
+        freeStorage: @escaping @Sendable (String) -> Int64? = { Environment.systemFreeStorage($0) }, performance: PerformanceAgent? = nil
     ) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "objects-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -34,7 +36,8 @@ final class Shop {
         database = try PackageDatabase(
             model: model, profile: ConnectionProfile(path: directory.appending(path: "shop.db").path, maxConnections: maxConnections, trace: trace),
             environment: Environment(
-                now: { Date(timeIntervalSince1970: TimeInterval(clock.now)) }, console: console, performance: performance))
+                now: { Date(timeIntervalSince1970: TimeInterval(clock.now)) }, console: console, freeStorage: freeStorage,
+                performance: performance))
         if grantingKeys { try grant(first: 1000, last: 9999) }
     }
 

@@ -102,7 +102,8 @@ final class Device: Sendable {
 
     init(
         directory: String, transport: any Transport,
-        retryPolicy: RetryPolicy = RetryPolicy(initialDelay: .seconds(3600), maximumDelay: .seconds(3600))
+        retryPolicy: RetryPolicy = RetryPolicy(initialDelay: .seconds(3600), maximumDelay: .seconds(3600)),
+        environment: Environment = Environment()
     ) throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         application = try Application(
@@ -110,7 +111,7 @@ final class Device: Sendable {
         application.connectionProperties = ConnectionProperties(
             serverName: "mobile.example", loginCredentials: LoginCredentials(user: TestBench.user, password: TestBench.password))
         application.callback = events
-        crm = try CRM.open(ConnectionProfile(path: directory + "/crm.db"))
+        crm = try CRM.open(ConnectionProfile(path: directory + "/crm.db"), environment: environment)
         crm.application = application
         crm.registerCallbackHandler(handler)
     }

@@ -1,0 +1,74 @@
+import Foundation
+public import MobileStore
+import Synchronization
+
+/// Notices that the disk under the database runs out of room, and that it has some again: each is reported once.
+///
+/// It looks behind a commit, at most once a second, because the system is asked each time, and at once when a write found no room.
+struct StorageMonitor: Sendable {
+    /// Below so much free room it is low.
+    var limit: ByteCount = .megabytes(10)
+    private(set) var isLow = false
+    private var lastLook: Date?
+
+    enum Change { case low, recovered }
+
+    /// A look is due: `now` is the time of it.
+    mutating func isDue(_ now: Date) -> Bool {
+        if let lastLook, case let elapsed = now.timeIntervalSince(lastLook), elapsed >= 0, elapsed < 1 { return false }
+        lastLook = now
+        return true
+    }
+
+    /// - Parameter free: bytes; nil where the system does not tell.
+    mutating func looked(free: Int64?) -> Change? {
+        guard let free else { return nil }
+        // A quarter more than the limit, so that a disk at the limit is not reported with every write.
+        if isLow, free >= Int64(limit.bytes) + Int64(limit.bytes) / 4 {
+            isLow = false
+            return .recovered
+        }
+        return free < Int64(limit.bytes) ? becomesLow() : nil
+    }
+
+    /// A write found no room.
+    mutating func becomesLow() -> Change? {
+        if isLow { return nil }
+        isLow = true
+        return .low
+    }
+}
+
+extension PackageDatabase {
+    /// Free room on the database's disk below which `onStorageSpaceLow` is called; `onStorageSpaceRecovered` follows when there is a quarter
+    /// more than it. Looked at behind writes, and at once when one finds no room. Default 10 MB; 0: only when a write finds none.
+    public final var lowStorageLimit: ByteCount {
+        get { state.withLock { $0.storage.limit } }
+        set { state.withLock { $0.storage.limit = newValue } }
+    }
+
+    /// Whether `onStorageSpaceLow` was reported last.
+    public final var isStorageSpaceLow: Bool { state.withLock { $0.storage.isLow } }
+
+    /// Behind a commit. Costs a reading of the clock, and once a second a question to the system.
+    final func lookAtStorage() {
+        // Nobody to tell: the usual case costs no look at the clock.
+        guard state.withLock({ !$0.handlers.isEmpty || $0.storage.isLow }) else { return }
+        let now = environment.now()
+        let path: String? = state.withLock { state in state.storage.isDue(now) ? state.profile.path : nil }
+        guard let path else { return }
+        let free = environment.freeStorage((path as NSString).deletingLastPathComponent)
+        report(state.withLock { $0.storage.looked(free: free) })
+    }
+
+    /// A write found no room.
+    final func foundNoStorage() { report(state.withLock { $0.storage.becomesLow() }) }
+
+    private final func report(_ change: StorageMonitor.Change?) {
+        switch change {
+        case .low: notify { $0.onStorageSpaceLow() }
+        case .recovered: notify { $0.onStorageSpaceRecovered() }
+        case nil: break
+        }
+    }
+}

@@ -1,0 +1,37 @@
+internal import MobileObjects
+internal import Synchronization
+
+/// The packages that use an application; it keeps none of them alive.
+final class ApplicationPackages: Sendable {
+    private struct Entry: Sendable { weak let package: PackageDatabase? }
+    private let entries = Mutex<[Entry]>([])
+
+    func add(_ package: PackageDatabase) {
+        entries.withLock { entries in
+            entries.removeAll { $0.package == nil || $0.package === package }
+            entries.append(Entry(package: package))
+        }
+    }
+
+    func remove(_ package: PackageDatabase) {
+        entries.withLock { $0.removeAll { $0.package == nil || $0.package === package } }
+    }
+
+    /// Tells the handlers of the packages in the terms of the 1.5.3 client.
+    func report(_ status: ConnectionStatus) {
+        guard let status = MessagingConnectionStatus(status) else { return }
+        for package in entries.withLock({ $0.compactMap(\.package) }) { package.notify { $0.onConnectionStatusChange(status, .alwaysOn) } }
+    }
+}
+
+extension MessagingConnectionStatus {
+    /// What the 1.5.3 client would have called it; nil for steps on the way, of which it told nobody.
+    init?(_ status: ConnectionStatus) {
+        switch status {
+        case .connected: self = .connected
+        case .disconnected: self = .disconnected
+        case .connectionError: self = .waitingToRetry
+        case .connecting, .disconnecting, .notificationWait: return nil
+        }
+    }
+}
