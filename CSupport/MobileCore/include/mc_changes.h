@@ -48,8 +48,9 @@ typedef struct mc_observation {
     void *MC_NULLABLE context;
 } mc_observation;
 
-/// Observes from the next check-out of the writer on. On success `*out` goes to `mc_pool_unobserve`, before the pool is freed.
-/// Any thread. Fails with MC_ERROR_NO_MEMORY.
+/// Observes from the next check-out of the writer on. Who reads now and observes from now on misses nothing: a transaction that is under
+/// way is told as one that may have changed any table. On success `*out` goes to `mc_pool_unobserve`, before the pool is freed. Any thread.
+/// Fails with MC_ERROR_NO_MEMORY.
 mc_status mc_pool_observe(mc_pool *pool, const mc_observation *observation, mc_observer *MC_NULLABLE *MC_NONNULL out,
                           mc_error *MC_NULLABLE error);
 

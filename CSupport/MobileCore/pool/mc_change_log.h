@@ -9,8 +9,9 @@
 /// Rows of one table.
 typedef struct mc_changed_table {
     char *name;
-    bool is_watched;  ///< some observer wants it; otherwise no keys are kept
-    bool is_changed;  ///< in this transaction
+    bool is_watched;            ///< some observer wants it; otherwise no keys are kept
+    uint64_t observer_version;  ///< of the observers that `is_watched` was found with
+    bool is_changed;            ///< in this transaction
     bool any_key;
     int64_t *keys;  ///< in the order of the changes, some more than once
     size_t count, capacity;

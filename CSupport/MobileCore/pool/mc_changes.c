@@ -16,7 +16,7 @@ struct mc_observer {
     void *context;
     char **tables;
     size_t table_count;
-    bool is_new;      ///< [pool] made while the writer was in use: it must not get a part of a transaction
+    bool is_new;  ///< [pool] made since the writer's last check-out: of a transaction that is under way it hears no more than that it was
     bool is_calling;  ///< [pool]
     bool has_ended;   ///< [pool] it is not called any more
     bool is_garbage;  ///< [pool] it ended within its own call: who called it frees it
@@ -33,14 +33,20 @@ static bool wants(const mc_observer *observer, const char *table)
 
 // ---- Noting --------------------------------------------------------------------------------------------------------------
 
-static bool is_watched(mc_pool *pool, const char *table)
+/// Notes whether anybody asks for the table. Asked once, and again when observers came or went: a hundred of them cost a commit nothing.
+static void look_for_observers(mc_pool *pool, mc_changed_table *entry)
 {
+    const uint64_t version = atomic_load(&pool->observer_version);
+    if (entry->observer_version == version)
+        return;
+    const char *const table = entry->name;
     bool found = false;
     (void)pthread_mutex_lock(&pool->mutex);
     for (const mc_observer *observer = pool->observers; observer != NULL && !found; observer = observer->next)
         found = !observer->is_new && wants(observer, table);
     (void)pthread_mutex_unlock(&pool->mutex);
-    return found;
+    entry->is_watched = found;
+    entry->observer_version = version;
 }
 
 /// The table's entry, made at its first change; NULL without memory.
@@ -99,7 +105,7 @@ static void row_changed(void *context, int operation, const char *schema, const 
     }
     if (!table->is_changed) {
         table->is_changed = true;
-        table->is_watched = is_watched(connection->pool, name);
+        look_for_observers(connection->pool, table);
     }
     if (table->is_watched)
         note_key(table, key);
@@ -128,14 +134,19 @@ void mc_changes_begin(mc_connection *writer)
 {
     mc_pool *pool = writer->pool;
     const bool is_wanted = pool->observers != NULL;
-    for (mc_observer *observer = pool->observers; observer != NULL; observer = observer->next)
-        observer->is_new = false;
+    if (atomic_exchange(&pool->has_new_observers, false)) {
+        for (mc_observer *observer = pool->observers; observer != NULL; observer = observer->next)
+            observer->is_new = false;
+        (void)atomic_fetch_add(&pool->observer_version, 1);
+    }
     if (is_wanted != writer->changes.is_on) {
         writer->changes.is_on = is_wanted;
         (void)sqlite3_update_hook(writer->db, is_wanted ? row_changed : NULL, writer);
     }
     if (is_wanted)
         forget(writer);
+    else
+        writer->changes.changes_before = sqlite3_total_changes64(writer->db);  // for an observer that comes meanwhile
 }
 
 void mc_changes_close(mc_connection *connection)
@@ -177,6 +188,7 @@ static void remove_observer(mc_pool *pool, const mc_observer *observer)
     while (*link != observer)
         link = &(*link)->next;
     *link = observer->next;
+    (void)atomic_fetch_add(&pool->observer_version, 1);
 }
 
 static void free_observer(mc_observer *observer)
@@ -187,11 +199,12 @@ static void free_observer(mc_observer *observer)
     mc_free(observer);
 }
 
-/// What of the changes one observer gets, in `tables`, which has room for all of them.
+/// What of the changes one observer gets, in `tables`, which has room for all of them. Of a transaction that had begun before it came
+/// nobody knows what it would have been told.
 static mc_changes select_changes(const mc_change_log *log, const mc_observer *observer, mc_table_changes *tables, bool any_table)
 {
-    mc_changes changes = {.tables = tables, .any_table = any_table};
-    for (size_t i = 0; i < log->count && tables != NULL; i++) {
+    mc_changes changes = {.tables = tables, .any_table = any_table || observer->is_new};
+    for (size_t i = 0; i < log->count && tables != NULL && !observer->is_new; i++) {
         const mc_changed_table *table = &log->tables[i];
         if (table->is_changed && table->is_watched && wants(observer, table->name))
             tables[changes.table_count++] = (mc_table_changes){
@@ -214,7 +227,7 @@ static void tell(mc_connection *writer, bool any_table)
     pool->telling_thread = pthread_self();
     for (mc_observer *observer = pool->observers; observer != NULL;) {
         const mc_changes changes = select_changes(log, observer, tables, any_table);
-        if (!observer->is_new && !observer->has_ended && (changes.table_count > 0 || any_table)) {
+        if (!observer->has_ended && (changes.table_count > 0 || changes.any_table)) {
             observer->is_calling = true;
             (void)pthread_mutex_unlock(&pool->mutex);
             observer->changed(observer->context, &changes);
@@ -237,7 +250,8 @@ static void tell(mc_connection *writer, bool any_table)
 void mc_changes_tell(mc_connection *connection)
 {
     mc_change_log *log = &connection->changes;
-    if (!log->is_on || sqlite3_get_autocommit(connection->db) == 0)
+    const bool has_new_observers = atomic_load_explicit(&connection->pool->has_new_observers, memory_order_relaxed);
+    if ((!log->is_on && !has_new_observers) || sqlite3_get_autocommit(connection->db) == 0)
         return;
     const int64_t changed_rows = sqlite3_total_changes64(connection->db) - log->changes_before;
     if (changed_rows == 0 && log->named_rows == 0)
@@ -250,7 +264,7 @@ void mc_changes_tell(mc_connection *connection)
         }
     }
     const bool any_table = log->any_table || changed_rows != log->named_rows;
-    if (is_wanted || any_table)
+    if (is_wanted || any_table || has_new_observers)
         tell(connection, any_table);
     forget(connection);
 }
@@ -291,6 +305,7 @@ mc_status mc_pool_observe(mc_pool *pool, const mc_observation *observation, mc_o
     while (*link != NULL)
         link = &(*link)->next;
     *link = observer;
+    atomic_store(&pool->has_new_observers, true);
     (void)pthread_mutex_unlock(&pool->mutex);
     *out = observer;
     return MC_OK;

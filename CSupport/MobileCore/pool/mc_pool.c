@@ -42,6 +42,7 @@ static mc_status create_pool(const char *path, const mc_pool_options *options, m
     if (pool == NULL)
         return fail_memory(error);
     pool->options = *options;
+    atomic_init(&pool->observer_version, 1);
     mc_status status = copy_texts(pool, path, options, error);
     if (status == MC_OK && pthread_mutex_init(&pool->mutex, NULL) != 0)
         status = fail_memory(error);

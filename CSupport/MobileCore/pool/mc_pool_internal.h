@@ -132,10 +132,12 @@ struct mc_pool {
     mc_waiter_list for_writer, for_reader;
     int leaving;  ///< waits that are over and not yet noticed by who waited
     bool is_closing, is_closed;
-    mc_pool_statistics statistics;  ///< those that are counted; the others are looked up
-    struct mc_observer *observers;  ///< in the order in which they came
-    pthread_t telling_thread;       ///< who calls them
-    pthread_cond_t told;            ///< a call has ended
+    mc_pool_statistics statistics;   ///< those that are counted; the others are looked up
+    struct mc_observer *observers;   ///< in the order in which they came
+    pthread_t telling_thread;        ///< who calls them
+    atomic_bool has_new_observers;   ///< some came while the writer was in use, or since
+    atomic_ullong observer_version;  ///< grows when observers come to count or go; from 1, so that a table of before has none
+    pthread_cond_t told;             ///< a call has ended
     mc_pin *pins;
     size_t pin_count, pin_capacity;
 };

@@ -34,7 +34,8 @@ public struct CommittedChanges: Sendable, Hashable {
 
 extension Database {
     /// Calls `changed` behind each commit of this database that changed rows of the tables, once for the whole transaction, also
-    /// for an import's; in the order of the commits, from the next write on.
+    /// for an import's; in the order of the commits, from the next write on. Who reads after this call and is told from there on misses nothing:
+    /// a write that is under way is told as one that may have changed any table.
     ///
     /// While nobody observes, nothing is noted and nothing paid. What other processes write is not seen.
     /// - Parameters:

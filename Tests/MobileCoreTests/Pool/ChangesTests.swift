@@ -141,21 +141,50 @@ import Testing
         #expect(listener.told[1...] == ["b *", "b *"])
     }
 
-    @Test func `an observer begins with the next write, and may end within its own call`() throws {
-        let held = Mutex<Listener?>(nil)
+    @Test func `an observer hears of the transaction under way that it was, and of its tables from the next one on`() throws {
+        let held = Mutex<Listener?>(nil), other = Mutex<Listener?>(nil)
         try core.with(writer: true) { (writer) throws in
             try CoreError.check { mc_connection_begin(writer, $0) }
             try exec(writer, "INSERT INTO a VALUES (1, 1)")
-            held.withLock { $0 = try? Listener(core, during: { _ in held.withLock { $0 }?.end() }) }
+            held.withLock { $0 = try? Listener(core) }
             try exec(writer, "INSERT INTO a VALUES (2, 2)")
+            other.withLock { $0 = try? Listener(core, ["b"]) }
             try CoreError.check { mc_connection_commit(writer, $0) }
         }
-        let listener = try #require(held.withLock { $0 })
-        #expect(listener.told == [])
+        let listener = try #require(held.withLock { $0 }), second = try #require(other.withLock { $0 })
+        #expect(listener.told == ["any"] && second.told == ["any"])
+        try commit("INSERT INTO a VALUES (3, 3)")
+        #expect(listener.told == ["any", "a 3"] && second.told == ["any"])
+        try core.with(writer: true) { (writer) throws in
+            try CoreError.check { mc_connection_begin(writer, $0) }
+            try exec(writer, "SELECT 1")
+            held.withLock { $0 = try? Listener(core) }
+            try CoreError.check { mc_connection_commit(writer, $0) }
+        }
+        #expect(held.withLock { $0 }?.told == [], "nothing was changed")
+        held.withLock { $0 = nil }
+        other.withLock { $0 = nil }
+    }
+
+    @Test func `an observer may end within its own call`() throws {
+        let held = Mutex<Listener?>(nil)
+        let listener = try Listener(core, during: { _ in held.withLock { $0 }?.end() })
+        held.withLock { $0 = listener }
         try commit("INSERT INTO a VALUES (3, 3)")
         try commit("INSERT INTO a VALUES (4, 4)")
         #expect(listener.told == ["a 3"])
         held.withLock { $0 = nil }
+    }
+
+    @Test func `observers that come and go are taken into account by tables that were written before`() throws {
+        try commit("INSERT INTO a VALUES (1, 1)", "INSERT INTO b VALUES (1, 1)")
+        let one = try Listener(core, ["a"])
+        try commit("INSERT INTO b VALUES (2, 2)")
+        let other = try Listener(core, ["b"])
+        try commit("INSERT INTO b VALUES (3, 3)", "INSERT INTO a VALUES (3, 3)")
+        one.end()
+        try commit("INSERT INTO b VALUES (4, 4)", "INSERT INTO a VALUES (4, 4)")
+        #expect(one.told == ["a 3"] && other.told == ["b 3", "b 4"])
     }
 
     @Test func `ending an observer waits for its call on another thread`() throws {
