@@ -8,6 +8,7 @@
 #include "mc_changes.h"
 #include "mc_column_value.h"
 #include "mc_cursor.h"
+#include "mc_decimal.h"
 #include "mc_error.h"
 #include "mc_export.h"
 #include "mc_import.h"

@@ -10,6 +10,7 @@
 
 #include "base/mc_control.h"
 #include "base/mc_memory.h"
+#include "decimal/mc_decimal_register.h"
 #include "pages/mc_page_fill.h"
 
 enum { NS_PER_MS = 1000000 };
@@ -203,6 +204,8 @@ mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc
         status = apply_options(connection, error);
     if (status == MC_OK)
         status = mc_page_function_register(connection, error);
+    if (status == MC_OK)
+        status = mc_decimal_register(connection->db, error);
     if (status == MC_OK)
         status = mc_statement_cache_open(connection, pool->options.statement_cache, error);
     if (status == MC_OK) {
