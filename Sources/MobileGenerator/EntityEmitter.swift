@@ -52,6 +52,7 @@ struct EntityEmitter: Emitter {
             emitStored(to: &text)
             emitHooks(to: &text)
             emitColumns(to: &text)
+            emitRelationshipPaths(to: &text)
         }
         emitFinders(to: &text)
         emitMethods(to: &text)
@@ -218,5 +219,25 @@ struct EntityEmitter: Emitter {
         }
         text.documentation("The attributes, for queries.")
         text.line("public static let columns = Columns()")
+    }
+
+    private func emitRelationshipPaths(to text: inout SwiftText) {
+        text.line()
+        guard let first = object.relationships.first else {
+            text.documentation("The class has no relationships.")
+            text.line("public struct Relationships: Sendable {}")
+            text.documentation("None.")
+            text.line("public static let relationships = Relationships()")
+            return
+        }
+        text.documentation("The relationships that queries can read along, as the root of key paths: `\\.\(SwiftNames.member(first.name))`.")
+        text.block("public struct Relationships: Sendable") { text in
+            for (index, relationship) in object.relationships.enumerated() {
+                let member = SwiftNames.memberInCode(relationship.name), name = SwiftText.literal(relationship.name)
+                text.line("public let \(member) = Relationship<\(self.name), \(type(relationship.target))>(\(index), \(name))")
+            }
+        }
+        text.documentation("The relationships, for queries.")
+        text.line("public static let relationships = Relationships()")
     }
 }

@@ -13,12 +13,12 @@ enum ReservedNames {
     static let members: Set<String> = [
         "addSubscription", "attributeChanged", "badValue", "bigBinary", "bigString", "call", "cancelPending", "cancelPendingOperations",
         "children", "Columns", "columns", "context", "convert", "copyAll", "countWithQuery", "create", "debugDescription", "decode",
-        "delete", "description", "downloadState", "encoded", "entity", "entityMetadata", "entityType", "find", "findAll", "findByPrimaryKey",
+        "delete", "description", "downloadState", "encode", "encoded", "entity", "entityMetadata", "entityType", "find", "findAll",
+        "findByPrimaryKey",
         "findWithQuery", "getInstance", "hash", "hashValue", "id", "init", "isLoading", "isSavedForLargeValues", "json", "keyToString",
-        "largeValue", "largeValueDatabase", "lastOperation", "load", "logRecords", "metaData", "metadata", "newLogRecord", "object",
+        "largeValue", "largeValueDatabase", "lastOperation", "list", "load", "logRecords", "metaData", "metadata", "newLogRecord", "object",
         "observe", "originalState", "package", "page", "pages", "parent", "parentObject", "perform", "Protocol", "query", "refresh",
-        "registerCallbackHandler",
-        "removeSubscription",
+        "registerCallbackHandler", "Relationships", "relationships", "removeSubscription",
         "save", "Self", "self", "setAttribute", "setChildren", "setLargeValue", "setParent", "setValue", "state", "stored", "Stored", "submitPending",
         "submitPendingOperations", "subscriptions", "Type", "update", "value",
     ]
@@ -40,8 +40,8 @@ enum ReservedNames {
         "Float", "GenericEntity", "Hashable", "Int", "Int16", "Int32", "Int64", "Int8", "KeyGenerator", "LargeValue", "LocalDate",
         "LocalTime", "LogRecord", "MobileModel", "MobileObjects", "MobileStore", "MobileSync", "ModelledEntity", "Never", "ObjectError",
         "Operation", "Optional", "OutboxRecord", "PackageDatabase", "PackageMetadata", "PackageModel", "PendingChange",
-        "PersonalizationParameters", "Protocol", "Query", "QueryableEntity", "Result", "Row", "RowPage", "SavableEntity", "Self", "Sendable",
-        "Sequence", "Set",
+        "PersonalizationParameters", "Protocol", "Query", "QueryableEntity", "Relationship", "Relationships", "Result", "Row", "RowPage",
+        "SavableEntity", "Self", "Sendable", "Sequence", "Set",
         "String",
         "Structure", "SubscribableEntity", "Subscription", "SubscriptionParameters", "Swift", "Type", "UInt8", "UUID", "Value", "Void",
     ]

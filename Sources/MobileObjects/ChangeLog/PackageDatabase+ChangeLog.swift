@@ -24,54 +24,36 @@ extension PackageDatabase {
         get throws { try read { try PackageSettings($0).integer(.changeLog) == 1 } }
     }
 
-    /// The entries that `filter` lets through, in the order of the objects in the model and of their surrogate keys. SMP 2.3: `getChangeLogs:`.
-    public final func changeLogs(_ filter: ChangeLogFilter = ChangeLogFilter()) throws -> [ChangeLog] {
+    /// The entries that a query finds, all by default; what it leaves open comes in the order of the objects in the model and of their
+    /// surrogate keys. Its conditions and order name the attributes `entityType`, `entity`, `surrogateKey`, `operationType` (`U` or `D`),
+    /// `rootEntityType`, `rootEntity` and `rootSurrogateKey`. SMP 2.3: `getChangeLogs:`.
+    /// - Throws: ``ObjectError``: `.noSuchAttribute`, `.invalidValue`, `.invalidQuery` (one that selects, joins or groups), `.store`.
+    public final func changeLogs(_ query: Query = Query()) throws -> [ChangeLog] {
         // What a running transaction has noted is part of it.
-        if let running = TransactionScope.transaction(of: self) { return try ObjectError.gate { try running.changeLogs(filter) } }
-        return try read { try $0.changeLogs(filter, self.metadata) }
+        if let running = TransactionScope.transaction(of: self) { return try ObjectError.gate { try running.changeLogs(query) } }
+        return try read { try $0.changeLogs(query, self.metadata) }
     }
 
     /// The same without blocking a cooperative thread.
-    public final func changeLogs(_ filter: ChangeLogFilter = ChangeLogFilter()) async throws -> [ChangeLog] {
-        try await read { try $0.changeLogs(filter, self.metadata) }
+    public final func changeLogs(_ query: Query = Query()) async throws -> [ChangeLog] {
+        try await read { try $0.changeLogs(query, self.metadata) }
     }
 
     /// Empties the log, also of what a synchronization has added since it was last read: call it where none can run, such as in
-    /// `onSynchronize`, or use ``takeChangeLogs(_:)-(ChangeLogFilter)``. SMP 2.3: `deleteChangeLogs`.
-    public final func deleteChangeLogs() throws { try write("delete change logs") { _ = try $0.takeChangeLogs(nil) } }
+    /// `onSynchronize`, or use ``takeChangeLogs(_:)-(Query)``. SMP 2.3: `deleteChangeLogs`.
+    public final func deleteChangeLogs() throws { try write("delete change logs") { try $0.deleteChangeLogs() } }
 
     /// The same without blocking a cooperative thread.
-    public final func deleteChangeLogs() async throws { try await write("delete change logs") { _ = try $0.takeChangeLogs(nil) } }
+    public final func deleteChangeLogs() async throws { try await write("delete change logs") { try $0.deleteChangeLogs() } }
 
-    /// Reads the entries that `filter` lets through and deletes these and no others, in one transaction: what a synchronization adds
+    /// Reads the entries that a query finds and deletes these and no others, in one transaction: what a synchronization adds
     /// meanwhile is there the next time. Inside of a ``transaction(_:)`` they are deleted when what is done with them is committed.
-    public final func takeChangeLogs(_ filter: ChangeLogFilter = ChangeLogFilter()) throws -> [ChangeLog] {
-        try write("take change logs") { try $0.takeChangeLogs(filter) }
+    public final func takeChangeLogs(_ query: Query = Query()) throws -> [ChangeLog] {
+        try write("take change logs") { try $0.takeChangeLogs(query) }
     }
 
     /// The same without blocking a cooperative thread.
-    public final func takeChangeLogs(_ filter: ChangeLogFilter = ChangeLogFilter()) async throws -> [ChangeLog] {
-        try await write("take change logs") { try $0.takeChangeLogs(filter) }
-    }
-}
-
-/// Which entries of the change log are wanted; nil lets all through.
-public struct ChangeLogFilter: Sendable, Hashable {
-    /// Of rows of this object only: ``EntityMetadata/entityType``.
-    public var entityType: Int?
-    /// Of this kind only.
-    public var operationType: ChangeLog.Operation?
-    /// Of rows below (or at) tops of this object only.
-    public var rootEntityType: Int?
-    /// Of rows below (or at) the top with this surrogate key only.
-    public var rootSurrogateKey: Int64?
-
-    public init(
-        entityType: Int? = nil, operationType: ChangeLog.Operation? = nil, rootEntityType: Int? = nil, rootSurrogateKey: Int64? = nil
-    ) {
-        self.entityType = entityType
-        self.operationType = operationType
-        self.rootEntityType = rootEntityType
-        self.rootSurrogateKey = rootSurrogateKey
+    public final func takeChangeLogs(_ query: Query = Query()) async throws -> [ChangeLog] {
+        try await write("take change logs") { try $0.takeChangeLogs(query) }
     }
 }

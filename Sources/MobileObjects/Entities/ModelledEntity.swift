@@ -1,5 +1,7 @@
+public import Foundation
+
 /// What every generated class is: an object of one package with its class's metadata. The finders below come with it.
-public protocol ModelledEntity: Entity {
+public protocol ModelledEntity: Entity, DecodableWithConfiguration where DecodingConfiguration == Package {
     /// The generated database class.
     associatedtype Package: PackageDatabase
     /// What is known about the class.

@@ -150,7 +150,7 @@ extension PackageDatabase {
             operation: operation, requestID: requestID, timestamp: timestamp, isFromClient: false, database: self)
     }
 
-    fileprivate final func logRecords(_ connection: Connection, _ sql: String, _ values: [Value]) throws -> [LogRecord] {
+    final func logRecords(_ connection: Connection, _ sql: String, _ values: [Value]) throws -> [LogRecord] {
         try connection.rows(sql, values).map { row in
             LogRecord(
                 messageID: row[0].integer ?? 0, level: LogLevel(rawValue: Int(row[1].integer ?? 0)) ?? .info, code: Int(row[2].integer ?? 0),

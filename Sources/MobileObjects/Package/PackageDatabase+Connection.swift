@@ -48,6 +48,7 @@ extension PackageDatabase {
         state.withLock { state in
             if state.store === store { state.store = nil }
         }
+        commitWatches.end(store)
     }
 
     /// The same as `closeConnection()`.

@@ -3,13 +3,15 @@ import MobileModel
 import MobileStore
 
 /// An object query of the model, made ready for the local database. Its text stays as modelled except for four things: `x.*` becomes the
-/// columns that objects are read from, `surrogateKey` the column of that key, numbers and parameters that are compared with a decimal become scaled integers like the column,
-/// and skip and take are added. Parameters are bound, never spliced.
+/// columns that objects are read from, `surrogateKey` the column of that key, what is compared with a decimal becomes a scaled integer or exact
+/// text like the column, with the order and the sums of numbers, and skip and take are added. Parameters are bound, never spliced.
 struct ObjectSQL {
     private let model: QueryModel
     private let object: EntityMetadata
     private let text: String
     private let hasLimit: Bool
+    /// The tables that it reads.
+    let tables: Set<String>
     /// Each parameter once, in the order of its first use: the order in which SQLite numbers them.
     private let parameters: [Parameter]
 
@@ -29,8 +31,7 @@ struct ObjectSQL {
         guard let head = reader.head() else {
             throw ObjectError(.invalidQuery, "query \"\(object.name).\(model.name)\": expected SELECT x.* FROM \(object.name) x")
         }
-        var scaled: [Int: Int] = [:]
-        reader.findDecimals { scaled[$0] = $1 }
+        let decimals = reader.findDecimals()
         var text = "", parameters: [Parameter] = []
         for (index, word) in words.words.enumerated() {
             if head.contains(index) {
@@ -44,14 +45,16 @@ struct ObjectSQL {
                     throw ObjectError(.noSuchParameter, "query \"\(object.name).\(model.name)\" has no parameter \"\(name)\"")
                 }
                 if !parameters.contains(where: { $0.name == name }) {
-                    let scale = words.words.indices.lazy.compactMap { words.words[$0].text == word.text ? scaled[$0] : nil }.first
-                    parameters.append(Parameter(name: name, storage: Storage(model.parameters[position].type, scale: scale), position: position))
+                    let form = words.words.indices.lazy.compactMap { words.words[$0].text == word.text ? decimals.operands[$0] : nil }.first
+                    let storage = form?.storage ?? Storage(model.parameters[position].type)
+                    parameters.append(Parameter(name: name, storage: storage, position: position))
                 }
                 text += word.text
             case .word, .quotedName:
                 // A name of the runtime that no attribute can have.
-                text += word.name?.lowercased() == "surrogatekey" ? "\"_sk\"" : word.text
-            case .number where scaled[index] != nil: text += reader.scaled(word.text, by: scaled[index] ?? 0)
+                text += word.name?.lowercased() == "surrogatekey" ? "\"_sk\"" : decimals.functions[index] ?? word.text
+                if decimals.ordered.contains(index) { text += " COLLATE \(ExactDecimal.collation)" }
+            case .number: text += decimals.operands[index]?.text(word.text) ?? word.text
             default: text += word.text
             }
             text += " "
@@ -59,6 +62,7 @@ struct ObjectSQL {
         self.text = text
         self.parameters = parameters
         hasLimit = reader.hasLimit
+        tables = Set(reader.sources.values.map(\.name)).union([object.name])
     }
 
     /// The statement; a negative `take` means all.
@@ -66,6 +70,12 @@ struct ObjectSQL {
         guard skip > 0 || take >= 0 else { return text }
         return (hasLimit ? "SELECT * FROM (\(text)) " : text) + "LIMIT \(take) OFFSET \(max(skip, 0))"
     }
+
+    /// The statement whose last two values are how many objects to take, a negative number for all, and how many to skip.
+    var pagedSQL: String { (hasLimit ? "SELECT * FROM (\(text)) " : text) + "LIMIT :mc_take OFFSET :mc_skip" }
+
+    /// The number of objects, of the same parameters.
+    var countSQL: String { "SELECT count(*) FROM (\(text))" }
 
     /// Values by the parameters' names in the order of the model.
     /// - Throws: ``ObjectError/Code/noSuchParameter`` for a name that is no parameter's, and for a parameter without a value.
@@ -100,12 +110,46 @@ struct ObjectSQL {
     }
 }
 
+/// What of an object query's words is written otherwise because attributes are decimals, by the positions of words.
+private struct DecimalWords {
+    /// Numbers and parameters beside a decimal.
+    var operands: [Int: DecimalForm] = [:]
+    /// Attributes whose order is not that of their text.
+    var ordered: Set<Int> = []
+    /// Functions over them that have another name.
+    var functions: [Int: String] = [:]
+}
+
+/// How a decimal lies in the database.
+private enum DecimalForm: Equatable {
+    case scaled(Int)
+    case text
+
+    var storage: Storage {
+        switch self {
+        case .scaled(let scale): Storage(.decimal, scale: scale)
+        case .text: .exactDecimal
+        }
+    }
+
+    /// A number of the query as it is compared with such a decimal.
+    func text(_ number: String) -> String {
+        let value = Decimal(string: number, locale: nil)
+        switch self {
+        case .scaled(let scale):
+            guard let value, let scaled = DecimalText.scaled(value, precision: 18, scale: scale) else { return "(\(number) * 1e\(scale))" }
+            return String(scaled)
+        case .text: return value.map { EntitySQL.literal($0.description) } ?? number
+        }
+    }
+}
+
 /// Finds in the words of an object query what the local database stores in another way than the model says it.
 private struct ObjectSQLReader {
     private let words: [SQLWord]
     private let package: PackageMetadata
     /// Objects by alias and name, in lower case.
-    private var sources: [String: EntityMetadata] = [:]
+    private(set) var sources: [String: EntityMetadata] = [:]
 
     init(_ words: [SQLWord], _ package: PackageMetadata) { (self.words, self.package) = (words, package) }
 
@@ -145,42 +189,52 @@ private struct ObjectSQLReader {
     }
 
     func columns(of object: EntityMetadata, alias: String) -> String {
-        let columns = ["\"_sk\"", "\"_pc\"", "\"_rc\"", "\"_rp\"", "\"_rf\""] + object.sql.content
-        return columns.map { "\(alias).\($0)" }.joined(separator: ", ")
+        object.sql.selected.map { "\(alias).\($0)" }.joined(separator: ", ")
     }
 
-    /// Calls `found` with the position of each number and parameter that is compared with a scaled decimal, and its scale.
-    func findDecimals(_ found: (Int, Int) -> Void) {
+    /// What has to be written otherwise because attributes are decimals.
+    func findDecimals() -> DecimalWords {
+        var found = DecimalWords()
         var index = 0
         while index < words.count {
-            let (scale, end) = attributeScale(at: index)
-            if let scale {
-                for position in operands(around: operand(index..<end)) { found(position, scale) }
+            let (form, end) = attributeForm(at: index)
+            if let form {
+                let operand = operand(index..<end)
+                for position in operands(around: operand) { found.operands[position] = form }
+                if form == .text {
+                    if operand.lowerBound < index { found.functions[operand.lowerBound] = Self.exactFunctions[name(operand.lowerBound) ?? ""] }
+                    if !isInUsing(index) { found.ordered.insert(end - 1) }
+                }
             }
             index = end
         }
+        return found
     }
 
-    func scaled(_ number: String, by scale: Int) -> String {
-        guard let value = Decimal(string: number, locale: nil), let scaled = DecimalText.scaled(value, precision: 18, scale: scale) else {
-            return "(\(number) * 1e\(scale))"
-        }
-        return String(scaled)
+    /// Whether a name stands in the list of columns of a join, where nothing else can.
+    private func isInUsing(_ index: Int) -> Bool {
+        var position = index
+        while position > 0, words[position].text != "(" { position -= 1 }
+        return position > 0 && words[position - 1].isKeyword("USING")
     }
 
-    /// The scale of the attribute whose name begins at `index`, nil when there is none or it is no scaled decimal; and where its name ends.
-    private func attributeScale(at index: Int) -> (Int?, Int) {
+    /// How the attribute whose name begins at `index` is stored, nil when there is none or it is no decimal; and where its name ends.
+    private func attributeForm(at index: Int) -> (DecimalForm?, Int) {
         guard let first = name(index) else { return (nil, index + 1) }
         if index + 2 < words.count, words[index + 1].text == ".", let second = name(index + 2), let entity = sources[first] {
-            return (scale(of: second, in: [entity]), index + 3)
+            return (form(of: second, in: [entity]), index + 3)
         }
-        return (scale(of: first, in: Array(sources.values)), index + 1)
+        return (form(of: first, in: Array(sources.values)), index + 1)
     }
 
-    private func scale(of attribute: String, in entities: [EntityMetadata]) -> Int? {
+    private func form(of attribute: String, in entities: [EntityMetadata]) -> DecimalForm? {
         for entity in entities {
             guard let found = entity.attributes.first(where: { $0.name.lowercased() == attribute }) else { continue }
-            if case .scaledDecimal(_, let scale) = found.storage { return scale }
+            switch found.storage {
+            case .scaledDecimal(_, let scale): return .scaled(scale)
+            case .textDecimal: return .text
+            default: continue
+            }
         }
         return nil
     }
@@ -226,7 +280,8 @@ private struct ObjectSQLReader {
     }
 
     private static let operators: Set<String> = ["=", "==", "<", ">", "<=", ">=", "<>", "!="]
-    private static let scaledFunctions: Set<String> = ["sum", "avg", "min", "max"]
+    private static let scaledFunctions: Set<String> = ["sum", "avg", "min", "max", "total"]
+    private static let exactFunctions = ["sum": ExactDecimal.sum, "avg": ExactDecimal.average, "total": ExactDecimal.total]
     private static let clauses: Set<String> = [
         "where", "join", "left", "inner", "cross", "on", "order", "group", "having", "limit", "union", "except", "intersect", "natural", "using",
     ]

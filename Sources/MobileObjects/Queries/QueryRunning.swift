@@ -55,33 +55,38 @@ extension EntityClass {
 }
 
 extension EntityContext {
-    /// The objects that a query finds.
-    func objects<T: Entity>(_ query: Query) throws -> [T] {
-        let compiled = try QueryCompiler.objects(query, of: metadata, in: package.metadata)
+    /// The objects that a query finds, of one owner's children where there is one.
+    func objects<T: Entity>(_ query: Query, ownedBy owner: Owner? = nil) throws -> [T] {
+        let compiled = try QueryCompiler.objects(query, of: metadata, in: package.metadata, ownedBy: owner)
+        let paths = try RelationshipPath.paths(query, of: metadata, in: package.metadata)
         let objects: [T] = try objects(compiled.sql, compiled.values)
-        return compiled.seesDeleted ? markingDeleted(objects) : objects
+        if compiled.seesDeleted { markDeleted(objects) }
+        try Prefetch(paths, for: objects, self)?.read()
+        return objects
     }
 
-    nonisolated(nonsending) func objects<T: Entity>(_ query: Query) async throws -> [T] {
-        let compiled = try QueryCompiler.objects(query, of: metadata, in: package.metadata)
+    nonisolated(nonsending) func objects<T: Entity>(_ query: Query, ownedBy owner: Owner? = nil) async throws -> [T] {
+        let compiled = try QueryCompiler.objects(query, of: metadata, in: package.metadata, ownedBy: owner)
+        let paths = try RelationshipPath.paths(query, of: metadata, in: package.metadata)
         let objects: [T] = try await objects(compiled.sql, compiled.values)
-        return compiled.seesDeleted ? markingDeleted(objects) : objects
+        if compiled.seesDeleted { markDeleted(objects) }
+        try await Prefetch(paths, for: objects, self)?.read()
+        return objects
     }
 
-    func count(_ query: Query) throws -> Int {
-        let compiled = try QueryCompiler.count(query, of: metadata, in: package.metadata)
+    func count(_ query: Query, ownedBy owner: Owner? = nil) throws -> Int {
+        let compiled = try QueryCompiler.count(query, of: metadata, in: package.metadata, ownedBy: owner)
         return try package.read { try compiled.count($0) }
     }
 
-    nonisolated(nonsending) func count(_ query: Query) async throws -> Int {
-        let compiled = try QueryCompiler.count(query, of: metadata, in: package.metadata)
+    nonisolated(nonsending) func count(_ query: Query, ownedBy owner: Owner? = nil) async throws -> Int {
+        let compiled = try QueryCompiler.count(query, of: metadata, in: package.metadata, ownedBy: owner)
         return try await package.read { try compiled.count($0) }
     }
 
     /// An object whose delete waits is one that was deleted, not one that is there.
-    private func markingDeleted<T: Entity>(_ objects: [T]) -> [T] {
+    func markDeleted(_ objects: [some Entity]) {
         for object in objects where object.replay.change == .delete { object.presence = .deleted }
-        return objects
     }
 }
 

@@ -40,6 +40,12 @@ public struct Children<Element: Entity>: ExpressibleByArrayLiteral {
         return owner.attachments?.children[index]?.error
     }
 
+    /// The object whose list this is, and the position of the relationship; nil where it is nobody's.
+    var relationship: (Entity, Int)? {
+        guard case .relationship(let owner, let index) = source else { return nil }
+        return (owner, index)
+    }
+
     /// Whether this is the list of `owner`'s relationship `index` itself.
     func isList(of owner: Entity, _ index: Int) -> Bool {
         guard case .relationship(let other, let position) = source else { return false }

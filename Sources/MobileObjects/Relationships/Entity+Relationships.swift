@@ -107,12 +107,22 @@ extension Entity {
     }
 
     private final func readChildren<T: Entity>(_ index: Int) throws -> [T] {
-        let relationship = metadata.relationships[index]
-        let target = context.target(of: relationship)
-        guard let test = ChildTest(relationship, from: metadata, to: target.metadata) else { return [] }
+        let target = context.target(of: metadata.relationships[index])
+        guard let test = ChildTest(metadata.relationships[index], from: metadata, to: target.metadata) else { return [] }
         return try target.objects(
             "SELECT \(target.metadata.sql.columns) FROM \(target.metadata.sql.table) WHERE \(test.sql) ORDER BY \"_sk\"",
-            try test.values(surrogateKey) { try storedValue($0) })
+            try owner(by: test).conditions.map(\.value))
+    }
+
+    /// What ties the children of a relationship to this object; nil where the model gives nothing.
+    final func owner(ofRelationship index: Int) throws -> Owner? {
+        let relationship = metadata.relationships[index]
+        return try ChildTest(relationship, from: metadata, to: package.metadata.entities[relationship.targetIndex]).map(owner)
+    }
+
+    private final func owner(by test: ChildTest) throws -> Owner {
+        let values = test.sources.isEmpty ? [.integer(surrogateKey)] : try test.sources.map { try storedValue($0) }
+        return Owner(conditions: zip(test.columns, values).map { ($0, $1) })
     }
 
     /// An attribute as bound to a statement.
@@ -126,25 +136,25 @@ extension Entity {
 /// How the children of an object are found: by their reference to it, or, where the child has no relationship back, by the attributes
 /// that the model maps.
 struct ChildTest {
-    /// A condition on the child's table with `?1` and so on.
-    let sql: String
-    private let sources: [Int]
+    /// Columns of the child's table.
+    let columns: [String]
+    /// Positions of the parent's attributes whose values they have; empty: the one column has the parent's surrogate key.
+    let sources: [Int]
+    /// Position of the child's reference; nil where the attributes say it.
+    let reference: Int?
 
     /// Nil when the model gives neither an inverse nor a mapping.
     init?(_ relationship: RelationshipMetadata, from parent: EntityMetadata, to child: EntityMetadata) {
         if let inverse = relationship.inverseIndex, let reference = child.relationships[inverse].referenceIndex {
-            sql = "\(child.sql.referenceColumns[reference]) = ?1"
-            sources = []
+            (columns, sources, self.reference) = ([child.sql.referenceColumns[reference]], [], reference)
         } else if !relationship.mapping.isEmpty {
-            sql = relationship.mapping.enumerated()
-                .map { "\(child.sql.attributeColumns[$0.element.target]) = ?\($0.offset + 1)" }.joined(separator: " AND ")
-            sources = relationship.mapping.map(\.source)
+            columns = relationship.mapping.map { child.sql.attributeColumns[$0.target] }
+            (sources, reference) = (relationship.mapping.map(\.source), nil)
         } else {
             return nil
         }
     }
 
-    func values(_ key: Int64, _ attribute: (Int) throws -> Value) rethrows -> [Value] {
-        sources.isEmpty ? [.integer(key)] : try sources.map(attribute)
-    }
+    /// A condition on the child's table with `?1` and so on.
+    var sql: String { columns.enumerated().map { "\($0.element) = ?\($0.offset + 1)" }.joined(separator: " AND ") }
 }

@@ -13,11 +13,15 @@ import MobileStore
 struct EntitySQL: Sendable {
     /// Position of the first attribute in a row that is selected with ``columns``.
     static let firstAttribute = 5
+    /// What the original-state table is named by, behind the table's name.
+    static let originalSuffix = "_os"
 
     let table: String
     let originalTable: String
     /// All columns of a row, for SELECT.
     let columns: String
+    /// The same one by one.
+    let selected: [String]
     /// Attributes and references, for copies between the two tables.
     let content: [String]
     let attributeColumns: [String]
@@ -49,7 +53,7 @@ struct EntitySQL: Sendable {
 
     /// - Throws: `StoreError` for more columns than a table can have.
     init(table name: String, attributes: [AttributeMetadata], references: [String], primaryKey: [String]) throws {
-        let table = Self.quote(name), original = Self.quote(name + "_os")
+        let table = Self.quote(name), original = Self.quote(name + Self.originalSuffix)
         let attributeColumns = attributes.map { Self.quote($0.name) }
         let referenceColumns = references.map { Self.quote("_ref_" + $0) }
         let content = attributeColumns + referenceColumns
@@ -62,13 +66,14 @@ struct EntitySQL: Sendable {
         self.table = table
         originalTable = original
         columns = all
+        let selected = [#""_sk""#, #""_pc""#, #""_rc""#, #""_rp""#, #""_rf""#] + content
+        self.selected = selected
         self.content = content
         self.attributeColumns = attributeColumns
         self.referenceColumns = referenceColumns
         hasKey = !primaryKey.isEmpty
         func select(_ condition: String?) throws(StoreError) -> PageSelect {
-            let columns = [#""_sk""#, #""_pc""#, #""_rc""#, #""_rp""#, #""_rf""#] + content
-            return try PageSelect(PageQuery(columns, from: table, where: condition, orderedBy: [.init(#""_sk""#)]))
+            return try PageSelect(PageQuery(selected, from: table, where: condition, orderedBy: [.init(#""_sk""#)]))
         }
         byKey = try select(#""_sk" = ?1"#)
         byPrimaryKey = try select(keyTest.isEmpty ? "0" : keyTest)

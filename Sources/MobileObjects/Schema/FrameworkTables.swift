@@ -1,5 +1,7 @@
 /// The tables that every package database has besides those of its objects.
 enum FrameworkTables {
+    static let logRecords = "_log_record"
+
     static let statements = [
         "CREATE TABLE \"_settings\" (\"name\" TEXT PRIMARY KEY, \"value\") WITHOUT ROWID",
         // One record per submitted operation, in the order of the ids, which is the order of the replay.

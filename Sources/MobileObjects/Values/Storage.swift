@@ -44,6 +44,9 @@ enum Storage: Sendable, Equatable {
         }
     }
 
+    /// A decimal of as many digits as a value has in memory, on either side of the point.
+    static let exactDecimal = Storage.textDecimal(precision: 76, scale: 38)
+
     /// The value as bound to a statement; nil when it is of another kind or does not fit.
     func stored(_ value: AttributeValue) -> Value? {
         switch (self, value) {

@@ -205,6 +205,13 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
     }
     /// The attributes, for queries.
     public static let columns = Columns()
+
+    /// The relationships that queries can read along, as the root of key paths: `\.orders`.
+    public struct Relationships: Sendable {
+        public let orders = Relationship<Customer, SalesOrder>(0, "orders")
+    }
+    /// The relationships, for queries.
+    public static let relationships = Relationships()
 }
 
 extension Customer {

@@ -16,8 +16,8 @@ import Testing
     }
 
     /// Entries as `U Line 20 of Customer 1`.
-    private func lines(_ filter: ChangeLogFilter = ChangeLogFilter()) throws -> [String] {
-        try shop.database.changeLogs(filter).map(\.line)
+    private func lines(_ query: Query = Query()) throws -> [String] {
+        try shop.database.changeLogs(query).map(\.line)
     }
 
     /// Deletes rows of several objects in one transaction, in this order.
@@ -48,7 +48,7 @@ import Testing
     func roots() throws {
         try shop.importLine(20, order: 10, number: 1, text: "coffee")
         #expect(try lines() == ["U Customer 1 of Customer 1", "U Line 20 of Customer 1"])
-        let entry = try #require(try shop.database.changeLogs(ChangeLogFilter(entityType: 2)).first)
+        let entry = try #require(try shop.database.changeLogs(Query().where(.equal("entityType", 2))).first)
         #expect(entry.surrogateKey == 20 && entry.rootEntityType == 0 && entry.rootSurrogateKey == 1)
         #expect(entry.entity == "Line" && entry.rootEntity == "Customer")
     }
@@ -101,7 +101,7 @@ import Testing
         try shop.importRows("Category", ["name", "_ref_whole"], "[[4,\"e\",3]]")
         #expect(try shop.database.changeLogs().map(\.line) == ["U Category 1 of Category 1", "U Category 4 of Category 1"])
         try shop.importRows("Category", ["name", "_ref_whole"], "[[8,\"z\",9]]")
-        #expect(try shop.database.changeLogs(ChangeLogFilter(operationType: .update)).contains { $0.surrogateKey == 8 })
+        #expect(try shop.database.changeLogs(Query().where(.equal("operationType", "U"))).contains { $0.surrogateKey == 8 })
     }
 
     @Test("CHL-05: each object has a number, the same in generated code, metadata and log")
@@ -136,7 +136,7 @@ import Testing
         try await shop.database.deleteChangeLogs()
         #expect(try lines().isEmpty)
         try shop.importLine(20, order: 10, number: 1, text: "tea")
-        #expect(try await shop.database.takeChangeLogs(ChangeLogFilter(entityType: 0)).map(\.line) == ["U Customer 1 of Customer 1"])
+        #expect(try await shop.database.takeChangeLogs(Query().where(.equal("entityType", 0))).map(\.line) == ["U Customer 1 of Customer 1"])
         #expect(try lines() == ["U Line 20 of Customer 1"])
         #expect(throws: Stop.self) { try takeAndFail() }
         #expect(try lines() == ["U Line 20 of Customer 1"])
@@ -227,15 +227,27 @@ import Testing
         #expect(try lines() == ["U Customer 1 of Customer 1", "D Line 20 of Customer 1", "U Product 5 of Product 5"])
     }
 
-    @Test("entries are filtered by object, kind and top")
-    func filter() throws {
+    @Test("CHL-02 CHL-09: entries are read with a query: its conditions on their attributes, its order, skip and take")
+    func queries() async throws {
         try shop.importLine(20, order: 10, number: 1, text: "coffee")
         try shop.importCustomer(2, id: "c2", name: "Castle Inn")
         try shop.importDeletions("Customer", 2)
-        #expect(try lines(ChangeLogFilter(entityType: 2)) == ["U Line 20 of Customer 1"])
-        #expect(try lines(ChangeLogFilter(operationType: .delete)) == ["D Customer 2 of Customer 2"])
-        #expect(try lines(ChangeLogFilter(rootEntityType: 0, rootSurrogateKey: 1)) == ["U Customer 1 of Customer 1", "U Line 20 of Customer 1"])
-        #expect(try lines(ChangeLogFilter(entityType: 99)).isEmpty)
+        let customer = try shop.objects("Customer").metadata.entityType
+        #expect(try lines(Query().where(.equal("entityType", customer))) == ["U Customer 1 of Customer 1", "D Customer 2 of Customer 2"])
+        #expect(try lines(Query().where(.equal("entityType", 2))) == ["U Line 20 of Customer 1"])
+        #expect(try lines(Query().where(.equal("operationType", "D"))) == ["D Customer 2 of Customer 2"])
+        let below: TestCriteria = .equal("rootEntityType", 0) && .equal("c.rootSurrogateKey", 1)
+        #expect(try lines(Query().from("ChangeLog", "c").where(below)) == ["U Customer 1 of Customer 1", "U Line 20 of Customer 1"])
+        #expect(try lines(Query().sorted(by: .descending("surrogateKey")).skip(1).take(1)) == ["D Customer 2 of Customer 2"])
+        #expect(try lines(Query().where(.equal("entityType", 99))).isEmpty)
+        #expect(try await shop.database.changeLogs(Query().where(.equal("entity", "Line"))).map(\.surrogateKey) == [20])
+        for (query, code) in [
+            (Query().where(.equal("colour", 1)), ObjectError.Code.noSuchAttribute), (Query().where(.equal("entityType", "x")), .invalidValue),
+            (Query().select("entity"), .invalidQuery), (Query().from("Customer"), .invalidQuery),
+            (Query().join("Customer", "c", "c.surrogateKey", "ChangeLog.surrogateKey"), .invalidQuery),
+        ] {
+            #expect(#expect(throws: ObjectError.self) { try lines(query) }?.code == code)
+        }
     }
 
     @Test("cleaning all data empties the log and leaves it enabled")

@@ -56,6 +56,25 @@ import Testing
         #expect(try customer.logRecords().map(\.message) == ["was called"])
     }
 
+    @Test("LRC-08: the package's records are read with a query on their attributes, or all together")
+    func queries() async throws {
+        try serverRecord("credit limit below 0", key: "1")
+        try serverRecord("again", key: "2", code: 500)
+        var own = shop.database.newLogRecord(level: .info, message: "own")
+        try await own.save()
+        let database = shop.database
+        func messages(_ query: Query) throws -> [String] { try database.logRecords(query).map(\.message) }
+        #expect(try messages(Query()) == ["own", "again", "credit limit below 0"])
+        #expect(try messages(Query().where(.equal("component", "Customer") && .equal("entityKey", "1"))) == ["credit limit below 0"])
+        #expect(try messages(Query().where(.greaterEqual("level", 5)).sorted(by: .ascending("code"))) == ["credit limit below 0", "again"])
+        #expect(try messages(Query().where(.equal("timestamp", Date(timeIntervalSince1970: 1_000_000)) && .equal("isFromClient", true))) == ["own"])
+        #expect(try messages(Query().where(.isNull("eisCode"))) == ["own"])
+        #expect(try messages(Query().sorted(by: .ascending("messageId")).take(1)) == ["credit limit below 0"])
+        #expect(try await database.logRecords(Query().from("LogRecord", "l").where(.contains("l.message", "aga"))).map(\.code) == [500])
+        #expect(#expect(throws: ObjectError.self) { try messages(Query().where(.equal("colour", "red"))) }?.code == .noSuchAttribute)
+        #expect(#expect(throws: ObjectError.self) { try messages(Query().from("Customer")) }?.code == .invalidQuery)
+    }
+
     @Test("LRC-14: a record that was handled is deleted")
     func delete() throws {
         try serverRecord("handled", key: "1")

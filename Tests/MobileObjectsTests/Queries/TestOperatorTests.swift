@@ -245,6 +245,6 @@ import Testing
         }
         #expect(try samples.allTypes(.notNull("picture")) == [])
         #expect(samples.error(Query().from("AllType").where(.like("picture", "x"))) == .unsupportedType)
-        #expect(samples.error(Query().from("AllType").where(.lessThan("wide", 1))) == .unsupportedType)
+        #expect(try samples.allTypes(.lessThan("wide", 1)) == [2] && samples.allTypes(.greaterEqual("wide", QueryDatabase.decimal("1.5"))) == [1])
     }
 }

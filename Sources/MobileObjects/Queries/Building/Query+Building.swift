@@ -43,6 +43,10 @@ extension Query {
     /// Returns equal rows once. SMP 2.3: `DISTINCT`.
     public func distinct() -> Query { changed { $0.isDistinct = true } }
 
+    /// Reads the objects of a relationship along with those that are found: a list that is shown with its children costs two statements,
+    /// whatever its length. Several names go on from one relationship to the next.
+    public func prefetching(_ relationships: String...) -> Query { changed { $0.prefetches.append(relationships) } }
+
     /// The rows of both queries, equal ones once. SMP 2.3: `union:`.
     public func union(_ other: Query) -> Query { combined(.union, other) }
 

@@ -30,6 +30,10 @@ public struct Query: Sendable, Hashable {
     /// Whether equal rows are returned once. SMP 2.3: `DISTINCT`.
     public var isDistinct = false
 
+    /// Relationships whose objects are read along with those that are found, each with one more statement: `["orders", "lines"]` for the orders
+    /// of each object and their lines. For queries that find objects.
+    public var prefetches: [[String]] = []
+
     /// A query of everything. SMP 2.3: `getInstance`.
     public init() {}
 }

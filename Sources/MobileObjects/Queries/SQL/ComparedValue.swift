@@ -10,13 +10,6 @@ struct TestPlace {
     func error(_ code: ObjectError.Code, _ reason: String) -> ObjectError {
         ObjectError(code, "query: test \(`operator`) of \"\(attribute)\": \(reason)")
     }
-
-    /// - Throws: ``ObjectError/Code/unsupportedType`` where values of the type are equal or not, but neither less nor greater in the database.
-    func checkOrder(_ word: String) throws {
-        if case .textDecimal = type.storage, word != "=", word != "<>" {
-            throw error(.unsupportedType, "a decimal of more than 18 digits is compared by equal and notEqual alone")
-        }
-    }
 }
 
 /// Makes values that are compared with an attribute such as the attribute's own are stored.
@@ -31,7 +24,6 @@ struct ComparedValue {
     /// equal to none, and less or greater as numbers are.
     /// - Throws: ``ObjectError/Code/invalidValue`` for a value of another type.
     func bound(_ value: AttributeValue, _ word: String) throws -> Value {
-        try place.checkOrder(word)
         let mismatch = place.error(.invalidValue, "a value of another type is given, expected \(place.type.type)")
         switch (place.type.storage, value) {
         case (.integer, .integer(let integer)): return .integer(integer)

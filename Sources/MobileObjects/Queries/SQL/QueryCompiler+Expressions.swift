@@ -119,8 +119,8 @@ enum AggregateFunction: String {
         switch (self, type.storage) {
         case (.count, _): QueryType(.integer)
         case (.max, .boolean), (.min, .boolean), (.max, .json), (.min, .json), (.max, .large), (.min, .large): nil
-        case (.max, .textDecimal), (.min, .textDecimal): nil
         case (.max, _), (.min, _): type
+        case (.sum, .textDecimal), (.average, .textDecimal): QueryType(.decimal, .exactDecimal)
         case (.sum, .integer): QueryType(.long)
         case (.sum, .real), (.average, .integer), (.average, .real), (.average, .scaledDecimal): QueryType(.double)
         case (.sum, .scaledDecimal(_, let scale)): QueryType(.decimal, .scaledDecimal(precision: 18, scale: scale))
@@ -129,11 +129,13 @@ enum AggregateFunction: String {
     }
 
     func sql(_ value: SQLExpression, isDistinct: Bool) -> String {
-        let argument = (isDistinct ? "DISTINCT " : "") + value.sql
+        let distinct = isDistinct ? "DISTINCT " : "", argument = distinct + value.sql
         switch self {
         case .count: return "count(\(argument))"
-        case .max: return "max(\(argument))"
-        case .min: return "min(\(argument))"
+        case .max: return "max(\(distinct + value.ordered))"
+        case .min: return "min(\(distinct + value.ordered))"
+        case .sum where value.type.isTextDecimal: return "\(ExactDecimal.sum)(\(argument))"
+        case .average where value.type.isTextDecimal: return "\(ExactDecimal.average)(\(argument))"
         case .sum: return "sum(\(argument))"
         case .average:
             guard case .scaledDecimal(_, let scale) = value.type.storage, scale > 0 else { return "avg(\(argument))" }

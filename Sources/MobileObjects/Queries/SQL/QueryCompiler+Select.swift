@@ -9,6 +9,14 @@ struct SelectedItem {
     var asAlias: String?
 }
 
+/// A term of ORDER BY.
+struct OrderTerm {
+    let sql: String
+    var isDescending = false
+
+    var text: String { isDescending ? sql + " DESC" : sql }
+}
+
 /// A SELECT that stands in another statement, with the columns `c0`, `c1` and so on.
 struct NestedSelect {
     let sql: String
@@ -32,7 +40,7 @@ extension QueryCompiler {
             for item in query.groupItems { groups.append(try grouped(item, scope, items)) }
             let hasAggregates = try selectItems.contains { try isAggregate($0, scope) }
             let isGrouped = hasAggregates || !groups.isEmpty || query.havingCriteria != nil
-            var parts = SelectParts(items: items.enumerated().map { "\($0.element.sql) AS c\($0.offset)" }.joined(separator: ", "))
+            var parts = SelectParts(items: items.enumerated().map { "\($0.element.sql) AS c\($0.offset)" })
             parts.isDistinct = query.isDistinct
             parts.conditions = conditions
             parts.groups = groups.map(\.sql)
@@ -119,7 +127,7 @@ extension QueryCompiler {
     ///   - root: the source whose objects are found; nil where it is no finder.
     func order(
         _ query: Query, _ scope: QueryScope, items: [SelectedItem], isGrouped: Bool, distinct: [SelectedItem]?, root: QueryScope.Source?
-    ) throws -> [String] {
+    ) throws -> [OrderTerm] {
         try query.sortCriteria.map { sort in
             let value = try sortValue(sort.attribute, scope, items, isGrouped: isGrouped)
             guard !value.type.isOpaque else {
@@ -132,7 +140,7 @@ extension QueryCompiler {
                         .invalidQuery, "query: sorts by \"\(sort.attribute)\", which is not selected, while equal rows are returned once")
                 }
             }
-            return sort.order == .ascending ? value.sql : value.sql + " DESC"
+            return OrderTerm(sql: value.ordered, isDescending: sort.order == .descending)
         }
     }
 

@@ -64,12 +64,13 @@ extension QueryCompiler {
         return clause
     }
 
-    private func tableSQL(_ source: QueryScope.Source) -> String {
+    func tableSQL(_ source: QueryScope.Source) -> String {
         switch source.table {
         case .select(let select): return "(\(select.sql))"
         case .entity(let entity):
             guard source.seesDeleted, !entity.isLocal else { return entity.sql.table }
             let columns = entity.sql.columns
+            readsOriginals(of: entity)
             return """
                 (SELECT \(columns) FROM \(entity.sql.table) UNION ALL \
                 SELECT \(columns) FROM \(entity.sql.originalTable) WHERE "_pc" = \(PendingChange.delete.rawValue))

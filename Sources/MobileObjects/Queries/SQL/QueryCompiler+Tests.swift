@@ -78,7 +78,7 @@ extension QueryCompiler {
             default: throw place.error(.invalidValue, "null is neither less nor greater than anything")
             }
         case .value(let value):
-            return "\(left.sql) \(word) \(bind(try ComparedValue(place).bound(value, word)))"
+            return "\(isOrder(word) ? left.ordered : left.sql) \(word) \(bind(try ComparedValue(place).bound(value, word)))"
         case .column(let column):
             return try compare(left, try self.column(column.alias, column.attribute, scope).value, place, word)
         case .query(let query): return try compare(left, try subquery(query, scope), place, word)
@@ -90,9 +90,12 @@ extension QueryCompiler {
         guard let (one, other) = SQLExpression.comparable(left, right) else {
             throw place.error(.invalidValue, "a \(left.type.type) cannot be compared with a \(right.type.type)")
         }
-        try place.checkOrder(word)
-        return "\(one) \(word) \(other)"
+        // A decimal that is kept as text is compared with another one alone, and stays as it is.
+        return "\(isOrder(word) && one == left.sql ? left.ordered : one) \(word) \(other)"
     }
+
+    /// Whether a comparison is about more than equality, which is that of the stored values.
+    private func isOrder(_ word: String) -> Bool { word != "=" && word != "<>" }
 
     /// Null is a value like others here, although SQL's IN is not so: an attribute that is null is in a list that has null, and in no other.
     private func membership(_ left: SQLExpression, _ value: TestValue, _ place: TestPlace, isIn: Bool, _ scope: QueryScope) throws -> String {

@@ -8,6 +8,13 @@ struct CompiledQuery: Sendable {
     let columns: [QueryResultColumn]
     /// Rows that were deleted here may be among the result.
     var seesDeleted = false
+    /// The tables that it reads, those of joins and subqueries among them.
+    var tables: Set<String> = []
+}
+
+/// Whose children are looked for: columns of the children's table with the values that tie them to one object.
+struct Owner: Sendable {
+    let conditions: [(column: String, value: Value)]
 }
 
 /// The one writer of SELECT for queries made at run time. Every name is looked up in the metadata; what stands in the SQL are the metadata's
@@ -23,50 +30,62 @@ final class QueryCompiler {
     /// Where the names of objects are bound that log records are looked for under.
     private var componentPlaces: [String: String] = [:]
     private var sourceCount = 0
+    /// The tables that the statement reads so far.
+    private(set) var tables: Set<String> = []
     private var depth = 0
 
     init(_ metadata: PackageMetadata) { self.metadata = metadata }
 
     /// The statement for a result set.
     static func resultSet(_ query: Query, in metadata: PackageMetadata) throws -> CompiledQuery {
+        guard query.prefetches.isEmpty else {
+            throw ObjectError(.invalidQuery, "query: it reads relationships along, which rows do not have; find its objects with findWithQuery")
+        }
         let compiler = QueryCompiler(metadata)
         let select = try compiler.select(query, outer: nil)
-        return CompiledQuery(sql: select.sql, values: try compiler.checkedValues(), columns: select.columns)
+        return CompiledQuery(sql: select.sql, values: try compiler.checkedValues(), columns: select.columns, tables: compiler.tables)
     }
 
     /// The statement for the objects of a class: the columns of ``EntitySQL/columns``.
-    static func objects(_ query: Query, of entity: EntityMetadata, in metadata: PackageMetadata) throws -> CompiledQuery {
+    /// - Parameter owner: whose children they are; nil: anybody's.
+    static func objects(_ query: Query, of entity: EntityMetadata, in metadata: PackageMetadata, ownedBy owner: Owner? = nil) throws -> CompiledQuery
+    {
         let compiler = QueryCompiler(metadata)
-        let (scope, root) = try compiler.finderScope(query, of: entity)
-        let columns = [#""_sk""#, #""_pc""#, #""_rc""#, #""_rp""#, #""_rf""#] + entity.sql.content
-        var parts = SelectParts(items: columns.map { "\(root.name).\($0)" }.joined(separator: ", "))
-        parts.isDistinct = query.isDistinct && !query.joinCriteria.isEmpty
-        parts.conditions = try compiler.conditions(query, scope)
-        let sortable: [SelectedItem]? = parts.isDistinct ? [] : nil
-        parts.order = try compiler.order(query, scope, items: [], isGrouped: false, distinct: sortable, root: root) + ["\(root.name).\"_sk\""]
-        parts.from = try compiler.fromClause(query, scope)
+        let (found, root) = try compiler.objectParts(query, of: entity, ownedBy: owner)
+        var parts = found
+        parts.order.append(OrderTerm(sql: root.key))
         parts.limit = try compiler.limit(query)
-        return CompiledQuery(sql: parts.sql, values: try compiler.checkedValues(), columns: [], seesDeleted: root.seesDeleted)
+        return CompiledQuery(
+            sql: parts.sql, values: try compiler.checkedValues(), columns: [], seesDeleted: root.seesDeleted, tables: compiler.tables)
+    }
+
+    /// The same in parts, without its limit and without the key at the end of its order.
+    func objectParts(_ query: Query, of entity: EntityMetadata, ownedBy owner: Owner?) throws -> (SelectParts, root: QueryScope.Source) {
+        let (scope, root) = try finderScope(query, of: entity)
+        var parts = SelectParts(items: entity.sql.selected.map { "\(root.name).\($0)" })
+        parts.isDistinct = query.isDistinct && !query.joinCriteria.isEmpty
+        parts.conditions = try conditions(query, scope) + (owner?.conditions.map { "\(root.name).\($0.column) = \(bind($0.value))" } ?? [])
+        let sortable: [SelectedItem]? = parts.isDistinct ? [] : nil
+        parts.order = try order(query, scope, items: [], isGrouped: false, distinct: sortable, root: root)
+        parts.from = try fromClause(query, scope)
+        return (parts, root)
     }
 
     /// The statement for the number of rows that a query gives.
-    static func count(_ query: Query, of entity: EntityMetadata?, in metadata: PackageMetadata) throws -> CompiledQuery {
+    static func count(_ query: Query, of entity: EntityMetadata?, in metadata: PackageMetadata, ownedBy owner: Owner? = nil) throws -> CompiledQuery {
         let compiler = QueryCompiler(metadata)
         let inner: String
         if let entity {
-            let (scope, root) = try compiler.finderScope(query, of: entity)
-            var parts = SelectParts(items: "\(root.name).\"_sk\"")
-            parts.isDistinct = query.isDistinct && !query.joinCriteria.isEmpty
-            parts.conditions = try compiler.conditions(query, scope)
-            // Not needed for the number, but an order that cannot be is an error here as well.
-            _ = try compiler.order(query, scope, items: [], isGrouped: false, distinct: parts.isDistinct ? [] : nil, root: root)
-            parts.from = try compiler.fromClause(query, scope)
+            let (found, root) = try compiler.objectParts(query, of: entity, ownedBy: owner)
+            var parts = found
+            parts.items = [root.key]
+            parts.order = []
             parts.limit = try compiler.limit(query)
             inner = parts.sql
         } else {
             inner = try compiler.select(query, outer: nil).sql
         }
-        return CompiledQuery(sql: "SELECT count(*) FROM (\(inner))", values: try compiler.checkedValues(), columns: [])
+        return CompiledQuery(sql: "SELECT count(*) FROM (\(inner))", values: try compiler.checkedValues(), columns: [], tables: compiler.tables)
     }
 
     /// Binds a value. Returns what stands in the statement for it.
@@ -77,13 +96,14 @@ final class QueryCompiler {
 
     /// Binds the name of an object, once: the same attribute is the same SQL everywhere in a statement.
     func bindComponent(_ name: String) -> String {
+        tables.insert(FrameworkTables.logRecords)
         if let place = componentPlaces[name] { return place }
         let place = bind(.text(name))
         componentPlaces[name] = place
         return place
     }
 
-    private func checkedValues() throws -> [Value] {
+    func checkedValues() throws -> [Value] {
         guard values.count <= Self.maximumValues else {
             throw ObjectError(.invalidQuery, "query: it has \(values.count) values; a query takes \(Self.maximumValues) at most")
         }
@@ -105,9 +125,13 @@ final class QueryCompiler {
     func addSource(_ table: QueryTable, alias: String, to scope: QueryScope) throws -> QueryScope.Source {
         let source = QueryScope.Source(alias: alias, name: "t\(sourceCount)", table: table)
         sourceCount += 1
+        if case .entity(let entity) = table { tables.insert(entity.name) }
         try scope.add(source)
         return source
     }
+
+    /// Notes that a source is read together with the rows that were deleted here.
+    func readsOriginals(of entity: EntityMetadata) { tables.insert(entity.name + EntitySQL.originalSuffix) }
 
     /// The object of a source or join.
     /// - Throws: ``ObjectError/Code/noSuchClass``, ``ObjectError/Code/abstractClass``, ``ObjectError/Code/misuse``.
@@ -126,22 +150,22 @@ final class QueryCompiler {
 /// The parts of one SELECT, put together in the order of the language.
 struct SelectParts {
     var isDistinct = false
-    let items: String
+    var items: [String]
     var from = ""
     var conditions: [String] = []
     var groups: [String] = []
     var having: String?
-    var order: [String] = []
+    var order: [OrderTerm] = []
     var limit = ""
 
-    init(items: String) { self.items = items }
+    init(items: [String]) { self.items = items }
 
     var sql: String {
-        var sql = "SELECT \(isDistinct ? "DISTINCT " : "")\(items) FROM \(from)"
+        var sql = "SELECT \(isDistinct ? "DISTINCT " : "")\(items.joined(separator: ", ")) FROM \(from)"
         if !conditions.isEmpty { sql += " WHERE " + conditions.joined(separator: " AND ") }
         if !groups.isEmpty { sql += " GROUP BY " + groups.joined(separator: ", ") }
         if let having { sql += " HAVING " + having }
-        if !order.isEmpty { sql += " ORDER BY " + order.joined(separator: ", ") }
+        if !order.isEmpty { sql += " ORDER BY " + order.map(\.text).joined(separator: ", ") }
         return sql + limit
     }
 }

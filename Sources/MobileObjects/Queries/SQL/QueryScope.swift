@@ -19,6 +19,9 @@ final class QueryScope {
         /// Rows that were deleted here, and whose delete waits, are seen as well.
         var seesDeleted = false
 
+        /// The surrogate key of its rows, where it is an object.
+        var key: String { name + ".\"_sk\"" }
+
         init(alias: String, name: String, table: QueryTable) { (self.alias, self.name, self.table) = (alias, name, table) }
     }
 

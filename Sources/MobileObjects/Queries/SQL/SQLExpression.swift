@@ -1,4 +1,5 @@
 import MobileModel
+import MobileStore
 
 /// What a value in a query is: its modelled type, and how it lies in the database.
 struct QueryType: Sendable, Equatable {
@@ -20,6 +21,11 @@ struct QueryType: Sendable, Equatable {
         }
     }
 
+    /// A decimal of more digits than an integer has.
+    var isTextDecimal: Bool {
+        if case .textDecimal = storage { true } else { false }
+    }
+
     /// Kept as JSON or outside of the row: there are no comparisons but with null.
     var isOpaque: Bool { storage == .json || storage == .large }
 }
@@ -28,6 +34,12 @@ struct QueryType: Sendable, Equatable {
 struct SQLExpression {
     let sql: String
     let type: QueryType
+
+    /// The expression where its order counts: decimals that are kept as text are ordered as numbers.
+    var ordered: String {
+        guard case .textDecimal = type.storage else { return sql }
+        return "\(sql) COLLATE \(ExactDecimal.collation)"
+    }
 
     /// Two expressions made comparable by SQLite: of the same kind, numbers of the same scale. Nil where they are not of one kind.
     static func comparable(_ left: SQLExpression, _ right: SQLExpression) -> (String, String)? {

@@ -7,6 +7,10 @@ public protocol QueryableEntity: ModelledEntity {
     associatedtype Columns: Sendable
     /// The attributes, for key paths and closures.
     static var columns: Columns { get }
+    /// The relationships that queries can read along.
+    associatedtype Relationships: Sendable
+    /// The relationships, for key paths.
+    static var relationships: Relationships { get }
 }
 
 extension QueryableEntity {
@@ -47,6 +51,20 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
 
     /// Finds not more than so many objects; a negative number means all.
     public func take(_ count: Int) -> EntityQuery { changed { $0.take = count } }
+
+    /// Reads the objects of a relationship along with those that are found, with one more statement for all of them: a list of parents that is
+    /// shown with its children costs two statements, whatever its length.
+    public func prefetching<Target>(_ relationship: KeyPath<Root.Relationships, Relationship<Root, Target>>) -> EntityQuery {
+        changed { $0.prefetches.append([Root.relationships[keyPath: relationship].name]) }
+    }
+
+    /// The same, and goes on from there to the objects of another relationship, with one more statement.
+    public func prefetching<Target: QueryableEntity, Next>(
+        _ relationship: KeyPath<Root.Relationships, Relationship<Root, Target>>,
+        _ next: KeyPath<Target.Relationships, Relationship<Target, Next>>
+    ) -> EntityQuery {
+        changed { $0.prefetches.append([Root.relationships[keyPath: relationship].name, Target.relationships[keyPath: next].name]) }
+    }
 
     /// The objects.
     /// - Throws: ``ObjectError``: ``ObjectError/Code/misuse`` where the model does not allow such queries of the class,

@@ -1,0 +1,77 @@
+/// Lists of a generated class that read their pages when they are looked at.
+extension ModelledEntity {
+    /// All objects in the order of their surrogate keys.
+    /// - Parameters:
+    ///   - pageSize: objects that are read at once, 1 or more.
+    ///   - keptPages: pages whose objects stay in memory, 1 or more.
+    /// - Throws: ``ObjectError/Code/misuse`` for a size out of its range.
+    public static func list(pageSize: Int = 100, keptPages: Int = 8, in package: Package) throws -> LazyEntityList<Self> {
+        let context = EntityContext(package, metadata)
+        return try LazyEntityList(ListPlan(metadata), context, pageSize: pageSize, keptPages: keptPages)
+    }
+
+    /// The result of an object query of the model, parameters in its order.
+    /// - Throws: as ``query(_:_:skip:take:in:)-(_,_,_,_,_)``; ``ObjectError/Code/misuse``.
+    public static func list(
+        _ name: String, _ parameters: [AttributeValue] = [], pageSize: Int = 100, keptPages: Int = 8, in package: Package
+    ) throws -> LazyEntityList<Self> {
+        let context = EntityContext(package, metadata)
+        let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
+        return try LazyEntityList(ListPlan(query, parameters), context, pageSize: pageSize, keptPages: keptPages)
+    }
+}
+
+/// Lists of an object of the model that read their pages when they are looked at; the parameters are those of generated classes.
+extension EntityClass {
+    /// The objects that a query made at run time finds, all by default.
+    /// - Throws: as ``PackageDatabase/executeQuery(_:)``; ``ObjectError/Code/misuse`` for a size out of its range.
+    public func list(_ query: Query? = nil, pageSize: Int = 100, keptPages: Int = 8) throws -> LazyEntityList<GenericEntity> {
+        let plan = try query.map { try ListPlan($0, of: metadata, in: package.metadata) } ?? ListPlan(metadata)
+        return try LazyEntityList(plan, EntityContext(package, metadata), pageSize: pageSize, keptPages: keptPages)
+    }
+
+    /// The result of an object query of the model, parameters in its order.
+    /// - Throws: as ``query(_:_:skip:take:)-(_,[AttributeValue],_,_)``; ``ObjectError/Code/misuse``.
+    public func list(
+        _ name: String, _ parameters: [AttributeValue] = [], pageSize: Int = 100, keptPages: Int = 8
+    ) throws -> LazyEntityList<GenericEntity> {
+        let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
+        return try LazyEntityList(ListPlan(query, parameters), EntityContext(package, metadata), pageSize: pageSize, keptPages: keptPages)
+    }
+
+    /// The same objects from the first to the last one.
+    /// - Throws: as `list(_:pageSize:keptPages:)`.
+    public func cursor(_ query: Query = Query(), pageSize: Int = 100) throws -> EntityCursor<GenericEntity> {
+        try EntityCursor(ListPlan(query, of: metadata, in: package.metadata), EntityContext(package, metadata), pageSize: pageSize)
+    }
+
+    /// Their pages, for `async` code.
+    public func asyncPages(_ query: Query = Query(), pageSize: Int = 100) -> AsyncEntityPages<GenericEntity> {
+        AsyncEntityPages { try cursor(query, pageSize: pageSize) }
+    }
+}
+
+/// Lists of what a query finds.
+extension EntityQuery {
+    /// The objects as a list that reads its pages when they are looked at.
+    /// - Parameters:
+    ///   - pageSize: objects that are read at once, 1 or more.
+    ///   - keptPages: pages whose objects stay in memory, 1 or more.
+    /// - Throws: as ``find(in:)-(_)``; ``ObjectError/Code/misuse`` for a size out of its range.
+    public func list(pageSize: Int = 100, keptPages: Int = 8, in package: Root.Package) throws -> LazyEntityList<Root> {
+        try LazyEntityList(plan(package), EntityContext(package, Root.metadata), pageSize: pageSize, keptPages: keptPages)
+    }
+
+    /// The objects from the first to the last one, with a page in memory.
+    /// - Throws: as `list(pageSize:keptPages:in:)`.
+    public func cursor(pageSize: Int = 100, in package: Root.Package) throws -> EntityCursor<Root> {
+        try EntityCursor(plan(package), EntityContext(package, Root.metadata), pageSize: pageSize)
+    }
+
+    /// The pages of the objects, for `async` code; what is wrong with the query is thrown by the first one.
+    public func pages(size: Int = 100, in package: Root.Package) -> AsyncEntityPages<Root> {
+        AsyncEntityPages { try cursor(pageSize: size, in: package) }
+    }
+
+    private func plan(_ package: Root.Package) throws -> ListPlan { try ListPlan(query, of: Root.metadata, in: package.metadata) }
+}

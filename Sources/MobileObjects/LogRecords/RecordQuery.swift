@@ -1,0 +1,100 @@
+import MobileModel
+import MobileStore
+
+/// A table of the framework as queries made at run time see it: its entries' attributes under their documented names.
+struct RecordTable {
+    /// What a query may name it in `from`.
+    let name: String
+    /// What there is, with the columns `c0`, `c1` and so on.
+    let entries: NestedSelect
+    /// The order of entries that a query leaves open, by those columns.
+    let order: [OrderTerm]
+
+    /// - Parameters:
+    ///   - attributes: each with its SQL in the rows of `table`.
+    ///   - condition: which rows are entries.
+    init(
+        _ name: String, _ attributes: [(name: String, type: AttributeType, sql: String)], from table: String, where condition: String,
+        order: [OrderTerm]
+    ) {
+        self.name = name
+        self.order = order
+        let items = attributes.enumerated().map { "\($0.element.sql) AS c\($0.offset)" }.joined(separator: ", ")
+        entries = NestedSelect(
+            sql: "SELECT \(items) FROM \(EntitySQL.quote(table)) WHERE \(condition)",
+            columns: attributes.map { QueryResultColumn(name: $0.name, attribute: $0.name, type: QueryType($0.type)) })
+    }
+
+    /// The statement for the entries that a query finds, with all of their attributes in order.
+    /// - Throws: ``ObjectError/Code/invalidQuery`` for a query that selects, joins or groups, or is over something else; and as
+    ///   ``PackageDatabase/executeQuery(_:)``.
+    func statement(_ query: Query, in metadata: PackageMetadata) throws -> CompiledQuery {
+        guard query.selectItems.isEmpty, query.joinCriteria.isEmpty, query.groupItems.isEmpty, query.havingCriteria == nil,
+            query.entityFilter.isEmpty,
+            query.prefetches.isEmpty
+        else { throw ObjectError(.invalidQuery, "query: it finds whole entries of \(name); leave out select, join, group, filter and prefetch") }
+        var alias = name
+        switch query.source {
+        case nil: break
+        case .entity(name, let given): alias = given ?? name
+        default: throw ObjectError(.invalidQuery, "query: it does not select from \(name), whose entries are to be found")
+        }
+        let compiler = QueryCompiler(metadata), scope = QueryScope(outer: nil)
+        let source = try compiler.addSource(.select(entries), alias: alias, to: scope)
+        var parts = SelectParts(items: ["\(source.name).*"])
+        parts.conditions = try compiler.conditions(query, scope)
+        parts.order =
+            try compiler.order(query, scope, items: [], isGrouped: false, distinct: nil, root: nil)
+            + order.map { OrderTerm(sql: "\(source.name).\($0.sql)", isDescending: $0.isDescending) }
+        parts.from = try compiler.fromClause(query, scope)
+        parts.limit = try compiler.limit(query)
+        return CompiledQuery(sql: parts.sql, values: try compiler.checkedValues(), columns: entries.columns)
+    }
+}
+
+extension RecordTable {
+    /// The change log. Its table has the objects' names, because their numbers are positions in a model that may change; an entry of an
+    /// object that the model does not have any longer is none.
+    static func changeLog(_ metadata: PackageMetadata) -> RecordTable {
+        let names = metadata.entities.map { EntitySQL.literal($0.name) }
+        let numbers = zip(names, metadata.entities).map { "WHEN \($0) THEN \($1.entityType)" }.joined(separator: " ")
+        func number(_ column: String) -> String { numbers.isEmpty ? "NULL" : "CASE \(column) \(numbers) END" }
+        let known = "IN (\(names.joined(separator: ", ")))"
+        return RecordTable(
+            "ChangeLog",
+            [
+                ("entityType", .int, number("\"entity\"")), ("entity", .string, "\"entity\""), ("surrogateKey", .long, "\"sk\""),
+                ("operationType", .char, "\"change\""), ("rootEntityType", .int, number("\"root_entity\"")),
+                ("rootEntity", .string, "\"root_entity\""), ("rootSurrogateKey", .long, "\"root_sk\""),
+            ], from: "_change_log", where: "\"entity\" \(known) AND \"root_entity\" \(known)", order: [OrderTerm(sql: "c0"), OrderTerm(sql: "c2")])
+    }
+
+    /// The log records, without those that were deleted here.
+    static let logRecords = RecordTable(
+        "LogRecord",
+        [
+            ("messageId", .long, "\"message_id\""), ("level", .int, "\"level\""), ("code", .int, "\"code\""), ("eisCode", .string, "\"eis_code\""),
+            ("message", .string, "\"message\""), ("component", .string, "\"component\""), ("entityKey", .string, "\"entity_key\""),
+            ("operation", .string, "\"operation\""), ("requestId", .string, "\"request_id\""), ("timestamp", .dateTime, "\"timestamp\""),
+            ("isFromClient", .boolean, "\"origin\""),
+        ], from: FrameworkTables.logRecords, where: "\"state\" <> 3", order: [OrderTerm(sql: "c0", isDescending: true)])
+}
+
+extension PackageDatabase {
+    /// The log records that a query finds; what it leaves open comes the newest first. Its conditions and order name the attributes
+    /// `messageId`, `level` (a number), `code`, `eisCode`, `message`, `component`, `entityKey`, `operation`, `requestId`, `timestamp` and
+    /// `isFromClient`. SMP 2.3: `getLogRecords:`.
+    ///
+    ///     try crm.logRecords(Query().where(.equal("component", "Customer") && .greaterEqual("level", 5)))
+    /// - Throws: ``ObjectError``: `.noSuchAttribute`, `.invalidValue`, `.invalidQuery` (one that selects, joins or groups), `.store`.
+    public final func logRecords(_ query: Query) throws -> [LogRecord] {
+        let statement = try RecordTable.logRecords.statement(query, in: metadata)
+        return try read { try self.logRecords($0, statement.sql, statement.values) }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public final func logRecords(_ query: Query) async throws -> [LogRecord] {
+        let statement = try RecordTable.logRecords.statement(query, in: metadata)
+        return try await read { try self.logRecords($0, statement.sql, statement.values) }
+    }
+}

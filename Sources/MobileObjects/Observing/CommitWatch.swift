@@ -1,0 +1,101 @@
+import MobileStore
+import Synchronization
+
+/// Waits, without a thread, for commits that touch some tables. Commits that come while nobody waits count as one.
+final class CommitWatch: Sendable {
+    /// The database that is watched.
+    let store: Database
+    private let signal: Signal
+    private let observation: Observation
+
+    init(_ store: Database, of tables: Set<String>) throws(StoreError) {
+        let signal = Signal()
+        (self.store, self.signal) = (store, signal)
+        observation = try store.observe(tables) { _ in signal.raise() }
+    }
+
+    /// Waits for the next commit, or for the first one since the last call.
+    /// - Returns: false when the task is cancelled or the watch has ended.
+    func changed() async -> Bool {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in signal.wait(continuation) }
+        } onCancel: {
+            signal.cancel()
+        }
+    }
+
+    /// Nothing will come any more.
+    func end() { signal.end() }
+
+    /// What the observer raises, apart from the watch, so that the watch may go while a commit is told.
+    private final class Signal: Sendable {
+        private struct State {
+            var isRaised = false
+            var isOver = false
+            var waiting: CheckedContinuation<Bool, Never>?
+        }
+        private let state = Mutex(State())
+
+        func raise() {
+            let waiting = state.withLock { state in
+                guard let waiting = state.waiting else {
+                    state.isRaised = true
+                    return nil as CheckedContinuation<Bool, Never>?
+                }
+                state.waiting = nil
+                return waiting
+            }
+            waiting?.resume(returning: true)
+        }
+
+        func wait(_ continuation: CheckedContinuation<Bool, Never>) {
+            let answer = state.withLock { state -> Bool? in
+                if state.isOver { return false }
+                if state.isRaised {
+                    state.isRaised = false
+                    return true
+                }
+                state.waiting = continuation
+                return nil
+            }
+            if let answer { continuation.resume(returning: answer) }
+        }
+
+        /// A task is cancelled once and for all, and the iterator with it.
+        func cancel() { end() }
+
+        func end() {
+            let waiting = state.withLock { state in
+                defer { state.waiting = nil }
+                state.isOver = true
+                return state.waiting
+            }
+            waiting?.resume(returning: false)
+        }
+    }
+}
+
+/// The watches of a package database, which end when it is closed.
+final class CommitWatches: Sendable {
+    private struct Entry {
+        weak var watch: CommitWatch?
+    }
+    private let entries = Mutex<[Entry]>([])
+
+    func add(_ watch: CommitWatch) {
+        entries.withLock { entries in
+            entries.removeAll { $0.watch == nil }
+            entries.append(Entry(watch: watch))
+        }
+    }
+
+    /// Ends those of a database.
+    func end(_ store: Database) {
+        let ended = entries.withLock { entries in
+            let watches = entries.compactMap(\.watch).filter { $0.store === store }
+            entries.removeAll { entry in entry.watch == nil || watches.contains { $0 === entry.watch } }
+            return watches
+        }
+        for watch in ended { watch.end() }
+    }
+}

@@ -1,0 +1,82 @@
+import MobileStore
+
+/// The objects that a query found at one moment, as rows: what may cross from one isolation to another, as objects may not.
+///
+///     for try await customers in crm.observe(Customer.where(\.city == "Dublin")) {
+///         await screen.show(customers)                  // on the main actor: for customer in customers { ... }
+///     }
+///
+/// All rows are of one state of the database, packed in pages. An object is made when somebody looks at it, in the isolation of who does, and
+/// is another one each time.
+public struct EntitySnapshot<Element: Entity>: Sendable {
+    private let context: EntityContext
+    private let pages: [RowPage]
+    /// The position of each page's first row.
+    private let starts: [Int]
+    private let seesDeleted: Bool
+    private let prefetches: [RelationshipPath]
+    /// The number of objects.
+    public let count: Int
+
+    init(_ pages: [RowPage], _ context: EntityContext, seesDeleted: Bool, prefetches: [RelationshipPath]) {
+        (self.pages, self.context, self.seesDeleted, self.prefetches) = (pages, context, seesDeleted, prefetches)
+        var starts: [Int] = [], count = 0
+        for page in pages {
+            starts.append(count)
+            count += page.count
+        }
+        (self.starts, self.count) = (starts, count)
+    }
+
+    /// Whether there is no object.
+    public var isEmpty: Bool { count == 0 }
+
+    /// A new object of the row at a position, from 0.
+    public subscript(position: Int) -> Element {
+        var low = 0, high = starts.count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if starts[middle] <= position { low = middle } else { high = middle }
+        }
+        return object(pages[low][position - starts[low]])
+    }
+
+    /// The objects, with the relationships that the query reads along; those are read now.
+    /// - Throws: ``ObjectError/Code/store``.
+    public func objects() throws -> EntityList<Element> {
+        let objects = Array(self)
+        try Prefetch(prefetches, for: objects, context)?.read()
+        return EntityList(objects)
+    }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func objects() async throws -> EntityList<Element> {
+        let objects = Array(self)
+        try await Prefetch(prefetches, for: objects, context)?.read()
+        return EntityList(objects)
+    }
+
+    /// The surrogate keys of the objects, in order, without making one.
+    public var surrogateKeys: [Int64] { pages.flatMap { page in page.map { $0.integer(0) } } }
+
+    fileprivate func object(_ row: Row) -> Element {
+        let object = Element(row: row, at: EntitySQL.firstAttribute, context: context)
+        if seesDeleted { context.markDeleted([object]) }
+        return object
+    }
+}
+
+extension EntitySnapshot: Sequence {
+    /// Makes the objects in order, one at a time.
+    public func makeIterator() -> AnyIterator<Element> {
+        var position = 0
+        return AnyIterator {
+            guard position < count else { return nil }
+            defer { position += 1 }
+            return self[position]
+        }
+    }
+
+    /// The number of objects.
+    public var underestimatedCount: Int { count }
+}

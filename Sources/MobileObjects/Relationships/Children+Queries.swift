@@ -1,0 +1,78 @@
+/// The children that pass the tests of a query, which may join other objects and refer to the children's attributes: read each time,
+/// unlike the list itself, and without what is not saved. Skip and take of the query page through them.
+///
+///     let open = try customer.orders.find(SalesOrder.where(\.status == "OPEN").sorted(by: \.date))
+///     let big = try customer.orders.findWithQuery(Query().join("Line", "l", "l.orderId", "SalesOrder.id").where(.greaterThan("l.amount", 100)).distinct())
+extension Children {
+    /// The children that a query finds; its source, if it has one, is their class.
+    /// - Throws: as ``PackageDatabase/executeQuery(_:)``, and ``ObjectError/Code/misuse`` for a list that belongs to no object.
+    public func findWithQuery(_ query: Query) throws -> EntityList<Element> {
+        let (context, owner) = try relation()
+        guard let owner else { return EntityList() }
+        return EntityList(try context.objects(query, ownedBy: owner))
+    }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func findWithQuery(_ query: Query) async throws -> EntityList<Element> {
+        let (context, owner) = try relation()
+        guard let owner else { return EntityList() }
+        return EntityList(try await context.objects(query, ownedBy: owner))
+    }
+
+    /// Their number, counted by the database; skip and take of the query count.
+    /// - Throws: as `findWithQuery(_:)`.
+    public func countWithQuery(_ query: Query) throws -> Int {
+        let (context, owner) = try relation()
+        return try owner.map { try context.count(query, ownedBy: $0) } ?? 0
+    }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func countWithQuery(_ query: Query) async throws -> Int {
+        let (context, owner) = try relation()
+        guard let owner else { return 0 }
+        return try await context.count(query, ownedBy: owner)
+    }
+
+    /// The children that a query finds as a list that reads its pages when they are looked at: for objects with thousands of them.
+    /// - Parameter pageSize: as for ``LazyEntityList``.
+    /// - Throws: as `findWithQuery(_:)`.
+    public func list(_ query: Query = Query(), pageSize: Int = 100) throws -> LazyEntityList<Element> {
+        let (context, owner) = try relation()
+        let nobody = Owner(conditions: [("\"_sk\"", .null)])
+        return try LazyEntityList(
+            ListPlan(query, of: context.metadata, in: context.package.metadata, ownedBy: owner ?? nobody), context, pageSize: pageSize)
+    }
+
+    /// Whose children these are, by columns of their table; no owner where nothing is saved, or the model ties nothing to it.
+    private func relation() throws -> (EntityContext, Owner?) {
+        guard let (object, index) = relationship else {
+            throw ObjectError(.misuse, "children: the list belongs to no object; set it as the children of one first")
+        }
+        let context = object.context.target(of: object.metadata.relationships[index])
+        return (context, object.presence == .stored ? try object.owner(ofRelationship: index) : nil)
+    }
+}
+
+extension Children where Element: QueryableEntity {
+    /// The children that a query finds.
+    /// - Throws: as `findWithQuery(_:)`.
+    public func find(_ query: EntityQuery<Element>) throws -> EntityList<Element> { try findWithQuery(query.query) }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func find(_ query: EntityQuery<Element>) async throws -> EntityList<Element> {
+        try await findWithQuery(query.query)
+    }
+
+    /// Their number, counted by the database.
+    /// - Throws: as `findWithQuery(_:)`.
+    public func count(_ query: EntityQuery<Element>) throws -> Int { try countWithQuery(query.query) }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func count(_ query: EntityQuery<Element>) async throws -> Int { try await countWithQuery(query.query) }
+
+    /// The children that a query finds, read a page at a time.
+    /// - Throws: as `findWithQuery(_:)`.
+    public func list(_ query: EntityQuery<Element>, pageSize: Int = 100) throws -> LazyEntityList<Element> {
+        try list(query.query, pageSize: pageSize)
+    }
+}
