@@ -2,7 +2,7 @@ import Foundation
 
 /// Everything that is measured, in the order of the table.
 let benchmarks =
-    ImportBenchmarks.all + PagingBenchmarks.all + ObjectBenchmarks.all + ExportBenchmarks.all + MessageBenchmarks.all
+    ImportBenchmarks.all + PagingBenchmarks.all + ObjectBenchmarks.all + ListBenchmarks.all + ExportBenchmarks.all + MessageBenchmarks.all
     + LargeValueBenchmarks.all + PoolBenchmarks.all + MatrixBenchmarks.all
 
 func run(_ options: Options) throws -> Int32 {

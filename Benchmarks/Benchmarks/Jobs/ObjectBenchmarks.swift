@@ -7,7 +7,7 @@ import MobileStore
 enum ObjectBenchmarks {
     static let all = [findByKey, saveOne]
 
-    private static let cacheBytes: Int64 = 10_000_000
+    static let cacheBytes: Int64 = 10_000_000
 
     // MARK: Finding
 
@@ -76,13 +76,13 @@ enum ObjectBenchmarks {
             }
         })
 
-    private static let saves = 2000
-    private static let newTexts = (1...saves).map { "changed for the \($0)th time" }
+    static let saves = 2000
+    static let newTexts = (1...saves).map { "changed for the \($0)th time" }
     /// The position of `words3`, as the original state notes what was changed.
     private static let changedPosition = String(Item.metadata.attributes.first { $0.name == "words3" }?.index ?? -1)
 
     /// Runs `work` on a copy of the table, and sums up what it has left there.
-    private static func onCopy(of workspace: Workspace, _ work: (String) throws -> Void) throws -> Outcome {
+    static func onCopy(of workspace: Workspace, _ work: (String) throws -> Void) throws -> Outcome {
         let path = workspace.newFile("save.db")
         defer { workspace.removeDatabase(path) }
         try FileManager.default.copyItem(atPath: TypedObjects.filledTable(workspace), toPath: path)

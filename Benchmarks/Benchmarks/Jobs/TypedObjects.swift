@@ -108,7 +108,7 @@ extension Item {
     }
 
     /// Of the same attributes what the table holds: scaled integers and text.
-    fileprivate var sumOfStoredForms: UInt64 {
+    var sumOfStoredForms: UInt64 {
         let scaled = NSDecimalNumber(decimal: price * 100).int64Value &+ NSDecimalNumber(decimal: rate * 1_000_000).int64Value
         let text = moment.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         return UInt64(bitPattern: scaled) &+ text.sumOfBytes
@@ -116,5 +116,5 @@ extension Item {
 }
 
 extension String {
-    fileprivate var sumOfBytes: UInt64 { UInt64(utf8.count) &+ UInt64(utf8.first ?? 0) }
+    var sumOfBytes: UInt64 { UInt64(utf8.count) &+ UInt64(utf8.first ?? 0) }
 }

@@ -8,6 +8,7 @@
 #include "br_insert.h"
 #include "br_jansson.h"
 #include "br_keyset.h"
+#include "br_merge.h"
 #include "br_message.h"
 #include "br_object.h"
 #include "br_open.h"
