@@ -371,4 +371,9 @@ public final class CustomerRaiseCreditLimitOperation: Entity, QueryableEntity, S
     }
     /// The attributes, for queries.
     public static let columns = Columns()
+
+    /// The class has no relationships.
+    public struct Relationships: Sendable {}
+    /// None.
+    public static let relationships = Relationships()
 }
