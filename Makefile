@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench checklist fuzz simulate soak sanitize sanitize-address sanitize-thread coverage docs format clean ready
+.PHONY: help demo test bench checklist fuzz simulate large-model soak sanitize sanitize-address sanitize-thread coverage docs format clean ready
 
 export PATH := $(shell .ci/find-swift 2>/dev/null):$(PATH)
 
@@ -42,6 +42,11 @@ fuzz: ready ## run the libFuzzer targets of the C parsers (FUZZ_SECONDS together
 # More than 5,000 cuts; every one is replayed from the record of a load, opened and judged.
 simulate: ready ## cut the power after every single change of a recorded load, and look at what is left
 	POWER_CUT_STEP=1 swift test --disable-xctest --filter PowerCutTests $(ARGS)
+
+# Type checking of 75,000 generated lines takes about a minute.
+large-model: ready ## generate the classes of a model with 200 objects, and compile them
+	swift build --build-tests --quiet
+	LARGE_MODEL=1 swift test --skip-build --disable-xctest --filter LargeModelTests $(ARGS)
 
 soak: ready ## long variants of tests: 200 killed writers, every allocation failing, a minute of mixed load under the thread sanitizer, other page and cache sizes
 	swift build --build-tests --quiet

@@ -105,7 +105,11 @@ let package = Package(
         .testTarget(name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore", "MobileZlib", "FaultInjection"], swiftSettings: swift),
         .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "MobileGenerator"], swiftSettings: swift),
         .testTarget(
-            name: "GeneratedCodeTests", dependencies: ["MobileObjects", "MobileModel"], swiftSettings: swift, plugins: ["MobileGenPlugin"]),
+            name: "GeneratedCodeTests",
+            dependencies: [
+                "MobileObjects", "MobileModel", "MobileStore", "MobileSync", "MobileServer", "MobileTransport", "SimulatedServer", "MobileGenerator",
+            ],
+            swiftSettings: swift, plugins: ["MobileGenPlugin"]),
         .testTarget(name: "SampleCRMTests", dependencies: ["SampleCRM", "MobileObjects", "MobileStore", "MobileModel"], swiftSettings: swift),
         .testTarget(name: "MobileObjectsTests", dependencies: ["MobileObjects", "MobileStore", "SampleCRM"], swiftSettings: swift),
         .target(

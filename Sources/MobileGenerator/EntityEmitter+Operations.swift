@@ -16,17 +16,39 @@ extension EntityEmitter {
 
     private func emitMethod(_ operation: OperationModel, at index: Int, to text: inout SwiftText) {
         let parameters = operation.ownParameters
-        let list = parameters.map(declaration).joined(separator: ", ")
-        let values = parameters.map(value).joined(separator: ", ")
-        let arguments = "operation: \(index)" + (values.isEmpty ? "" : ", [\(values)]")
+        // `create` with parameters stands beside the plain one that every object has.
+        let member = operation.name == operation.kind.rawValue ? operation.name : SwiftNames.memberInCode(operation.name)
+        let values = parameters.map(value)
         text.documentation(documentation(of: operation))
-        text.block("public func \(SwiftNames.memberInCode(operation.name))(\(list)) throws") { $0.line("try perform(\(arguments))") }
+        emitFunction("public func \(member)", parameters, "throws", "try perform", index, values, to: &text)
         text.line()
         text.documentation("The same, in asynchronous code.")
-        text.block("public nonisolated(nonsending) func \(SwiftNames.memberInCode(operation.name))(\(list)) async throws") {
-            $0.line("try await perform(\(arguments))")
-        }
+        emitFunction("public nonisolated(nonsending) func \(member)", parameters, "async throws", "try await perform", index, values, to: &text)
     }
+
+    /// A method on one line each for head and call, or, where that is too long, a parameter and a value on each.
+    private func emitFunction(
+        _ head: String, _ parameters: [ParameterModel], _ effects: String, _ call: String, _ index: Int, _ values: [String], to text: inout SwiftText
+    ) {
+        let declarations = parameters.map(declaration), list = declarations.joined(separator: ", "), arguments = values.joined(separator: ", ")
+        let isLong = max(head.utf8.count + list.utf8.count + effects.utf8.count, call.utf8.count + arguments.utf8.count) > Self.longestLine
+        func body(_ text: inout SwiftText) {
+            guard isLong else { return text.line("\(call)(operation: \(index)\(values.isEmpty ? "" : ", [\(arguments)]"))") }
+            text.line("\(call)(")
+            text.line("    operation: \(index),")
+            text.line("    [")
+            for value in values { text.line("        \(value),") }
+            text.line("    ])")
+        }
+        guard isLong else { return text.block("\(head)(\(list)) \(effects)", body) }
+        text.line("\(head)(")
+        for (position, declaration) in declarations.enumerated() {
+            text.line("    \(declaration)\(position + 1 < declarations.count ? "," : "")")
+        }
+        text.block(") \(effects)", body)
+    }
+
+    private static let longestLine = 120
 
     private func documentation(of operation: OperationModel) -> String {
         let effect =
@@ -49,8 +71,8 @@ extension EntityEmitter {
     }
 
     private func documentation(of parameter: ParameterModel) -> String {
-        let type = type(parameter)
-        return "a `\(type.wrappedName)`" + (parameter.isNullable ? "; nil where there is none." : ".")
+        let value = parameter.defaultValue.map { "; \($0) where it is left out" } ?? (parameter.isNullable ? "; nil where there is none" : "")
+        return "the parameter `\(parameter.name)`\(value)."
     }
 
     /// An argument; what may be missing, and what has a default in the model, can be left out.

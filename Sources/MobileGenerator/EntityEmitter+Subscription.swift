@@ -6,7 +6,10 @@ extension EntityEmitter {
         guard !object.synchronizationParameters.isEmpty else { return }
         let set = name + "Subscription"
         text.line()
-        text.block("extension \(name): SubscribableEntity") { $0.line("public typealias Parameters = \(set)") }
+        text.block("extension \(name): SubscribableEntity") { text in
+            text.documentation("A set of the object's synchronization parameters.")
+            text.line("public typealias Parameters = \(set)")
+        }
         text.line()
         text.documentation(
             "Synchronization parameters of \(object.name): they choose the rows that this device gets. Add a set with ``\(name)/addSubscription(_:in:)``."
@@ -26,6 +29,7 @@ extension EntityEmitter {
                 for parameter in object.synchronizationParameters { text.line("self.\(member(parameter)) = \(member(parameter))") }
             }
             text.line()
+            text.documentation("A set with values by the parameters' names, for the runtime.")
             text.block("public init(parameters: [String: AttributeValue])") { text in
                 for parameter in object.synchronizationParameters {
                     let type = type(parameter)
@@ -36,6 +40,7 @@ extension EntityEmitter {
                 }
             }
             text.line()
+            text.documentation("The values by the parameters' names, for the runtime.")
             text.block("public var parameters: [String: AttributeValue]") { text in
                 let values = object.synchronizationParameters.map { "\(SwiftText.literal($0.name)): \(member($0)).attributeValue" }
                 text.line("[\(values.joined(separator: ", "))]")

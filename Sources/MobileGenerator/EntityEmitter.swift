@@ -49,8 +49,11 @@ struct EntityEmitter: Emitter {
             text.line("public static let metadata = \(package).metadata.\(metadata)")
             emitAttributes(to: &text)
             emitRelationships(to: &text)
-            emitStored(to: &text)
-            emitHooks(to: &text)
+            // Without values the runtime's own initializers and hooks do.
+            if !stored.isEmpty {
+                emitStored(to: &text)
+                emitHooks(to: &text)
+            }
             emitColumns(to: &text)
             emitRelationshipPaths(to: &text)
         }
@@ -63,6 +66,7 @@ struct EntityEmitter: Emitter {
     // MARK: Attributes
 
     private func emitAttributes(to text: inout SwiftText) {
+        guard !object.attributes.isEmpty else { return }
         text.line()
         text.line("// MARK: Attributes")
         for (index, attribute) in object.attributes.enumerated() {
@@ -161,7 +165,7 @@ struct EntityEmitter: Emitter {
         text.line()
         text.documentation("The object of a row whose attributes begin at `column`, for the runtime.")
         text.block("public required init(row: borrowing Row, at column: Int, context: EntityContext)") { text in
-            text.line("stored = Stored(\(stored.isEmpty ? ")" : "")")
+            text.line("stored = Stored(")
             for (position, (index, attribute)) in stored.enumerated() {
                 let end = position == stored.count - 1 ? ")" : ","
                 text.line("    \(SwiftNames.label(attribute.name)): \(type(attribute).read(index))\(end)")
@@ -176,6 +180,7 @@ struct EntityEmitter: Emitter {
         text.line()
         text.line("// MARK: Access by position, for the runtime")
         text.line()
+        text.documentation("The value of the attribute at a position of the model.")
         text.block("public override func value(ofAttribute index: Int) -> AttributeValue") { text in
             text.line("switch index {")
             for (index, attribute) in stored {
@@ -186,6 +191,7 @@ struct EntityEmitter: Emitter {
             text.line("}")
         }
         text.line()
+        text.documentation("Sets the attribute at a position of the model.")
         text.block("public override func setValue(_ value: AttributeValue, ofAttribute index: Int) throws") { text in
             text.line("switch index {")
             for (index, attribute) in stored {
@@ -207,11 +213,18 @@ struct EntityEmitter: Emitter {
         text.line()
         text.line("// MARK: Queries")
         text.line()
-        text.documentation(
-            "The attributes that queries can compare, as the root of key paths: `\\.\(SwiftNames.member(stored.first?.attribute.name ?? "name"))`.")
+        guard let first = stored.first?.attribute.name else {
+            text.documentation("There are no attributes that queries can compare.")
+            text.line("public struct Columns: Sendable {}")
+            text.documentation("No attributes, for queries.")
+            text.line("public static let columns = Columns()")
+            return
+        }
+        text.documentation("The attributes that queries can compare, as the root of key paths: `\\.\(SwiftNames.member(first))`.")
         text.block("public struct Columns: Sendable") { text in
             for (index, attribute) in stored {
                 let type = type(attribute)
+                text.documentation("`\(attribute.name)`: \(type.name).")
                 text.line(
                     "public let \(SwiftNames.memberInCode(attribute.name)) = Column<\(name), \(type.name)>(\(index), \(SwiftText.literal(attribute.name)))"
                 )

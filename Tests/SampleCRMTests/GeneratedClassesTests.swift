@@ -101,4 +101,31 @@ import Testing
             #expect(throws: ObjectError.self) { try customer.setValue(3, "city") }
         }
     }
+
+    @Test("GEN-10: a class per object with attributes, queries and operations; the database class; parameters, keys, personalization and metadata")
+    func everyClass() throws {
+        try withCRM { crm in
+            let classes = CRM.entityClasses
+            #expect(classes.map { "\($0)" } == CRM.metadata.classList.map(\.name))
+            for (type, entity) in zip(classes, CRM.metadata.entities + CRM.metadata.operationClasses) {
+                #expect((type as? any ModelledEntity.Type)?.metadata === entity)
+            }
+            // One object through all of them: made, found by a query of the model, changed by an operation, waiting for the server.
+            let customer = try customer("A", city: "Cork", in: crm)
+            try customer.save()
+            #expect(try Customer.findByCity(city: "Cork", in: crm).first?.surrogateKey == customer.surrogateKey)
+            let raising = CustomerRaiseCreditLimitOperation(in: crm)
+            raising.amount = 10
+            try raising.save()
+            #expect(try crm.hasPendingOperations() && crm.keyGenerator.generateID() == 3)
+            try Customer.addSubscription(CustomerSubscription(region: "EAST"), in: crm)
+            #expect(try Customer.subscriptions(in: crm).map(\.region) == ["EAST"])
+            var personalization: CRMPersonalizationParameters = try crm.personalizationParameters
+            personalization.region = "WEST"
+            try personalization.save()
+            #expect(try crm.personalizationParameters.region == "WEST")
+            try crm.submitPendingOperations()
+            #expect(try crm.outbox.map { "\($0.change.rawValue) \($0.entity) \($0.operation)" } == ["C Customer ", "O Customer raiseCreditLimit"])
+        }
+    }
 }

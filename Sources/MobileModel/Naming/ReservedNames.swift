@@ -20,7 +20,7 @@ enum ReservedNames {
         "observe", "originalState", "package", "page", "pages", "parent", "parentObject", "perform", "Protocol", "query", "refresh",
         "registerCallbackHandler", "Relationships", "relationships", "removeSubscription",
         "save", "Self", "self", "setAttribute", "setChildren", "setLargeValue", "setParent", "setValue", "state", "stored", "Stored", "submitPending",
-        "submitPendingOperations", "subscriptions", "Type", "update", "value",
+        "submitPendingOperations", "subscriptions", "synchronizationParameters", "Type", "update", "value",
     ]
 
     /// Attributes of the runtime that queries made at run time know; a modelled attribute cannot have such a name.

@@ -1,3 +1,4 @@
+import MobileModel
 import MobileStore
 
 /// One object of the model as a whole, by metadata: what the static methods of a generated class do, for code that has no generated class.
@@ -48,6 +49,18 @@ public struct EntityClass: Sendable {
     public func query(_ name: String, _ parameters: [String: AttributeValue], skip: Int = 0, take: Int = -1) throws -> EntityList<GenericEntity> {
         let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
         return EntityList(try context.objects(query.sql(skip: skip, take: take), query.values(query.ordered(parameters))))
+    }
+
+    /// Calls an operation that is no create, update or delete by its name, with parameters by theirs: the object of the operation is saved and
+    /// returned, to be submitted. Those that change a row are called on its object, by the `call` of ``Entity``.
+    /// - Throws: ``ObjectError/Code/noSuchOperation``, ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``,
+    ///   ``ObjectError/Code/misuse`` for an operation that changes a row.
+    @discardableResult
+    public func call(_ operation: String, _ parameters: [String: AttributeValue] = [:]) throws -> Entity {
+        guard try metadata.operation(named: operation).kind == .other else {
+            throw ObjectError(.misuse, "\(operation) of \(metadata.name): it changes a row; call it on an object")
+        }
+        return try newObject().call(operation, parameters)
     }
 
     /// The number of rows.

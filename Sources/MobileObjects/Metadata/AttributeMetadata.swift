@@ -4,11 +4,14 @@ public import MobileModel
 public struct AttributeMetadata: Sendable {
     /// Position in ``EntityMetadata/attributes``, from 0: the number that generated code uses.
     public let index: Int
-    /// The modelled name, also the column's.
+    /// The modelled name.
     public let name: String
+    /// The column in the object's table, not quoted: of a large attribute the one with the id of its value. Nil of a structure's attribute.
+    public let column: String?
+    /// The type of its values; its ``AttributeType/name`` is the one that the model writes.
     public let type: AttributeType
     public let isNullable: Bool
-    /// Longest value in characters or bytes; nil where the model says nothing.
+    /// Longest value in characters or bytes; nil where the model says nothing. SMP 2.3: `maxlength`.
     public let length: Int?
     /// The back end assigns the value when the row is created there.
     public let isGenerated: Bool
@@ -22,9 +25,10 @@ public struct AttributeMetadata: Sendable {
     /// How values of the attribute are stored.
     let storage: Storage
 
-    init(_ model: AttributeModel, index: Int, isKey: Bool) {
+    init(_ model: AttributeModel, index: Int, isKey: Bool, hasColumn: Bool = true) {
         self.index = index
         name = model.name
+        column = hasColumn ? model.name : nil
         type = model.type
         isNullable = model.isNullable
         length = model.length

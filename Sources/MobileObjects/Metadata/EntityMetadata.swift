@@ -4,8 +4,10 @@ public import MobileModel
 public final class EntityMetadata: Sendable {
     /// Position in ``PackageMetadata/entities``, from 0: the number that generated code uses.
     public let index: Int
-    /// The modelled name, also the table's.
+    /// The modelled name.
     public let name: String
+    /// The local table, not quoted.
+    public var table: String { name }
     /// Client-only: never synchronized, without pending state.
     public let isLocal: Bool
     /// In the order of the model, large attributes included.

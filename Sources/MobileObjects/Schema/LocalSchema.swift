@@ -42,6 +42,7 @@ struct LocalSchema {
         try settings.set(.package, .text(metadata.name))
         try settings.set(.version, .text(metadata.version))
         try settings.set(.schema, .text(statements.joined(separator: ";\n")))
+        try settings.set(.model, .text(metadata.model.json))
         try settings.set(.clientID, .text(Self.guid(environment)))
         try connection.execute("PRAGMA user_version = \(Self.formatVersion)")
     }

@@ -7,6 +7,8 @@ struct PackageSettings {
         case package, version
         /// The statements that made the objects' tables: how a changed model is noticed.
         case schema
+        /// The model of the package, as canonical JSON.
+        case model
         /// The GUID of this database: the namespace of its operation ids.
         case clientID = "client_id"
         /// The last replay counter that no original state has: see ``ReplayCounter``.

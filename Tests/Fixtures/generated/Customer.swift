@@ -147,6 +147,7 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
 
     // MARK: Access by position, for the runtime
 
+    /// The value of the attribute at a position of the model.
     public override func value(ofAttribute index: Int) -> AttributeValue {
         switch index {
         case 0: id_.attributeValue
@@ -166,6 +167,7 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
         }
     }
 
+    /// Sets the attribute at a position of the model.
     public override func setValue(_ value: AttributeValue, ofAttribute index: Int) throws {
         switch index {
         case 0: id_ = try convert(value, ofAttribute: 0)
@@ -189,18 +191,31 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
 
     /// The attributes that queries can compare, as the root of key paths: `\.id_`.
     public struct Columns: Sendable {
+        /// `id`: Int64.
         public let id_ = Column<Customer, Int64>(0, "id")
+        /// `name`: String.
         public let name = Column<Customer, String>(1, "name")
+        /// `contact`: String?.
         public let contact = Column<Customer, String?>(2, "contact")
+        /// `street`: String.
         public let street = Column<Customer, String>(3, "street")
+        /// `city`: String.
         public let city = Column<Customer, String>(4, "city")
+        /// `region`: String.
         public let region = Column<Customer, String>(5, "region")
+        /// `phone`: String?.
         public let phone = Column<Customer, String?>(6, "phone")
+        /// `email`: String?.
         public let email = Column<Customer, String?>(7, "email")
+        /// `creditLimit`: Decimal.
         public let creditLimit = Column<Customer, Decimal>(8, "creditLimit")
+        /// `discount`: Double?.
         public let discount = Column<Customer, Double?>(9, "discount")
+        /// `active`: Bool.
         public let active = Column<Customer, Bool>(10, "active")
+        /// `since`: LocalDate.
         public let since = Column<Customer, LocalDate>(11, "since")
+        /// `lastChange`: Date?.
         public let lastChange = Column<Customer, Date?>(12, "lastChange")
     }
     /// The attributes, for queries.
@@ -277,6 +292,7 @@ extension Customer {
 }
 
 extension Customer: SubscribableEntity {
+    /// A set of the object's synchronization parameters.
     public typealias Parameters = CustomerSubscription
 }
 
@@ -290,10 +306,12 @@ public struct CustomerSubscription: SubscriptionParameters {
         self.region = region
     }
 
+    /// A set with values by the parameters' names, for the runtime.
     public init(parameters: [String: AttributeValue]) {
         region = parameters["region"].flatMap { String(attributeValue: $0) } ?? "NORTH"
     }
 
+    /// The values by the parameters' names, for the runtime.
     public var parameters: [String: AttributeValue] {
         ["region": region.attributeValue]
     }
@@ -346,6 +364,7 @@ public final class CustomerRaiseCreditLimitOperation: Entity, QueryableEntity, S
 
     // MARK: Access by position, for the runtime
 
+    /// The value of the attribute at a position of the model.
     public override func value(ofAttribute index: Int) -> AttributeValue {
         switch index {
         case 0: customerId.attributeValue
@@ -354,6 +373,7 @@ public final class CustomerRaiseCreditLimitOperation: Entity, QueryableEntity, S
         }
     }
 
+    /// Sets the attribute at a position of the model.
     public override func setValue(_ value: AttributeValue, ofAttribute index: Int) throws {
         switch index {
         case 0: customerId = try convert(value, ofAttribute: 0)
@@ -366,7 +386,9 @@ public final class CustomerRaiseCreditLimitOperation: Entity, QueryableEntity, S
 
     /// The attributes that queries can compare, as the root of key paths: `\.customerId`.
     public struct Columns: Sendable {
+        /// `customerId`: Int64.
         public let customerId = Column<CustomerRaiseCreditLimitOperation, Int64>(0, "customerId")
+        /// `amount`: Decimal.
         public let amount = Column<CustomerRaiseCreditLimitOperation, Decimal>(1, "amount")
     }
     /// The attributes, for queries.

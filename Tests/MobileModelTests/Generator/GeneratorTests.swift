@@ -26,6 +26,32 @@ import Testing
         #expect(file.text == (try String(contentsOf: golden, encoding: .utf8)))
     }
 
+    @Test(
+        "GEN-19: every public declaration of generated code has a documentation comment, with the model's words where it has some",
+        arguments: ["Sources/SampleCRM/crm", "Tests/GeneratedCodeTests/awkward", "Tests/GeneratedCodeTests/remedy"])
+    func documented(model: String) throws {
+        let model = try PackageModel(contentsOf: SampleModelTests.repository.appending(path: model + ".mbo.json"))
+        let files = PackageGenerator(model, source: "model.mbo.json").files
+        var declarations = 0
+        for file in files {
+            let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false)
+            for (index, line) in lines.enumerated() where line.drop(while: { $0 == " " }).hasPrefix("public ") && !line.hasSuffix("import Foundation")
+            {
+                guard !line.contains("import MobileObjects") else { continue }
+                declarations += 1
+                #expect(lines[index - 1].contains("///"), "\(file.name): \(line)")
+            }
+        }
+        #expect(declarations > 60)
+        let text = files.map(\.text).joined()
+        for object in model.objects {
+            for documentation in [object.documentation] + object.attributes.map(\.documentation) + object.operations.map(\.documentation) {
+                guard let first = documentation?.split(separator: "\n").first else { continue }
+                #expect(text.contains("/// \(first)"), "\(object.name): \(first)")
+            }
+        }
+    }
+
     @Test("GEN-17: the same model gives the same bytes, however it is written")
     func stable() throws {
         let model = try PackageModel(json: ShopModel.json)

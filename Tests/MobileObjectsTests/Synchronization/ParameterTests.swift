@@ -1,5 +1,7 @@
+import Foundation
 import MobileObjects
 import MobileStore
+import SampleCRM
 import Testing
 
 /// Synchronization parameters and personalization keys, as local state.
@@ -56,5 +58,40 @@ import Testing
         try again.close()
         #expect(#expect(throws: ObjectError.self) { try parameters.setValue("x", "colour") }?.code == .noSuchParameter)
         #expect(#expect(throws: ObjectError.self) { try parameters.setValue(nil, "region") }?.code == .invalidValue)
+    }
+}
+
+/// The older form: one object with a set of parameters, saved and sent.
+@Suite struct SynchronizationParametersTests {
+    @Test(
+        "PAR-02: the class's set of parameters has size, user and a property per parameter; saving it makes it the object's one set, without a submit"
+    )
+    func save() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "parameters-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let profile = ConnectionProfile(path: directory.appending(path: "crm.db").path)
+        let crm = try CRM.open(profile)
+        var sp = try Customer.synchronizationParameters(in: crm)
+        #expect(sp.size == 0 && sp.user == "" && sp.region == "NORTH")
+        try Customer.addSubscription(CustomerSubscription(region: "WEST"), in: crm)
+        #expect(try Customer.synchronizationParameters(in: crm).region == "WEST")
+        sp.size = 3
+        sp.user = "userone"
+        sp.region = "EAST"
+        #expect(try Customer.subscriptions(in: crm).map(\.region) == ["WEST"], "not before it is saved")
+        try sp.save()
+        #expect(try Customer.subscriptions(in: crm).map(\.region) == ["EAST"])
+        #expect(try crm.subscriptionSets.map(\.entity) == ["Customer"], "what the next synchronization sends")
+        #expect(try crm.outbox.isEmpty)
+        try crm.close()
+        let again = try CRM.open(profile)
+        var known = try Customer.synchronizationParameters(in: again)
+        #expect(known.size == 3 && known.user == "userone" && known.region == "EAST")
+        known.region = "SOUTH"
+        try known.save()
+        try known.save()
+        #expect(try Customer.subscriptions(in: again) == [CustomerSubscription(region: "SOUTH")])
+        try again.close()
     }
 }

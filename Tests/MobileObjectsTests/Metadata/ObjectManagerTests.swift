@@ -1,0 +1,86 @@
+import Foundation
+import MobileModel
+import MobileObjects
+import MobileStore
+import SampleCRM
+import Testing
+
+/// Members reached by their names: of generic objects and of generated classes.
+@Suite struct ObjectManagerTests {
+    private let desk: HelpdeskDatabase
+
+    init() throws { desk = try HelpdeskDatabase() }
+
+    @Test("MET-10: attributes are read and written, creates, updates, deletes and other operations called by name, with parameters by name")
+    func byName() throws {
+        let ticket = try desk.database.entity("Ticket").newObject()
+        try ticket.setValue("Calbro Services", "company")
+        #expect(try ticket.value("company") == "Calbro Services")
+        #expect(try ticket.call("submit", ["action": "CREATE"]) === ticket)
+        #expect(ticket.isCreated)
+        try ticket.submitPending()
+        try desk.shop.accept(ticket.replayPending)
+        try ticket.refresh()
+        try ticket.setValue("Cork", "city")
+        try ticket.call("update")
+        #expect(ticket.isUpdated && !ticket.isDirty)
+        try ticket.call("delete")
+        #expect(ticket.isDeleted)
+        let closing = try desk.database.entity("Ticket").call(
+            "closeAll", ["P1": "a", "P2": 2, "P3": .dateTime(Date(timeIntervalSince1970: 0))])
+        #expect(closing.metadata.name == "TicketCloseAllOperation" && closing.isCreated)
+        #expect(try closing.value("P2") == 2 && closing.value("tags").isNull)
+        try closing.submitPending()
+        #expect(try desk.database.outbox.map(\.operation) == ["closeAll"])
+    }
+
+    @Test("MET-10 OPS-20: names that do not exist and values that do not fit have their errors, and nothing is changed")
+    func errors() throws {
+        let ticket = try desk.importedTicket(), tickets = try desk.database.entity("Ticket")
+        let cases: [(ObjectError.Code, String, () throws -> Void)] = [
+            (.noSuchClass, #"package Helpdesk:1.0 has no object "Tickt""#, { _ = try desk.database.entity("Tickt") }),
+            (.noSuchAttribute, #"object "Ticket" has no attribute "town""#, { _ = try ticket.value("town") }),
+            (.noSuchAttribute, #"object "Ticket" has no attribute "town""#, { try ticket.setValue("x", "town") }),
+            (.invalidValue, "Ticket.company: null, expected string", { try ticket.setValue(nil, "company") }),
+            (.noSuchOperation, #"object "Ticket" has no operation "close""#, { try ticket.call("close") }),
+            (.noSuchOperation, #"object "Ticket" has no operation "create""#, { try ticket.call("create") }),
+            (.noSuchOperation, #"object "Ticket" has no operation "close""#, { try tickets.call("close") }),
+            (.noSuchParameter, #"operation "reopen" has no parameter "why""#, { try ticket.call("reopen", ["why": "x"]) }),
+            (.noSuchParameter, #"operation "reopen": the parameter "reason" is missing"#, { try ticket.call("reopen") }),
+            (.noSuchParameter, #"operation "update" has no parameter "reason""#, { try ticket.call("update", ["reason": "x"]) }),
+            (
+                .invalidValue, #"parameter "reason" of operation "reopen": a value of another type or out of range, expected string"#,
+                { try ticket.call("reopen", ["reason": 1]) }
+            ),
+            (.noSuchParameter, #"operation "closeAll": the parameter "P1" is missing"#, { try tickets.call("closeAll", ["P2": 1]) }),
+            (.misuse, "reopen of Ticket: it changes a row; call it on an object", { try tickets.call("reopen", ["reason": "x"]) }),
+            (.alreadySaved, "create of Ticket 1: it is in the database already; use update or save", { try ticket.call("submit", ["action": "x"]) }),
+            (.notSaved, "reopen of a new Ticket: create or save it first", { try desk.newTicket().call("reopen", ["reason": "x"]) }),
+        ]
+        for (code, message, body) in cases {
+            let error = ObjectError.of(body)
+            #expect(error?.code == code && error?.message == message, "\(message)")
+        }
+        #expect(!ticket.isDirty && !ticket.isPending)
+        #expect(try desk.shop.count("Ticket_os") == 0 && desk.shop.count("TicketCloseAllOperation") == 0)
+    }
+
+    @Test("MET-10: objects of generated classes are reached in the same way; other operations come back as their generated class")
+    func generated() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "manager-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let crm = try await CRM.open(ConnectionProfile(path: directory.appending(path: "crm.db").path))
+        try await crm.write("grant") { try $0.grantKeyRange(first: 1000, last: 1999) }
+        let customer = Customer(in: crm)
+        try customer.setValue("Harbour Foods", "name")
+        try customer.setValue(.date(.epoch), "since")
+        try await customer.call("create")
+        #expect(customer.name == "Harbour Foods" && customer.isCreated)
+        let raising = try await customer.call("raiseCreditLimit", ["customerId": 7, "amount": .decimal(10)])
+        let typed = try #require(raising as? CustomerRaiseCreditLimitOperation)
+        #expect(typed.customerId == 7 && typed.amount == 10 && typed.isCreated)
+        #expect(ObjectError.of { try customer.setValue("x", "creditLimit") }?.code == .invalidValue)
+        try await crm.closeConnection()
+    }
+}
