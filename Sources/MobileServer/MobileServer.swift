@@ -61,8 +61,18 @@ public final class MobileServer: Sendable {
 
     /// Answers one request; never throws: what goes wrong is an answer.
     public func respond(to request: ServerRequest) -> ServerResponse {
+        var line = RequestLine(request)
+        let began = configuration.clock()
+        let response = respond(to: request, &line)
+        if line.passport != nil || configuration.requestTrace.traces(line.device) {
+            configuration.log(line.text(request, status: response.status, milliseconds: configuration.clock() - began))
+        }
+        return response
+    }
+
+    private func respond(to request: ServerRequest, _ line: inout RequestLine) -> ServerResponse {
         do {
-            return try route(request)
+            return try route(request, &line)
         } catch let failure as RequestFailure {
             return Self.refusal(failure)
         } catch let error as ProtocolError {
@@ -77,7 +87,7 @@ public final class MobileServer: Sendable {
         }
     }
 
-    private func route(_ request: ServerRequest) throws -> ServerResponse {
+    private func route(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
         let method = request.path == Endpoint.status ? "GET" : "POST"
         guard [Endpoint.status, Endpoint.messages, Endpoint.synchronize].contains(request.path) else {
             throw RequestFailure(.notFound, "there is nothing at \(request.path.prefix(80))")
@@ -88,28 +98,35 @@ public final class MobileServer: Sendable {
             let status = ServerStatus(server: "MobileServer", packages: packageNames)
             return ServerResponse(status: 200, contentType: Endpoint.messageContentType, body: .bytes(status.bytes))
         case Endpoint.messages:
-            return try answerMessages(request)
+            return try answerMessages(request, &line)
         default:
-            return try synchronize(request)
+            return try synchronize(request, &line)
         }
     }
 
-    private func answerMessages(_ request: ServerRequest) throws -> ServerResponse {
+    private func answerMessages(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
         let messages = try Message.messages(parsing: request.body.remainingBytes(maximum: ProtocolLimit.messages))
         // A token that has ended must not keep a device from logging in: each message is answered by itself.
         let session = try request.bearerToken.flatMap { try accounts.session(token: $0) }
         let handler = MessageHandler(accounts: accounts, packages: packages, session: session, log: configuration.log)
-        return ServerResponse(
-            status: 200, contentType: Endpoint.messageContentType, body: .bytes(Message.bytes(messages.map(handler.answer))))
+        let answers = messages.map(handler.answer)
+        line.device = session?.device ?? messages.first?.header.device ?? ""
+        line.user = session?.user ?? ""
+        line.events = zip(messages, answers).map { message, answer in
+            let package = message.header.package.map { " of \($0)" } ?? ""
+            return "\(message.header.method.rawValue)\(package): \(answer.header.method.isFailure ? "failed" : "done")"
+        }
+        return ServerResponse(status: 200, contentType: Endpoint.messageContentType, body: .bytes(Message.bytes(answers)))
     }
 
-    private func synchronize(_ request: ServerRequest) throws -> ServerResponse {
+    private func synchronize(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
         let session = try session(of: request)
+        (line.device, line.user) = (session.device, session.user)
         let upload = try UploadReader(request.body).header()
         guard let package = packages.first(where: { $0.deployed.identifier == upload.package }) else {
             throw RequestFailure(.notFound, "there is no package \"\(upload.package.prefix(80))\"")
         }
-        let download = try package.synchronize(request.body, user: session.user)
+        let download = try package.synchronize(request.body, user: session.user, &line)
         return ServerResponse(
             status: 200, contentType: Endpoint.frameContentType, body: .stream { try download.nextChunk() })
     }

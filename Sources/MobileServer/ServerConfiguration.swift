@@ -22,7 +22,12 @@ public struct ServerConfiguration: Sendable {
     public var clock: @Sendable () -> Int64 = SystemEnvironment.milliseconds
     /// So many random bytes; default the system's cryptographic source.
     public var random: @Sendable (Int) -> [UInt8] = SystemEnvironment.randomBytes
-    /// Called with one line per event worth keeping: rejected operations, refused requests, internal failures. Default nothing.
+    /// Whether a device gets a log record for each operation that was done, besides those for rejections. Default false: successes are told
+    /// by the replay's result.
+    public var logsSuccesses = false
+    /// Which requests leave a line in ``log``. Default none; may be switched while the server runs.
+    public var requestTrace = RequestTrace()
+    /// Called with one line per event worth keeping: rejected operations, refused requests, internal failures, traced requests. Default nothing.
     public var log: @Sendable (String) -> Void = { _ in }
 
     public init(cachePath: String, packages: [PackageDeployment] = [], users: [String: String] = [:]) {

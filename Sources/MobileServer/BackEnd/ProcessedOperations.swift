@@ -102,11 +102,13 @@ struct OperationOutcome: Sendable {
         return .object(object)
     }
 
-    /// The log record of a rejection; nil for an accepted operation: successes are not logged.
-    var logRecord: LogRecordEntry? {
-        guard result.outcome == .rejected else { return nil }
+    /// The log record of a rejection; of an accepted operation only where successes are logged.
+    func logRecord(logsSuccesses: Bool) -> LogRecordEntry? {
+        let isRejected = result.outcome == .rejected
+        guard isRejected || logsSuccesses else { return nil }
         return LogRecordEntry(
-            messageId: result.id, level: .error, code: result.code, eisCode: backEndCode, message: result.message, component: result.object,
+            messageId: result.id, level: isRejected ? .error : .info, code: isRejected ? result.code : ResultCode.success, eisCode: backEndCode,
+            message: isRejected ? result.message : "\(operation) of \(result.object) was done", component: result.object,
             entityKey: String(result.key), operation: operation, requestId: String(result.id), timestamp: timestamp)
     }
 }

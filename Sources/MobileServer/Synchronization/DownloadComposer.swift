@@ -11,6 +11,7 @@ struct DownloadComposer {
     let request: SynchronizationRequest
     let partitions: [Partition]
     let connection: Connection
+    let logsSuccesses: Bool
     let log: @Sendable (String) -> Void
 
     func compose(
@@ -21,7 +22,7 @@ struct DownloadComposer {
         var steps: [Download.Step] = [.frame(.answer(answer))]
         if let keys { steps.append(.frame(.keyRange(keys))) }
         for group in groups { try compose(group, version, rows, &steps) }
-        let records = outcomes.compactMap(\.logRecord)
+        let records = outcomes.compactMap { $0.logRecord(logsSuccesses: logsSuccesses) }
         if !records.isEmpty { steps.append(.frame(.logRecords(records))) }
         if !outcomes.isEmpty { steps.append(.frame(.replayResults(outcomes.map(\.result)))) }
         steps.append(.frame(.streamEnd))

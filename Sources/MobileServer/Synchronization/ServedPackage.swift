@@ -26,7 +26,7 @@ struct ServedPackage: Sendable {
 
     /// One synchronization: checks the whole upload, replays it, brings the cache up to date, and answers with what the client
     /// does not have. The upload is checked to its end before anything is done: a truncated one changes nothing.
-    func synchronize(_ body: Spool, user: String) throws -> Download {
+    func synchronize(_ body: Spool, user: String, _ line: inout RequestLine) throws -> Download {
         let upload = UploadReader(body)
         let header = try upload.header()
         let request = try SynchronizationRequest(header, user: user, package: deployed)
@@ -45,13 +45,16 @@ struct ServedPackage: Sendable {
             package: deployed, cache: cache, database: database, client: header.client, settledBelow: header.settledBelow,
             configuration: configuration)
         let outcomes = operations > 0 ? try replayer.replay(upload) : []
+        let rejected = outcomes.count { $0.result.outcome == .rejected }
+        line.events = ["\(header.package)", "client \(header.client)", "\(outcomes.count) operations, \(rejected) rejected"]
         let keys = header.keysLeft < configuration.keyRangeSize / 2 ? try clients.grantKeys(to: header.client) : nil
         let groups = isSuspended ? [] : request.groups
         let partitions = try refresher.refresh(groups.flatMap(\.partitions))
         let answer = SynchronizeAnswer(package: header.package, groups: groups.map(\.name), operations: Int64(outcomes.count))
         return try database.read { connection in
             let composer = DownloadComposer(
-                package: deployed, cache: cache, request: request, partitions: partitions, connection: connection, log: configuration.log)
+                package: deployed, cache: cache, request: request, partitions: partitions, connection: connection,
+                logsSuccesses: configuration.logsSuccesses, log: configuration.log)
             return try composer.compose(
                 answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes)
         }

@@ -11,9 +11,13 @@ struct ServeArguments {
     var port: UInt16 = 0
     var address = "127.0.0.1"
     var users: [String: String] = [:]
+    var tracesAll = false
+    var tracedDevices: Set<String> = []
+    var logsSuccesses = false
 
     static let usage = """
         usage: mobile serve --model FILE ... --cache FILE [--backend NAME=FILE ...] [--port N] [--address A] [--user NAME:PASSWORD ...]
+                            [--trace all|DEVICE ...] [--log-successes yes|no]
 
           --model FILE           a package model (*.mbo.json); several serve several packages
           --backend NAME=FILE    the SQLite file of a back end of the models, over the path in the model
@@ -21,6 +25,8 @@ struct ServeArguments {
           --port N               the port to listen on, 0 (default) for any free one
           --address A            the address to listen on, default 127.0.0.1
           --user NAME:PASSWORD   makes a user, or sets a user's password; users stay in the cache
+          --trace all|DEVICE     writes a line about each request, or each of one device, to the standard error
+          --log-successes yes    sends devices a log record of every operation that was done, not of rejections alone
 
         Prints one line with the address when it listens, and stops on SIGTERM or SIGINT.
         """
@@ -52,6 +58,10 @@ struct ServeArguments {
             let parts = value.split(separator: ":", maxSplits: 1)
             guard parts.count == 2 else { throw UsageError(message: "serve: --user: write NAME:PASSWORD") }
             users[String(parts[0])] = String(parts[1])
+        case "--trace": if value == "all" { tracesAll = true } else { tracedDevices.insert(value) }
+        case "--log-successes":
+            guard ["yes", "no"].contains(value) else { throw UsageError(message: "serve: --log-successes \"\(value)\": use yes or no") }
+            logsSuccesses = value == "yes"
         default: throw UsageError(message: "serve: there is no option \(option)")
         }
     }
@@ -64,6 +74,9 @@ struct ServeArguments {
             return PackageDeployment(
                 try PackageModel(contentsOf: url), backEnds: backEnds, directory: url.deletingLastPathComponent().path)
         }
-        return ServerConfiguration(cachePath: cache, packages: packages, users: users)
+        var configuration = ServerConfiguration(cachePath: cache, packages: packages, users: users)
+        configuration.requestTrace = RequestTrace(all: tracesAll, devices: tracedDevices)
+        configuration.logsSuccesses = logsSuccesses
+        return configuration
     }
 }

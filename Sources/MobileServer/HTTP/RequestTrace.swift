@@ -1,0 +1,67 @@
+internal import Synchronization
+
+/// Which requests leave a line in the server's log: none, those of some devices, or all. Switched while the server runs; switch it off again
+/// soon, because a busy server writes much. A request that carries a passport of an end-to-end trace leaves its line in any case: its
+/// user asked for it. SMP 2.3: the server's log level DEBUG, and the trace level of an application connection.
+public final class RequestTrace: Sendable {
+    private struct State {
+        var tracesAll: Bool
+        var devices: Set<String>
+    }
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - all: whether every request is traced. Default false.
+    ///   - devices: ids of devices whose requests are traced. Default none.
+    public init(all: Bool = false, devices: Set<String> = []) { state = Mutex(State(tracesAll: all, devices: devices)) }
+
+    /// Whether every request is traced.
+    public var tracesAll: Bool {
+        get { state.withLock { $0.tracesAll } }
+        set { state.withLock { $0.tracesAll = newValue } }
+    }
+
+    /// The ids of devices whose requests are traced.
+    public var devices: Set<String> {
+        get { state.withLock { $0.devices } }
+        set { state.withLock { $0.devices = newValue } }
+    }
+
+    func traces(_ device: String) -> Bool { state.withLock { $0.tracesAll || $0.devices.contains(device) } }
+}
+
+/// The ids of a request that is traced from end to end, as its header field `SAP-PASSPORT` carries them.
+struct PassportIDs: Equatable {
+    /// The business transaction, as 32 hexadecimal digits.
+    let transaction: String
+    /// The request, as 32 hexadecimal digits.
+    let request: String
+
+    /// Nil for anything but a passport of version 3: 230 bytes as hexadecimal digits, between the marks `*TH*`.
+    init?(_ field: String?) {
+        guard let digits = field?.uppercased(), digits.utf8.count == 460, digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "F") ~= $0 }),
+            digits.hasPrefix("2A54482A03"), digits.hasSuffix("2A54482A"), digits.allSatisfy(\.isHexDigit)
+        else { return nil }
+        let bytes = Array(digits.utf8)
+        transaction = String(decoding: bytes[372..<404], as: UTF8.self)
+        request = String(decoding: bytes[404..<436], as: UTF8.self)
+    }
+}
+
+/// One line about one request.
+struct RequestLine {
+    var device = ""
+    var user = ""
+    /// What was asked for and what became of it, such as `suspend of CRM:1.0: done`.
+    var events: [String] = []
+    let passport: PassportIDs?
+
+    init(_ request: ServerRequest) { passport = PassportIDs(request.headers["sap-passport"]) }
+
+    func text(_ request: ServerRequest, status: Int, milliseconds: Int64) -> String {
+        var text = "trace: \(request.method) \(request.path) of device \(device.isEmpty ? "?" : device), user \(user.isEmpty ? "?" : user): "
+        text += (events + ["status \(status)", "\(milliseconds) ms"]).joined(separator: ", ")
+        if let passport { text += ", transaction \(passport.transaction), request \(passport.request)" }
+        return text
+    }
+}
