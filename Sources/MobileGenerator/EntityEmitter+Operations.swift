@@ -83,8 +83,7 @@ extension EntityEmitter {
     }
 
     private func value(_ parameter: ParameterModel) -> String {
-        let name = SwiftNames.inCode(parameter.name)
-        return parameter.type.isComplex ? "encoded(\(name))" : "\(name).attributeValue"
+        type(parameter).encoded(SwiftNames.inCode(parameter.name))
     }
 
     func emitOperationClasses(to text: inout SwiftText) {

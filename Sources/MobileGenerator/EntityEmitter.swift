@@ -8,6 +8,7 @@ struct EntityEmitter: Emitter {
     private let metadata: String
     let name: String
     let package: String
+    private let objects: Set<String>
 
     init(objectAt index: Int, in model: PackageModel) {
         self.init(model.objects[index], metadata: "entities[\(index)]", in: model)
@@ -17,6 +18,7 @@ struct EntityEmitter: Emitter {
         (self.model, self.object, self.metadata) = (model, object, metadata)
         name = SwiftNames.type(object.name, prefix: model.namePrefix)
         package = SwiftNames.type(model.name, prefix: model.namePrefix)
+        objects = Set(model.objects.map(\.name))
     }
 
     var imports: [String] {
@@ -25,10 +27,10 @@ struct EntityEmitter: Emitter {
         return types.contains(where: \.needsFoundation) ? ["Foundation", "MobileObjects"] : ["MobileObjects"]
     }
 
-    func type(_ attribute: AttributeModel) -> SwiftType { SwiftType(attribute, prefix: model.namePrefix) }
+    func type(_ attribute: AttributeModel) -> SwiftType { SwiftType(attribute, prefix: model.namePrefix, objects: objects) }
 
     func type(_ parameter: ParameterModel) -> SwiftType {
-        SwiftType(parameter.type, isNullable: parameter.isNullable, prefix: model.namePrefix)
+        SwiftType(parameter.type, isNullable: parameter.isNullable, prefix: model.namePrefix, objects: objects)
     }
 
     func type(_ name: String) -> String { SwiftNames.type(name, prefix: model.namePrefix) }
@@ -184,8 +186,7 @@ struct EntityEmitter: Emitter {
         text.block("public override func value(ofAttribute index: Int) -> AttributeValue") { text in
             text.line("switch index {")
             for (index, attribute) in stored {
-                let member = inHook(attribute)
-                text.line("case \(index): \(attribute.type.isComplex ? "encoded(\(member))" : "\(member).attributeValue")")
+                text.line("case \(index): \(type(attribute).encoded(inHook(attribute)))")
             }
             text.line("default: super.value(ofAttribute: index)")
             text.line("}")
@@ -195,8 +196,7 @@ struct EntityEmitter: Emitter {
         text.block("public override func setValue(_ value: AttributeValue, ofAttribute index: Int) throws") { text in
             text.line("switch index {")
             for (index, attribute) in stored {
-                let hook = attribute.type.isComplex ? "decode" : "convert"
-                text.line("case \(index): \(inHook(attribute)) = try \(hook)(value, ofAttribute: \(index))")
+                text.line("case \(index): \(inHook(attribute)) = \(type(attribute).decoded(index))")
             }
             text.line("default: try super.setValue(value, ofAttribute: index)")
             text.line("}")
@@ -247,6 +247,7 @@ struct EntityEmitter: Emitter {
         text.block("public struct Relationships: Sendable") { text in
             for (index, relationship) in object.relationships.enumerated() {
                 let member = SwiftNames.memberInCode(relationship.name), name = SwiftText.literal(relationship.name)
+                text.documentation("`\(relationship.name)`: \(type(relationship.target)).")
                 text.line("public let \(member) = Relationship<\(self.name), \(type(relationship.target))>(\(index), \(name))")
             }
         }

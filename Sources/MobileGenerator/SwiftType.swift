@@ -8,16 +8,40 @@ struct SwiftType {
     private let precision: Int
     private let scale: Int
     private let prefix: String
+    /// Names of the objects of the model: values of such a type are objects, not structures.
+    private let objects: Set<String>
 
-    init(_ attribute: AttributeModel, prefix: String) {
-        (type, isNullable, self.prefix) = (attribute.type, attribute.isNullable, prefix)
+    init(_ attribute: AttributeModel, prefix: String, objects: Set<String> = []) {
+        (type, isNullable, self.prefix, self.objects) = (attribute.type, attribute.isNullable, prefix, objects)
         precision = attribute.precision ?? 18
         scale = attribute.scale ?? 2
     }
 
-    init(_ type: AttributeType, isNullable: Bool, prefix: String) {
-        (self.type, self.isNullable, self.prefix) = (type, isNullable, prefix)
+    init(_ type: AttributeType, isNullable: Bool, prefix: String, objects: Set<String> = []) {
+        (self.type, self.isNullable, self.prefix, self.objects) = (type, isNullable, prefix, objects)
         (precision, scale) = (18, 2)
+    }
+
+    /// Whether values are objects of the model, or lists of them.
+    private var isObject: Bool {
+        if case .structure(let name) = type.element ?? type { objects.contains(name) } else { false }
+    }
+
+    /// The value of `member` for the runtime.
+    func encoded(_ member: String) -> String {
+        if isObject { return type.element == nil ? "encodedObject(\(member))" : "encodedObjects(\(member))" }
+        return type.isComplex ? "encoded(\(member))" : "\(member).attributeValue"
+    }
+
+    /// What the attribute at `index` gets from the runtime's `value`.
+    func decoded(_ index: Int) -> String {
+        let arguments = "(value, ofAttribute: \(index))"
+        guard isObject else { return "try \(type.isComplex ? "decode" : "convert")\(arguments)" }
+        switch type {
+        case .list: return "try decodeObjects\(arguments)" + (isNullable ? "" : " ?? []")
+        case .nullableList: return "try decodeNullableObjects\(arguments)" + (isNullable ? "" : " ?? []")
+        default: return "try decodeObject\(arguments)"
+        }
     }
 
     /// The type's name: `Int64`, `String?`.
@@ -105,6 +129,9 @@ struct SwiftType {
         case .date: ("row.date(\(column))", true)
         case .time: ("row.time(\(column))", true)
         case .dateTime: ("row.dateTime(\(column))", true)
+        case .list where isObject: ("row.objects(\(column), of: context)", true)
+        case .nullableList where isObject: ("row.nullableObjects(\(column), of: context)", true)
+        case .structure where isObject: ("row.object(\(column), of: context)", true)
         case .structure, .list, .nullableList: ("row.decoded(\(column))", true)
         case .bigString, .bigBinary: ("", false)
         }

@@ -113,7 +113,7 @@ public indirect enum AttributeType: Sendable, Equatable, Hashable {
     case string, binary, boolean, char, byte, short, int, long, integer, decimal, float, double, date, time, dateTime
     /// A string or binary kept outside of the row, in chunks, and read as a stream.
     case bigString, bigBinary
-    /// A structure of the package, by name.
+    /// A structure of the package, by name; in attributes of objects and parameters of operations also an object, whose attributes are the value.
     case structure(String)
     /// A list of any type except lists and large values; kept as JSON text.
     case list(AttributeType)

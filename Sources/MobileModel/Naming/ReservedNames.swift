@@ -13,7 +13,9 @@ enum ReservedNames {
     static let members: Set<String> = [
         "addSubscription", "attributeChanged", "badValue", "bigBinary", "bigString", "call", "cancelPending", "cancelPendingOperations",
         "children", "Columns", "columns", "context", "convert", "copyAll", "countWithQuery", "create", "debugDescription", "decode",
-        "delete", "description", "downloadState", "encode", "encoded", "entity", "entityMetadata", "entityType", "find", "findAll",
+        "decodeNullableObjects", "decodeObject", "decodeObjects",
+        "delete", "description", "downloadState", "encode", "encoded", "encodedObject", "encodedObjects", "entity", "entityMetadata", "entityType",
+        "find", "findAll",
         "findByPrimaryKey",
         "findWithQuery", "getInstance", "hash", "hashValue", "id", "init", "isLoading", "isSavedForLargeValues", "json", "keyToString",
         "largeValue", "largeValueDatabase", "lastOperation", "list", "load", "logRecords", "metaData", "metadata", "newLogRecord", "object",

@@ -23,6 +23,7 @@ extension ModelValidator {
                     .conflict, place["name"], "nothing uses the parameter \"\(parameter.name)\"",
                     suggestion: "write the operation's statements, or remove it")
             }
+            if operation.kind == .other { checkObjectValue(parameter.type, isNullable: parameter.isNullable, place["nullable"]) }
             checkSwiftName(of: parameter, operation, place["name"])
             checkAttribute(of: parameter, operation, object, place)
         }

@@ -41,7 +41,8 @@ extension ModelValidator {
             if !inStructure, ReservedNames.queryAttributes.contains(attribute.name) {
                 report(.name, place["name"], "every object has an attribute \"\(attribute.name)\" of its own", suggestion: "choose another name")
             }
-            checkType(attribute.type, place["type"], largeAllowed: !inStructure)
+            checkType(attribute.type, place["type"], largeAllowed: !inStructure, objectsAllowed: !inStructure)
+            if !inStructure { checkObjectValue(attribute.type, isNullable: attribute.isNullable, place["nullable"]) }
             checkLength(attribute, place)
             checkDigits(attribute, place)
             if inStructure, attribute.isGenerated {

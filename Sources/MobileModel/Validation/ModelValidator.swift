@@ -60,12 +60,19 @@ struct ModelValidator {
 
     static let longestName = 100
 
+    /// A single object as a value: a new object has none to begin with, so there must be a way to say so.
+    mutating func checkObjectValue(_ type: AttributeType, isNullable: Bool, _ path: ModelPath) {
+        guard !isNullable, case .structure(let name) = type, model.object(named: name) != nil else { return }
+        report(.conflict, path, "a value that is an object, here a \(name), may be missing", suggestion: "make it nullable")
+    }
+
     /// A type whose parts exist. `allowed` says what may not stand here.
-    mutating func checkType(_ type: AttributeType, _ path: ModelPath, largeAllowed: Bool) {
+    mutating func checkType(_ type: AttributeType, _ path: ModelPath, largeAllowed: Bool, objectsAllowed: Bool = false) {
         switch type {
         case .structure(let name):
             guard !name.isEmpty, !model.structures.contains(where: { $0.name == name }) else { return }
-            let names = AttributeType.simple.keys.sorted() + model.structures.map(\.name)
+            if objectsAllowed, model.object(named: name) != nil { return }
+            let names = AttributeType.simple.keys.sorted() + model.structures.map(\.name) + (objectsAllowed ? model.objects.map(\.name) : [])
             report(
                 .unresolved, path, "there is no type or structure \"\(name)\"",
                 suggestion: Suggestion.didYouMean(name, among: names) ?? Self.hint(forForeignType: name))
@@ -73,7 +80,7 @@ struct ModelValidator {
             switch element {
             case .list, .nullableList: report(.value, path, "a list of lists is not supported", suggestion: "use a structure that has a list")
             case .bigString, .bigBinary: report(.value, path, "a list cannot hold a \(element)")
-            default: checkType(element, path, largeAllowed: false)
+            default: checkType(element, path, largeAllowed: false, objectsAllowed: objectsAllowed)
             }
         case .bigString, .bigBinary:
             if !largeAllowed { report(.value, path, "a \(type) cannot stand here; only attributes of objects are large") }
@@ -100,7 +107,7 @@ struct ModelValidator {
             if !parameter.name.isEmpty, parameter.name != SwiftNames.converted(parameter.name) {
                 report(.name, place["name"], "\"\(parameter.name)\" cannot stand as \":name\" in SQL", suggestion: "leave out spaces and points")
             }
-            checkType(parameter.type, place["type"], largeAllowed: false)
+            checkType(parameter.type, place["type"], largeAllowed: false, objectsAllowed: complexAllowed)
             if !complexAllowed, parameter.type.isComplex {
                 report(.value, place["type"], "a \(parameter.type) cannot be compared in SQL", suggestion: "use a simple type")
             }

@@ -223,6 +223,7 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
 
     /// The relationships that queries can read along, as the root of key paths: `\.orders`.
     public struct Relationships: Sendable {
+        /// `orders`: SalesOrder.
         public let orders = Relationship<Customer, SalesOrder>(0, "orders")
     }
     /// The relationships, for queries.

@@ -12,7 +12,8 @@ final class Remedy {
     private static let tables = """
         CREATE TABLE account (user_name TEXT PRIMARY KEY, password TEXT NOT NULL);
         CREATE TABLE helpdesk (
-            entry_id INTEGER PRIMARY KEY AUTOINCREMENT, company TEXT NOT NULL, summary TEXT, submitter TEXT, assigned TEXT, steps TEXT, next TEXT);
+            entry_id INTEGER PRIMARY KEY AUTOINCREMENT, company TEXT NOT NULL, summary TEXT, submitter TEXT, assigned TEXT, steps TEXT, next TEXT,
+            requester TEXT, related TEXT);
         CREATE TABLE request (id INTEGER PRIMARY KEY, entry_id INTEGER REFERENCES helpdesk (entry_id) DEFERRABLE INITIALLY DEFERRED, text TEXT NOT NULL);
         CREATE TABLE case_list (id INTEGER PRIMARY KEY AUTOINCREMENT, company TEXT NOT NULL, opened_by TEXT);
         CREATE TABLE customer (id INTEGER PRIMARY KEY AUTOINCREMENT, fname TEXT NOT NULL, lname TEXT NOT NULL, city TEXT);

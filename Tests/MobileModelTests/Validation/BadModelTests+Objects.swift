@@ -122,6 +122,13 @@ extension BadModelTests {
             "\"name\": \"merge\"", "\"name\": \"city\"", "objects[0].operations[2].name",
             "the operation \"city\" and the attribute \"city\" have the same Swift name \"city\""),
         BadModel(
+            "{\"name\": \"into\", \"type\": \"long\"}", "{\"name\": \"into\", \"type\": \"Order\"}",
+            "objects[0].operations[2].parameters[0].nullable",
+            "a value that is an object, here a Order, may be missing; make it nullable"),
+        BadModel(
+            "{\"name\": \"into\", \"type\": \"long\"}", "{\"name\": \"into\", \"type\": \"Ordre[]\"}", "objects[0].operations[2].parameters[0].type",
+            "there is no type or structure \"Ordre\"; did you mean \"Order\"?"),
+        BadModel(
             "{\"name\": \"into\", \"type\": \"long\"}", "{\"name\": \"into\", \"type\": \"long\", \"attribute\": \"id\"}",
             "objects[0].operations[2].parameters[0].attribute",
             "the operation \"merge\" belongs to no row, so no attribute fills its parameters; remove \"attribute\"; callers give the value"),
