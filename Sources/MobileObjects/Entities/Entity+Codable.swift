@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import MobileStore
 
 /// The attributes of an object by their modelled names, without large ones, key of the row and state.

@@ -59,7 +59,8 @@ import Testing
         let status = mc_storage_coalescing(fault_storage_name(storage), &name, &error)
         fault_memory_fail_after(-1, false)
         #expect(status == MC_ERROR_NO_MEMORY && name[0] == 0)
-        #expect(try String(cString: layer(over: String(cString: fault_storage_name(storage)))).hasPrefix("coalescing-fault-"))
+        let registered = try layer(over: String(cString: fault_storage_name(storage))).prefix { $0 != 0 }
+        #expect(String(decoding: registered.map { UInt8(bitPattern: $0) }, as: UTF8.self).hasPrefix("coalescing-fault-"))
     }
 
     @Test func `a base without shared memory keeps its own journal, and says so where a log is wanted`() throws {
