@@ -32,6 +32,7 @@ extension Entity {
 
     private final func applyRefresh(_ page: RowPage, _ marks: [Value]?) throws {
         attachments = nil
+        sharedParent = nil
         dirty.removeAll()
         if let row = page.first {
             read(row)

@@ -27,6 +27,8 @@ open class Entity {
     @exclusivity(unchecked) final var references = ReferenceKeys()
     /// Loaded relatives and unsaved large values; nil for most objects of a list.
     final var attachments: EntityAttachments?
+    /// The parent in whose list the object was read, until it gets another one.
+    final var sharedParent: SharedParent?
 
     /// Where the row of an object is.
     enum Presence: UInt8, Sendable {

@@ -73,7 +73,7 @@ struct SaveSession {
         for (reference, index) in metadata.references.enumerated() {
             let position = metadata.attributes.count + reference
             guard row.isNew || object.dirty.contains(position) else { continue }
-            let parent = object.attachments?.parents[index]?.parent
+            let parent = object.knownParent(index)
             let key = parent?.surrogateKey ?? object.references[reference]
             row.changes.append((position, key == 0 ? .null : .integer(key)))
             row.setReferences.append(reference)
@@ -167,9 +167,9 @@ struct EntityMemory {
 extension Entity {
     /// The documented parent mark, in memory, for parents that the saved object knows: they would read it from the database.
     final func markAttachedParents() {
-        guard isPending, let attachments else { return }
+        guard isPending, attachments != nil || sharedParent != nil else { return }
         for index in metadata.owners {
-            guard let parent = attachments.parents[index]?.parent, parent.presence == .stored, parent.replay.change == .none else { continue }
+            guard let parent = knownParent(index), parent.presence == .stored, parent.replay.change == .none else { continue }
             parent.replay.markAsParent()
             parent.markAttachedParents()
         }

@@ -131,7 +131,8 @@ public final class LazyEntityList<Element: Entity> {
     private func page(_ index: Int) throws -> [Element] {
         let isCurrent = try validate()
         if let page = kept(index) { return page }
-        let (pages, count) = try context.package.read { try rows.rows(from: index * pageSize, in: $0, isCurrent: isCurrent) }
+        let (pages, count) =
+            try firstPage(index, isCurrent) ?? context.package.read { try rows.rows(from: index * pageSize, in: $0, isCurrent: isCurrent) }
         let objects: [Element] = context.objects(pages, count, rows.plan)
         try Prefetch(rows.plan.prefetches, for: objects, context)?.read()
         if isCurrent { keep(objects, index) }
@@ -151,6 +152,15 @@ public final class LazyEntityList<Element: Entity> {
             keep(objects, index)
         }
         return objects
+    }
+
+    /// The first page of all objects, which is one statement that is known already; nil for others.
+    private func firstPage(_ index: Int, _ isCurrent: Bool) throws -> ([RowPage], Int)? {
+        guard index == 0, isCurrent, let select = rows.plan.first else { return nil }
+        let page = try context.package.page(select, [], size: pageSize)
+        guard page.isAtEnd || page.count == pageSize else { return nil }
+        rows.noteFirst(page)
+        return ([page], page.count)
     }
 
     private func kept(_ index: Int) -> [Element]? {

@@ -23,6 +23,8 @@ struct ListPlan: Sendable {
     let tables: Set<String>
     /// Rows that were deleted here may be among them.
     var seesDeleted = false
+    /// The first page in words already; nil where it is not.
+    var first: PageSelect?
     /// Relatives to read along with the objects.
     var prefetches: [RelationshipPath] = []
 
@@ -33,6 +35,7 @@ struct ListPlan: Sendable {
         countSQL = "SELECT count(*) FROM \(sql.table)"
         values = []
         tables = [entity.name]
+        first = sql.all
     }
 
     /// The objects of a modelled query.
@@ -60,16 +63,13 @@ struct ListPlan: Sendable {
         (counted.items, counted.order) = ([root.key], [])
         countSQL = "SELECT count(*) FROM (\(counted.sql))"
         let hasKeys = query.joinCriteria.isEmpty || parts.isDistinct
-        if hasKeys, parts.order.count <= Self.keyedTerms, parts.items.count + parts.order.count <= Self.keyedColumns {
-            var condition = parts.conditions.isEmpty ? nil : parts.conditions.joined(separator: " AND ")
+        if hasKeys, parts.order.count <= SelectParts.keyedTerms, parts.items.count + parts.order.count <= SelectParts.keyedColumns {
             if parts.isDistinct {
                 counted.isDistinct = false
-                condition = "\(root.key) IN (\(counted.sql))"
+                parts.conditions = ["\(root.key) IN (\(counted.sql))"]
+                parts.from = "\(compiler.tableSQL(root)) AS \(root.name)"
             }
-            rows = .byKey(
-                PageQuery(
-                    parts.items, from: "\(compiler.tableSQL(root)) AS \(root.name)", where: condition,
-                    orderedBy: parts.order.map { .init($0.sql, descending: $0.isDescending) }))
+            rows = .byKey(parts.pageQuery)
             values = try compiler.checkedValues()
         } else {
             values = try compiler.checkedValues()
@@ -77,9 +77,6 @@ struct ListPlan: Sendable {
         }
         tables = compiler.tables
     }
-
-    /// What a query by key takes.
-    private static let keyedTerms = 16, keyedColumns = 2000
 
     /// The rows of the list where the statement counts `found`.
     func count(of found: Int) -> Int {

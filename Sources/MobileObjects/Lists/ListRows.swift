@@ -59,6 +59,12 @@ final class ListRows: @unchecked Sendable {
         }
     }
 
+    /// The first page was read by somebody else.
+    func noteFirst(_ page: RowPage) {
+        guard let last = page.last else { return }
+        lock.withLock { _ in state.places.insert(page.count, [.integer(last.integer(0))]) }
+    }
+
     /// The places that were met are not right any more.
     func forgetPlaces() { lock.withLock { _ in state.forget() } }
 }

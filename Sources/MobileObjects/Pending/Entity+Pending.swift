@@ -70,6 +70,7 @@ extension Entity {
 
     private final func applyCancelled(_ page: RowPage) {
         attachments = nil
+        sharedParent = nil
         dirty.removeAll()
         if let row = page.first {
             read(row)

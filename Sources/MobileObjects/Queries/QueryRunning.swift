@@ -59,7 +59,7 @@ extension EntityContext {
     func objects<T: Entity>(_ query: Query, ownedBy owner: Owner? = nil) throws -> [T] {
         let compiled = try QueryCompiler.objects(query, of: metadata, in: package.metadata, ownedBy: owner)
         let paths = try RelationshipPath.paths(query, of: metadata, in: package.metadata)
-        let objects: [T] = try objects(compiled.sql, compiled.values)
+        let objects: [T] = try onePage(compiled) ?? objects(compiled.sql, compiled.values)
         if compiled.seesDeleted { markDeleted(objects) }
         try Prefetch(paths, for: objects, self)?.read()
         return objects
@@ -68,9 +68,31 @@ extension EntityContext {
     nonisolated(nonsending) func objects<T: Entity>(_ query: Query, ownedBy owner: Owner? = nil) async throws -> [T] {
         let compiled = try QueryCompiler.objects(query, of: metadata, in: package.metadata, ownedBy: owner)
         let paths = try RelationshipPath.paths(query, of: metadata, in: package.metadata)
-        let objects: [T] = try await objects(compiled.sql, compiled.values)
+        var found: [T]? = try await onePage(compiled)
+        if found == nil { found = try await objects(compiled.sql, compiled.values) }
+        let objects = found ?? []
         if compiled.seesDeleted { markDeleted(objects) }
         try await Prefetch(paths, for: objects, self)?.read()
+        return objects
+    }
+
+    /// The objects of a query whose rows are one page; nil where they are not, or take more memory than a page should.
+    private func onePage<T: Entity>(_ compiled: CompiledQuery) throws -> [T]? {
+        guard let first = compiled.page else { return nil }
+        let select = try ObjectError.gate { try package.preparedSelects.select(first) }
+        return objects(try package.page(select, first.values, size: first.size), of: first)
+    }
+
+    private nonisolated(nonsending) func onePage<T: Entity>(_ compiled: CompiledQuery) async throws -> [T]? {
+        guard let first = compiled.page else { return nil }
+        let select = try ObjectError.gate { try package.preparedSelects.select(first) }
+        return objects(try await package.read { try $0.page(select, first.values, size: first.size) }, of: first)
+    }
+
+    private func objects<T: Entity>(_ page: RowPage, of first: QueryPage) -> [T]? {
+        guard page.isAtEnd || page.count == first.size else { return nil }
+        var objects: [T] = []
+        append(page, to: &objects)
         return objects
     }
 

@@ -8,7 +8,10 @@ final class ChildList {
     var error: ObjectError?
 
     /// What is in memory, without asking the database.
-    var present: [Entity] { (loaded ?? []) + added.filter { added in !(loaded ?? []).contains { $0.isSameRow(as: added) } } }
+    var present: [Entity] {
+        let loaded = loaded ?? []
+        return added.isEmpty ? loaded : loaded + added.filter { added in !loaded.contains { $0.isSameRow(as: added) } }
+    }
 }
 
 extension Entity {

@@ -54,9 +54,28 @@ public struct Children<Element: Entity>: ExpressibleByArrayLiteral {
 }
 
 extension Children: Sequence {
-    public func makeIterator() -> IndexingIterator<EntityList<Element>> {
+    /// Goes through the children in the order of ``all()``.
+    public func makeIterator() -> Iterator {
+        switch source {
+        case .free(let objects): Iterator(objects)
         // The list remembers why it is empty: see `error`.
-        ((try? all()) ?? EntityList()).makeIterator()
+        case .relationship(let owner, let index): Iterator((try? owner.loadedChildren(index, as: Element.self).present) ?? [])
+        }
+    }
+
+    /// Goes through children where they are kept.
+    public struct Iterator: IteratorProtocol {
+        private var objects: IndexingIterator<[Entity]>
+
+        fileprivate init(_ objects: [Entity]) { self.objects = objects.makeIterator() }
+
+        /// The next child; nil behind the last one.
+        public mutating func next() -> Element? {
+            while let object = objects.next() {
+                if let element = object as? Element { return element }
+            }
+            return nil
+        }
     }
 
     /// Number of children.

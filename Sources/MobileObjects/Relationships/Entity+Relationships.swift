@@ -25,7 +25,7 @@ extension Entity {
         guard let reference = relationship.referenceIndex else {
             return try loadedChildren(index, as: T.self).present.first as? T
         }
-        if let parent = attachments?.parents[index]?.parent { return parent as? T }
+        if let parent = knownParent(index) { return parent as? T }
         guard references[reference] != 0 else { return nil }
         let context = context.target(of: relationship)
         guard let parent: T = try context.find(references[reference]) else { return nil }
@@ -65,6 +65,7 @@ extension Entity {
 
     final func link(to link: ParentLink?, key: Int64, _ index: Int) {
         guard let reference = metadata.relationships[index].referenceIndex else { return }
+        if sharedParent?.index == index { sharedParent = nil }
         attached.parents[index] = link
         references[reference] = key
         markChanged(metadata.attributes.count + reference)
@@ -94,8 +95,9 @@ extension Entity {
         }
         do {
             let objects: [T] = try readChildren(index)
-            for object in objects {
-                if let inverse = metadata.relationships[index].inverseIndex { object.attached.parents[inverse] = .weak(self) }
+            if let inverse = metadata.relationships[index].inverseIndex {
+                let parent = SharedParent(self, inverse)
+                for object in objects { object.sharedParent = parent }
             }
             list.loaded = objects
             list.error = nil

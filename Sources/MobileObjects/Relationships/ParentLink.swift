@@ -9,3 +9,21 @@ struct ParentLink {
 
     var parent: Entity? { held ?? seen }
 }
+
+/// The parent of all children that were read together, held by each of them: one for a list, not one for each child.
+final class SharedParent {
+    weak var parent: Entity?
+    /// The children's relationship to it.
+    let index: Int
+
+    init(_ parent: Entity, _ index: Int) { (self.parent, self.index) = (parent, index) }
+}
+
+extension Entity {
+    /// The parent that is in memory; nil where there is none, or nobody has asked for it.
+    final func knownParent(_ index: Int) -> Entity? {
+        if let link = attachments?.parents[index] { return link.parent }
+        guard let sharedParent, sharedParent.index == index else { return nil }
+        return sharedParent.parent
+    }
+}

@@ -28,19 +28,25 @@ struct Prefetch {
 
     func read() throws {
         for branch in branches {
-            let step = PrefetchStep(branch.relationship, of: objects, context)
-            let select = step.select
-            let pages = try select.map { select in try context.package.read { try select.pages($0) } }
-            try Prefetch(branch.rest, for: step.apply(pages ?? []), step.target)?.read()
+            var step = PrefetchStep(branch.relationship, of: objects, context, goesOn: !branch.rest.isEmpty)
+            // A page becomes objects before the next one is read into the same memory.
+            if let select = step.select { try context.package.read { try select.pages($0) { step.take($0) } } }
+            try Prefetch(branch.rest, for: step.apply(), step.target)?.read()
         }
     }
 
     nonisolated(nonsending) func read() async throws {
         for branch in branches {
-            let step = PrefetchStep(branch.relationship, of: objects, context)
-            var pages: [RowPage] = []
-            if let select = step.select { pages = try await context.package.read { try select.pages($0) } }
-            try await Prefetch(branch.rest, for: step.apply(pages), step.target)?.read()
+            var step = PrefetchStep(branch.relationship, of: objects, context, goesOn: !branch.rest.isEmpty)
+            if let select = step.select {
+                let pages = try await context.package.read { connection in
+                    var pages: [RowPage] = []
+                    try select.pages(connection) { pages.append($0) }
+                    return pages
+                }
+                for page in pages { step.take(page) }
+            }
+            try await Prefetch(branch.rest, for: step.apply(), step.target)?.read()
         }
     }
 }
@@ -52,11 +58,9 @@ private struct PrefetchStep {
         let sql: String
         let keys: String
 
-        func pages(_ connection: Connection) throws -> [RowPage] {
-            var source = try connection.pages(sql, [.text(keys)], size: 1000)
-            var pages: [RowPage] = []
-            while let page = try source.next() { pages.append(page) }
-            return pages
+        func pages(_ connection: Connection, _ body: (RowPage) -> Void) throws {
+            var source = try connection.pages(sql, [.text(keys)], size: 200)
+            while let page = try source.next() { body(page) }
         }
     }
 
@@ -74,11 +78,18 @@ private struct PrefetchStep {
     private let index: Int
     private let objects: [Entity]
     private let type: Entity.Type
+    /// Whether the relatives' own are read next.
+    private let goesOn: Bool
     private var kind = Kind.none
     /// The objects whose relatives are read.
     private var lacking: [Entity] = []
+    /// The relatives by the key of the object that they belong to, or their own.
+    private var found: [Int64: [Entity]] = [:]
+    /// Those of the row before: rows of one object come together.
+    private var run: (key: Int64, relatives: [Entity]) = (0, [])
 
-    init(_ index: Int, of objects: [Entity], _ context: EntityContext) {
+    init(_ index: Int, of objects: [Entity], _ context: EntityContext, goesOn: Bool) {
+        self.goesOn = goesOn
         let metadata = context.metadata, relationship = metadata.relationships[index]
         target = context.target(of: relationship)
         (self.index, self.objects) = (index, objects)
@@ -87,7 +98,7 @@ private struct PrefetchStep {
         let sql = target.metadata.sql, chosen = "IN (SELECT value FROM json_each(?1))"
         if let reference = relationship.referenceIndex {
             kind = .parents(reference: reference)
-            lacking = objects.filter { $0.attachments?.parents[index]?.parent == nil && $0.references[reference] != 0 }
+            lacking = objects.filter { $0.knownParent(index) == nil && $0.references[reference] != 0 }
             let keys = Set(lacking.map { $0.references[reference] })
             if !keys.isEmpty {
                 select = Select(sql: "SELECT \(sql.columns) FROM \(sql.table) WHERE \"_sk\" \(chosen)", keys: Self.json(keys.sorted()))
@@ -116,39 +127,45 @@ private struct PrefetchStep {
 
     private static func json(_ keys: [Int64]) -> String { "[\(keys.map { String($0) }.joined(separator: ","))]" }
 
+    /// Makes the objects of a page.
+    mutating func take(_ page: RowPage) {
+        let column =
+            switch kind {
+            case .parents, .none: 0
+            case .children(let keyColumn): keyColumn
+            }
+        for position in 0..<page.count {
+            let row = page[position], key = row.integer(column)
+            if key != run.key { endRun() }
+            run.key = key
+            run.relatives.append(type.init(row: row, at: EntitySQL.firstAttribute, context: target))
+        }
+    }
+
+    private mutating func endRun() {
+        guard !run.relatives.isEmpty else { return }
+        if let known = found.index(forKey: run.key) {
+            found.values[known] += run.relatives
+        } else {
+            found[run.key] = run.relatives
+        }
+        run.relatives = []
+    }
+
     /// Gives each object its relatives. Returns all of them, also those that were known before.
-    func apply(_ pages: [RowPage]) -> [Entity] {
+    mutating func apply() -> [Entity] {
+        endRun()
         switch kind {
-        case .parents(let reference): applyParents(pages, reference)
-        case .children(let column): applyChildren(pages, keyColumn: column)
-        case .none: []
-        }
-    }
-
-    private func applyParents(_ pages: [RowPage], _ reference: Int) -> [Entity] {
-        var parents: [Int64: Entity] = [:]
-        for page in pages {
-            for position in 0..<page.count {
-                let parent = type.init(row: page[position], at: EntitySQL.firstAttribute, context: target)
-                parents[parent.surrogateKey] = parent
+        case .parents(let reference):
+            for object in lacking {
+                if let parent = found[object.references[reference]]?.first { object.attached.parents[index] = .strong(parent) }
             }
+            return distinct(objects.compactMap { $0.knownParent(index) })
+        case .children:
+            for object in lacking { object.setLoaded(found[object.surrogateKey] ?? [], index) }
+            return goesOn ? objects.flatMap { $0.attachments?.children[index]?.present ?? [] } : []
+        case .none: return []
         }
-        for object in lacking {
-            if let parent = parents[object.references[reference]] { object.attached.parents[index] = .strong(parent) }
-        }
-        return distinct(objects.compactMap { $0.attachments?.parents[index]?.parent })
-    }
-
-    private func applyChildren(_ pages: [RowPage], keyColumn: Int) -> [Entity] {
-        var children: [Int64: [Entity]] = [:]
-        for page in pages {
-            for position in 0..<page.count {
-                let row = page[position]
-                children[row.integer(keyColumn), default: []].append(type.init(row: row, at: EntitySQL.firstAttribute, context: target))
-            }
-        }
-        for object in lacking { object.setLoaded(children[object.surrogateKey] ?? [], index) }
-        return objects.flatMap { $0.attachments?.children[index]?.present ?? [] }
     }
 
     private func distinct(_ objects: [Entity]) -> [Entity] {
@@ -165,7 +182,8 @@ extension Entity {
         list.loaded = isOrdered ? children : children.sorted { $0.surrogateKey < $1.surrogateKey }
         list.error = nil
         guard let inverse = metadata.relationships[index].inverseIndex else { return }
-        for child in children { child.attached.parents[inverse] = .weak(self) }
+        let parent = SharedParent(self, inverse)
+        for child in children { child.sharedParent = parent }
     }
 }
 

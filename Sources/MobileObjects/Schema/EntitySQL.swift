@@ -22,6 +22,9 @@ struct EntitySQL: Sendable {
     let columns: String
     /// The same one by one.
     let selected: [String]
+    /// The same of the first source of a query made at run time, one by one and as one text.
+    let selectedOfRoot: [String]
+    let columnsOfRoot: String
     /// Attributes and references, for copies between the two tables.
     let content: [String]
     let attributeColumns: [String]
@@ -68,6 +71,8 @@ struct EntitySQL: Sendable {
         columns = all
         let selected = [#""_sk""#, #""_pc""#, #""_rc""#, #""_rp""#, #""_rf""#] + content
         self.selected = selected
+        selectedOfRoot = selected.map { "\(QueryScope.root).\($0)" }
+        columnsOfRoot = selectedOfRoot.joined(separator: ", ")
         self.content = content
         self.attributeColumns = attributeColumns
         self.referenceColumns = referenceColumns

@@ -68,7 +68,8 @@ import Testing
     /// Queries whose lists must be what `findWithQuery` gives.
     private static let queries: [Query] = [
         Query(), Query().where(.equal("city", "Cork")), Query().sorted(by: .descending("city"), .ascending("credit")),
-        Query().sorted(by: .ascending("city")).skip(30).take(111), Query().skip(990), Query().take(0), Query().skip(5).take(250),
+        Query().sorted(by: .ascending("city")).skip(30).take(111), Query().skip(990), Query().take(0),
+        Query().where(.notEqual("city", "Cork")).sorted(by: .descending("name")).take(37), Query().skip(5).take(250),
         Query().where(.isNull("city")).sorted(by: .descending("name")),
         Query().join("SalesOrder", "o", "o.customerId", "Customer.id").sorted(by: .ascending("o.status")),
         Query().join("SalesOrder", "o", "o.customerId", "Customer.id").skip(3).take(40),
@@ -202,6 +203,19 @@ import Testing
     func badLists(query: Query, pageSize: Int, keptPages: Int, code: ObjectError.Code) throws {
         #expect(#expect(throws: ObjectError.self) { try customers.list(query, pageSize: pageSize, keptPages: keptPages) }?.code == code)
     }
+
+    @Test("values that fill a page before its last row do not cut a list or a query short")
+    func largeValues() async throws {
+        let rows = (1...20).map { "[\($0),\"c\($0)\",\"Customer \($0)\",\"\(String(repeating: "x", count: 400_000))\"]" }
+        try shop.importRows("Customer", ["id", "name", "city"], "[" + rows.joined(separator: ",") + "]")
+        let list = try customers.list(pageSize: 15), query = Query().sorted(by: .descending("surrogateKey")).take(18)
+        #expect(try object(list, 14).surrogateKey == 15 && object(list, 19).surrogateKey == 20 && object(list, 3).surrogateKey == 4)
+        #expect(try find(query) == Array(3...20).reversed())
+        #expect(try await customers.findWithQuery(query).map(\.surrogateKey) == Array(3...20).reversed())
+        #expect(try customersPages(15) == Array(1...20))
+    }
+
+    private func customersPages(_ size: Int) throws -> [Int64] { try customers.cursor(pageSize: size).map(\.surrogateKey) }
 
     @Test("a list goes on after its database was closed and opened again")
     func reopened() throws {

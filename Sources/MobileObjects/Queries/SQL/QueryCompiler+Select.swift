@@ -10,7 +10,7 @@ struct SelectedItem {
 }
 
 /// A term of ORDER BY.
-struct OrderTerm {
+struct OrderTerm: Sendable {
     let sql: String
     var isDescending = false
 

@@ -10,6 +10,22 @@ struct CompiledQuery: Sendable {
     var seesDeleted = false
     /// The tables that it reads, those of joins and subqueries among them.
     var tables: Set<String> = []
+    /// The same as one page of rows, where it is one.
+    var page: QueryPage?
+}
+
+/// A query whose rows are one page: that is read faster, and is put into words once.
+struct QueryPage: Sendable {
+    /// Equal for queries that differ in values alone.
+    let sql: String
+    let values: [Value]
+    let size: Int
+    let parts: SelectParts
+
+    /// Rows that are read as one page at most.
+    static let maximum = 1000
+
+    var query: PageQuery { parts.pageQuery }
 }
 
 /// Whose children are looked for: columns of the children's table with the values that tie them to one object.
@@ -54,15 +70,20 @@ final class QueryCompiler {
         let (found, root) = try compiler.objectParts(query, of: entity, ownedBy: owner)
         var parts = found
         parts.order.append(OrderTerm(sql: root.key))
+        var page: QueryPage?
+        if query.skip == 0, (1...QueryPage.maximum).contains(query.take), query.joinCriteria.isEmpty, parts.order.count <= SelectParts.keyedTerms {
+            page = QueryPage(sql: parts.sql, values: compiler.values, size: query.take, parts: parts)
+        }
         parts.limit = try compiler.limit(query)
         return CompiledQuery(
-            sql: parts.sql, values: try compiler.checkedValues(), columns: [], seesDeleted: root.seesDeleted, tables: compiler.tables)
+            sql: (page?.sql).map { $0 + parts.limit } ?? parts.sql, values: try compiler.checkedValues(), columns: [], seesDeleted: root.seesDeleted,
+            tables: compiler.tables, page: page)
     }
 
     /// The same in parts, without its limit and without the key at the end of its order.
     func objectParts(_ query: Query, of entity: EntityMetadata, ownedBy owner: Owner?) throws -> (SelectParts, root: QueryScope.Source) {
         let (scope, root) = try finderScope(query, of: entity)
-        var parts = SelectParts(items: entity.sql.selected.map { "\(root.name).\($0)" })
+        var parts = SelectParts(items: entity.sql.selectedOfRoot, text: entity.sql.columnsOfRoot)
         parts.isDistinct = query.isDistinct && !query.joinCriteria.isEmpty
         parts.conditions = try conditions(query, scope) + (owner?.conditions.map { "\(root.name).\($0.column) = \(bind($0.value))" } ?? [])
         let sortable: [SelectedItem]? = parts.isDistinct ? [] : nil
@@ -148,9 +169,14 @@ final class QueryCompiler {
 }
 
 /// The parts of one SELECT, put together in the order of the language.
-struct SelectParts {
+struct SelectParts: Sendable {
+    /// What a page by key takes.
+    static let keyedTerms = 16, keyedColumns = 2000
+
     var isDistinct = false
-    var items: [String]
+    var items: [String] { didSet { text = nil } }
+    /// The items as one text, where it is known.
+    private var text: String?
     var from = ""
     var conditions: [String] = []
     var groups: [String] = []
@@ -158,10 +184,17 @@ struct SelectParts {
     var order: [OrderTerm] = []
     var limit = ""
 
-    init(items: [String]) { self.items = items }
+    init(items: [String], text: String? = nil) { (self.items, self.text) = (items, text) }
+
+    /// The same for pages by key; the rows must have the key at the end of their order, and none twice.
+    var pageQuery: PageQuery {
+        PageQuery(
+            items, from: from, where: conditions.isEmpty ? nil : conditions.joined(separator: " AND "),
+            orderedBy: order.map { .init($0.sql, descending: $0.isDescending) })
+    }
 
     var sql: String {
-        var sql = "SELECT \(isDistinct ? "DISTINCT " : "")\(items.joined(separator: ", ")) FROM \(from)"
+        var sql = "SELECT \(isDistinct ? "DISTINCT " : "")\(text ?? items.joined(separator: ", ")) FROM \(from)"
         if !conditions.isEmpty { sql += " WHERE " + conditions.joined(separator: " AND ") }
         if !groups.isEmpty { sql += " GROUP BY " + groups.joined(separator: ", ") }
         if let having { sql += " HAVING " + having }

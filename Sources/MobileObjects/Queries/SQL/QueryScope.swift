@@ -1,5 +1,8 @@
 /// The sources whose attributes can be named in one query, and the query around it.
 final class QueryScope {
+    /// The name of the first source of a statement.
+    static let root = "t0"
+
     let outer: QueryScope?
     private(set) var sources: [Source] = []
     /// The attributes of this query that were named outside of aggregates, as SQL, since somebody last emptied this.
