@@ -9,6 +9,7 @@ public struct GenerateCommand {
                                [--check-back-ends] [--save NAME]
                mobile generate [--configuration NAME] [options as above]
                mobile generate --from deployment_unit.xml [--output DIRECTORY]
+               mobile generate --diff OLD.mbo.json NEW.mbo.json
                mobile generate --schema
 
         Writes the typed Swift classes of a package model, one file per object.
@@ -22,6 +23,8 @@ public struct GenerateCommand {
           --configuration NAME  begins with the options of a configuration; without any argument, with those of the last one
           --from UNIT           converts a deployment unit (deployment_unit.xml, sup-db.xml) to a model file and tells what it could
                                 not carry over
+          --diff OLD NEW        tells what becomes of databases of an older model when the newer one opens them, and what cannot be
+                                done without loss; exit status 1 where they cannot be opened
           --schema              prints the JSON Schema of model files, for editors
 
         Targets of a Swift package need no command: the plugin MobileGenPlugin generates while it builds.
@@ -62,6 +65,7 @@ public struct GenerateCommand {
             output(Self.usage)
             return 0
         }
+        if arguments.contains("--diff") { return ModelDiffCommand(output: output, errors: errors).run(arguments) }
         do {
             var configurations = try GenerationConfigurations(in: directory)
             let call = try GenerateArguments(arguments, configurations: configurations)

@@ -80,13 +80,15 @@ public struct ObjectModel: Sendable, Equatable {
     public var allowsDynamicQueries: Bool
     /// Where the rows come from on the server; nil in a local object.
     public var binding: BackEndBinding?
+    /// The name of the object in the model before this one, for upgrades; nil where it has not changed.
+    public var was: String?
 
     /// With these values; what is left out has the default of the format.
     public init(
         name: String, documentation: String? = nil, isLocal: Bool = false, attributes: [AttributeModel] = [], primaryKey: [String] = [],
         relationships: [RelationshipModel] = [], synchronizationParameters: [ParameterModel] = [], queries: [QueryModel] = [],
         operations: [OperationModel] = [], synchronizationGroup: String = "default", allowsDynamicQueries: Bool = true,
-        binding: BackEndBinding? = nil
+        binding: BackEndBinding? = nil, was: String? = nil
     ) {
         self.name = name
         self.documentation = documentation
@@ -100,6 +102,7 @@ public struct ObjectModel: Sendable, Equatable {
         self.synchronizationGroup = synchronizationGroup
         self.allowsDynamicQueries = allowsDynamicQueries
         self.binding = binding
+        self.was = was
     }
 
     /// The attribute with this modelled name; nil where there is none.

@@ -9,7 +9,7 @@ enum ModelFormat {
     static let synchronizationGroup = ["name", "interval"]
     static let backEnd = ["name", "kind", "path", "idempotent"]
     static let object = [
-        "name", "documentation", "local", "synchronizationGroup", "dynamicQueries", "attributes", "primaryKey", "relationships",
+        "name", "was", "documentation", "local", "synchronizationGroup", "dynamicQueries", "attributes", "primaryKey", "relationships",
         "synchronizationParameters", "queries", "operations", "binding",
     ]
     static let attribute = [

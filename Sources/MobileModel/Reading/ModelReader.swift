@@ -78,7 +78,7 @@ final class ModelReader {
             queries: fields.list("queries").map(query), operations: fields.list("operations").map(operation),
             synchronizationGroup: fields.string("synchronizationGroup") ?? SynchronizationGroupModel.defaultName,
             allowsDynamicQueries: fields.boolean("dynamicQueries") ?? true,
-            binding: fields["binding"].map { binding($0, path["binding"]) })
+            binding: fields["binding"].map { binding($0, path["binding"]) }, was: fields.string("was"))
     }
 
     private func attribute(_ node: JSONNode, _ path: ModelPath) -> AttributeModel {

@@ -69,6 +69,22 @@ extension PackageModel {
 }
 
 extension PackageModel {
+    /// The model in the JSON that ``json`` gave for it, as a database keeps it. It is what it was: neither checked again nor changed by the
+    /// rules about lengths, whatever this release thinks of it.
+    /// - Throws: ``ModelError`` when it is not such a JSON.
+    package init(storedJSON json: String) throws(ModelError) {
+        let root: JSONNode
+        do { root = try JSONDocumentParser.parse(Array(json.utf8)) } catch {
+            throw ModelError([ModelProblem(error.code, error.path, error.cause, file: "stored model", line: error.line, column: error.column)])
+        }
+        let reader = ModelReader(root)
+        let model = reader.package()
+        guard reader.problems.isEmpty else { throw ModelError(reader.problems) }
+        self = model
+    }
+}
+
+extension PackageModel {
     /// The page size where the model says nothing.
     static let defaultPageSize = 4096
 

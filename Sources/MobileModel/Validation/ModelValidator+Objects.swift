@@ -1,6 +1,7 @@
 extension ModelValidator {
     mutating func check(_ object: ObjectModel, _ path: ModelPath) {
         checkObjectName(object, path["name"])
+        checkFormerName(object, path["was"])
         if object.attributes.isEmpty { report(.missing, path, "the object \"\(object.name)\" has no attributes") }
         checkAttributes(object.attributes, path["attributes"], inStructure: false)
         checkPrimaryKey(object, path)
@@ -29,6 +30,15 @@ extension ModelValidator {
                 "\"\(object.name)\" is the table of original states of \"\(object.name.dropLast(3))\"", suggestion: "choose another name")
         }
         if lower.hasPrefix("sqlite_") { report(.name, path, "\"\(object.name)\" begins with \"sqlite_\"; such tables belong to SQLite") }
+    }
+
+    private mutating func checkFormerName(_ object: ObjectModel, _ path: ModelPath) {
+        guard let was = object.was else { return }
+        if model.objects.contains(where: { $0.name.lowercased() == was.lowercased() }) {
+            report(.conflict, path, "\"\(was)\" is still there", suggestion: "\"was\" holds the name before this one")
+        } else if model.objects.filter({ $0.was == was }).count > 1 {
+            report(.conflict, path, "two objects were \"\(was)\"")
+        }
     }
 
     // MARK: Attributes

@@ -52,6 +52,7 @@ struct ModelWriter {
 
     private func object(_ object: ObjectModel) -> [Member] {
         var members: [Member] = [("name", .string(object.name))]
+        members += text("was", object.was)
         members += text("documentation", object.documentation)
         members += flag("local", object.isLocal)
         if object.synchronizationGroup != SynchronizationGroupModel.defaultName {

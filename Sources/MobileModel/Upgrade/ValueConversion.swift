@@ -1,0 +1,99 @@
+/// What happens to the stored values of an attribute that both models have.
+package enum ValueConversion: Sendable, Equatable {
+    /// They are stored as they were.
+    case none
+    /// Decimals stored as integers get so many more digits behind the point.
+    case rescaled(digits: Int)
+    /// Decimals stored as integers become texts.
+    case decimalText(scale: Int)
+    /// Strings or binaries leave their rows.
+    case outOfRow
+    /// Large values move into their rows.
+    case intoRow
+}
+
+/// How an attribute's type may change.
+struct TypeChange {
+    let old: PackageModel
+    let new: PackageModel
+
+    /// Why a change cannot be made.
+    struct Impossible: Error { let reason: String }
+
+    func conversion(from old: AttributeModel, to new: AttributeModel) throws(Impossible) -> ValueConversion {
+        switch (old.type, new.type) {
+        case (.decimal, .decimal): return try decimalConversion(from: old, to: new)
+        case (.string, .bigString), (.binary, .bigBinary): return .outOfRow
+        case (.bigString, .string), (.bigBinary, .binary): return .intoRow
+        default:
+            try check(from: old.type, to: new.type)
+            return .none
+        }
+    }
+
+    /// Whether every value of one type is one of the other, stored in the same way.
+    /// - Parameter seen: pairs of structures that are being looked at; through lists they may contain themselves.
+    func check(from old: AttributeType, to new: AttributeType, seen: Set<String> = []) throws(Impossible) {
+        switch (old, new) {
+        case _ where old == new && !old.isComplex: return
+        case (.char, .string), (.float, .double): return
+        case (.list(let old), .list(let new)), (.list(let old), .nullableList(let new)), (.nullableList(let old), .nullableList(let new)):
+            return try check(from: old, to: new, seen: seen)
+        case (.structure(let old), .structure(let new)):
+            if !seen.contains("\(old)>\(new)") { try checkStructure(from: old, to: new, seen: seen.union(["\(old)>\(new)"])) }
+        default:
+            if let narrow = old.integerRange, let wide = new.integerRange, wide.lowerBound <= narrow.lowerBound { return }
+            throw Impossible(reason: "a \(old) cannot become a \(new)")
+        }
+    }
+
+    private func decimalConversion(from old: AttributeModel, to new: AttributeModel) throws(Impossible) -> ValueConversion {
+        let (precision, scale) = (old.digits.precision, old.digits.scale)
+        let wide = new.digits
+        guard wide.scale >= scale, wide.precision - wide.scale >= precision - scale else {
+            throw Impossible(
+                reason:
+                    "a decimal(\(precision), \(scale)) cannot become a decimal(\(wide.precision), \(wide.scale)), which has fewer digits on one side")
+        }
+        guard precision <= AttributeModel.longestScaledDecimal else { return .none }
+        if wide.precision > AttributeModel.longestScaledDecimal { return .decimalText(scale: scale) }
+        return wide.scale == scale ? .none : .rescaled(digits: wide.scale - scale)
+    }
+
+    /// Values of structures are JSON texts that are read by the names of their parts; nobody rewrites them.
+    private func checkStructure(from oldName: String, to newName: String, seen: Set<String>) throws(Impossible) {
+        guard let old = old.structures.first(where: { $0.name == oldName }), let new = new.structures.first(where: { $0.name == newName }) else {
+            return
+        }
+        for part in new.attributes {
+            guard let known = old.attributes.first(where: { $0.name == part.name }) else {
+                if part.isNullable { continue }
+                throw Impossible(
+                    reason: "the part \"\(part.name)\" of \(newName) is new and must have a value, which stored ones do not have; make it nullable")
+            }
+            do throws(Impossible) { try checkPart(from: known, to: part, seen) } catch {
+                throw Impossible(reason: "the part \"\(part.name)\" of \(newName): \(error.reason)")
+            }
+        }
+        for part in old.attributes where !new.attributes.contains(where: { $0.name == part.name }) {
+            throw Impossible(reason: "\(newName) has no part \"\(part.name)\", which stored values of \(oldName) have; keep it, nullable")
+        }
+    }
+
+    private func checkPart(from old: AttributeModel, to new: AttributeModel, _ seen: Set<String>) throws(Impossible) {
+        if old.isNullable, !new.isNullable { throw Impossible(reason: "it may be null in stored values; keep it nullable") }
+        guard old.type == .decimal, new.type == .decimal else { return try check(from: old.type, to: new.type, seen: seen) }
+        _ = try decimalConversion(from: old, to: new)
+    }
+}
+
+extension AttributeModel {
+    /// Digits of the longest decimal that is stored as an integer.
+    static let longestScaledDecimal = 18
+
+    /// Of a decimal, with the defaults of the format.
+    var digits: (precision: Int, scale: Int) { (precision ?? Self.defaultPrecision, scale ?? Self.defaultScale) }
+
+    /// Whether rows may lack a value.
+    var mayBeNull: Bool { isNullable || isGenerated }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@testable import MobileGenerator
+
+/// `mobile generate --diff`, as somebody types it.
+@Suite final class ModelDiffCommandTests {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "diff-\(UUID().uuidString)")
+    var output: [String] = []
+    var errors: [String] = []
+
+    init() throws { try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true) }
+    deinit { try? FileManager.default.removeItem(at: directory) }
+
+    private func file(_ name: String, _ json: String) throws -> String {
+        let url = directory.appending(path: name)
+        try json.write(to: url, atomically: true, encoding: .utf8)
+        return url.path
+    }
+
+    private func run(_ arguments: String...) -> Int32 {
+        (output, errors) = ([], [])
+        return GenerateCommand(directory: directory, output: { self.output.append($0) }, errors: { self.errors.append($0) }).run(arguments)
+    }
+
+    private func model(_ attributes: String) -> String {
+        """
+        {"format": 1, "name": "Notes", "objects": [{"name": "Note", "local": true, "primaryKey": ["id"], "attributes": [
+            {"name": "id", "type": "long"}\(attributes)]}]}
+        """
+    }
+
+    @Test("what will happen is told line by line, with what it comes to")
+    func possible() throws {
+        let old = try file("old.mbo.json", model(", {\"name\": \"text\", \"type\": \"string\"}, {\"name\": \"color\", \"type\": \"int\"}"))
+        let new = try file(
+            "new.mbo.json",
+            model(", {\"name\": \"body\", \"was\": \"text\", \"type\": \"bigString\"}, {\"name\": \"due\", \"type\": \"date\", \"nullable\": true}"))
+        #expect(run("--diff", old, new) == 0)
+        #expect(
+            output == [
+                "migrates    Note.body: was \"text\"", "migrates    Note.body: a string becomes a bigString: values leave their rows",
+                "migrates    Note.due: added; rows that are there have no value", "loses data  Note.color: removed; its values are dropped",
+                "3 migrates, 1 loses data: databases of the old model are upgraded when they are opened",
+            ])
+        #expect(run(new, "--diff", new) == 0 && output == ["no difference: databases stay as they are"])
+    }
+
+    @Test("what cannot be done is told, and the exit status says so")
+    func impossible() throws {
+        let old = try file("old.mbo.json", model(", {\"name\": \"text\", \"type\": \"string\"}"))
+        let new = try file("new.mbo.json", model(", {\"name\": \"text\", \"type\": \"date\"}"))
+        #expect(run("--diff", old, new) == 1)
+        #expect(
+            output == [
+                "impossible  Note.text: a string cannot become a date", "1 impossible: databases of the old model cannot be opened with the new one",
+            ])
+    }
+
+    @Test("two models are needed, and no other option")
+    func misuse() throws {
+        let model = try file("model.mbo.json", model(""))
+        #expect(run("--diff") == 64 && run("--diff", model) == 64 && run("--diff", model, model, model) == 64)
+        #expect(run("--diff", model, model, "--clean") == 64 && errors.first?.contains("--clean") == true)
+        #expect(run("--diff", model, directory.appending(path: "none.mbo.json").path) == 1 && !errors.isEmpty && output.isEmpty)
+    }
+}
