@@ -111,7 +111,7 @@ let package = Package(
             ],
             swiftSettings: swift, plugins: ["MobileGenPlugin"]),
         .testTarget(name: "SampleCRMTests", dependencies: ["SampleCRM", "MobileObjects", "MobileStore", "MobileModel"], swiftSettings: swift),
-        .testTarget(name: "MobileObjectsTests", dependencies: ["MobileObjects", "MobileStore", "SampleCRM"], swiftSettings: swift),
+        .testTarget(name: "MobileObjectsTests", dependencies: ["MobileObjects", "MobileStore", "SampleCRM", "FaultInjection"], swiftSettings: swift),
         .target(
             name: "SimulatedServer", dependencies: ["MobileTransport", "MobileServer", "MobileProtocol"], path: "Tests/SimulatedServer",
             swiftSettings: swift),

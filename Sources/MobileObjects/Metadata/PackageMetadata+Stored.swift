@@ -4,7 +4,8 @@ public import MobileStore
 
 extension PackageMetadata {
     /// The metadata that a package's database keeps of itself: for tools that have the file and neither model nor generated classes.
-    /// SMP 2.3 keeps them in a table, too.
+    /// SMP 2.3 keeps them in a table, too. Where a newer model cannot open a database that still has work for the server, this is the model that
+    /// can: see <doc:Upgrades>.
     /// - Parameter profile: path and settings of the database file; it must be there.
     /// - Throws: ``ObjectError/Code/noDatabase`` where there is no such file, ``ObjectError/Code/version`` where it is no database of a package,
     ///   ``ObjectError/Code/corrupt`` where what it keeps is no model, ``ObjectError/Code/store``.
@@ -22,7 +23,7 @@ extension PackageMetadata {
         }
         guard let text else { throw ObjectError(.version, "\"\(profile.path)\": the database keeps no model of a package") }
         let model: PackageModel
-        do { model = try PackageModel(json: text, file: profile.path) } catch {
+        do { model = try PackageModel(storedJSON: text) } catch {
             throw ObjectError(.corrupt, "\"\(profile.path)\": the model that the database keeps is not valid", cause: error)
         }
         try self.init(model)

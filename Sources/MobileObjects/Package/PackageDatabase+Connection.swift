@@ -32,10 +32,11 @@ extension PackageDatabase {
     /// - Throws: ``ObjectError``: as `openConnection()`.
     public final func createDatabase() throws { try openConnection() }
 
-    /// Opens the database, creates what is missing in it, and brings the tables of an older release up to date. No effect if it is open.
-    /// Takes longest the first time, so it is worth doing in the background. SMP 2.3: `openConnection`.
-    /// - Throws: ``ObjectError/Code/version`` when the file belongs to another package, another version of the model, or a newer release;
-    ///   ``ObjectError/Code/store`` when it cannot be opened.
+    /// Opens the database, creates what is missing in it, and upgrades one of an older model or release, with everything that is pending: see
+    /// <doc:Upgrades>. No effect if it is open. Takes longest the first time, so it is worth doing in the background.
+    /// SMP 2.3: `openConnection`.
+    /// - Throws: ``ObjectError/Code/version`` when the file belongs to another package or a newer release, or cannot be upgraded without loss:
+    ///   the message names every place with its reason, and the file is as it was. ``ObjectError/Code/store`` when it cannot be opened.
     public final func openConnection() throws { _ = try openStore() }
 
     /// Closes all connections; waits for operations that are under way. The next operation opens the database again.
@@ -94,7 +95,7 @@ extension PackageDatabase {
             if let store = state.store { return store }
             let store = try ObjectError.gate {
                 let store = try Database(state.profile)
-                do { try LocalSchema(metadata).prepare(store, environment: environment) } catch {
+                do { try LocalSchema(self).prepare(store) } catch {
                     try store.close()
                     throw error
                 }

@@ -12,6 +12,9 @@ enum ChangedValues {
     static func stored(_ positions: some Sequence<Int>) -> Value {
         .text(positions.sorted().map(String.init).joined(separator: ","))
     }
+
+    /// The positions in the column; none where they are not known.
+    static func positions(_ stored: Value) -> Set<Int> { Set((stored.text ?? "").split(separator: ",").compactMap { Int($0) }) }
 }
 
 extension Transaction {
@@ -26,6 +29,6 @@ extension Transaction {
     /// The positions of the values that the pending update of a row has changed; empty where that is not known.
     func changedValues(of entity: EntityMetadata, _ key: Int64) throws -> Set<Int> {
         let row = try connection.first("SELECT \"_ch\" FROM \(entity.sql.originalTable) WHERE \"_sk\" = ?1", [.integer(key)])
-        return Set((row?[0].text ?? "").split(separator: ",").compactMap { Int($0) })
+        return ChangedValues.positions(row?[0] ?? .null)
     }
 }

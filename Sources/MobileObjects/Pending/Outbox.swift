@@ -57,14 +57,14 @@ extension PackageDatabase {
         return OutboxRecord(
             id: id, entity: try metadata.entity(named: row[1].text ?? "").serverName, surrogateKey: row[2].integer ?? 0,
             change: .init(rawValue: row[3].text ?? "") ?? .other,
-            operation: row[4].text ?? "", parameters: try object(row[9]), batch: row[5].integer ?? 0, attributes: try object(row[6]),
-            primaryKey: try object(row[7]),
-            references: try object(row[8]), largeValues: large.map { .init(attribute: $0[0].text ?? "", id: $0[1].integer) })
+            operation: row[4].text ?? "", parameters: try outboxObject(row[9]), batch: row[5].integer ?? 0, attributes: try outboxObject(row[6]),
+            primaryKey: try outboxObject(row[7]),
+            references: try outboxObject(row[8]), largeValues: large.map { .init(attribute: $0[0].text ?? "", id: $0[1].integer) })
     }
 }
 
 /// The JSON object in a column of the outbox.
-private func object(_ value: Value) throws -> JSONObject {
+func outboxObject(_ value: Value) throws -> JSONObject {
     guard let object = try JSONValue(parsing: value.text ?? "").object else {
         throw ObjectError(.corrupt, "outbox: the content of a record is damaged")
     }

@@ -1,3 +1,5 @@
+import MobileStore
+
 /// The tables that every package database has besides those of its objects.
 enum FrameworkTables {
     static let logRecords = "_log_record"
@@ -37,4 +39,36 @@ enum FrameworkTables {
         "CREATE TABLE \"_personalization\" (\"name\" TEXT PRIMARY KEY, \"value\" TEXT NOT NULL) WITHOUT ROWID",
         "CREATE TABLE \"_key_range\" (\"first\" INTEGER PRIMARY KEY, \"last\" INTEGER NOT NULL, \"next\" INTEGER NOT NULL)",
     ]
+
+    /// What records of older formats get in columns that they did not have, where NULL may not stand.
+    private static let values: [String: [String: String]] = ["_outbox": ["parameters": "{}"]]
+
+    /// Makes tables and indexes that a database of an older format lacks, and those that it has in another form anew, with their rows.
+    static func bringUpToDate(_ connection: Connection) throws {
+        let present = Set(try connection.rows("SELECT \"sql\" FROM sqlite_schema WHERE \"sql\" IS NOT NULL").compactMap { $0[0].text })
+        for statement in statements where !present.contains(statement) && statement.hasPrefix("CREATE TABLE") {
+            let name = String(statement.split(separator: "\"", maxSplits: 2)[1]), old = EntitySQL.quote(DatabaseUpgrade.aside + name)
+            let before = try columns(of: name, connection)
+            guard !before.isEmpty else {
+                try connection.execute(statement)
+                continue
+            }
+            for index in try connection.rows(
+                "SELECT \"name\" FROM sqlite_schema WHERE \"type\" = 'index' AND \"tbl_name\" = ?1 AND \"sql\" IS NOT NULL", [.text(name)])
+            { try connection.execute("DROP INDEX \(EntitySQL.quote(index[0].text ?? ""))") }
+            try connection.execute("ALTER TABLE \(EntitySQL.quote(name)) RENAME TO \(old)")
+            try connection.execute(statement)
+            let filled = try columns(of: name, connection).filter { before.contains($0) || values[name]?[$0] != nil }
+            let list = filled.map(EntitySQL.quote).joined(separator: ", ")
+            let from = filled.map { before.contains($0) ? EntitySQL.quote($0) : EntitySQL.literal(values[name]?[$0] ?? "") }
+            try connection.execute("INSERT INTO \(EntitySQL.quote(name)) (\(list)) SELECT \(from.joined(separator: ", ")) FROM \(old)")
+            try connection.execute("DROP TABLE \(old)")
+        }
+        let indexes = Set(try connection.rows("SELECT \"sql\" FROM sqlite_schema WHERE \"sql\" IS NOT NULL").compactMap { $0[0].text })
+        for statement in statements where !indexes.contains(statement) { try connection.execute(statement) }
+    }
+
+    private static func columns(of table: String, _ connection: Connection) throws -> [String] {
+        try connection.rows("SELECT \"name\" FROM pragma_table_info(?1)", [.text(table)]).compactMap { $0[0].text }
+    }
 }

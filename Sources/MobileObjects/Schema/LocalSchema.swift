@@ -1,69 +1,100 @@
 import MobileModel
 import MobileStore
 
-/// Makes the tables of a package in its database, and tells whether those of an existing file are the ones that the model asks for.
+/// Makes the tables of a package in its database, and brings those of an older model or an older release up to date.
 struct LocalSchema {
-    /// Version of the framework's own tables, in `user_version`. A file with a greater one was made by a newer release.
-    static let formatVersion: Int64 = 1
+    /// Version of the framework's own tables and settings, in `user_version`. A file with a greater one was made by a newer release.
+    /// 1: the model was not kept, and operations had no names and parameters. 2: as it is now.
+    static let formatVersion: Int64 = 2
 
-    private let metadata: PackageMetadata
+    private let database: PackageDatabase
+    private var metadata: PackageMetadata { database.metadata }
 
-    init(_ metadata: PackageMetadata) { self.metadata = metadata }
+    init(_ database: PackageDatabase) { self.database = database }
 
-    /// Creates what is missing; one transaction, so a process killed in between leaves an empty database or a whole one.
-    /// - Throws: ``ObjectError/Code/version`` when the file is of another package, another model, or a newer release.
-    func prepare(_ store: Database, environment: Environment) throws {
+    /// Creates what is missing, or upgrades what is there; one transaction, so a process killed in between leaves what was there before.
+    /// - Throws: ``ObjectError/Code/version`` when the file is of another package or a newer release, or cannot become one of this model.
+    func prepare(_ store: Database) throws {
         let version = try store.read { try $0.first("PRAGMA user_version")?.first?.integer ?? 0 }
         guard version <= Self.formatVersion else {
             throw ObjectError(
                 .version,
                 "\"\(store.path)\": the database has format \(version), this release knows formats up to \(Self.formatVersion); use a newer release")
         }
-        if version == 0 {
-            try store.write(label: "create the tables of \(metadata.name)") { try create($0, path: store.path, environment: environment) }
-        } else {
-            try store.read { try check($0, path: store.path) }
-            // What a process left behind that ended in the middle of writing a large value.
-            try store.write(label: "clean up large values") { connection in
-                try connection.prepareLargeValues()
-                try connection.removeUnreferencedValues(referencedBy: metadata.largeValueReferences)
-            }
+        guard version > 0 else { return try store.write(label: "create the tables of \(metadata.name)") { try create($0, path: store.path) } }
+        if try store.read({ try version < Self.formatVersion || PackageSettings($0).text(.model) != metadata.model.json }) {
+            try store.write(label: "upgrade to \(metadata.name):\(metadata.version)") { try upgrade($0, store) }
+        }
+        // What a process left behind that ended in the middle of writing a large value.
+        try store.write(label: "clean up large values") { connection in
+            try connection.prepareLargeValues()
+            try connection.removeUnreferencedValues(referencedBy: metadata.largeValueReferences)
         }
     }
 
-    private func create(_ connection: Connection, path: String, environment: Environment) throws {
+    private func create(_ connection: Connection, path: String) throws {
         let foreign = try connection.first("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' LIMIT 1")?.first?.text
         if let foreign {
             throw ObjectError(.version, "\"\(path)\": the file has a table \"\(foreign)\" that is not ours; choose another file")
         }
-        for statement in FrameworkTables.statements + statements { try connection.execute(statement) }
+        for statement in FrameworkTables.statements + metadata.storedEntities.flatMap(Self.statements) { try connection.execute(statement) }
         try connection.prepareLargeValues()
         let settings = PackageSettings(connection)
         try settings.set(.package, .text(metadata.name))
         try settings.set(.version, .text(metadata.version))
-        try settings.set(.schema, .text(statements.joined(separator: ";\n")))
         try settings.set(.model, .text(metadata.model.json))
-        try settings.set(.clientID, .text(Self.guid(environment)))
+        try settings.set(.clientID, .text(Self.guid(database.environment)))
         try connection.execute("PRAGMA user_version = \(Self.formatVersion)")
     }
 
-    private func check(_ connection: Connection, path: String) throws {
+    // MARK: Upgrades
+
+    private func upgrade(_ connection: Connection, _ store: Database) throws {
+        // Another process may have done it meanwhile.
+        let version = try connection.first("PRAGMA user_version")?.first?.integer ?? 0
         let settings = PackageSettings(connection)
-        let package = try settings.text(.package) ?? "", version = try settings.text(.version) ?? ""
-        guard package == metadata.name, version == metadata.version else {
+        let package = try settings.text(.package) ?? "", packageVersion = try settings.text(.version) ?? ""
+        guard package == metadata.name else {
             throw ObjectError(
-                .version, "\"\(path)\": the database belongs to package \(package):\(version), not to \(metadata.name):\(metadata.version)")
+                .version,
+                "\"\(store.path)\": the database belongs to package \(package):\(packageVersion), not to \(metadata.name):\(metadata.version)")
         }
-        guard try settings.text(.schema) == statements.joined(separator: ";\n") else {
-            throw ObjectError(
-                .version, "\"\(path)\": the database was made from another model of \(package):\(version); delete it, or use that model")
+        let model = version == 1 ? try modelOfFormat1(connection, store.path) : try Self.storedModel(connection, store.path)
+        try DatabaseUpgrade(from: model, in: Transaction(connection, of: database), store).run()
+        try connection.execute("DELETE FROM \"_settings\" WHERE \"name\" = ?1", [.text(PackageSettings.Name.schema.rawValue)])
+        try connection.execute("PRAGMA user_version = \(Self.formatVersion)")
+    }
+
+    /// The model that a database of format 2 was made from.
+    static func storedModel(_ connection: Connection, _ path: String) throws -> PackageModel {
+        guard let json = try PackageSettings(connection).text(.model) else {
+            throw ObjectError(.version, "\"\(path)\": the database was made by a release that did not keep its model")
+        }
+        do { return try PackageModel(storedJSON: json) } catch {
+            throw ObjectError(.version, "\"\(path)\": its model cannot be read by this release", cause: error)
         }
     }
 
-    /// The statements that make the tables of the model's objects, in its order.
-    var statements: [String] { metadata.storedEntities.flatMap(Self.statements) }
+    /// Format 1 kept the statements of the objects' tables, but not the model: it must be this one. Operations had no tables then.
+    private func modelOfFormat1(_ connection: Connection, _ path: String) throws -> PackageModel {
+        let settings = PackageSettings(connection)
+        let statements = metadata.entities.flatMap { Self.statements($0, format: 1) }.joined(separator: ";\n")
+        guard try settings.text(.version) == metadata.version, try settings.text(.schema) == statements else {
+            throw ObjectError(
+                .version,
+                "\"\(path)\": the database was made from another model than this of \(metadata.name):\(metadata.version), by a release that did not keep it; open it once with the model that it was made from, then with this one"
+            )
+        }
+        return metadata.model
+    }
 
-    private static func statements(_ entity: EntityMetadata) -> [String] {
+    // MARK: Statements
+
+    /// The statements that make the tables of an object.
+    /// - Parameter format: the version whose tables are meant.
+    static func statements(_ entity: EntityMetadata) -> [String] { statements(entity, format: formatVersion) }
+
+    private static func statements(_ entity: EntityMetadata, format: Int64) -> [String] {
         let sql = entity.sql
         let state = ["_pc", "_rc", "_rp", "_rf"].map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" }
         let content =
@@ -81,8 +112,8 @@ struct LocalSchema {
             statements.append("CREATE INDEX \(name) ON \(sql.table) (\(column))")
         }
         guard !entity.isLocal else { return statements }
-        let server =
-            ["_sv", "_im", "_sc"].map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" } + ["_ch", "_on", "_pa"].map { "\"\($0)\" TEXT NOT NULL DEFAULT ''" }
+        let texts = format == 1 ? ["_ch"] : ["_ch", "_on", "_pa"]
+        let server = ["_sv", "_im", "_sc"].map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" } + texts.map { "\"\($0)\" TEXT NOT NULL DEFAULT ''" }
         statements.append("CREATE TABLE \(sql.originalTable) (\(([key] + content + state + server).joined(separator: ", ")))")
         return statements
     }

@@ -5,10 +5,10 @@ struct PackageSettings {
     enum Name: String {
         /// Name and version of the package.
         case package, version
-        /// The statements that made the objects' tables: how a changed model is noticed.
-        case schema
-        /// The model of the package, as canonical JSON.
+        /// The model that the objects' tables were made from, as JSON: how a newer one is noticed, and what it is compared with.
         case model
+        /// Format 1: the statements that made the objects' tables.
+        case schema
         /// The GUID of this database: the namespace of its operation ids.
         case clientID = "client_id"
         /// The last replay counter that no original state has: see ``ReplayCounter``.

@@ -1,0 +1,117 @@
+import MobileModel
+import MobileStore
+
+/// What refers to objects and attributes by name beside their own tables: log records, change log, subscriptions, personalization,
+/// synchronization groups; and what follows from relationships that are new or gone.
+struct BookkeepingUpgrade {
+    private let upgrade: DatabaseUpgrade
+    private var connection: Connection { upgrade.connection }
+
+    init(_ upgrade: DatabaseUpgrade) { self.upgrade = upgrade }
+
+    func run() throws {
+        try rename()
+        try forgetRemovedObjects()
+        try rewriteSubscriptions()
+        try forgetPersonalization()
+        try relate()
+        try markParents()
+        try forgetGroups()
+    }
+
+    private func rename() throws {
+        for entity in upgrade.entities where entity.old.name != entity.new.name {
+            let names: [Value] = [.text(entity.old.name), .text(entity.new.name)]
+            for (table, column) in [
+                ("_outbox", "entity"), ("_log_record", "component"), ("_change_log", "entity"), ("_change_log", "root_entity"),
+                ("_subscription", "entity"),
+            ] { try connection.execute("UPDATE \"\(table)\" SET \"\(column)\" = ?2 WHERE \"\(column)\" = ?1", names) }
+        }
+    }
+
+    /// Log records are for people and stay.
+    private func forgetRemovedObjects() throws {
+        for object in upgrade.model.removedObjects {
+            let name = [Value.text(object.name)]
+            try connection.execute("DELETE FROM \"_subscription\" WHERE \"entity\" = ?1", name)
+            try connection.execute("DELETE FROM \"_change_log\" WHERE \"entity\" = ?1", name)
+            // What was below a row that is gone is at the top now.
+            try connection.execute("UPDATE \"_change_log\" SET \"root_entity\" = \"entity\", \"root_sk\" = \"sk\" WHERE \"root_entity\" = ?1", name)
+        }
+    }
+
+    /// Parameters in the order of the new model, without those that are gone; sets that are equal then are one.
+    private func rewriteSubscriptions() throws {
+        var known: Set<[Value]> = []
+        for row in try connection.rows("SELECT \"id\", \"entity\", \"parameters\" FROM \"_subscription\" ORDER BY \"id\"") {
+            guard let entity = try? upgrade.new.entity(named: row[1].text ?? "") else { continue }
+            let set = try outboxObject(row[2])
+            let members = entity.model.synchronizationParameters.compactMap { parameter in set[parameter.name].map { (parameter.name, $0) } }
+            let text = Value.text(JSONValue.object(JSONObject(uniqueKeys: members)).description)
+            if known.insert([row[1], text]).inserted {
+                if text != row[2] { try connection.execute("UPDATE \"_subscription\" SET \"parameters\" = ?2 WHERE \"id\" = ?1", [row[0], text]) }
+            } else {
+                try connection.execute("DELETE FROM \"_subscription\" WHERE \"id\" = ?1", [row[0]])
+            }
+        }
+    }
+
+    private func forgetPersonalization() throws {
+        let kept = upgrade.new.model.personalizationKeys.filter { $0.storage != .session }.map(\.name)
+        for key in upgrade.old.model.personalizationKeys where !kept.contains(key.name) {
+            try connection.execute("DELETE FROM \"_personalization\" WHERE \"name\" = ?1", [.text(key.name)])
+        }
+    }
+
+    // MARK: Relationships
+
+    /// Rows find the rows that a new relationship leads to by the values of its mapping, until the server says how they are related.
+    private func relate() throws {
+        for entity in upgrade.entities {
+            for (position, reference) in entity.object.references.enumerated() where reference.old == nil {
+                let relationship = try entity.new.relationship(named: reference.name), target = upgrade.new.entities[relationship.targetIndex]
+                guard !relationship.mapping.isEmpty, Set(relationship.mapping.map(\.target)) == Set(target.primaryKey) else { continue }
+                let column = entity.new.sql.referenceColumns[position]
+                for table in entity.new.isLocal ? [entity.new.sql.table] : [entity.new.sql.table, entity.new.sql.originalTable] {
+                    let equal = relationship.mapping.map {
+                        "t.\(target.sql.attributeColumns[$0.target]) = \(table).\(entity.new.sql.attributeColumns[$0.source])"
+                    }
+                    try connection.execute(
+                        "UPDATE \(table) SET \(column) = (SELECT min(t.\"_sk\") FROM \(target.sql.table) AS t WHERE \(equal.joined(separator: " AND ")))"
+                    )
+                }
+            }
+        }
+    }
+
+    /// Who owns whom may be another matter now: every parent's mark is made anew.
+    private func markParents() throws {
+        guard
+            upgrade.entities.contains(where: { ownership($0.old, upgrade.old) != ownership($0.new, upgrade.new) })
+                || !upgrade.model.removedObjects.isEmpty
+        else { return }
+        for entity in upgrade.new.storedEntities where !entity.isLocal {
+            try connection.execute("UPDATE \(entity.sql.table) SET \"_pc\" = 0 WHERE \"_pc\" = 4")
+        }
+        try upgrade.transaction.markAllOwners()
+    }
+
+    private func ownership(_ entity: EntityMetadata, _ package: PackageMetadata) -> [String] {
+        entity.owners.map { "\(entity.relationships[$0].name)>\(package.storedEntities[entity.relationships[$0].targetIndex].name)" }.sorted()
+    }
+
+    // MARK: Groups
+
+    /// The next synchronization brings everything of the groups in which this device lacks values.
+    private func forgetGroups() throws {
+        let groups = Set(upgrade.new.synchronizationGroups)
+        for row in try connection.rows("SELECT \"name\" FROM \"_group\"") {
+            guard let name = row[0].text else { continue }
+            if upgrade.model.incompleteGroups.contains(name) {
+                try connection.execute("UPDATE \"_group\" SET \"token\" = NULL WHERE \"name\" = ?1", [row[0]])
+            } else if !groups.contains(name), upgrade.old.synchronizationGroups.contains(name) {
+                try connection.execute("DELETE FROM \"_group\" WHERE \"name\" = ?1", [row[0]])
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import MobileModel
+import MobileStore
+
+/// Brings a database of an older model, or of an older format of the framework's tables, to this one, inside of one transaction: all of it is
+/// done when it commits, and nothing when it does not.
+///
+///     framework tables -> checks -> objects' tables (renamed, made anew, filled) -> outbox -> what refers to names -> settings
+///
+/// **The old tables are kept aside until the outbox has been rewritten.** Why: what a submitted operation holds is compared with the row as it
+/// was, so that a large value is not stored twice.
+struct DatabaseUpgrade {
+    /// In front of the names of the old tables while the new ones are filled. No modelled name begins so.
+    static let aside = "_was:"
+
+    let store: Database
+    let transaction: Transaction
+    let model: ModelUpgrade
+    /// The objects that both models have.
+    let entities: [EntityUpgrade]
+    let old: PackageMetadata
+    let new: PackageMetadata
+
+    var connection: Connection { transaction.connection }
+
+    /// - Parameter oldModel: the model that the database was made from.
+    init(from oldModel: PackageModel, in transaction: Transaction, _ store: Database) throws {
+        let old = try PackageMetadata(oldModel), new = transaction.metadata
+        let model = ModelUpgrade(from: oldModel, to: new.model)
+        (self.store, self.transaction, self.model, self.old, self.new) = (store, transaction, model, old, new)
+        // A database of an older format may lack tables of its model.
+        let tables = Set(try transaction.connection.rows("SELECT \"name\" FROM sqlite_schema WHERE \"type\" = 'table'").compactMap { $0[0].text })
+        entities = try model.objects.compactMap { object in
+            guard let former = object.old, tables.contains(former.name) else { return nil }
+            return try EntityUpgrade(object, from: old.entity(named: former.name), to: new.entity(named: object.new.name))
+        }
+    }
+
+    /// - Throws: ``ObjectError/Code/version`` with everything that stands in the way, before a row was changed.
+    func run() throws {
+        try FrameworkTables.bringUpToDate(connection)
+        try UpgradeCheck(self).run()
+        let present = try presentStatements()
+        let changed = entities.filter { $0.changesContent || !present.isSuperset(of: LocalSchema.statements($0.new)) }
+        var tables = changed.map { TableUpgrade($0, connection) }
+        for index in tables.indices { try tables[index].putAside() }
+        for object in model.removedObjects { try drop(try old.entity(named: object.name)) }
+        for entity in new.storedEntities where !entities.contains(where: { $0.new === entity }) || changed.contains(where: { $0.new === entity }) {
+            for statement in LocalSchema.statements(entity) { try connection.execute(statement) }
+        }
+        for table in tables { try table.fill() }
+        for entity in changed { try ValueUpgrade(entity, connection, store).run() }
+        try OutboxUpgrade(entities.filter(\.changesContent), connection, store).run()
+        for table in tables { try table.dropAside() }
+        try BookkeepingUpgrade(self).run()
+        try connection.removeUnreferencedValues(referencedBy: new.largeValueReferences)
+        let settings = PackageSettings(connection)
+        try settings.set(.version, .text(new.version))
+        try settings.set(.model, .text(new.model.json))
+    }
+
+    private func presentStatements() throws -> Set<String> {
+        Set(try connection.rows("SELECT \"sql\" FROM sqlite_schema WHERE \"sql\" IS NOT NULL").compactMap { $0[0].text })
+    }
+
+    private func drop(_ entity: EntityMetadata) throws {
+        try connection.execute("DROP TABLE \(entity.sql.table)")
+        if !entity.isLocal { try connection.execute("DROP TABLE \(entity.sql.originalTable)") }
+    }
+}
+
+/// One object that both models have, with the positions of its values (attributes, then references) in both.
+struct EntityUpgrade: Sendable {
+    let old: EntityMetadata
+    let new: EntityMetadata
+    let object: ObjectUpgrade
+    /// By position now: the position before; nil where the value is new.
+    let formerPositions: [Int?]
+    /// By position before: the position now; nil where there is none any more.
+    let positions: [Int?]
+
+    init(_ object: ObjectUpgrade, from old: EntityMetadata, to new: EntityMetadata) throws {
+        (self.object, self.old, self.new) = (object, old, new)
+        let attributes = try object.attributes.map { try $0.old.map { try old.attribute(named: $0.name).index } }
+        let references = try object.references.map { reference in
+            try reference.old.map { old.attributes.count + (try old.relationship(named: $0).referenceIndex ?? 0) }
+        }
+        let former = attributes + references
+        formerPositions = former
+        positions = (0..<old.attributes.count + old.referenceCount).map { former.firstIndex(of: $0) }
+    }
+
+    /// Whether rows, or what is said of them elsewhere, are not as they were.
+    var changesContent: Bool {
+        old.name != new.name || formerPositions != old.sql.content.indices.map { $0 } || old.sql.content != new.sql.content
+            || object.attributes.contains { $0.conversion != .none }
+    }
+
+    /// The attributes that both models have.
+    var keptAttributes: [(old: AttributeMetadata, new: AttributeMetadata, conversion: ValueConversion)] {
+        object.attributes.enumerated().compactMap { index, attribute in
+            formerPositions[index].map { (old.attributes[$0], new.attributes[index], attribute.conversion) }
+        }
+    }
+
+    /// Both tables as they lie aside, with the tables that take their place, unquoted.
+    var tables: [(aside: String, table: String)] {
+        let pairs = [(DatabaseUpgrade.aside + old.name, new.name)]
+        return new.isLocal ? pairs : pairs + [(DatabaseUpgrade.aside + old.name + "_os", new.name + "_os")]
+    }
+}
+
+extension AttributeMetadata {
+    /// What rows that are there get where the attribute is new.
+    var storedDefault: Value { storage.stored(defaultValue) ?? .null }
+}

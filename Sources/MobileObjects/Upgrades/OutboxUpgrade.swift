@@ -1,0 +1,205 @@
+import Foundation
+import MobileModel
+import MobileStore
+
+/// Rewrites the operations that were submitted under the old model, so that the server, which knows the new one, understands them: names,
+/// digits, and values that are large now or are no longer. Ids, batches and order stay, and so does what was submitted.
+struct OutboxUpgrade {
+    private let entities: [String: EntityUpgrade]
+    private let connection: Connection
+    private let store: Database
+
+    init(_ entities: [EntityUpgrade], _ connection: Connection, _ store: Database) {
+        self.entities = Dictionary(entities.map { ($0.old.name, $0) }) { first, _ in first }
+        (self.connection, self.store) = (connection, store)
+    }
+
+    func run() throws {
+        var last = Int64.min
+        while let row = try connection.first(
+            """
+            SELECT "id", "entity", "sk", "change", "attributes", "primary_key", "refs", "submitted" FROM "_outbox" WHERE "id" > ?1
+            ORDER BY "id" LIMIT 1
+            """, [.integer(last)])
+        {
+            last = row[0].integer ?? 0
+            guard let entity = entities[row[1].text ?? ""] else { continue }
+            try rewrite(try SubmittedOperationUpgrade(row, entity, connection, store))
+        }
+    }
+
+    private func rewrite(_ operation: SubmittedOperationUpgrade) throws {
+        let attributes = try operation.attributes(), primaryKey = try operation.primaryKey(), submitted = try operation.submittedValues()
+        try operation.renameLargeValues()
+        try connection.execute(
+            """
+            UPDATE "_outbox" SET "entity" = ?2, "attributes" = ?3, "primary_key" = ?4, "refs" = ?5, "submitted" = ?6 WHERE "id" = ?1
+            """,
+            [
+                .integer(operation.id), .text(operation.entity.new.name), .text(JSONValue.object(attributes).description),
+                .text(JSONValue.object(primaryKey).description), .text(JSONValue.object(operation.references).description), .text(submitted),
+            ])
+    }
+}
+
+/// One operation of the outbox on its way to the new model.
+private struct SubmittedOperationUpgrade {
+    let id: Int64
+    let entity: EntityUpgrade
+    private let key: Int64
+    private let change: OutboxRecord.Change
+    private let oldAttributes: JSONObject
+    private let oldKey: JSONObject
+    private let oldReferences: JSONObject
+    private let submitted: [Value]?
+    private let connection: Connection
+    private let store: Database
+
+    init(_ row: [Value], _ entity: EntityUpgrade, _ connection: Connection, _ store: Database) throws {
+        (self.entity, self.connection, self.store) = (entity, connection, store)
+        id = row[0].integer ?? 0
+        key = row[2].integer ?? 0
+        change = OutboxRecord.Change(rawValue: row[3].text ?? "") ?? .other
+        (oldAttributes, oldKey, oldReferences) = (try outboxObject(row[4]), try outboxObject(row[5]), try outboxObject(row[6]))
+        let text = row[7].text ?? ""
+        submitted = text.isEmpty ? nil : try SubmittedValues.values(text)
+    }
+
+    /// A create, and an update of what began as one.
+    private var sendsEverything: Bool { change == .create || change == .update && entity.old.isEverything(oldAttributes) }
+
+    private func converted(_ attribute: (old: AttributeMetadata, new: AttributeMetadata, conversion: ValueConversion)) -> ConvertedValue {
+        ConvertedValue(attribute.conversion, attribute.new, store)
+    }
+
+    /// In the order of the new model; where the operation sends everything, with what is new in it.
+    func attributes() throws -> JSONObject {
+        var result = JSONObject()
+        for (index, new) in entity.new.attributes.enumerated() {
+            guard let former = entity.formerPositions[index] else {
+                if sendsEverything, !new.isLarge { result[new.name] = new.storage.json(new.storedDefault) }
+                continue
+            }
+            let old = entity.old.attributes[former], conversion = entity.object.attributes[index].conversion
+            switch conversion {
+            case .intoRow: result[new.name] = try takeFromLargeValues(old, new)
+            case .outOfRow: if let value = oldAttributes[old.name] { try giveToLargeValues(value, old, new) }
+            case .none, .rescaled, .decimalText:
+                if let value = oldAttributes[old.name] { result[new.name] = try ConvertedValue(conversion, new, store).json(value) }
+            }
+        }
+        return result
+    }
+
+    func primaryKey() throws -> JSONObject {
+        var result = JSONObject()
+        for member in oldKey {
+            guard let attribute = entity.keptAttributes.first(where: { $0.old.name == member.key }) else { continue }
+            result[attribute.new.name] = try converted(attribute).json(member.value)
+        }
+        return result
+    }
+
+    /// A relationship that is gone led nowhere: see ``UpgradeCheck``.
+    var references: JSONObject {
+        var result = JSONObject()
+        for reference in entity.object.references {
+            if let old = reference.old, let value = oldReferences[old] { result[reference.name] = value }
+        }
+        return result
+    }
+
+    /// What the row had when it was submitted, attributes and references, as stored now.
+    func submittedValues() throws -> String {
+        guard let submitted else { return "" }
+        let known = try connection.first(
+            "SELECT \(entity.new.sql.content.joined(separator: ", ")) FROM \(entity.new.sql.originalTable) WHERE \"_sk\" = ?1", [.integer(key)])
+        let values = try entity.formerPositions.enumerated().map { position, former -> Value in
+            let isAttribute = position < entity.new.attributes.count
+            guard let former, former < submitted.count else { return isAttribute ? entity.new.attributes[position].storedDefault : .null }
+            guard isAttribute else { return submitted[former] }
+            let attribute = entity.new.attributes[position], conversion = entity.object.attributes[position].conversion
+            switch conversion {
+            case .outOfRow: return try largeValue(of: attribute) ?? .null
+            case .intoRow:
+                // A value that was not changed does not travel with the operation: an import may have removed it since.
+                guard let id = submitted[former].integer, try isThere(id) else { return submitted[former].isNull ? .null : known?[position] ?? .null }
+                return try ConvertedValue(conversion, attribute, store).stored(.integer(id))
+            case .none, .rescaled, .decimalText: return try ConvertedValue(conversion, attribute, store).stored(submitted[former])
+            }
+        }
+        return SubmittedValues.text(values)
+    }
+
+    /// Those that stay large under another name.
+    func renameLargeValues() throws {
+        for attribute in entity.keptAttributes where attribute.new.isLarge && attribute.old.isLarge && attribute.old.name != attribute.new.name {
+            try connection.execute(
+                "UPDATE \"_outbox_large\" SET \"attribute\" = ?3 WHERE \"operation\" = ?1 AND \"attribute\" = ?2",
+                [.integer(id), .text(attribute.old.name), .text(attribute.new.name)])
+        }
+    }
+
+    // MARK: Large values
+
+    /// The large value that travels under this name; nil where none does.
+    private func largeValue(of attribute: AttributeMetadata) throws -> Value? {
+        try connection.first(
+            "SELECT \"value\" FROM \"_outbox_large\" WHERE \"operation\" = ?1 AND \"attribute\" = ?2", [.integer(id), .text(attribute.name)])?[0]
+    }
+
+    private func isThere(_ id: Int64) throws -> Bool {
+        try connection.first("SELECT 1 FROM \"_mc_value\" WHERE \"id\" = ?1 AND \"state\" = 1", [.integer(id)]) != nil
+    }
+
+    /// A large value that the operation carries becomes one of its attributes; nil where it carries none, as an update that did not change it.
+    private func takeFromLargeValues(_ old: AttributeMetadata, _ new: AttributeMetadata) throws -> JSONValue? {
+        guard let value = try largeValue(of: old) else { return change == .create ? .null : nil }
+        try connection.execute(
+            "DELETE FROM \"_outbox_large\" WHERE \"operation\" = ?1 AND \"attribute\" = ?2", [.integer(id), .text(old.name)])
+        return new.storage.json(try ConvertedValue(.intoRow, new, store).stored(value))
+    }
+
+    /// An attribute of the operation becomes a large value that it carries.
+    private func giveToLargeValues(_ value: JSONValue, _ old: AttributeMetadata, _ new: AttributeMetadata) throws {
+        if value.isNull, change == .create { return }
+        guard let stored = old.storage.attributeValue(value).flatMap({ old.storage.stored($0) }) else {
+            throw ObjectError(.corrupt, "outbox: the content of a record is damaged")
+        }
+        try connection.execute(
+            "INSERT INTO \"_outbox_large\" (\"operation\", \"attribute\", \"value\", \"original\") VALUES (?1, ?2, ?3, ?4)",
+            [.integer(id), .text(new.name), try largeValue(for: stored, old, new), try originalLargeValue(new)])
+    }
+
+    /// The large value with this content: that of the row where the row still has it.
+    private func largeValue(for content: Value, _ old: AttributeMetadata, _ new: AttributeMetadata) throws -> Value {
+        if content.isNull { return .null }
+        let same = try connection.first(
+            """
+            SELECT n.\(entity.new.sql.attributeColumns[new.index]) FROM \(EntitySQL.quote(entity.tables[0].aside)) AS r
+            JOIN \(entity.new.sql.table) AS n ON n."_sk" = r."_sk" WHERE r."_sk" = ?1 AND r.\(entity.old.sql.attributeColumns[old.index]) = ?2
+            """, [.integer(key), content])
+        if let same { return same[0] }
+        let writer = try LargeValueWriter(in: store, unit: new.type == .bigString ? .scalars : .bytes)
+        switch content {
+        case .text(let text): try writer.write(text)
+        case .blob(let bytes): try writer.write(bytes)
+        default: break
+        }
+        return .integer(try writer.finish().id)
+    }
+
+    /// The value that the server's version had at the submit; where an import has brought another since, none: no value has the id 0.
+    private func originalLargeValue(_ new: AttributeMetadata) throws -> Value {
+        let column = entity.new.sql.attributeColumns[new.index]
+        let original = try connection.first(
+            "SELECT \"_im\", \(column) FROM \(entity.new.sql.originalTable) WHERE \"_sk\" = ?1", [.integer(key)])
+        guard let original, change != .create else { return .null }
+        return original[0] == .integer(1) ? .integer(0) : original[1]
+    }
+}
+
+extension EntityMetadata {
+    /// Whether these are all the values that an operation can send, and not only what was changed.
+    func isEverything(_ attributes: JSONObject) -> Bool { self.attributes.allSatisfy { $0.isLarge || attributes[$0.name] != nil } }
+}

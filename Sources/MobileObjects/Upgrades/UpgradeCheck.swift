@@ -1,0 +1,170 @@
+import MobileModel
+import MobileStore
+
+/// Looks for what stands in the way of an upgrade before anything is changed: what the models exclude, and in the rows what the new model has
+/// no place for. Rows that the server has may go; **what waits for the server may not**.
+struct UpgradeCheck {
+    private let upgrade: DatabaseUpgrade
+    private var connection: Connection { upgrade.connection }
+
+    init(_ upgrade: DatabaseUpgrade) { self.upgrade = upgrade }
+
+    /// - Throws: ``ObjectError/Code/version`` that names every place with its reason.
+    func run() throws {
+        var reasons = upgrade.model.changes.filter { $0.kind == .impossible }.map(\.description)
+        // The rows of a model that does not fit at all say nothing.
+        if reasons.isEmpty {
+            for object in upgrade.model.removedObjects { reasons += try pending(of: try upgrade.old.entity(named: object.name)) }
+            for entity in upgrade.entities {
+                reasons += try values(of: entity)
+                if !entity.old.isLocal { reasons += try pending(of: entity) + calls(of: entity) }
+            }
+        }
+        guard !reasons.isEmpty else { return }
+        let (old, new) = (upgrade.old, upgrade.new)
+        throw ObjectError(
+            .version,
+            "\"\(upgrade.store.path)\": the database of \(old.name):\(old.version) cannot be opened with this model of \(new.name):\(new.version), and is left as it was: "
+                + reasons.joined(separator: "; "))
+    }
+
+    private func count(_ sql: String, _ values: [Value] = []) throws -> Int64 { try connection.first(sql, values)?.first?.integer ?? 0 }
+
+    // MARK: Objects that are gone
+
+    private func pending(of entity: EntityMetadata) throws -> [String] {
+        guard !entity.isLocal else { return [] }
+        let rows = try count("SELECT count(*) FROM \(entity.sql.originalTable)")
+        let operations = try count("SELECT count(*) FROM \"_outbox\" WHERE \"entity\" = ?1", [.text(entity.name)])
+        guard rows + operations > 0 else { return [] }
+        return ["\(entity.name): it is removed, but \(rows) pending changes and \(operations) submitted operations of it wait for the server"]
+    }
+
+    // MARK: Values that do not fit
+
+    private func values(of entity: EntityUpgrade) throws -> [String] {
+        var reasons: [String] = []
+        for (index, attribute) in entity.object.attributes.enumerated() {
+            guard let former = entity.formerPositions[index], attribute.mustHaveValue || attribute.isShorter else { continue }
+            let column = entity.old.sql.attributeColumns[former], place = "\(entity.new.name).\(attribute.new.name)"
+            for table in entity.old.isLocal ? [entity.old.sql.table] : [entity.old.sql.table, entity.old.sql.originalTable] {
+                // Where the server has no version of a row, its original state has no values.
+                let known = table == entity.old.sql.originalTable ? " AND t.\"_sv\" <> 0" : ""
+                if attribute.mustHaveValue {
+                    let missing = try count("SELECT count(*) FROM \(table) AS t WHERE t.\(column) IS NULL\(known)")
+                    if missing > 0 { reasons.append("\(place): it must have a value now, and \(missing) rows have none") }
+                }
+                if attribute.isShorter, let length = attribute.new.length {
+                    let lengthOf =
+                        entity.old.attributes[former].isLarge
+                        ? "(SELECT v.\"length\" FROM \"_mc_value\" AS v WHERE v.\"id\" = t.\(column))" : "length(t.\(column))"
+                    let longer = try count("SELECT count(*) FROM \(table) AS t WHERE \(lengthOf) > ?1", [.integer(Int64(length))])
+                    if longer > 0 { reasons.append("\(place): at most \(length) long now, and \(longer) values are longer") }
+                }
+            }
+        }
+        return reasons
+    }
+
+    // MARK: Pending changes of what is gone
+
+    private func pending(of entity: EntityUpgrade) throws -> [String] {
+        var reasons: [String] = []
+        for attribute in entity.object.removedAttributes {
+            let old = try entity.old.attribute(named: attribute.name)
+            let rows = try changedRows(entity.old, old.index, isRelationship: false) { says(something: $0, for: old) }
+            let operations = try operations(of: entity.old, that: old)
+            if rows + operations > 0 {
+                reasons.append(
+                    "\(entity.new.name).\(attribute.name): it is removed, but values of it wait for the server in \(rows) pending changes and \(operations) submitted operations"
+                )
+            }
+        }
+        for name in entity.object.removedReferences {
+            let position = entity.old.attributes.count + (try entity.old.relationship(named: name).referenceIndex ?? 0)
+            let rows = try changedRows(entity.old, position, isRelationship: true) { !$0.isNull }
+            let operations = try creates(of: entity.old, leadingTo: name)
+            if rows + operations > 0 {
+                reasons.append(
+                    "\(entity.new.name).\(name): the relationship is removed, but \(rows) pending changes and \(operations) submitted operations of it wait for the server"
+                )
+            }
+        }
+        return reasons
+    }
+
+    /// Whether a value of a new row is one that somebody gave it.
+    private func says(something value: Value, for attribute: AttributeMetadata) -> Bool {
+        if value.isNull || value == attribute.storedDefault { return false }
+        return attribute.isNullable || ![.integer(0), .real(0), .text(""), .blob([])].contains(value)
+    }
+
+    /// How many pending creates and updates have changed the value at a position.
+    private func changedRows(
+        _ entity: EntityMetadata, _ position: Int, isRelationship: Bool, says: (Value) -> Bool
+    ) throws -> Int {
+        let column = entity.sql.content[position]
+        let rows = try connection.rows(
+            """
+            SELECT o."_pc", o."_ch", r.\(column), o.\(column), o."_sv" FROM \(entity.sql.originalTable) AS o
+            JOIN \(entity.sql.table) AS r ON r."_sk" = o."_sk"
+            """)
+        return rows.count { row in
+            let changed = ChangedValues.positions(row[1])
+            if !changed.isEmpty { return changed.contains(position) }
+            // A create, or an update that began as one.
+            return row[4] == .integer(ServerVersion.absent.rawValue) ? says(row[2]) : row[2] != row[3]
+        }
+    }
+
+    private func operations(of entity: EntityMetadata, that attribute: AttributeMetadata) throws -> Int {
+        var operations = Int(
+            try count(
+                """
+                SELECT count(*) FROM "_outbox_large" AS l JOIN "_outbox" AS o ON o."id" = l."operation"
+                WHERE o."entity" = ?1 AND l."attribute" = ?2
+                """, [.text(entity.name), .text(attribute.name)]))
+        for row in try connection.rows("SELECT \"attributes\", \"parameters\" FROM \"_outbox\" WHERE \"entity\" = ?1", [.text(entity.name)]) {
+            let sent = try outboxObject(row[0])
+            guard let value = try sent[attribute.name] ?? (entity.otherOperation == nil ? nil : outboxObject(row[1])[attribute.name]) else {
+                continue
+            }
+            let stored = attribute.storage.attributeValue(value).flatMap { attribute.storage.stored($0) } ?? .null
+            // Who sends all values may have changed none of this attribute.
+            if !entity.isEverything(sent) || says(something: stored, for: attribute) { operations += 1 }
+        }
+        return operations
+    }
+
+    private func creates(of entity: EntityMetadata, leadingTo relationship: String) throws -> Int {
+        try connection.rows("SELECT \"refs\" FROM \"_outbox\" WHERE \"entity\" = ?1 AND \"change\" = 'C'", [.text(entity.name)])
+            .count { try outboxObject($0[0])[relationship] != nil }
+    }
+
+    /// Calls by name, submitted or not, of operations that are gone or have other parameters now.
+    private func calls(of entity: EntityUpgrade) throws -> [String] {
+        guard entity.old.otherOperation == nil else { return [] }
+        var names = try connection.rows(
+            "SELECT DISTINCT \"operation\" FROM \"_outbox\" WHERE \"entity\" = ?1 AND \"operation\" <> ''", [.text(entity.old.name)])
+        if try connection.first("SELECT 1 FROM pragma_table_info(?1) WHERE \"name\" = '_on'", [.text(entity.old.name + "_os")]) != nil {
+            names += try connection.rows("SELECT DISTINCT \"_on\" FROM \(entity.old.sql.originalTable) WHERE \"_on\" <> ''")
+        }
+        let (before, now) = (entity.old.model.operations, entity.new.model.operations)
+        return try plainChanges(of: entity)
+            + Set(names.compactMap { $0[0].text }).sorted().compactMap { name in
+                let former = before.first { $0.name == name }, operation = now.first { $0.name == name }
+                if let former, let operation, former.kind == operation.kind, former.takesTheSame(as: operation) { return nil }
+                return "\(entity.new.name): its operation \(name) is \(operation == nil ? "removed" : "changed"), but calls of it wait for the server"
+            }
+    }
+
+    /// Pending creates, updates and deletes that the new model has no operation for: nobody could submit them.
+    private func plainChanges(of entity: EntityUpgrade) throws -> [String] {
+        let kinds: [(OperationModel.Kind, PendingChange)] = [(.create, .create), (.update, .update), (.delete, .delete)]
+        return try kinds.compactMap { kind, change in
+            guard entity.old.model.defaultOperation(kind) != nil, entity.new.model.defaultOperation(kind) == nil else { return nil }
+            let rows = try count("SELECT count(*) FROM \(entity.old.sql.originalTable) WHERE \"_pc\" = ?1", [.integer(Int64(change.rawValue))])
+            return rows == 0 ? nil : "\(entity.new.name): it has no plain \(kind) any longer, but \(rows) of them are pending"
+        }
+    }
+}
