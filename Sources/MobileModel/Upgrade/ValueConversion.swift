@@ -60,13 +60,11 @@ struct TypeChange {
         return wide.scale == scale ? .none : .rescaled(digits: wide.scale - scale)
     }
 
-    /// Values of structures are JSON texts that are read by the names of their parts; nobody rewrites them.
+    /// Values of structures, and objects that are values, are JSON texts that are read by the names of their parts; nobody rewrites them.
     private func checkStructure(from oldName: String, to newName: String, seen: Set<String>) throws(Impossible) {
-        guard let old = old.structures.first(where: { $0.name == oldName }), let new = new.structures.first(where: { $0.name == newName }) else {
-            return
-        }
-        for part in new.attributes {
-            guard let known = old.attributes.first(where: { $0.name == part.name }) else {
+        guard let old = self.old.parts(of: oldName), let new = self.new.parts(of: newName) else { return }
+        for part in new {
+            guard let known = old.first(where: { $0.name == part.name }) else {
                 if part.isNullable { continue }
                 throw Impossible(
                     reason: "the part \"\(part.name)\" of \(newName) is new and must have a value, which stored ones do not have; make it nullable")
@@ -75,7 +73,7 @@ struct TypeChange {
                 throw Impossible(reason: "the part \"\(part.name)\" of \(newName): \(error.reason)")
             }
         }
-        for part in old.attributes where !new.attributes.contains(where: { $0.name == part.name }) {
+        for part in old where !new.contains(where: { $0.name == part.name }) {
             throw Impossible(reason: "\(newName) has no part \"\(part.name)\", which stored values of \(oldName) have; keep it, nullable")
         }
     }
@@ -84,6 +82,13 @@ struct TypeChange {
         if old.isNullable, !new.isNullable { throw Impossible(reason: "it may be null in stored values; keep it nullable") }
         guard old.type == .decimal, new.type == .decimal else { return try check(from: old.type, to: new.type, seen: seen) }
         _ = try decimalConversion(from: old, to: new)
+    }
+}
+
+extension PackageModel {
+    /// The parts of a structure, or of an object that is a value.
+    fileprivate func parts(of name: String) -> [AttributeModel]? {
+        structures.first { $0.name == name }?.attributes ?? object(named: name)?.attributes
     }
 }
 

@@ -139,6 +139,18 @@ import Testing
         #expect(upgrade.incompleteGroups == edit.incomplete)
     }
 
+    @Test("an object that is a value is read by the names of its attributes, as a structure is")
+    func objectsAsValues() {
+        var old = Self.model
+        old.objects[0].attributes.append(AttributeModel(name: "memo", type: .list(.structure("Note")), isNullable: true))
+        var new = old
+        new.objects[2].attributes.append(AttributeModel(name: "due", type: .date, isNullable: true))
+        #expect(ModelUpgrade(from: old, to: new).isPossible)
+        new.objects[2].attributes[0] = AttributeModel(name: "body", type: .string, isNullable: true, was: "text")
+        let impossible = ModelUpgrade(from: old, to: new).changes.filter { $0.kind == .impossible }
+        #expect(impossible.map(\.place) == ["Customer.memo"])
+    }
+
     @Test("a hint of an older model does no harm: a name that is in both models belongs to itself")
     func oldHint() {
         var old = Self.model
