@@ -222,7 +222,7 @@ static void tell(mc_connection *writer, bool any_table)
     mc_pool *pool = writer->pool;
     mc_change_log *log = &writer->changes;
     mc_table_changes *tables = mc_allocate(log->count * sizeof *tables);
-    any_table = any_table || tables == NULL;  // without memory
+    any_table = any_table || (tables == NULL && log->count > 0);  // without memory
     (void)pthread_mutex_lock(&pool->mutex);
     pool->telling_thread = pthread_self();
     for (mc_observer *observer = pool->observers; observer != NULL;) {

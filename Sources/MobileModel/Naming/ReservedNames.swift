@@ -13,15 +13,13 @@ enum ReservedNames {
     static let members: Set<String> = [
         "addSubscription", "attributeChanged", "badValue", "bigBinary", "bigString", "call", "cancelPending", "cancelPendingOperations",
         "children", "Columns", "columns", "context", "convert", "copyAll", "countWithQuery", "create", "debugDescription", "decode",
-        "decodeNullableObjects", "decodeObject", "decodeObjects",
-        "delete", "description", "downloadState", "encode", "encoded", "encodedObject", "encodedObjects", "entity", "entityMetadata", "entityType",
-        "find", "findAll",
-        "findByPrimaryKey",
+        "decodeNullableObjects", "decodeObject", "decodeObjects", "delete", "description", "downloadState", "encode", "encoded",
+        "encodedObject", "encodedObjects", "entity", "entityMetadata", "entityType", "find", "findAll", "findByPrimaryKey",
         "findWithQuery", "getInstance", "hash", "hashValue", "id", "init", "isLoading", "isSavedForLargeValues", "json", "keyToString",
-        "largeValue", "largeValueDatabase", "lastOperation", "list", "load", "logRecords", "metaData", "metadata", "newLogRecord", "object",
-        "observe", "originalState", "package", "page", "pages", "parent", "parentObject", "perform", "Protocol", "query", "refresh",
-        "registerCallbackHandler", "Relationships", "relationships", "removeSubscription",
-        "save", "Self", "self", "setAttribute", "setChildren", "setLargeValue", "setParent", "setValue", "state", "stored", "Stored", "submitPending",
+        "largeValue", "largeValueDatabase", "lastOperation", "list", "load", "logRecords", "metaData", "metadata", "newLogRecord",
+        "object", "observe", "originalState", "package", "page", "pages", "parent", "parentObject", "perform", "Protocol", "query",
+        "refresh", "registerCallbackHandler", "Relationships", "relationships", "removeSubscription", "save", "Self", "self",
+        "setAttribute", "setChildren", "setLargeValue", "setParent", "setValue", "state", "Stored", "stored", "submitPending",
         "submitPendingOperations", "subscriptions", "synchronizationParameters", "Type", "update", "value",
     ]
 

@@ -256,12 +256,12 @@ import Testing
         for value in Int64(1)...20 { mc_blob_unpin(core.pool, value) }
     }
 
-    @Test func `changes of attached databases are nobody's, and a new observer gets no part of a transaction`() throws {
+    @Test func `changes of attached databases are nobody's, and a new observer is told that something changed, but no part of it`() throws {
         let core = try CorePool()
         try core.with(writer: true) { try exec($0, "CREATE TABLE a (x); CREATE TABLE b (x)") }
-        let told = Answer()
+        let first = Answer(), second = Answer()
         var observers: [OpaquePointer?] = []
-        func observe(_ table: String) throws {
+        func observe(_ table: String, _ told: Answer) throws {
             try table.withCString { name in
                 try [UnsafePointer(name)].withUnsafeBufferPointer { names in
                     var observation = mc_observation(
@@ -277,18 +277,20 @@ import Testing
                 }
             }
         }
-        try observe("a")
+        try observe("a", first)
         try core.with(writer: true) { writer in
-            try observe("b")
+            try observe("b", second)
             try exec(
                 writer, "ATTACH ':memory:' AS other; CREATE TABLE other.a (x); INSERT INTO other.a VALUES (1); INSERT INTO b VALUES (1); DETACH other"
             )
-            #expect(told.codes.withLock { $0 } == [])
+            #expect(first.codes.withLock { $0 } == [])
             try exec(writer, "INSERT INTO a VALUES (1)")
         }
-        #expect(told.codes.withLock { $0 } == [1])
+        #expect(first.codes.withLock { $0 } == [1])
+        let early = second.codes.withLock { $0 }
+        #expect(!early.isEmpty && early.allSatisfy { $0 == 0 }, "of the check-out that it came in it knows no tables")
         try core.with(writer: true) { try exec($0, "INSERT INTO b VALUES (2)") }
-        #expect(told.codes.withLock { $0 } == [1, 1])
+        #expect(first.codes.withLock { $0 } == [1] && second.codes.withLock { $0 } == early + [1])
         for observer in observers { mc_pool_unobserve(core.pool, observer) }
         mc_pool_unobserve(core.pool, nil)
     }
