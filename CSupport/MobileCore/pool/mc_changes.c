@@ -128,6 +128,8 @@ void mc_changes_forget(mc_connection *writer)
 {
     if (writer->changes.is_on)
         forget(writer);
+    else
+        writer->changes.changes_before = sqlite3_total_changes64(writer->db);  // SQLite counts what was undone as well
 }
 
 void mc_changes_begin(mc_connection *writer)

@@ -166,6 +166,22 @@ import Testing
         other.withLock { $0 = nil }
     }
 
+    @Test func `an observer that comes during a transaction hears nothing of it when it is rolled back`() throws {
+        let held = Mutex<Listener?>(nil)
+        try core.with(writer: true) { (writer) throws in
+            try CoreError.check { mc_connection_begin(writer, $0) }
+            try exec(writer, "INSERT INTO a VALUES (1, 1)")
+            held.withLock { $0 = try? Listener(core) }
+            try exec(writer, "INSERT INTO a VALUES (2, 2)")
+            mc_connection_rollback(writer)
+        }
+        let listener = try #require(held.withLock { $0 })
+        #expect(listener.told == [])
+        try commit("INSERT INTO a VALUES (3, 3)")
+        #expect(listener.told == ["a 3"])
+        held.withLock { $0 = nil }
+    }
+
     @Test func `an observer may end within its own call`() throws {
         let held = Mutex<Listener?>(nil)
         let listener = try Listener(core, during: { _ in held.withLock { $0 }?.end() })
