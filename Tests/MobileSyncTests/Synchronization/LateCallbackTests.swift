@@ -1,7 +1,6 @@
 import MobileObjects
 import MobileTransport
 import SampleCRM
-import Synchronization
 import Testing
 
 @testable import MobileSync
@@ -9,14 +8,9 @@ import Testing
 /// Callbacks that tell of the connection, of the end of an import, and of a reset.
 @Suite struct LateCallbackTests {
     private final class Recorder: CallbackHandler {
-        private let list = Mutex<[String]>([])
-        func take() -> [String] {
-            list.withLock { list in
-                defer { list = [] }
-                return list
-            }
-        }
-        private func add(_ name: String) { list.withLock { $0.append(name) } }
+        private let list = RecordedLines()
+        func take() -> [String] { list.take() }
+        private func add(_ name: String) { list.add(name) }
         func onImportSuccess() { add("import") }
         func onResetSuccess() { add("reset") }
         func onTransactionCommit() { add("commit") }

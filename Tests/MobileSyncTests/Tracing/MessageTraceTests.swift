@@ -2,26 +2,14 @@ import Foundation
 import MobileObjects
 import MobileStore
 import SampleCRM
-import Synchronization
 import Testing
 
 @testable import MobileSync
 
 /// What of the traffic with the server is written to the console.
 @Suite struct MessageTraceTests {
-    private final class Lines: Sendable {
-        private let list = Mutex<[String]>([])
-        func add(_ line: String) { list.withLock { $0.append(line) } }
-        func take() -> [String] {
-            list.withLock { list in
-                defer { list = [] }
-                return list
-            }
-        }
-    }
-
     /// A device whose console is written down, with an order of the user in the outbox.
-    private func device(_ bench: TestBench, _ lines: Lines) throws -> Device {
+    private func device(_ bench: TestBench, _ lines: RecordedLines) throws -> Device {
         let device = try Device(
             directory: bench.directory.file("traced"), transport: bench.network,
             environment: Environment(console: ConsoleLogger(level: .error, sink: { lines.add($0) })))
@@ -38,7 +26,7 @@ import Testing
 
     @Test("TRC-09 DBP-11: the trace of the synchronization profile writes headers both ways, and no values")
     func headers() throws {
-        let bench = try TestBench(), lines = Lines()
+        let bench = try TestBench(), lines = RecordedLines()
         let device = try device(bench, lines)
         device.crm.syncProfile.enableTrace()
         #expect(device.crm.synchronizationProfile.messageTrace == .headers)
@@ -57,7 +45,7 @@ import Testing
 
     @Test("TRC-09: with payload the contents are there too, credentials included")
     func payload() throws {
-        let bench = try TestBench(), lines = Lines()
+        let bench = try TestBench(), lines = RecordedLines()
         let device = try device(bench, lines)
         device.crm.syncProfile.enableTrace(withPayload: true)
         try device.crm.synchronize("default")
@@ -74,7 +62,7 @@ import Testing
 
     @Test("TRC-10: the debug settings write headers with the contents of replays, and contents of the server's messages, each by its switch")
     func debugSettings() throws {
-        let bench = try TestBench(), lines = Lines()
+        let bench = try TestBench(), lines = RecordedLines()
         let device = try device(bench, lines)
         device.crm.debugSettings = .printServerMessages
         try device.crm.synchronize("default")

@@ -3,24 +3,12 @@ import MobileObjects
 import MobileServer
 import MobileTransport
 import SampleCRM
-import Synchronization
 import Testing
 
 @testable import MobileSync
 
 /// What the server tells of requests and of operations, and to whom.
 @Suite struct ServerTraceTests {
-    private final class Lines: Sendable {
-        private let list = Mutex<[String]>([])
-        func add(_ line: String) { list.withLock { $0.append(line) } }
-        func take() -> [String] {
-            list.withLock { list in
-                defer { list = [] }
-                return list
-            }
-        }
-    }
-
     /// A device with a change of its first customer in the outbox.
     private func device(_ bench: TestBench, _ name: String = "device") throws -> (Device, Customer) {
         let device = try bench.synchronizedDevice(name, groups: "default")
@@ -47,7 +35,7 @@ import Testing
 
     @Test("PSP-10: an error inside of the server is in its log, and comes to the device as a rejection with a log record")
     func serverSideError() throws {
-        let lines = Lines()
+        let lines = RecordedLines()
         let bench = try TestBench { $0.log = { lines.add($0) } }
         let (device, customer) = try device(bench)
         try bench.change("CREATE TRIGGER broken BEFORE UPDATE ON customer BEGIN SELECT abs(-9223372036854775808); END")
@@ -63,7 +51,7 @@ import Testing
 
     @Test("E2E-01: each request of a trace carries a passport of its own, and the server's log and the trace know it by the same ids")
     func passports() throws {
-        let lines = Lines()
+        let lines = RecordedLines()
         let bench = try TestBench { $0.log = { lines.add($0) } }
         let (device, _) = try device(bench)
         #expect(lines.take().isEmpty)
@@ -86,7 +74,7 @@ import Testing
 
     @Test("TRC-11: the server traces all requests, or those of one device, until it is told to stop")
     func perServerAndPerDevice() throws {
-        let lines = Lines(), trace = RequestTrace()
+        let lines = RecordedLines(), trace = RequestTrace()
         let bench = try TestBench { configuration in
             configuration.log = { lines.add($0) }
             configuration.requestTrace = trace
@@ -115,7 +103,7 @@ import Testing
         let message = try #require(valid.begin(request: "POST /x", component: "CRM"))
         let field = message.passport.headerValue
         #expect(E2EPassport(headerValue: field) == message.passport)
-        let lines = Lines()
+        let lines = RecordedLines()
         let bench = try TestBench { $0.log = { lines.add($0) } }
         for bad in [
             "", "x", String(field.dropLast()), String(repeating: "é", count: 230), field.replacingOccurrences(of: "2A54482A", with: "00000000"),
