@@ -130,15 +130,22 @@ extension Transaction {
             "UPDATE \(entity.sql.originalTable) SET \(assignments.joined(separator: ", ")) WHERE \"_sk\" = ?1", values)
     }
 
-    /// A submitted large value becomes that of the server's version, unless an import brought another one since the submit.
+    /// A submitted large value becomes that of the server's version, unless an import brought another one since the submit. Submissions
+    /// that wait compare with it from now on: it is this device's own, and no import came between.
     private func keepSubmittedLargeValues(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
         guard !entity.largeAttributes.isEmpty else { return }
         for row in try connection.rows(
             "SELECT \"attribute\", \"value\", \"original\" FROM \"_outbox_large\" WHERE \"operation\" = ?1", [.integer(record.id)])
         {
             let column = entity.sql.attributeColumns[try entity.attribute(named: row[0].text ?? "").index]
-            try connection.execute(
+            let taken = try connection.execute(
                 "UPDATE \(entity.sql.originalTable) SET \(column) = ?2 WHERE \"_sk\" = ?1 AND \(column) IS ?3", [.integer(key), row[1], row[2]])
+            guard taken > 0 else { continue }
+            try connection.execute(
+                """
+                UPDATE "_outbox_large" SET "original" = ?1 WHERE "attribute" = ?2 AND "original" IS ?3
+                    AND "operation" IN (SELECT "id" FROM "_outbox" WHERE "entity" = ?4 AND "sk" = ?5 AND "id" > ?6)
+                """, [row[1], row[0], row[2], .text(entity.name), .integer(key), .integer(record.id)])
         }
     }
 

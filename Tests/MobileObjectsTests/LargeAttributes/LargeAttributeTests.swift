@@ -14,33 +14,9 @@ import Testing
 
     private func product() throws -> GenericEntity { try shop.objects("Product").load(1) }
 
-    /// A value comes by an import; nil is NULL.
-    private func setOnServer(_ bytes: [UInt8]?, key: Int64 = 1) throws {
-        let value = try bytes.map { bytes in
-            let writer = try LargeValueWriter(in: shop.database.store, unit: .bytes)
-            try writer.write(bytes)
-            return try writer.finish()
-        }
-        try shop.database.write("import") { transaction in
-            try transaction.importSession(for: "Product").setLargeValue(value, of: "picture", key: key)
-        }
-    }
-
-    private func picture(of product: GenericEntity) throws -> [UInt8]? {
-        let picture = product.bigBinary(4)
-        guard try picture.length != nil else { return nil }
-        try picture.openForRead()
-        defer { try? picture.close() }
-        return try picture.read(1000) ?? []
-    }
-
-    private func write(_ bytes: [UInt8], to product: GenericEntity) throws {
-        let picture = product.bigBinary(4)
-        try picture.openForWrite(Int64(bytes.count))
-        try picture.write(bytes)
-        try picture.close()
-    }
-
+    private func setOnServer(_ bytes: [UInt8]?, key: Int64 = 1) throws { try shop.importPicture(bytes, key: key) }
+    private func picture(of product: GenericEntity) throws -> [UInt8]? { try shop.picture(of: product) }
+    private func write(_ bytes: [UInt8], to product: GenericEntity) throws { try shop.write(picture: bytes, to: product) }
     private var values: Int { get throws { try shop.count("_mc_value") } }
 
     @Test("BIG-15 BIG-08 BIG-14: a written value is the object's at close and the row's at update; only one value remains")
@@ -129,6 +105,23 @@ import Testing
         try shop.accept(product.replayPending)
         try product.refresh()
         #expect(try picture(of: product) == [5, 5] && !product.isPending && values == 2)
+    }
+
+    @Test("a create that was accepted after its picture was submitted again: the newer picture remains")
+    func submittedAgain() throws {
+        let product = try shop.new("Product", ["id": 2, "name": "Coffee", "price": .decimal(3)])
+        try product.create()
+        try write([5], to: product)
+        try product.submitPending()
+        let create = product.replayPending
+        try write([6], to: product)
+        try product.submitPending()
+        try shop.accept(create)
+        try product.refresh()
+        #expect(try picture(of: product) == [6] && product.isPending)
+        try shop.accept(product.replayPending)
+        try product.refresh()
+        #expect(try picture(of: product) == [6] && !product.isPending && values == 2)
     }
 
     @Test("an import of a value for a pending row that did not change it shows, and is not sent back")

@@ -1,0 +1,118 @@
+import Foundation
+import MobileObjects
+import MobileStore
+import Testing
+
+/// Random changes of pictures here and on the server, with answers in every order: what is accepted last is what the row has.
+@Suite struct RandomLargeValueTests {
+    @Test("large values: the last picture that the server accepted is the row's, before any import tells it", arguments: 0..<24)
+    func sequence(seed: UInt64) throws {
+        var run = try PictureRun(seed: seed)
+        for round in 0..<8 {
+            for _ in 0..<20 { try run.step() }
+            try run.acceptLastPictures()
+            let pictures = try run.pictures()
+            // Rows that were cancelled after their create was sent are on the server alone.
+            try #require(pictures == run.server.filter { pictures[$0.key] != nil }, "seed \(seed), round \(round)")
+            #expect(try !run.shop.database.hasPendingOperations() && run.shop.database.outbox.isEmpty)
+            #expect(try run.shop.count("_mc_value") == pictures.count, "seed \(seed), round \(round): values that nothing refers to")
+        }
+    }
+}
+
+/// One device and a server's pictures, driven by chance.
+private struct PictureRun {
+    let shop: Shop
+    /// The server's pictures by surrogate key.
+    private(set) var server: [Int64: [UInt8]] = [:]
+    private var random: SeededRandom
+    /// Operations that the server has processed and not answered.
+    private var answers: [(id: Int64, isAccepted: Bool)] = []
+    private var bytes: UInt8 = 0
+    private var created: Int64 = 0
+
+    init(seed: UInt64) throws {
+        shop = try Shop()
+        random = SeededRandom(seed: seed)
+    }
+
+    mutating func step() throws {
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0: try create()
+        case 1...3: if let product = try any() { try change(product) }
+        case 4...6: try any()?.submitPending()
+        case 7: try any()?.cancelPending()
+        case 8: if let key = server.keys.sorted().randomElement(using: &random) { server[key] = picture() }
+        case 9: replayOnServer(try shop.database.outbox, refusing: true)
+        case 10: try importAll()
+        default: try answerAll()
+        }
+    }
+
+    /// Every row gets one more picture, and the server accepts all that waits. The device hears that and nothing else.
+    mutating func acceptLastPictures() throws {
+        for product in try shop.objects("Product").findAll() {
+            try change(product)
+            try product.submitPending()
+        }
+        replayOnServer(try shop.database.outbox, refusing: false)
+        try answerAll()
+        // A row whose create was refused before is sent once more.
+        for product in try shop.objects("Product").findAll() where product.isPending {
+            try change(product)
+            try product.submitPending()
+        }
+        replayOnServer(try shop.database.outbox, refusing: false)
+        try answerAll()
+    }
+
+    func pictures() throws -> [Int64: [UInt8]] {
+        var pictures: [Int64: [UInt8]] = [:]
+        for product in try shop.objects("Product").findAll() { pictures[product.surrogateKey] = try shop.picture(of: product) ?? [] }
+        return pictures
+    }
+
+    private mutating func picture() -> [UInt8] {
+        bytes &+= 1
+        return [bytes, 0]
+    }
+
+    private mutating func create() throws {
+        created += 1
+        let product = try shop.new("Product", ["id": .integer(created), "name": "Tea", "price": .decimal(3)])
+        try product.create()
+        if Bool.random(using: &random) { try change(product) }
+    }
+
+    private mutating func any() throws -> GenericEntity? { try shop.objects("Product").findAll().randomElement(using: &random) as? GenericEntity }
+
+    private mutating func change(_ product: GenericEntity) throws {
+        try shop.write(picture: picture(), to: product)
+        try product.update()
+    }
+
+    private mutating func replayOnServer(_ outbox: [OutboxRecord], refusing: Bool) {
+        for operation in outbox where !answers.contains(where: { $0.id == operation.id }) {
+            let isKnown = operation.change == .create || server[operation.surrogateKey] != nil
+            let isAccepted = isKnown && (!refusing || Int.random(in: 0..<4, using: &random) > 0)
+            if isAccepted, operation.change == .create { server[operation.surrogateKey] = [] }
+            if isAccepted, let value = operation.largeValues.first?.id {
+                server[operation.surrogateKey] = (try? LargeValueReader(value, in: shop.database.store).bytes(upTo: 10)) ?? []
+            }
+            answers.append((operation.id, isAccepted))
+        }
+    }
+
+    private mutating func importAll() throws {
+        for (key, picture) in server.sorted(by: { $0.key < $1.key }) {
+            try shop.importRows("Product", ["id", "name", "price"], "[[\(key),\(key + 1000),\"Tea\",3.00]]")
+            try shop.importPicture(picture, key: key)
+        }
+    }
+
+    private mutating func answerAll() throws {
+        let now = answers
+        answers = []
+        for answer in now { try shop.answer(answer.id, accepted: answer.isAccepted) }
+    }
+}
