@@ -33,7 +33,7 @@ extension Transaction {
     /// Deletes all entries, read or not.
     func deleteChangeLogs() throws {
         try changeRecorder?.write()
-        try connection.execute("DELETE FROM \"_change_log\"")
+        try connection.execute("DELETE FROM \"_change_log\" WHERE TRUE")
     }
 
     func setLogsChanges(_ isOn: Bool) throws {

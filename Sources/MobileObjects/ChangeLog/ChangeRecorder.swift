@@ -21,7 +21,7 @@ final class ChangeRecorder {
             """
             CREATE TEMP TABLE IF NOT EXISTS "_changed" (
                 "entity" TEXT NOT NULL, "sk" INTEGER NOT NULL, "change" TEXT NOT NULL, "root_entity" TEXT NOT NULL, "root_sk" INTEGER NOT NULL,
-                PRIMARY KEY ("entity", "sk")) WITHOUT ROWID
+                PRIMARY KEY ("entity", "sk"))
             """)
     }
 
@@ -74,7 +74,7 @@ final class ChangeRecorder {
             INSERT OR REPLACE INTO "_change_log" ("entity", "sk", "change", "root_entity", "root_sk")
             SELECT "entity", "sk", "change", "root_entity", "root_sk" FROM temp."_changed"
             """)
-        try connection.execute("DELETE FROM temp.\"_changed\"")
+        try connection.execute("DELETE FROM temp.\"_changed\" WHERE TRUE")
         isEmpty = watched.isEmpty
     }
 

@@ -1,11 +1,14 @@
 import MobileStore
 
 /// The tables that every package database has besides those of its objects.
+///
+/// **None is WITHOUT ROWID, and who empties one says `WHERE TRUE`.** Why: SQLite names no changed rows otherwise, and each such commit would
+/// tell the observers of all objects.
 enum FrameworkTables {
     static let logRecords = "_log_record"
 
     static let statements = [
-        "CREATE TABLE \"_settings\" (\"name\" TEXT PRIMARY KEY, \"value\") WITHOUT ROWID",
+        "CREATE TABLE \"_settings\" (\"name\" TEXT NOT NULL PRIMARY KEY, \"value\")",
         // One record per submitted operation, in the order of the ids, which is the order of the replay.
         """
         CREATE TABLE "_outbox" (
@@ -18,7 +21,7 @@ enum FrameworkTables {
         """
         CREATE TABLE "_outbox_large" (
             "operation" INTEGER NOT NULL, "attribute" TEXT NOT NULL, "value" INTEGER, "original" INTEGER,
-            PRIMARY KEY ("operation", "attribute")) WITHOUT ROWID
+            PRIMARY KEY ("operation", "attribute"))
         """,
         "CREATE INDEX \"_outbox_large_value\" ON \"_outbox_large\" (\"value\")",
         // `origin`: 0 the server, 1 this device. `state`: 0 as the server has it, 1 to be submitted, 2 submitted, 3 deleted here.
@@ -32,11 +35,11 @@ enum FrameworkTables {
         """
         CREATE TABLE "_change_log" (
             "entity" TEXT NOT NULL, "sk" INTEGER NOT NULL, "change" TEXT NOT NULL, "root_entity" TEXT NOT NULL, "root_sk" INTEGER NOT NULL,
-            PRIMARY KEY ("entity", "sk")) WITHOUT ROWID
+            PRIMARY KEY ("entity", "sk"))
         """,
         "CREATE TABLE \"_subscription\" (\"id\" INTEGER PRIMARY KEY, \"entity\" TEXT NOT NULL, \"parameters\" TEXT NOT NULL)",
-        "CREATE TABLE \"_group\" (\"name\" TEXT PRIMARY KEY, \"token\" TEXT, \"synchronized\" TEXT) WITHOUT ROWID",
-        "CREATE TABLE \"_personalization\" (\"name\" TEXT PRIMARY KEY, \"value\" TEXT NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE \"_group\" (\"name\" TEXT NOT NULL PRIMARY KEY, \"token\" TEXT, \"synchronized\" TEXT)",
+        "CREATE TABLE \"_personalization\" (\"name\" TEXT NOT NULL PRIMARY KEY, \"value\" TEXT NOT NULL)",
         "CREATE TABLE \"_key_range\" (\"first\" INTEGER PRIMARY KEY, \"last\" INTEGER NOT NULL, \"next\" INTEGER NOT NULL)",
     ]
 

@@ -4,8 +4,9 @@ import MobileStore
 /// Makes the tables of a package in its database, and brings those of an older model or an older release up to date.
 struct LocalSchema {
     /// Version of the framework's own tables and settings, in `user_version`. A file with a greater one was made by a newer release.
-    /// 1: the model was not kept, and operations had no names and parameters. 2: as it is now.
-    static let formatVersion: Int64 = 2
+    /// 1: the model was not kept, and operations had no names and parameters. 2: some of the framework's
+    /// tables were WITHOUT ROWID, and SQLite names no changed rows of those to observers. 3: as it is now.
+    static let formatVersion: Int64 = 3
 
     private let database: PackageDatabase
     private var metadata: PackageMetadata { database.metadata }
@@ -65,7 +66,7 @@ struct LocalSchema {
         try connection.execute("PRAGMA user_version = \(Self.formatVersion)")
     }
 
-    /// The model that a database of format 2 was made from.
+    /// The model that a database of format 2 and later was made from.
     static func storedModel(_ connection: Connection, _ path: String) throws -> PackageModel {
         guard let json = try PackageSettings(connection).text(.model) else {
             throw ObjectError(.version, "\"\(path)\": the database was made by a release that did not keep its model")

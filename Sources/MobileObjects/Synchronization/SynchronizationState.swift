@@ -56,7 +56,7 @@ extension Transaction {
     }
 
     /// Forgets how far groups have come: the next synchronization brings everything.
-    package func forgetTokens() throws { try connection.execute("DELETE FROM \"_group\"") }
+    package func forgetTokens() throws { try connection.execute("DELETE FROM \"_group\" WHERE TRUE") }
 
     package func setSubscribed(_ isSubscribed: Bool) throws {
         try PackageSettings(connection).set(.subscribed, .integer(isSubscribed ? 1 : 0))

@@ -77,6 +77,19 @@ import Testing
         }
     }
 
+    @Test("what is written beside the rows tells nobody: outbox, tokens, settings, logs, large values, the change log with its triggers")
+    func bookkeeping() throws {
+        let told = RecordedChanges()
+        let observation = try shop.database.store.observe(["Nothing"]) { told.append($0) }
+        try PendingWork.write(to: shop)
+        try shop.importDeletions("Line", 21)
+        for record in try shop.database.outbox { try shop.accept(record.id) }
+        for key in [31, 32] as [Int64] { try shop.objects("Product").load(key).cancelPending() }
+        try shop.database.deleteChangeLogs()
+        withExtendedLifetime(observation) {}
+        #expect(told.all.isEmpty)
+    }
+
     @Test("rows of any query are observed as results of their own")
     func rows() async throws {
         var results = shop.database.observe(Query().select("count(*)").from("Customer")).makeAsyncIterator()
@@ -171,4 +184,11 @@ import Testing
         try await writing.value
         #expect(try await next(&results) == [1])
     }
+}
+
+/// What an observer was told, on whatever thread.
+private final class RecordedChanges: Sendable {
+    private let changes = Mutex<[CommittedChanges]>([])
+    func append(_ change: CommittedChanges) { changes.withLock { $0.append(change) } }
+    var all: [CommittedChanges] { changes.withLock { $0 } }
 }

@@ -32,7 +32,7 @@ import Testing
         #expect(try database.text("Product", 31, "manual") == "Pour water.")
         #expect(try database.personalization.value("region") == "SOUTH" && database.logRecords().map(\.message) == ["call back"])
         #expect(try database.changeLogs().count > 0 && database.token(ofGroup: "default") == "t1")
-        #expect(try database.value("PRAGMA user_version") == .integer(2))
+        #expect(try database.value("PRAGMA user_version") == .integer(3))
         // Cancel, submit and settle go on where they were.
         let first = try database.load("Customer", 1), second = try database.load("Customer", 2)
         try first.cancelPending()
