@@ -34,7 +34,10 @@ public struct PasswordVerifier: Sendable, Hashable {
     private static let memoryLimit: UInt64 = 256 << 20
 
     /// Makes a verifier.
-    /// - Parameter salt: 8 bytes or more that no other verifier has; nil (default) for 16 random ones.
+    /// - Parameters:
+    ///   - password: any text.
+    ///   - salt: 8 bytes or more that no other verifier has; nil (default) for 16 random ones.
+    ///   - parameters: what deriving the key costs.
     /// - Throws: ``CryptoError/Code/badParameter`` for parameters that are no valid ones or need more than 256 MB, or a short salt,
     ///   ``CryptoError/Code/library``.
     public init(password: String, salt: [UInt8]? = nil, parameters: Parameters = Parameters()) throws(CryptoError) {

@@ -2,7 +2,7 @@ extension PackageModel {
     /// The part of the model that some of its objects need: they, the objects that their relationships and queries lead to, and so on,
     /// with the structures, groups and back ends that these use. Objects stay in the order of the model.
     /// - Parameters:
-    ///   - objects: modelled names of objects.
+    ///   - names: modelled names of objects.
     ///   - groups: names of synchronization groups whose objects are chosen as well.
     /// - Throws: ``ModelError`` where there is no object or group of such a name.
     public func selecting(objects names: [String], groups: [String] = []) throws(ModelError) -> PackageModel {

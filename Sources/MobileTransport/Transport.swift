@@ -18,8 +18,9 @@ public protocol Transport: Sendable {
 
 extension Transport {
     /// Sends a request and waits for its response, whose body is kept in memory.
-    /// - Parameter maximumLength: the longest body in bytes; a longer one ends the request with
-    ///   ``TransportError/Code/responseTooLong``.
+    /// - Parameters:
+    ///   - request: what is sent.
+    ///   - maximumLength: the longest body in bytes; a longer one ends the request with ``TransportError/Code/responseTooLong``.
     /// - Throws: as ``send(_:receive:)``.
     public func send(
         _ request: TransportRequest, maximumLength: Int = 16 << 20

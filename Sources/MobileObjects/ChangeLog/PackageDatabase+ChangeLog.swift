@@ -40,14 +40,14 @@ extension PackageDatabase {
     }
 
     /// Empties the log, also of what a synchronization has added since it was last read: call it where none can run, such as in
-    /// `onSynchronize`, or use ``takeChangeLogs(_:)-(Query)``. SMP 2.3: `deleteChangeLogs`.
+    /// `onSynchronize`, or use `takeChangeLogs(_:)`. SMP 2.3: `deleteChangeLogs`.
     public final func deleteChangeLogs() throws { try write("delete change logs") { try $0.deleteChangeLogs() } }
 
     /// The same without blocking a cooperative thread.
     public final func deleteChangeLogs() async throws { try await write("delete change logs") { try $0.deleteChangeLogs() } }
 
     /// Reads the entries that a query finds and deletes these and no others, in one transaction: what a synchronization adds
-    /// meanwhile is there the next time. Inside of a ``transaction(_:)`` they are deleted when what is done with them is committed.
+    /// meanwhile is there the next time. Inside of a `transaction(_:)` they are deleted when what is done with them is committed.
     public final func takeChangeLogs(_ query: Query = Query()) throws -> [ChangeLog] {
         try write("take change logs") { try $0.takeChangeLogs(query) }
     }

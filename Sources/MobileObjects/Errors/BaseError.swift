@@ -48,7 +48,9 @@ extension BaseError {
 
     /// The text of the error in the language of a locale, with its arguments formatted for it; ``message`` where no message service is
     /// registered, or it has no text for the code. SMP 2.3: `messageWithLocale:`, `message`.
-    /// - Parameter locale: such as `de` or `de_AT`; nil (default) means the service's current one.
+    /// - Parameters:
+    ///   - services: where the message service is registered.
+    ///   - locale: such as `de` or `de_AT`; nil (default) means the service's current one.
     public func message(from services: ServiceRegistry, locale: String? = nil) -> String {
         guard let service = services.service((any ErrorMessageService).self) else { return message }
         let text = locale.map { service.message(code: errorCode, locale: $0) } ?? service.message(code: errorCode)

@@ -17,7 +17,7 @@ extension PackageDatabase {
         try await write("create index \(index.name)") { try plan.create($0.connection) }
     }
 
-    /// Removes an index that ``createIndex(_:on:)`` made. SMP 2.3: `dropIndex:withEntity:`.
+    /// Removes an index that `createIndex(_:on:)` made. SMP 2.3: `dropIndex:withEntity:`.
     /// - Throws: ``ObjectError/Code/invalidIndex``: the object has no such index, or it belongs to the model.
     public final func dropIndex(_ name: String, on entity: EntityMetadata) throws {
         try write("drop index \(name)") { try IndexPlan.drop(name, on: entity, $0.connection) }

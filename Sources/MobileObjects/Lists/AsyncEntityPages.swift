@@ -24,7 +24,7 @@ public struct AsyncEntityPages<Object: Entity>: AsyncSequence {
         fileprivate init(make: @escaping () throws -> EntityCursor<Object>) { self.make = make }
 
         /// The next page; nil behind the last object.
-        /// - Throws: as ``PackageDatabase/executeQuery(_:)``; `CancellationError` when the task is cancelled.
+        /// - Throws: as `PackageDatabase.executeQuery(_:)`; `CancellationError` when the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> EntityList<Object>? {
             let cursor = try self.cursor ?? make()
             self.cursor = cursor

@@ -8,7 +8,7 @@ import MobileStore
 /// object comes twice, and what is deleted before its page is read does not come. Where rows have no key (see ``LazyEntityList``) they
 /// are counted off instead.
 ///
-/// A `for` loop cannot throw: where the database cannot be read it ends, and ``error`` says why. ``nextObject()`` and ``nextPage()`` throw.
+/// A `for` loop cannot throw: where the database cannot be read it ends, and ``error`` says why. `nextObject()` and `nextPage()` throw.
 public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
     private let context: EntityContext
     private let rows: ListRows
@@ -47,7 +47,7 @@ public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
     }
 
     /// The objects up to the end of the page, or those of the next one; nil behind the last one.
-    /// - Throws: as ``nextObject()-(_)``.
+    /// - Throws: as `nextObject()`.
     public func nextPage() throws -> EntityList<Element>? {
         if offset == page.count, try !turn(nextRows()) { return nil }
         return takePage()

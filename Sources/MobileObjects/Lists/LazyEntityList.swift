@@ -8,7 +8,7 @@ import MobileStore
 ///
 /// It shows the database as it is. A commit that touches what the list comes from makes it count and read again at the next look, so
 /// that positions and number always fit together; a list on a screen is drawn anew when its observation says so
-/// (``PackageDatabase/observe(_:)``). The pages that were used last stay, and with them their objects: looking twice gives the same object,
+/// (`PackageDatabase.observe(_:)`). The pages that were used last stay, and with them their objects: looking twice gives the same object,
 /// until its page went or the database changed. Hold on to an object while it is edited.
 ///
 /// Pages are found by key where the query allows it, at any position for the price of the first one; other positions than those beside a page

@@ -4,6 +4,7 @@ extension ModelledEntity {
     /// - Parameters:
     ///   - pageSize: objects that are read at once, 1 or more.
     ///   - keptPages: pages whose objects stay in memory, 1 or more.
+    ///   - package: the package database.
     /// - Throws: ``ObjectError/Code/misuse`` for a size out of its range.
     public static func list(pageSize: Int = 100, keptPages: Int = 8, in package: Package) throws -> LazyEntityList<Self> {
         let context = EntityContext(package, metadata)
@@ -11,7 +12,7 @@ extension ModelledEntity {
     }
 
     /// The result of an object query of the model, parameters in its order.
-    /// - Throws: as ``query(_:_:skip:take:in:)-(_,_,_,_,_)``; ``ObjectError/Code/misuse``.
+    /// - Throws: as `query(_:_:skip:take:in:)`; ``ObjectError/Code/misuse``.
     public static func list(
         _ name: String, _ parameters: [AttributeValue] = [], pageSize: Int = 100, keptPages: Int = 8, in package: Package
     ) throws -> LazyEntityList<Self> {
@@ -24,7 +25,7 @@ extension ModelledEntity {
 /// Lists of an object of the model that read their pages when they are looked at; the parameters are those of generated classes.
 extension EntityClass {
     /// The objects that a query made at run time finds, all by default.
-    /// - Throws: as ``PackageDatabase/executeQuery(_:)``; ``ObjectError/Code/misuse`` for a size out of its range.
+    /// - Throws: as `PackageDatabase.executeQuery(_:)`; ``ObjectError/Code/misuse`` for a size out of its range.
     public func list(_ query: Query? = nil, pageSize: Int = 100, keptPages: Int = 8) throws -> LazyEntityList<GenericEntity> {
         let plan = try query.map { try ListPlan($0, of: metadata, in: package.metadata) } ?? ListPlan(metadata)
         return try LazyEntityList(plan, EntityContext(package, metadata), pageSize: pageSize, keptPages: keptPages)
@@ -57,7 +58,8 @@ extension EntityQuery {
     /// - Parameters:
     ///   - pageSize: objects that are read at once, 1 or more.
     ///   - keptPages: pages whose objects stay in memory, 1 or more.
-    /// - Throws: as ``find(in:)-(_)``; ``ObjectError/Code/misuse`` for a size out of its range.
+    ///   - package: the package database.
+    /// - Throws: as `find(in:)`; ``ObjectError/Code/misuse`` for a size out of its range.
     public func list(pageSize: Int = 100, keptPages: Int = 8, in package: Root.Package) throws -> LazyEntityList<Root> {
         try LazyEntityList(plan(package), EntityContext(package, Root.metadata), pageSize: pageSize, keptPages: keptPages)
     }

@@ -8,7 +8,7 @@ public struct AttributeMetadata: Sendable {
     public let name: String
     /// The column in the object's table, not quoted: of a large attribute the one with the id of its value. Nil of a structure's attribute.
     public let column: String?
-    /// The type of its values; its ``AttributeType/name`` is the one that the model writes.
+    /// The type of its values; its `name` is the one that the model writes.
     public let type: AttributeType
     public let isNullable: Bool
     /// Longest value in characters or bytes; nil where the model says nothing. SMP 2.3: `maxlength`.

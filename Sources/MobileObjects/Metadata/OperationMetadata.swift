@@ -45,7 +45,7 @@ public struct OperationMetadata: Sendable {
 public struct ParameterMetadata: Sendable {
     /// The modelled name.
     public let name: String
-    /// The type of its values; its ``AttributeType/name`` is the one that the model writes.
+    /// The type of its values; its `name` is the one that the model writes.
     public let dataType: AttributeType
     /// Whether there may be no value.
     public let isNullable: Bool

@@ -35,7 +35,7 @@ public struct QueryObservation<Element: Sendable>: AsyncSequence, Sendable {
         }
 
         /// The next result; nil when the task is cancelled or the database was closed.
-        /// - Throws: ``ObjectError``: as ``PackageDatabase/executeQuery(_:)``.
+        /// - Throws: ``ObjectError``: as `PackageDatabase.executeQuery(_:)`.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
             if let watched {
                 guard await watched.watch.changed() else { return nil }

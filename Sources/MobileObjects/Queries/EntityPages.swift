@@ -76,6 +76,7 @@ extension ModelledEntity {
     ///   - key: the surrogate key behind which the first page begins; by default it begins with the first object.
     ///   - size: objects of a page, 1 or more; a page ends early when its rows take 4 MB.
     ///   - readsAhead: whether the next page is read while one is looked at. Without it each page shows what is committed when it is asked for.
+    ///   - package: the package database.
     public static func pages(after key: Int64 = 0, size: Int = 100, readsAhead: Bool = true, in package: Package) -> EntityPages<Self> {
         EntityPages(EntityContext(package, metadata), behind: key, size: size, readsAhead: readsAhead)
     }

@@ -18,8 +18,8 @@ extension PackageDatabase {
         return QueryResultSet(try await read { try compiled.pages($0) }, compiled.columns)
     }
 
-    /// The number of rows that ``executeQuery(_:)`` gives, counted by the database.
-    /// - Throws: as ``executeQuery(_:)``.
+    /// The number of rows that `executeQuery(_:)` gives, counted by the database.
+    /// - Throws: as `executeQuery(_:)`.
     public final func countQuery(_ query: Query) throws -> Int {
         let compiled = try QueryCompiler.count(query, of: nil, in: metadata)
         return try read { try compiled.count($0) }
@@ -34,7 +34,7 @@ extension PackageDatabase {
 
 extension EntityClass {
     /// The objects that a query made at run time finds; its source, if it has one, is this class. SMP 2.3: `findWithQuery:`.
-    /// - Throws: as ``PackageDatabase/executeQuery(_:)``.
+    /// - Throws: as `PackageDatabase.executeQuery(_:)`.
     public func findWithQuery(_ query: Query) throws -> EntityList<GenericEntity> {
         EntityList(try EntityContext(package, metadata).objects(query))
     }
@@ -44,8 +44,8 @@ extension EntityClass {
         EntityList(try await EntityContext(package, metadata).objects(query))
     }
 
-    /// The number of objects that ``findWithQuery(_:)`` gives, counted by the database; skip and take count. SMP 2.3: `countWithQuery:`.
-    /// - Throws: as ``PackageDatabase/executeQuery(_:)``.
+    /// The number of objects that `findWithQuery(_:)` gives, counted by the database; skip and take count. SMP 2.3: `countWithQuery:`.
+    /// - Throws: as `PackageDatabase.executeQuery(_:)`.
     public func countWithQuery(_ query: Query) throws -> Int { try EntityContext(package, metadata).count(query) }
 
     /// The same without blocking a cooperative thread.

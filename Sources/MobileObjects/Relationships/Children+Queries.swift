@@ -5,7 +5,7 @@
 ///     let big = try customer.orders.findWithQuery(Query().join("Line", "l", "l.orderId", "SalesOrder.id").where(.greaterThan("l.amount", 100)).distinct())
 extension Children {
     /// The children that a query finds; its source, if it has one, is their class.
-    /// - Throws: as ``PackageDatabase/executeQuery(_:)``, and ``ObjectError/Code/misuse`` for a list that belongs to no object.
+    /// - Throws: as `PackageDatabase.executeQuery(_:)`, and ``ObjectError/Code/misuse`` for a list that belongs to no object.
     public func findWithQuery(_ query: Query) throws -> EntityList<Element> {
         let (context, owner) = try relation()
         guard let owner else { return EntityList() }
@@ -34,7 +34,9 @@ extension Children {
     }
 
     /// The children that a query finds as a list that reads its pages when they are looked at: for objects with thousands of them.
-    /// - Parameter pageSize: as for ``LazyEntityList``.
+    /// - Parameters:
+    ///   - query: which of the children, and in which order; by default all.
+    ///   - pageSize: as for ``LazyEntityList``.
     /// - Throws: as `findWithQuery(_:)`.
     public func list(_ query: Query = Query(), pageSize: Int = 100) throws -> LazyEntityList<Element> {
         let (context, owner) = try relation()

@@ -33,7 +33,9 @@ extension PackageDatabase {
     /// Switches the trace of SQL statements on or off, also while the database is open: what runs already ends as it began. The lines go to
     /// ``console`` unless its level is off; with a sink of its own, see `ConnectionProfile.trace`. SMP 2.3: `enableTrace:`,
     /// `enableTrace:withPayload:` of the connection profile.
-    /// - Parameter withPayload: with the values of parameters, which are users' data; default false.
+    /// - Parameters:
+    ///   - isOn: whether statements are written; default true.
+    ///   - withPayload: with the values of parameters, which are users' data; default false.
     public final func enableTrace(_ isOn: Bool = true, withPayload: Bool = false) {
         let console = environment.console
         var profile = connectionProfile

@@ -60,7 +60,9 @@ public final class HTTPServer: Sendable {
     }
 
     /// Starts a server.
-    /// - Parameter handler: makes the response; called on the connections' threads.
+    /// - Parameters:
+    ///   - configuration: where it listens, and its limits.
+    ///   - handler: makes the response; called on the connections' threads.
     /// - Throws: ``HTTPServerError/Code/portInUse``, ``HTTPServerError/Code/cannotListen``, ``HTTPServerError/Code/cannotStart``.
     public init(
         _ configuration: Configuration, handler: @escaping @Sendable (ServerRequest) -> ServerResponse

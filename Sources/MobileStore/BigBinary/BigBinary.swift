@@ -1,6 +1,6 @@
 /// A binary attribute of any length, read and written in pieces. SMP 2.3: `SUPBigBinary`.
 ///
-/// What is written goes beside the old value, in the database but unseen; ``close()`` makes it the object's new value, and saving
+/// What is written goes beside the old value, in the database but unseen; `close()` makes it the object's new value, and saving
 /// or updating the object makes it everybody's. Until then readers have the old value, and an open stream blocks nobody.
 ///
 /// It belongs to its object, and is used where that is used: one thread or isolation at a time.
@@ -45,20 +45,20 @@
     /// - Throws: ``StoreError``: `.notOpen` when not open for writing, `.overLength` beyond the announced length.
     public func write(_ data: [UInt8]) throws { try attribute.writer().write(data) }
 
-    /// Appends bytes where they lie; see ``write(_:)-([UInt8])``.
+    /// Appends bytes where they lie; see `write(_:)`.
     public func write(_ data: RawSpan) throws { try attribute.writer().write(data) }
 
     /// Writes at a position, which has to be the end.
-    /// - Throws: ``StoreError``: `.appendOnly` before the end, and as ``write(_:)-([UInt8])``.
+    /// - Throws: ``StoreError``: `.appendOnly` before the end, and as `write(_:)`.
     public func write(_ data: [UInt8], at position: Int64) throws {
         try unsafe attribute.writer().write(data.span.bytes, at: position)
     }
 
     /// Appends one byte.
-    /// - Throws: as ``write(_:)-([UInt8])``.
+    /// - Throws: as `write(_:)`.
     public func writeByte(_ byte: UInt8) throws { try attribute.writer().write([byte]) }
 
-    /// Writes what is buffered to the database, where it survives a crash only as a part of nothing: see ``close()``.
+    /// Writes what is buffered to the database, where it survives a crash only as a part of nothing: see `close()`.
     /// - Throws: ``StoreError``: `.notOpen`.
     public func flush() throws { try attribute.flush() }
 

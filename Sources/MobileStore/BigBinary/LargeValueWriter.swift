@@ -10,6 +10,7 @@ internal import MobileCore
 
     /// - Parameters:
     ///   - database: where ``Connection/prepareLargeValues()`` has been called.
+    ///   - unit: what lengths and positions count.
     ///   - length: the announced length in units, which must then be met; `nil`: unknown.
     ///   - chunkSize: bytes of a chunk; `nil` (recommended) lets chunks fill whole pages.
     ///   - timeout: how long each write to the database may wait for the writer; `nil`: as long as it takes.

@@ -1,6 +1,6 @@
 /// A text attribute of any length, read and written in pieces. Positions and lengths count Unicode scalars. SMP 2.3: `SUPBigString`.
 ///
-/// What is written goes beside the old value, in the database but unseen; ``close()`` makes it the object's new value, and saving
+/// What is written goes beside the old value, in the database but unseen; `close()` makes it the object's new value, and saving
 /// or updating the object makes it everybody's. Until then readers have the old value, and an open stream blocks nobody.
 ///
 /// It belongs to its object, and is used where that is used: one thread or isolation at a time.
@@ -30,7 +30,9 @@
     }
 
     /// Fills a buffer with up to so many whole characters as UTF-8, without making a string of them.
-    /// - Parameter buffer: at least 4 bytes, which hold any character.
+    /// - Parameters:
+    ///   - length: the most characters (Unicode scalars) that are read.
+    ///   - buffer: at least 4 bytes, which hold any character.
     /// - Returns: the number of bytes, 0 at the end; how many scalars they are tells ``position``.
     /// - Throws: ``StoreError``: `.notOpen` when not open for reading, `.misuse` (a smaller buffer), `.corrupt`.
     public func read(_ length: Int, utf8 buffer: inout MutableRawSpan) throws -> Int {
@@ -53,17 +55,17 @@
     public func write(_ data: String) throws { try attribute.writer().write(data) }
 
     /// Appends UTF-8, cut anywhere.
-    /// - Throws: ``StoreError``: `.type` when it is not UTF-8, and as ``write(_:)-(String)``.
+    /// - Throws: ``StoreError``: `.type` when it is not UTF-8, and as `write(_:)`.
     public func write(utf8 data: RawSpan) throws { try attribute.writer().write(data) }
 
     /// Writes at a position, which has to be the end.
-    /// - Throws: ``StoreError``: `.appendOnly` before the end, and as ``write(_:)-(String)``.
+    /// - Throws: ``StoreError``: `.appendOnly` before the end, and as `write(_:)`.
     public func write(_ data: String, at position: Int64) throws {
         try unsafe attribute.writer().write(Array(data.utf8).span.bytes, at: position)
     }
 
     /// Appends one scalar.
-    /// - Throws: as ``write(_:)-(String)``.
+    /// - Throws: as `write(_:)`.
     public func writeChar(_ scalar: Unicode.Scalar) throws { try attribute.writer().write(String(Character(scalar))) }
 
     /// Writes what is buffered to the database.

@@ -108,7 +108,12 @@ internal import MobileCore
     }
 
     /// The rows of a query a page at a time, inside of this closure.
-    /// - Parameters: as for ``Database/pages(_:_:size:maximumBytes:)``.
+    /// - Parameters:
+    ///   - sql: one statement that reads.
+    ///   - values: those of its parameters, in order.
+    ///   - size: rows of a page, 1 or more.
+    ///   - maximumBytes: a page ends early when it holds so much.
+    /// - Throws: as ``Database/pages(_:_:size:maximumBytes:)``.
     public func pages(
         _ sql: String, _ values: [Value] = [], size: Int = 100, maximumBytes: ByteCount = .megabytes(4)
     ) throws(StoreError) -> RowPages {
@@ -120,9 +125,12 @@ internal import MobileCore
     ///
     ///     SELECT id, name FROM customer WHERE id > ?2 AND city = ?1 ORDER BY id LIMIT 100      // page(sql, [city], after: row, keys: [0])
     /// - Parameters:
+    ///   - sql: one statement that reads.
+    ///   - values: those of its parameters, in order.
     ///   - row: the row to go on behind; `nil` binds nothing but `values`.
     ///   - keys: columns of `row` whose values are bound behind `values`, in order.
     ///   - size: rows at most, 1 or more.
+    ///   - maximumBytes: the page ends early when it holds so much.
     /// - Throws: ``StoreError``, as ``pages(_:_:size:maximumBytes:)``.
     public func page(
         _ sql: String, _ values: [Value] = [], after row: Row? = nil, keys: [Int] = [], size: Int = 100,

@@ -64,6 +64,7 @@ internal import Synchronization
     ///     writer, ``ConnectionProfile/busyTimeout`` for other processes.
     ///   - label: what the write does, for the messages of those who wait for it in vain.
     ///   - interruption: by which another thread can end the wait or the work.
+    ///   - body: the work; the connection is its own until it returns, and must not be kept.
     /// - Throws: what `body` throws; ``StoreError`` `.timeout`, `.interrupted`, `.closed`, `.readOnly`, and what COMMIT fails with.
     @discardableResult
     public func write<R>(
@@ -76,7 +77,9 @@ internal import Synchronization
     /// - Parameters:
     ///   - length: how long the read is going to take. Where reads wait for a connection, short ones go first.
     ///   - label: what the read does, for the warning that it keeps the write-ahead log from starting over.
-    ///   - timeout, interruption: as for ``write(timeout:label:interruption:_:)``.
+    ///   - timeout: as for `write(timeout:label:interruption:_:)`.
+    ///   - interruption: as for `write(timeout:label:interruption:_:)`.
+    ///   - body: the work; the connection is its own until it returns, and must not be kept.
     /// - Throws: what `body` throws; ``StoreError`` `.timeout`, `.interrupted`, `.closed`.
     public func read<R>(
         length: ReadLength = .short, timeout: Duration? = nil, label: String = "", interruption: Interruption? = nil,
@@ -97,6 +100,8 @@ internal import Synchronization
     /// The rows of a query, a page at a time, on a reader of their own, which is given back behind the last row or when the
     /// pages go away. All pages show one state of the database.
     /// - Parameters:
+    ///   - sql: one statement that reads.
+    ///   - values: those of its parameters, in order.
     ///   - size: rows of a page, 1 or more.
     ///   - maximumBytes: a page ends early when it holds so much.
     /// - Throws: ``StoreError``: the SQL is wrong, or there is no parameter for a value. What goes wrong on a later page is thrown there.

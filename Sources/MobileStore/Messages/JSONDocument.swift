@@ -50,7 +50,10 @@ enum JSONKind {
     }
 
     /// Reads one JSON value (RFC 8259) that may have blanks around it, and nothing else. The bytes are copied.
-    /// - Parameter maximumDepth: levels of arrays and objects, 1...1024.
+    /// - Parameters:
+    ///   - bytes: the text in UTF-8.
+    ///   - maximumDepth: levels of arrays and objects, 1...1024.
+    ///   - duplicateKeys: what becomes of a key that occurs twice in an object.
     /// - Throws: as ``JSONValue/init(parsing:maximumDepth:)-([UInt8],_)``.
     public init(
         parsing bytes: RawSpan, maximumDepth: Int = 64, duplicateKeys: DuplicateKeys = .refused

@@ -5,7 +5,7 @@
 ///     for row in message.content["rows"] { show(row[0].integer, row[1].string) }
 ///
 /// All of the text is checked, no tree is built: a look at the header costs the same whatever the content holds. Messages are written
-/// by ``bytes(header:content:)``.
+/// by `bytes(header:content:)`.
 public struct JSONMessage: Sendable {
     /// What the message is about: method, package, ids. An object.
     public let header: JSONNode
@@ -47,7 +47,9 @@ public struct JSONMessage: Sendable {
     }
 
     /// Writes a message as compact text, in UTF-8.
-    /// - Parameter content: writes one value.
+    /// - Parameters:
+    ///   - header: the message's header.
+    ///   - content: writes one value.
     /// - Throws: what `content` throws; ``StoreError/Code/misuse`` where it writes no value or more than one.
     public static func bytes(
         header: JSONObject, content: (inout JSONWriter) throws(StoreError) -> Void

@@ -55,7 +55,9 @@ enum JSONText {
 
 extension JSONValue {
     /// Reads one JSON value (RFC 8259) that may have blanks around it, and nothing else.
-    /// - Parameter maximumDepth: levels of arrays and objects, 1...1024.
+    /// - Parameters:
+    ///   - bytes: the text in UTF-8.
+    ///   - maximumDepth: levels of arrays and objects, 1...1024.
     /// - Throws: ``StoreError/Code/json`` with the offset of the first byte that cannot be (a key that occurs twice in an object
     ///   counts as such), ``StoreError/Code/truncated`` where the text ends in the middle, ``StoreError/Code/limit`` where it
     ///   is nested too deep.

@@ -86,7 +86,9 @@ internal import MobileCore
     }
 
     /// Writes an array with an array for each row of a page, in one call into the core.
-    /// - Parameter types: the types of all columns, as in an export; empty: by what the values are.
+    /// - Parameters:
+    ///   - page: the rows.
+    ///   - types: the types of all columns, as in an export; empty: by what the values are.
     /// - Throws: ``StoreError/Code/type``, ``StoreError/Code/corrupt`` as ``BulkExporter/nextChunk(maximum:)``.
     public mutating func rows(of page: RowPage, types: [JSONColumnType] = []) throws(StoreError) {
         guard types.isEmpty || types.count == page.columnCount else {

@@ -106,6 +106,7 @@ private final class PageSource: @unchecked Sendable {  // the iterator asks for 
 extension Database {
     /// The pages of a query by key, in order, as an asynchronous sequence; it can be gone through several times.
     /// - Parameters:
+    ///   - query: the rows and their order.
     ///   - size: rows of a page, 1 or more.
     ///   - maximumBytes: a page ends early when it holds so much.
     ///   - readsAhead: whether the next page is read while one is looked at, where a reader is free.

@@ -42,6 +42,7 @@ internal import MobileCore
 extension Connection {
     /// The first rows of a select.
     /// - Parameters:
+    ///   - select: the select.
     ///   - values: those of its parameters, in order.
     ///   - size: rows at most, 1 or more.
     ///   - maximumBytes: the page ends early when it holds so much.

@@ -21,6 +21,7 @@ internal import MobileCore
 
     /// A cursor before the first row.
     /// - Parameters:
+    ///   - query: the rows and their order.
     ///   - size: rows of a page, 1 or more.
     ///   - maximumBytes: a page ends early when it holds so much.
     /// - Throws: ``StoreError/Code/misuse``: no columns or no order, or too many; a page of no rows.

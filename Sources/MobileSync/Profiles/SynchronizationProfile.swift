@@ -29,7 +29,9 @@ public struct SynchronizationProfile: Sendable, Equatable {
     public init() {}
 
     /// Switches the trace of messages on or off. SMP 2.3: `enableTrace:`, `enableTrace:withPayload:` of the synchronization profile.
-    /// - Parameter withPayload: with what the messages contain, values of users, names and passwords included; default false.
+    /// - Parameters:
+    ///   - isOn: whether messages are traced; default true.
+    ///   - withPayload: with what the messages contain, values of users, names and passwords included; default false.
     public mutating func enableTrace(_ isOn: Bool = true, withPayload: Bool = false) {
         messageTrace = isOn ? withPayload ? .payload : .headers : .off
     }

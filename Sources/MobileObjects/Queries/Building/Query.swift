@@ -5,7 +5,7 @@
 ///
 /// Names are the model's: `alias.attribute`, or the attribute alone where only one source has it. They are looked up when the query runs, and
 /// no character of them reaches the SQL text; values are always bound. Objects are found with `findWithQuery` of their class, anything else
-/// with ``PackageDatabase/executeQuery(_:)``. For queries that the compiler checks see ``EntityQuery``. SMP 2.3: `SUPQuery`.
+/// with `PackageDatabase.executeQuery(_:)`. For queries that the compiler checks see ``EntityQuery``. SMP 2.3: `SUPQuery`.
 public struct Query: Sendable, Hashable {
     /// What is selected; empty: all attributes of all sources. SMP 2.3: `selectItems`.
     public var selectItems: [SelectItem] = []

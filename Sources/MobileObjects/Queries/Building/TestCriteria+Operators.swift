@@ -37,10 +37,14 @@ extension TestCriteria {
     /// The attribute's text does not end with this one, and is not null.
     public static func notEndsWith(_ attribute: String, _ part: some TestOperand) -> TestCriteria { test(attribute, .notEndsWith, part) }
     /// The attribute is equal to one of several values.
-    /// - Parameter values: a list, or a query with one item.
+    /// - Parameters:
+    ///   - attribute: its modelled name, with the alias of its source in front where there are several.
+    ///   - values: a list, or a query with one item.
     public static func `in`(_ attribute: String, _ values: some TestOperand) -> TestCriteria { test(attribute, .in, values) }
     /// The attribute is equal to none of several values.
-    /// - Parameter values: a list, or a query with one item.
+    /// - Parameters:
+    ///   - attribute: its modelled name, with the alias of its source in front where there are several.
+    ///   - values: a list, or a query with one item.
     public static func notIn(_ attribute: String, _ values: some TestOperand) -> TestCriteria { test(attribute, .notIn, values) }
     /// The query has rows.
     public static func exists(_ query: Query) -> TestCriteria { test("", .exists, query) }

@@ -1,6 +1,6 @@
 extension QueryableEntity {
     /// The objects that a query made at run time finds; its source, if it has one, is this class. SMP 2.3: `findWithQuery:`.
-    /// - Throws: as ``PackageDatabase/executeQuery(_:)``.
+    /// - Throws: as `PackageDatabase.executeQuery(_:)`.
     public static func findWithQuery(_ query: Query, in package: Package) throws -> EntityList<Self> {
         EntityList(try EntityContext(package, metadata).objects(query))
     }
@@ -10,8 +10,8 @@ extension QueryableEntity {
         EntityList(try await EntityContext(package, metadata).objects(query))
     }
 
-    /// The number of objects that ``findWithQuery(_:in:)`` gives, counted by the database; skip and take count. SMP 2.3: `countWithQuery:`.
-    /// - Throws: as ``PackageDatabase/executeQuery(_:)``.
+    /// The number of objects that `findWithQuery(_:in:)` gives, counted by the database; skip and take count. SMP 2.3: `countWithQuery:`.
+    /// - Throws: as `PackageDatabase.executeQuery(_:)`.
     public static func countWithQuery(_ query: Query, in package: Package) throws -> Int {
         try EntityContext(package, metadata).count(query)
     }

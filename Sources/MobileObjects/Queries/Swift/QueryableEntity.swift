@@ -78,7 +78,7 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
     }
 
     /// The first object; nil where there is none.
-    /// - Throws: as ``find(in:)``.
+    /// - Throws: as `find(in:)`.
     public func first(in package: Root.Package) throws -> Root? { try Root.findWithQuery(limitedToOne, in: package).first }
 
     /// The same without blocking a cooperative thread.
@@ -87,7 +87,7 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
     }
 
     /// How many objects there are, counted by the database.
-    /// - Throws: as ``find(in:)``.
+    /// - Throws: as `find(in:)`.
     public func count(in package: Root.Package) throws -> Int { try Root.countWithQuery(query, in: package) }
 
     /// The same without blocking a cooperative thread.
