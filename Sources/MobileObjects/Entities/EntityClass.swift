@@ -57,10 +57,15 @@ public struct EntityClass: Sendable {
     ///   ``ObjectError/Code/misuse`` for an operation that changes a row.
     @discardableResult
     public func call(_ operation: String, _ parameters: [String: AttributeValue] = [:]) throws -> Entity {
+        try callable(operation).call(operation, parameters)
+    }
+
+    /// An object to call an operation on that needs none.
+    func callable(_ operation: String) throws -> GenericEntity {
         guard try metadata.operation(named: operation).kind == .other else {
             throw ObjectError(.misuse, "\(operation) of \(metadata.name): it changes a row; call it on an object")
         }
-        return try newObject().call(operation, parameters)
+        return newObject()
     }
 
     /// The number of rows.
@@ -71,7 +76,7 @@ public struct EntityClass: Sendable {
         }
     }
 
-    private var context: EntityContext { EntityContext(package, metadata) }
+    var context: EntityContext { EntityContext(package, metadata) }
 }
 
 extension PackageDatabase {

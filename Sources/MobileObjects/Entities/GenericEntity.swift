@@ -56,17 +56,3 @@ public final class GenericEntity: Entity, SavableEntity {
         }
     }
 }
-
-extension Entity {
-    /// The value of the attribute with this modelled name; ``AttributeValue/null`` for large ones.
-    /// - Throws: ``ObjectError/Code/noSuchAttribute``.
-    public final func value(_ name: String) throws -> AttributeValue {
-        value(ofAttribute: try metadata.attribute(named: name).index)
-    }
-
-    /// Sets the attribute with this modelled name.
-    /// - Throws: ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/invalidValue``.
-    public final func setValue(_ value: AttributeValue, _ name: String) throws {
-        try setValue(value, ofAttribute: try metadata.attribute(named: name).index)
-    }
-}

@@ -9,11 +9,11 @@ extension EntityContext {
 
     /// The object of a surrogate key, which must exist.
     func load<T: Entity>(_ key: Int64) throws -> T {
-        guard let object: T = try find(key) else {
-            throw ObjectError(.notFound, "load of \(metadata.name) \(key): there is no such row")
-        }
+        guard let object: T = try find(key) else { throw notFound(key) }
         return object
     }
+
+    private func notFound(_ key: Int64) -> ObjectError { ObjectError(.notFound, "load of \(metadata.name) \(key): there is no such row") }
 
     /// The object of the first row; nil when there is none.
     func first<T: Entity>(_ select: PageSelect, _ values: [Value]) throws -> T? {
@@ -68,6 +68,11 @@ extension EntityContext {
 
 /// The twins that block no cooperative thread: rows are read on another thread, objects made here, because they never leave their isolation.
 extension EntityContext {
+    nonisolated(nonsending) func load<T: Entity>(_ key: Int64) async throws -> T {
+        guard let object: T = try await first(metadata.sql.byKey, [.integer(key)]) else { throw notFound(key) }
+        return object
+    }
+
     nonisolated(nonsending) func first<T: Entity>(_ select: PageSelect, _ values: [Value]) async throws -> T? {
         let page = try await package.read { try $0.page(select, values, size: 1) }
         return page.isEmpty ? nil : T(row: page[0], at: EntitySQL.firstAttribute, context: self)

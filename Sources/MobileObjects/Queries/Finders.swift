@@ -20,6 +20,11 @@ extension ModelledEntity {
         return object
     }
 
+    public static func load(_ surrogateKey: Int64, in package: Package) async throws -> Self {
+        let object: Self = try await context(package).load(surrogateKey)
+        return object
+    }
+
     /// The first object with this modelled key, its values in the key's order; nil when there is none. Generated classes have
     /// `findByPrimaryKey` with the key's types. SMP 2.3: `findByPrimaryKey:`.
     /// - Throws: ``ObjectError/Code/invalidValue`` when number or types of the values are not the key's.

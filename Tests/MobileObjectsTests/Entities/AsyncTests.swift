@@ -37,7 +37,7 @@ private actor Desk {
         try await customer.save()
         try await change.value
         let dirty = customer.isDirty
-        let saved = try database.entity("Customer").load(customer.surrogateKey).value("name")
+        let saved = try await database.entity("Customer").load(customer.surrogateKey).value("name")
         return (dirty, saved)
     }
 

@@ -93,7 +93,7 @@ private final class Figures: Sendable {
 
     @Test("KPI-02: the same for the calls that do not block")
     func asyncTypes() async throws {
-        let customer = try shop.objects("Customer").load(1)
+        let customer = try await shop.objects("Customer").load(1)
         try customer.set("city", "Cork")
         try agent.startInteraction("async")
         try await customer.update()

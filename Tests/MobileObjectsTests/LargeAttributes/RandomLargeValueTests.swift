@@ -84,7 +84,7 @@ private struct PictureRun {
         if Bool.random(using: &random) { try change(product) }
     }
 
-    private mutating func any() throws -> GenericEntity? { try shop.objects("Product").findAll().randomElement(using: &random) as? GenericEntity }
+    private mutating func any() throws -> GenericEntity? { try shop.objects("Product").findAll().randomElement(using: &random) }
 
     private mutating func change(_ product: GenericEntity) throws {
         try shop.write(picture: picture(), to: product)

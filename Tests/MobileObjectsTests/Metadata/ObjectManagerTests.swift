@@ -83,4 +83,66 @@ import Testing
         #expect(ObjectError.of { try customer.setValue("x", "creditLimit") }?.code == .invalidValue)
         try await crm.closeConnection()
     }
+
+    @Test("MET-10: relationships and large attributes are reached by name, lists, parents and streams")
+    func relationships() throws {
+        let shop = try Shop()
+        try shop.importCustomer(1, id: "c1", name: "Harbour Foods")
+        try shop.importOrder(11, number: 11, customer: 1)
+        let customer = try shop.objects("Customer").load(1), orders: Children<GenericEntity> = try customer.children("orders")
+        #expect(try orders.all().map(\.surrogateKey) == [11])
+        let order = try shop.objects("SalesOrder").load(11)
+        #expect(try (order.parent("customer") as GenericEntity?)?.surrogateKey == 1)
+        let new = try shop.new("SalesOrder", ["status": "NEW"])
+        try new.setParent(customer, "customer")
+        try new.create()
+        #expect(try shop.objects("SalesOrder").load(new.surrogateKey).value("customerId") == "c1")
+        try shop.importRows("Product", ["id", "name", "price"], "[[31,1,\"Tea\",2.50]]")
+        let product = try shop.objects("Product").load(31)
+        let manual = try product.bigString("manual")
+        try manual.openForWrite(0)
+        try manual.write("Pour water.")
+        try manual.close()
+        #expect(try product.bigString("manual") === manual && product.bigBinary("picture").length == nil && product.isDirty)
+        let cases: [(ObjectError.Code, String, () throws -> Void)] = [
+            (
+                .noSuchRelationship, #"object "Customer" has no relationship "order""#,
+                { let _: Children<GenericEntity> = try customer.children("order") }
+            ),
+            (
+                .misuse, "SalesOrder.customer: it leads to one object, not to a list",
+                { let _: Children<GenericEntity> = try order.children("customer") }
+            ),
+            (.misuse, "Customer.orders: it leads to a list, not to one object", { let _: GenericEntity? = try customer.parent("orders") }),
+            (
+                .misuse, "Customer.orders: its objects are of class GenericEntity, not Customer",
+                { let _: Children<Customer> = try customer.children("orders") }
+            ),
+            (.noSuchAttribute, #"object "Product" has no attribute "photo""#, { _ = try product.bigBinary("photo") }),
+            (.misuse, "Product.manual: its type is bigString, not bigBinary", { _ = try product.bigBinary("manual") }),
+        ]
+        for (code, message, body) in cases {
+            let error = ObjectError.of(body)
+            #expect(error?.code == code && error?.message == message, "\(message)")
+        }
+    }
+
+    @Test("MET-10: the blocking calls of a class have twins that block no thread")
+    func twins() async throws {
+        let shop = try Shop()
+        for key in 1...5 as ClosedRange<Int64> { try importCustomer(key, to: shop) }
+        let customers = try shop.objects("Customer")
+        #expect(try await customers.find(3)?.name == "Customer 3")
+        #expect(try await customers.find(9) == nil)
+        #expect(try await customers.load(2).name == "Customer 2")
+        #expect(try await customers.findByPrimaryKey("c4")?.surrogateKey == 4)
+        #expect(try await customers.findAll(skip: 1, take: 2).map(\.surrogateKey) == [2, 3])
+        #expect(try await customers.page(after: 3, size: 1).map(\.surrogateKey) == [4])
+        let error = await #expect(throws: ObjectError.self) { _ = try await customers.load(9).name }
+        #expect(error?.code == .notFound)
+        let none = await #expect(throws: ObjectError.self) { _ = try await customers.query("findByNothing").count }
+        #expect(none?.code == .noSuchOperation)
+    }
+
+    private func importCustomer(_ key: Int64, to shop: Shop) throws { try shop.importCustomer(key, id: "c\(key)", name: "Customer \(key)") }
 }

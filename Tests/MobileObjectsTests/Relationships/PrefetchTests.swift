@@ -70,7 +70,7 @@ import Testing
         let cursor = try customers.cursor(Query().prefetching("orders"), pageSize: 50)
         let all = try statements { for customer in cursor { _ = try keys(customer.orders) } }
         #expect(all.count == 2 * 2 + 1, "two pages, and one that has no row any more")
-        let found = try customers.findAll()
+        let found = try await customers.findAll()
         let later = try statements {
             try found.prefetch("orders")
             for customer in found { _ = try keys(customer.orders) }
