@@ -43,14 +43,15 @@ extension EntityEmitter {
             """
             \(documentation(of: query))
             - Parameters:
+              - sortedBy: another order than the query's own; that one by default.
               - skip: how many to leave out at the beginning; none by default.
               - take: how many to return at most; all by default, and where it is negative.
             - Throws: ``ObjectError``.
             """)
         emitTwins(
-            SwiftNames.memberInCode(query.name), query.parameters.map(declaration) + ["skip: Int = 0", "take: Int = -1"],
+            SwiftNames.memberInCode(query.name), query.parameters.map(declaration) + ["sortedBy: [AttributeSort] = []", "skip: Int = 0", "take: Int = -1"],
             result: "EntityList<\(name)>",
-            body: "query(\(SwiftText.literal(query.name)), \(values(of: query)), skip: skip, take: take, in: package)", to: &text)
+            body: "query(\(SwiftText.literal(query.name)), \(values(of: query)), sortedBy: sortedBy, skip: skip, take: take, in: package)", to: &text)
     }
 
     /// The blocking form and the one for asynchronous code.

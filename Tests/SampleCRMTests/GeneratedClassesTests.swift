@@ -44,12 +44,15 @@ import Testing
         }
     }
 
-    @Test("FND-07 FND-08: a modelled query is a method with its parameters and its kind of result; a list also with skip and take")
+    @Test("FND-07 FND-08: a modelled query is a method with its parameters and its kind of result; a list also with skip, take and an order")
     func queries() throws {
         try withCRM { crm in
             for (name, city) in [("C", "Cork"), ("A", "Cork"), ("B", "Cork"), ("D", "Dublin")] { try customer(name, city: city, in: crm).create() }
             #expect(try Customer.findByCity(city: "Cork", in: crm).map(\.name) == ["A", "B", "C"])
             #expect(try Customer.findByCity(city: "Cork", skip: 1, take: 1, in: crm).map(\.name) == ["B"])
+            let descending = [AttributeSort.descending(Customer.columns.name)]
+            #expect(try Customer.findByCity(city: "Cork", sortedBy: descending, in: crm).map(\.name) == ["C", "B", "A"])
+            #expect(try Customer.findByCity(city: "Cork", sortedBy: descending, skip: 1, take: 1, in: crm).map(\.name) == ["B"])
             #expect(try Customer.findByName(name: "D", in: crm)?.city == "Dublin")
             #expect(try Customer.findByName(name: "E", in: crm) == nil)
         }

@@ -47,7 +47,7 @@ enum ReservedNames {
     ]
 
     /// Names of generated parameters of finders; a query's parameter of that name would be there twice.
-    static let finderParameters: Set<String> = ["in", "package", "self", "skip", "take"]
+    static let finderParameters: Set<String> = ["in", "package", "self", "skip", "sortedBy", "take"]
 
     /// Personalization keys that every package has: the session's user.
     static let personalizationKeys: Set<String> = ["username", "password"]

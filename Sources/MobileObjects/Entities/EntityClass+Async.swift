@@ -24,19 +24,19 @@ extension EntityClass {
     }
 
     /// As the blocking form.
-    public nonisolated(nonsending) func query(_ name: String, _ parameters: [AttributeValue] = [], skip: Int = 0, take: Int = -1) async throws
-        -> EntityList<GenericEntity>
-    {
+    public nonisolated(nonsending) func query(
+        _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1
+    ) async throws -> EntityList<GenericEntity> {
         let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
-        return EntityList(try await context.objects(query.sql(skip: skip, take: take), query.values(parameters)))
+        return EntityList(try await context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(parameters)))
     }
 
     /// As the blocking form.
-    public nonisolated(nonsending) func query(_ name: String, _ parameters: [String: AttributeValue], skip: Int = 0, take: Int = -1) async throws
-        -> EntityList<GenericEntity>
-    {
+    public nonisolated(nonsending) func query(
+        _ name: String, _ parameters: [String: AttributeValue], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1
+    ) async throws -> EntityList<GenericEntity> {
         let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
-        return EntityList(try await context.objects(query.sql(skip: skip, take: take), query.values(query.ordered(parameters))))
+        return EntityList(try await context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(query.ordered(parameters))))
     }
 
     /// As the blocking form.

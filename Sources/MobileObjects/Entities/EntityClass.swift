@@ -36,19 +36,23 @@ public struct EntityClass: Sendable {
         EntityList(try context.objects(behind: key, size))
     }
 
-    /// The result of an object query of the model, parameters in its order.
+    /// The result of an object query of the model, parameters in its order; sorted as the query says where `sortedBy` is empty.
     /// - Throws: ``ObjectError/Code/noSuchOperation``, ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``,
-    ///   ``ObjectError/Code/invalidQuery``.
-    public func query(_ name: String, _ parameters: [AttributeValue] = [], skip: Int = 0, take: Int = -1) throws -> EntityList<GenericEntity> {
+    ///   ``ObjectError/Code/invalidQuery``, ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/unsupportedType``.
+    public func query(
+        _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1
+    ) throws -> EntityList<GenericEntity> {
         let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
-        return EntityList(try context.objects(query.sql(skip: skip, take: take), query.values(parameters)))
+        return EntityList(try context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(parameters)))
     }
 
     /// The result of an object query of the model, parameters by their names.
     /// - Throws: as the form above; ``ObjectError/Code/noSuchParameter`` for a name that is no parameter's, and for a parameter without a value.
-    public func query(_ name: String, _ parameters: [String: AttributeValue], skip: Int = 0, take: Int = -1) throws -> EntityList<GenericEntity> {
+    public func query(
+        _ name: String, _ parameters: [String: AttributeValue], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1
+    ) throws -> EntityList<GenericEntity> {
         let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
-        return EntityList(try context.objects(query.sql(skip: skip, take: take), query.values(query.ordered(parameters))))
+        return EntityList(try context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(query.ordered(parameters))))
     }
 
     /// Calls an operation that is no create, update or delete by its name, with parameters by theirs: the object of the operation is saved and

@@ -39,8 +39,8 @@ struct ListPlan: Sendable {
     }
 
     /// The objects of a modelled query.
-    init(_ query: ObjectSQL, _ parameters: [AttributeValue]) throws {
-        rows = .byPosition(sql: query.pagedSQL)
+    init(_ query: ObjectSQL, _ parameters: [AttributeValue], sortedBy order: [AttributeSort]) throws {
+        rows = .byPosition(sql: try query.pagedSQL(sortedBy: order))
         countSQL = query.countSQL
         values = try query.values(parameters)
         tables = query.tables

@@ -12,13 +12,14 @@ extension ModelledEntity {
     }
 
     /// The result of an object query of the model, parameters in its order.
-    /// - Throws: as `query(_:_:skip:take:in:)`; ``ObjectError/Code/misuse``.
+    /// - Throws: as `query(_:_:sortedBy:skip:take:in:)`; ``ObjectError/Code/misuse``.
     public static func list(
-        _ name: String, _ parameters: [AttributeValue] = [], pageSize: Int = 100, keptPages: Int = 8, in package: Package
+        _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], pageSize: Int = 100, keptPages: Int = 8,
+        in package: Package
     ) throws -> LazyEntityList<Self> {
         let context = EntityContext(package, metadata)
         let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
-        return try LazyEntityList(ListPlan(query, parameters), context, pageSize: pageSize, keptPages: keptPages)
+        return try LazyEntityList(ListPlan(query, parameters, sortedBy: sortedBy), context, pageSize: pageSize, keptPages: keptPages)
     }
 }
 
@@ -32,12 +33,13 @@ extension EntityClass {
     }
 
     /// The result of an object query of the model, parameters in its order.
-    /// - Throws: as ``query(_:_:skip:take:)-(_,[AttributeValue],_,_)``; ``ObjectError/Code/misuse``.
+    /// - Throws: as `query(_:_:sortedBy:skip:take:)`; ``ObjectError/Code/misuse``.
     public func list(
-        _ name: String, _ parameters: [AttributeValue] = [], pageSize: Int = 100, keptPages: Int = 8
+        _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], pageSize: Int = 100, keptPages: Int = 8
     ) throws -> LazyEntityList<GenericEntity> {
         let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
-        return try LazyEntityList(ListPlan(query, parameters), EntityContext(package, metadata), pageSize: pageSize, keptPages: keptPages)
+        return try LazyEntityList(
+            ListPlan(query, parameters, sortedBy: sortedBy), EntityContext(package, metadata), pageSize: pageSize, keptPages: keptPages)
     }
 
     /// The same objects from the first to the last one.

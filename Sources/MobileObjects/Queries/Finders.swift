@@ -67,22 +67,29 @@ extension ModelledEntity {
     }
 
     /// The result of an object query of the model; its generated method names the parameters.
+    /// - Parameters:
+    ///   - name: the query's modelled name.
+    ///   - parameters: in the order of the model.
+    ///   - sortedBy: attributes of the objects; none: the query's own order.
+    ///   - skip: how many to leave out at the beginning.
+    ///   - take: how many to return at most; a negative number means all.
+    ///   - package: the package database.
     /// - Throws: ``ObjectError/Code/noSuchOperation``, ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``,
-    ///   ``ObjectError/Code/invalidQuery``.
-    public static func query(_ name: String, _ parameters: [AttributeValue] = [], skip: Int = 0, take: Int = -1, in package: Package) throws
-        -> EntityList<Self>
-    {
+    ///   ``ObjectError/Code/invalidQuery``; ``ObjectError/Code/noSuchAttribute`` and ``ObjectError/Code/unsupportedType`` for what cannot be sorted by.
+    public static func query(
+        _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: Package
+    ) throws -> EntityList<Self> {
         let context = context(package)
         let query = try ObjectSQL(context.metadata.query(named: name), of: context.metadata, in: package.metadata)
-        return EntityList(try context.objects(query.sql(skip: skip, take: take), query.values(parameters)))
+        return EntityList(try context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(parameters)))
     }
 
     public static func query(
-        _ name: String, _ parameters: [AttributeValue] = [], skip: Int = 0, take: Int = -1, in package: Package
+        _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: Package
     ) async throws -> EntityList<Self> {
         let context = context(package)
         let query = try ObjectSQL(context.metadata.query(named: name), of: context.metadata, in: package.metadata)
-        return EntityList(try await context.objects(query.sql(skip: skip, take: take), query.values(parameters)))
+        return EntityList(try await context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(parameters)))
     }
 
     private static func context(_ package: Package) -> EntityContext { EntityContext(package, metadata) }

@@ -66,13 +66,35 @@ struct ObjectSQL {
     }
 
     /// The statement; a negative `take` means all.
-    func sql(skip: Int, take: Int) -> String {
-        guard skip > 0 || take >= 0 else { return text }
-        return (hasLimit ? "SELECT * FROM (\(text)) " : text) + "LIMIT \(take) OFFSET \(max(skip, 0))"
+    /// - Parameter order: instead of the query's own; none: that one.
+    /// - Throws: as `orderedText(_:)`.
+    func sql(sortedBy order: [AttributeSort], skip: Int, take: Int) throws -> String {
+        let ordered = try orderedText(order)
+        guard skip > 0 || take >= 0 else { return ordered.text }
+        return ordered.limitable + "LIMIT \(take) OFFSET \(max(skip, 0))"
     }
 
     /// The statement whose last two values are how many objects to take, a negative number for all, and how many to skip.
-    var pagedSQL: String { (hasLimit ? "SELECT * FROM (\(text)) " : text) + "LIMIT :mc_take OFFSET :mc_skip" }
+    /// - Throws: as `orderedText(_:)`.
+    func pagedSQL(sortedBy order: [AttributeSort]) throws -> String { try orderedText(order).limitable + "LIMIT :mc_take OFFSET :mc_skip" }
+
+    /// The statement with another order, and in a form that a limit may be added to.
+    /// - Throws: ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/unsupportedType`` for an attribute that has no order.
+    private func orderedText(_ order: [AttributeSort]) throws -> (text: String, limitable: String) {
+        guard !order.isEmpty else { return (text, hasLimit ? "SELECT * FROM (\(text)) " : text) }
+        let terms = try order.map { sort in
+            let attribute = try object.attribute(named: sort.attribute), type = QueryType(attribute)
+            guard !type.isOpaque else {
+                throw ObjectError(
+                    .unsupportedType,
+                    "query \"\(object.name).\(model.name)\": sorts by \"\(sort.attribute)\", a large or structured attribute, which has no order")
+            }
+            let column = SQLExpression(sql: object.sql.attributeColumns[attribute.index], type: type)
+            return OrderTerm(sql: column.ordered, isDescending: sort.order == .descending).text
+        }
+        let sorted = "SELECT * FROM (\(text)) ORDER BY \(terms.joined(separator: ", ")), \"_sk\" "
+        return (sorted, sorted)
+    }
 
     /// The number of objects, of the same parameters.
     var countSQL: String { "SELECT count(*) FROM (\(text))" }

@@ -247,16 +247,17 @@ extension Customer {
     ///     SELECT x.* FROM Customer x WHERE x.city = :city ORDER BY x.name, x.id
     ///
     /// - Parameters:
+    ///   - sortedBy: another order than the query's own; that one by default.
     ///   - skip: how many to leave out at the beginning; none by default.
     ///   - take: how many to return at most; all by default, and where it is negative.
     /// - Throws: ``ObjectError``.
-    public static func findByCity(city: String, skip: Int = 0, take: Int = -1, in package: CRM) throws -> EntityList<Customer> {
-        try query("findByCity", [city.attributeValue], skip: skip, take: take, in: package)
+    public static func findByCity(city: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM) throws -> EntityList<Customer> {
+        try query("findByCity", [city.attributeValue], sortedBy: sortedBy, skip: skip, take: take, in: package)
     }
 
     /// The same, in asynchronous code.
-    public static func findByCity(city: String, skip: Int = 0, take: Int = -1, in package: CRM) async throws -> EntityList<Customer> {
-        try await query("findByCity", [city.attributeValue], skip: skip, take: take, in: package)
+    public static func findByCity(city: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM) async throws -> EntityList<Customer> {
+        try await query("findByCity", [city.attributeValue], sortedBy: sortedBy, skip: skip, take: take, in: package)
     }
 
     /// The first customer of this name.
@@ -279,16 +280,17 @@ extension Customer {
     ///     SELECT DISTINCT x.* FROM Customer x JOIN SalesOrder o ON o.customerId = x.id WHERE o.status = :status ORDER BY x.name, x.id
     ///
     /// - Parameters:
+    ///   - sortedBy: another order than the query's own; that one by default.
     ///   - skip: how many to leave out at the beginning; none by default.
     ///   - take: how many to return at most; all by default, and where it is negative.
     /// - Throws: ``ObjectError``.
-    public static func findWithOrders(status: String, skip: Int = 0, take: Int = -1, in package: CRM) throws -> EntityList<Customer> {
-        try query("findWithOrders", [status.attributeValue], skip: skip, take: take, in: package)
+    public static func findWithOrders(status: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM) throws -> EntityList<Customer> {
+        try query("findWithOrders", [status.attributeValue], sortedBy: sortedBy, skip: skip, take: take, in: package)
     }
 
     /// The same, in asynchronous code.
-    public static func findWithOrders(status: String, skip: Int = 0, take: Int = -1, in package: CRM) async throws -> EntityList<Customer> {
-        try await query("findWithOrders", [status.attributeValue], skip: skip, take: take, in: package)
+    public static func findWithOrders(status: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM) async throws -> EntityList<Customer> {
+        try await query("findWithOrders", [status.attributeValue], sortedBy: sortedBy, skip: skip, take: take, in: package)
     }
 }
 

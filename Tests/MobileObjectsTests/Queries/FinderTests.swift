@@ -1,4 +1,5 @@
 import Foundation
+import MobileModel
 import MobileObjects
 import MobileStore
 import Testing
@@ -95,6 +96,33 @@ import Testing
         #expect(try customers.query("findByCity", ["Cork' OR '1' = '1"]).isEmpty)
         let product = try customers.query("findByCity", ["Cork"], take: 1).first
         #expect(try product?.value("city") == "Cork" && product?.isNew == false)
+    }
+
+    @Test("FND-08: the caller of a modelled query may sort what it returns, also in parts; ties come by surrogate keys")
+    func sortedQuery() throws {
+        let customers = try shop.objects("Customer"), rich: [AttributeValue] = [.decimal(245)]
+        func keys(_ order: AttributeSort..., skip: Int = 0, take: Int = -1) throws -> [Int64] {
+            try customers.query("findRich", rich, sortedBy: order, skip: skip, take: take).map(\.surrogateKey)
+        }
+        #expect(try keys() == [245, 246, 247, 248, 249, 250])
+        #expect(try keys(.descending("credit")) == [250, 249, 248, 247, 246, 245])
+        #expect(try keys(.descending("city"), .ascending("credit")) == [245, 247, 249, 246, 248, 250])
+        #expect(try keys(.descending("city")) == [245, 247, 249, 246, 248, 250])
+        #expect(try keys(.descending("credit"), skip: 1, take: 2) == [249, 248])
+        #expect(try customers.list("findRich", rich, sortedBy: [.descending("credit")]).object(at: 1).surrogateKey == 249)
+        let cases: [(ObjectError.Code, () throws -> Void)] = [
+            (.noSuchAttribute, { _ = try customers.query("findRich", rich, sortedBy: [.ascending("credit; DROP TABLE Customer")]) }),
+            (.noSuchAttribute, { _ = try customers.list("findRich", rich, sortedBy: [.ascending("x.credit")]) }),
+            (.unsupportedType, { _ = try Self.shopWithProductQuery().objects("Product").query("findTea", sortedBy: [.ascending("manual")]) }),
+        ]
+        for (code, body) in cases { #expect(ObjectError.of(body)?.code == code) }
+    }
+
+    private static func shopWithProductQuery() throws -> Shop {
+        var model = ShopModel.model
+        let product = try #require(model.objects.firstIndex { $0.name == "Product" })
+        model.objects[product].queries = [QueryModel(name: "findTea", sql: "SELECT x.* FROM Product x WHERE x.name = 'Tea'")]
+        return try Shop(model)
     }
 
     @Test("FND-07: decimals in a query compare as decimals, parameters and numbers alike")

@@ -94,6 +94,10 @@ public struct AttributeSort: Sendable, Hashable {
     public static func ascending(_ attribute: String) -> AttributeSort { AttributeSort(attribute, .ascending) }
     /// The largest value first, null at the end. SMP 2.3: `descending:`.
     public static func descending(_ attribute: String) -> AttributeSort { AttributeSort(attribute, .descending) }
+    /// The smallest value first, null before it; the compiler knows the attribute: `.ascending(Customer.columns.name)`.
+    public static func ascending<Root, Value>(_ column: Column<Root, Value>) -> AttributeSort { AttributeSort(column.name, .ascending) }
+    /// The largest value first, null at the end; the compiler knows the attribute.
+    public static func descending<Root, Value>(_ column: Column<Root, Value>) -> AttributeSort { AttributeSort(column.name, .descending) }
 }
 
 /// The direction of an order. The numbers are the documented ones.
