@@ -48,8 +48,9 @@ large-model: ready ## generate the classes of a model with 200 objects, and comp
 	swift build --build-tests --quiet
 	LARGE_MODEL=1 swift test --skip-build --disable-xctest --filter LargeModelTests $(ARGS)
 
-soak: ready ## long variants of tests: 200 killed writers, every allocation failing, a minute of mixed load under the thread sanitizer, other page and cache sizes
+soak: ready ## long variants of tests: 200 killed writers, every allocation failing, thousands of random sequences, a minute of mixed load under the thread sanitizer, other page and cache sizes
 	swift build --build-tests --quiet
+	RANDOM_SEQUENCES=100 swift test --skip-build --disable-xctest --filter '^MobileObjectsTests\.Random'
 	KILL_ROUNDS=200 FAULT_STEP=1 swift test --skip-build --disable-xctest --filter 'KilledWriterTests|FaultTests|ImportFaultsTests'
 	for sizes in '1024 10' '4096 10' '65536 10' '65536 200'; do \
 	    CORE_PAGE_SIZE=$${sizes% *} CORE_CACHE_PAGES=$${sizes#* } swift test --skip-build --disable-xctest --filter '^(MobileCoreTests|MobileStoreTests)\.'; done

@@ -5,7 +5,7 @@ import Testing
 
 /// Random changes of pictures here and on the server, with answers in every order: what is accepted last is what the row has.
 @Suite struct RandomLargeValueTests {
-    @Test("large values: the last picture that the server accepted is the row's, before any import tells it", arguments: 0..<24)
+    @Test("large values: the last picture that the server accepted is the row's, before any import tells it", arguments: RandomSequences.seeds(24))
     func sequence(seed: UInt64) throws {
         var run = try PictureRun(seed: seed)
         for round in 0..<8 {

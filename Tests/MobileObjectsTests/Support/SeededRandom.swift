@@ -1,3 +1,12 @@
+import Foundation
+
+/// How many random sequences a test runs; `RANDOM_SEQUENCES=100` makes it a hundred times as many, as `make soak` does.
+enum RandomSequences {
+    static func seeds(_ count: UInt64) -> Range<UInt64> {
+        0..<count * (ProcessInfo.processInfo.environment["RANDOM_SEQUENCES"].flatMap { UInt64($0) } ?? 1)
+    }
+}
+
 /// Random numbers that come again for the same seed (SplitMix64).
 struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
