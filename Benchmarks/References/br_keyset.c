@@ -1,10 +1,8 @@
 #include "br_keyset.h"
 
-#include <inttypes.h>
-#include <sqlite3.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "br_connection.h"
 #include "br_read_column.h"
 
 struct br_keyset {
@@ -15,22 +13,18 @@ struct br_keyset {
 
 br_keyset *br_keyset_open(const char *path, int64_t cache_bytes, const char *select, char *message, size_t message_size)
 {
-    char settings[128];
     br_keyset *result = calloc(1, sizeof *result);
     if (result == NULL) {
         snprintf(message, message_size, "out of memory");
         return NULL;
     }
-    snprintf(settings, sizeof settings, "PRAGMA cache_size=-%" PRId64 "; PRAGMA mmap_size=0", cache_bytes / 1024);
-    if (sqlite3_open_v2(path, &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
-        && sqlite3_exec(result->db, settings, NULL, NULL, NULL) == SQLITE_OK
-        && sqlite3_prepare_v3(result->db, select, -1, SQLITE_PREPARE_PERSISTENT, &result->statement, NULL) == SQLITE_OK) {
-        result->columns = sqlite3_column_count(result->statement);
-        return result;
+    result->db = br_connect(path, cache_bytes, message, message_size);
+    if (result->db == NULL || !br_prepare(result->db, select, &result->statement, message, message_size)) {
+        br_keyset_close(result);
+        return NULL;
     }
-    snprintf(message, message_size, "%s: %s", path, sqlite3_errmsg(result->db));
-    br_keyset_close(result);
-    return NULL;
+    result->columns = sqlite3_column_count(result->statement);
+    return result;
 }
 
 bool br_keyset_run(br_keyset *keyset, int page_rows, int64_t *rows, int64_t *selects, uint64_t *sum)

@@ -1,10 +1,8 @@
 #include "br_merge.h"
 
-#include <inttypes.h>
-#include <sqlite3.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "br_connection.h"
 #include "br_read_column.h"
 
 struct br_merge {
@@ -15,21 +13,18 @@ struct br_merge {
 br_merge *br_merge_open(const char *path, int64_t cache_bytes, const char *parents, const char *children, char *message,
                         size_t message_size)
 {
-    char settings[128];
     br_merge *result = calloc(1, sizeof *result);
     if (result == NULL) {
         snprintf(message, message_size, "out of memory");
         return NULL;
     }
-    snprintf(settings, sizeof settings, "PRAGMA cache_size=-%" PRId64 "; PRAGMA mmap_size=0", cache_bytes / 1024);
-    if (sqlite3_open_v2(path, &result->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
-        && sqlite3_exec(result->db, settings, NULL, NULL, NULL) == SQLITE_OK
-        && sqlite3_prepare_v3(result->db, parents, -1, SQLITE_PREPARE_PERSISTENT, &result->parents, NULL) == SQLITE_OK
-        && sqlite3_prepare_v3(result->db, children, -1, SQLITE_PREPARE_PERSISTENT, &result->children, NULL) == SQLITE_OK)
-        return result;
-    snprintf(message, message_size, "%s: %s", path, sqlite3_errmsg(result->db));
-    br_merge_close(result);
-    return NULL;
+    result->db = br_connect(path, cache_bytes, message, message_size);
+    if (result->db == NULL || !br_prepare(result->db, parents, &result->parents, message, message_size)
+        || !br_prepare(result->db, children, &result->children, message, message_size)) {
+        br_merge_close(result);
+        return NULL;
+    }
+    return result;
 }
 
 static uint64_t read_row(sqlite3_stmt *statement, int columns)

@@ -1,33 +1,10 @@
 #include "br_object.h"
 
-#include <inttypes.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "br_connection.h"
 #include "br_read_column.h"
-
-/// Opens an existing database. NULL when something fails; `message` then says what.
-static sqlite3 *open_database(const char *path, int64_t cache_bytes, char *message, size_t message_size)
-{
-    sqlite3 *db = NULL;
-    char settings[160];
-    snprintf(settings, sizeof settings, "PRAGMA synchronous=NORMAL; PRAGMA mmap_size=0; PRAGMA cache_size=-%" PRId64, cache_bytes / 1024);
-    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
-        && sqlite3_exec(db, settings, NULL, NULL, NULL) == SQLITE_OK)
-        return db;
-    snprintf(message, message_size, "%s: %s", path, sqlite3_errmsg(db));
-    sqlite3_close(db);
-    return NULL;
-}
-
-static bool prepare(sqlite3 *db, const char *sql, sqlite3_stmt **statement, char *message, size_t message_size)
-{
-    if (sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) == SQLITE_OK)
-        return true;
-    snprintf(message, message_size, "%s", sqlite3_errmsg(db));
-    return false;
-}
 
 struct br_find {
     sqlite3 *db;
@@ -41,8 +18,8 @@ br_find *br_find_open(const char *path, int64_t cache_bytes, const char *select,
         snprintf(message, message_size, "out of memory");
         return NULL;
     }
-    result->db = open_database(path, cache_bytes, message, message_size);
-    if (result->db != NULL && prepare(result->db, select, &result->statement, message, message_size))
+    result->db = br_connect(path, cache_bytes, message, message_size);
+    if (result->db != NULL && br_prepare(result->db, select, &result->statement, message, message_size))
         return result;
     br_find_close(result);
     return NULL;
@@ -93,12 +70,12 @@ br_save *br_save_open(const char *path, int64_t cache_bytes, const br_save_state
         snprintf(message, message_size, "out of memory");
         return NULL;
     }
-    sqlite3 *const db = result->db = open_database(path, cache_bytes, message, message_size);
-    if (db != NULL && prepare(db, "BEGIN IMMEDIATE", &result->begin, message, message_size)
-        && prepare(db, statements->keep, &result->keep, message, message_size)
-        && prepare(db, statements->note, &result->note, message, message_size)
-        && prepare(db, statements->update, &result->update, message, message_size)
-        && prepare(db, "COMMIT", &result->commit, message, message_size))
+    sqlite3 *const db = result->db = br_connect(path, cache_bytes, message, message_size);
+    if (db != NULL && br_prepare(db, "BEGIN IMMEDIATE", &result->begin, message, message_size)
+        && br_prepare(db, statements->keep, &result->keep, message, message_size)
+        && br_prepare(db, statements->note, &result->note, message, message_size)
+        && br_prepare(db, statements->update, &result->update, message, message_size)
+        && br_prepare(db, "COMMIT", &result->commit, message, message_size))
         return result;
     br_save_close(result);
     return NULL;

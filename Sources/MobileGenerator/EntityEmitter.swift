@@ -212,46 +212,45 @@ struct EntityEmitter: Emitter {
     private func emitColumns(to text: inout SwiftText) {
         text.line()
         text.line("// MARK: Queries")
-        text.line()
-        guard let first = stored.first?.attribute.name else {
-            text.documentation("There are no attributes that queries can compare.")
-            text.line("public struct Columns: Sendable {}")
-            text.documentation("No attributes, for queries.")
-            text.line("public static let columns = Columns()")
-            return
+        let members = stored.map { index, attribute in
+            let type = type(attribute).name, name = attribute.name
+            return PathMember(name: name, type: type, value: "Column<\(self.name), \(type)>(\(index), \(SwiftText.literal(name)))")
         }
-        text.documentation("The attributes that queries can compare, as the root of key paths: `\\.\(SwiftNames.member(first))`.")
-        text.block("public struct Columns: Sendable") { text in
-            for (index, attribute) in stored {
-                let type = type(attribute)
-                text.documentation("`\(attribute.name)`: \(type.name).")
-                text.line(
-                    "public let \(SwiftNames.memberInCode(attribute.name)) = Column<\(name), \(type.name)>(\(index), \(SwiftText.literal(attribute.name)))"
-                )
-            }
-        }
-        text.documentation("The attributes, for queries.")
-        text.line("public static let columns = Columns()")
+        emitPaths(
+            "Columns", "The attributes", "that queries can compare", none: "There are no attributes that queries can compare.", members, to: &text)
     }
 
     private func emitRelationshipPaths(to text: inout SwiftText) {
+        let members = object.relationships.enumerated().map { index, relationship in
+            let type = type(relationship.target), name = relationship.name
+            return PathMember(name: name, type: type, value: "Relationship<\(self.name), \(type)>(\(index), \(SwiftText.literal(name)))")
+        }
+        emitPaths("Relationships", "The relationships", "that queries can read along", none: "The class has no relationships.", members, to: &text)
+    }
+
+    private struct PathMember {
+        let name: String
+        let type: String
+        let value: String
+    }
+
+    /// A type whose properties are the roots of key paths in queries, and its only value.
+    private func emitPaths(_ type: String, _ what: String, _ use: String, none: String, _ members: [PathMember], to text: inout SwiftText) {
         text.line()
-        guard let first = object.relationships.first else {
-            text.documentation("The class has no relationships.")
-            text.line("public struct Relationships: Sendable {}")
-            text.documentation("None.")
-            text.line("public static let relationships = Relationships()")
-            return
-        }
-        text.documentation("The relationships that queries can read along, as the root of key paths: `\\.\(SwiftNames.member(first.name))`.")
-        text.block("public struct Relationships: Sendable") { text in
-            for (index, relationship) in object.relationships.enumerated() {
-                let member = SwiftNames.memberInCode(relationship.name), name = SwiftText.literal(relationship.name)
-                text.documentation("`\(relationship.name)`: \(type(relationship.target)).")
-                text.line("public let \(member) = Relationship<\(self.name), \(type(relationship.target))>(\(index), \(name))")
+        if let first = members.first {
+            text.documentation("\(what) \(use), as the root of key paths: `\\.\(SwiftNames.member(first.name))`.")
+            text.block("public struct \(type): Sendable") { text in
+                for member in members {
+                    text.documentation("`\(member.name)`: \(member.type).")
+                    text.line("public let \(SwiftNames.memberInCode(member.name)) = \(member.value)")
+                }
             }
+            text.documentation("\(what), for queries.")
+        } else {
+            text.documentation(none)
+            text.line("public struct \(type): Sendable {}")
+            text.documentation("None.")
         }
-        text.documentation("The relationships, for queries.")
-        text.line("public static let relationships = Relationships()")
+        text.line("public static let \(type.lowercased()) = \(type)()")
     }
 }
