@@ -13,6 +13,8 @@ public struct CryptoError: Error, Sendable, CustomStringConvertible {
         public static let badParameter = Code(rawValue: "badParameter")
         /// A text that is no encoded verifier.
         public static let malformed = Code(rawValue: "malformed")
+        /// What was sealed is opened with another key or other associated data, or it was changed.
+        public static let notAuthentic = Code(rawValue: "notAuthentic")
         /// The cryptographic library refused, such as without a source of randomness.
         public static let library = Code(rawValue: "library")
     }
@@ -35,6 +37,7 @@ public struct CryptoError: Error, Sendable, CustomStringConvertible {
         case MCR_OK: return
         case MCR_ERROR_NO_MEMORY: throw CryptoError(.noMemory, "\(action): no memory")
         case MCR_ERROR_PARAMETER: throw CryptoError(.badParameter, "\(action): these parameters are not possible")
+        case MCR_ERROR_AUTHENTICATION: throw CryptoError(.notAuthentic, "\(action): another key, or it was changed")
         default: throw CryptoError(.library, "\(action): libcrypto refused")
         }
     }

@@ -24,12 +24,13 @@ extern "C" {
 /// What became of a call.
 typedef enum mcr_status {
     MCR_OK = 0,
-    MCR_ERROR_NO_MEMORY = 1,  ///< an allocation failed
-    MCR_ERROR_PARAMETER = 2,  ///< scrypt: parameters that are no valid ones, or need more memory than allowed
-    MCR_ERROR_LIBRARY = 3     ///< libcrypto refused, such as without a source of randomness
+    MCR_ERROR_NO_MEMORY = 1,      ///< an allocation failed
+    MCR_ERROR_PARAMETER = 2,      ///< scrypt: parameters that are no valid ones, or need more memory than allowed; GCM: too long a message
+    MCR_ERROR_LIBRARY = 3,        ///< libcrypto refused, such as without a source of randomness
+    MCR_ERROR_AUTHENTICATION = 4  ///< what was sealed is opened with another key, nonce or associated data, or was changed
 } mcr_status;
 
-enum { MCR_SHA256_SIZE = 32 };
+enum { MCR_SHA256_SIZE = 32, MCR_AES128_KEY_SIZE = 16, MCR_GCM_NONCE_SIZE = 12, MCR_GCM_TAG_SIZE = 16 };
 
 /// Fills `bytes` with `length` random bytes from the system's generator for secrets.
 /// Fails with MCR_ERROR_LIBRARY; the content of `bytes` is then undefined and must not be used.
@@ -42,6 +43,24 @@ mcr_status mcr_scrypt(const uint8_t *MCR_NULLABLE password, size_t password_leng
 
 /// Whether two secrets of equal length are the same, in a time that does not tell where they differ.
 bool mcr_equal(const uint8_t *MCR_NULLABLE left, const uint8_t *MCR_NULLABLE right, size_t length);
+
+/// Encrypts and authenticates `length` bytes of `text` with AES-128-GCM (NIST SP 800-38D); `data` is authenticated along with them, not
+/// encrypted. `sealed` gets `length` bytes and may be `text` itself; `tag` gets the proof. A nonce must never be used twice with one key.
+/// Fails with MCR_ERROR_PARAMETER (more than 2^36 - 32 bytes), MCR_ERROR_NO_MEMORY, MCR_ERROR_LIBRARY; `sealed` and `tag` are then
+/// undefined.
+mcr_status mcr_aes128_gcm_seal(const uint8_t key[MCR_NONNULL MCR_AES128_KEY_SIZE], const uint8_t nonce[MCR_NONNULL MCR_GCM_NONCE_SIZE],
+                               const uint8_t *MCR_NULLABLE data, size_t data_length, const uint8_t *MCR_NULLABLE text, size_t length,
+                               uint8_t *MCR_NULLABLE sealed, uint8_t tag[MCR_NONNULL MCR_GCM_TAG_SIZE]);
+
+/// The reverse: `text` gets the `length` bytes that were sealed, and may be `sealed` itself. When it fails, `text` is overwritten with
+/// zeros. Fails with MCR_ERROR_AUTHENTICATION unless key, nonce, data, sealed bytes and tag are all those of one call of
+/// `mcr_aes128_gcm_seal`; otherwise as that.
+mcr_status mcr_aes128_gcm_open(const uint8_t key[MCR_NONNULL MCR_AES128_KEY_SIZE], const uint8_t nonce[MCR_NONNULL MCR_GCM_NONCE_SIZE],
+                               const uint8_t *MCR_NULLABLE data, size_t data_length, const uint8_t *MCR_NULLABLE sealed, size_t length,
+                               const uint8_t tag[MCR_NONNULL MCR_GCM_TAG_SIZE], uint8_t *MCR_NULLABLE text);
+
+/// Overwrites a secret that is not needed any more; no compiler leaves this out.
+void mcr_cleanse(void *MCR_NULLABLE bytes, size_t length);
 
 /// A running SHA-256.
 typedef struct mcr_sha256 mcr_sha256;
