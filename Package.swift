@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "MobileStore", targets: ["MobileStore"]),
         .library(name: "MobileObjects", targets: ["MobileObjects"]),
         .library(name: "MobileSync", targets: ["MobileSync"]),
+        .library(name: "MobileVault", targets: ["MobileVault"]),
         .library(name: "MobileServer", targets: ["MobileServer"]),
         .plugin(name: "MobileGenPlugin", targets: ["MobileGenPlugin"]),
         .executable(name: "mobile", targets: ["mobile"]),
@@ -56,12 +57,13 @@ let package = Package(
         .target(name: "MobileProtocol", dependencies: ["MobileStore", "MobileModel"], swiftSettings: swift),
 
         // The client's frameworks.
+        .target(name: "MobileVault", dependencies: ["MobileStore", "MobileCrypto"], swiftSettings: swift),
         .target(
             name: "MobileObjects", dependencies: ["MobileStore", "MobileModel"],
             resources: [.embedInCode("Errors/superr.bundle/en.lproj/ErrorMessages.strings")], swiftSettings: swift),
         .target(
             name: "MobileSync",
-            dependencies: ["MobileObjects", "MobileProtocol", "MobileTransport", "MobileCrypto", "MobileStore", "MobileModel"],
+            dependencies: ["MobileObjects", "MobileVault", "MobileProtocol", "MobileTransport", "MobileCrypto", "MobileStore", "MobileModel"],
             swiftSettings: swift),
 
         // The server.
@@ -123,11 +125,12 @@ let package = Package(
         .testTarget(
             name: "MobileServerTests",
             dependencies: ["MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "MobileCrypto", "SampleCRM"], swiftSettings: swift),
+        .testTarget(name: "MobileVaultTests", dependencies: ["MobileVault", "MobileCrypto", "MobileStore"], swiftSettings: swift),
         .testTarget(
             name: "MobileSyncTests",
             dependencies: [
                 "MobileSync", "MobileServer", "MobileTransport", "SimulatedServer", "MobileObjects", "MobileModel", "MobileProtocol", "MobileStore",
-                "MobileCrypto", "SampleCRM", "mobile",
+                "MobileCrypto", "MobileVault", "SampleCRM", "mobile",
             ],
             swiftSettings: swift),
     ],
