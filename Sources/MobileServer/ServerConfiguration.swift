@@ -14,8 +14,8 @@ public struct ServerConfiguration: Sendable {
     public var activationCodes: [String: String] = [:]
     /// How much work it is to check a password; default some 0.1 s. Verifiers that exist keep theirs.
     public var passwordParameters = PasswordVerifier.Parameters()
-    /// Settings that every device gets when it registers or logs in, by name.
-    public var applicationSettings: [String: String] = [:]
+    /// Settings that every device gets when it registers or logs in, by name. Default: ``defaultApplicationSettings``.
+    public var applicationSettings = ServerConfiguration.defaultApplicationSettings
     /// Surrogate keys in one grant, 1 to 1,000,000; default 10,000. A client gets a grant when it has less than half of that left.
     public var keyRangeSize: Int64 = 10_000
     /// Milliseconds since 1970, UTC; default the system's clock.
@@ -35,6 +35,16 @@ public struct ServerConfiguration: Sendable {
         self.packages = packages
         self.users = users
     }
+}
+
+extension ServerConfiguration {
+    /// What devices are told where nobody has set anything: the rules for the passwords of their vaults, switched off, with the defaults that
+    /// a vault has itself. SMP 2.3: the password policy of the default connection template.
+    public static let defaultApplicationSettings = [
+        "PWDPOLICY_ENABLED": "false", "PWDPOLICY_DEFAULT_PASSWORD_ALLOWED": "false", "PWDPOLICY_MIN_LENGTH": "0",
+        "PWDPOLICY_HAS_DIGITS": "false", "PWDPOLICY_HAS_UPPER": "false", "PWDPOLICY_HAS_LOWER": "false", "PWDPOLICY_HAS_SPECIAL": "false",
+        "PWDPOLICY_EXPIRES_IN_N_DAYS": "0", "PWDPOLICY_MIN_UNIQUE_CHARS": "0", "PWDPOLICY_LOCK_TIMEOUT": "0", "PWDPOLICY_RETRY_LIMIT": "0",
+    ]
 }
 
 /// One package as it is deployed: its model, and where its back ends are.

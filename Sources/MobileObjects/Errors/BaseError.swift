@@ -12,8 +12,8 @@ public import MobileStore
 ///         show(crm.message(of: error, locale: "de"))
 ///     } catch let error as any BaseError where error.recovery == .retry { retryLater() }
 public protocol BaseError: Error {
-    /// The number of this kind of failure among all modules: the key of its text. 1001 to 1999 the store, 2001 to 2999 objects; others are
-    /// documented numbers of synchronization. SMP 2.3: `errorCode`.
+    /// The number of this kind of failure among all modules: the key of its text. 1001 to 1999 the store, 2001 to 2999 objects,
+    /// 3001 to 3999 vaults; others are documented numbers of vaults' passwords and of synchronization. SMP 2.3: `errorCode`.
     var errorCode: Int { get }
     /// What was tried with which thing, what was found; one line in English, for developers and logs. See ``message(from:locale:)`` for users.
     var message: String { get }
