@@ -130,18 +130,35 @@ import Testing
         #expect(failure { try vaults.otherCRM() }?.reason == .doesNotExist)
     }
 
-    @Test("VLT-23: a try is in the file before its password is looked at, so that a process that ends in between has used it up")
+    @Test("VLT-23: a try is in the file before its password is looked at, and no answer is given without it")
     func countedFirst() throws {
-        try vault.setRetryLimit(3)
-        // A password is looked at after the count is stored: what a killed process leaves is a stored try and nothing else.
-        try vaults.change(#require(vaults.files().first)) { try $0.execute("UPDATE vault SET failed = 2") }
-        #expect(failure { try vaults.otherCRM().unlock("bad") }?.code == .retryLimitReached)
+        let file = try #require(vaults.files().first)
+        func failed() throws -> Int64? { try vaults.change(file) { try $0.first("SELECT failed FROM vault") }?.first?.integer }
+        let other = try vaults.otherCRM()
+        // Nothing can be written: the right password and a wrong one get the same answer.
+        try vaults.change(file) { try $0.execute("CREATE TRIGGER full BEFORE INSERT ON vault BEGIN SELECT RAISE(ABORT, 'full'); END") }
+        let answers = [failure { try other.unlock("good", salt: "salt") }, failure { try other.unlock("bad", salt: "salt") }]
+        #expect(answers.allSatisfy { $0?.code == .unwritable && $0?.reason == .ioWrite } && answers[0]?.message == answers[1]?.message)
+        #expect(try other.isLocked && failed() == 0)
+        // The success cannot be written: what is in the file by then is the try.
+        try vaults.change(file) {
+            try $0.execute(
+                "DROP TRIGGER full; CREATE TRIGGER full BEFORE INSERT ON vault WHEN NEW.failed = 0 BEGIN SELECT RAISE(ABORT, 'full'); END")
+        }
+        #expect(failure { try other.unlock("good", salt: "salt") }?.code == .unwritable)
+        #expect(try other.isLocked && failed() == 1)
+        try vaults.change(file) { try $0.execute("DROP TRIGGER full") }
+        try other.unlock("good", salt: "salt")
+        #expect(try failed() == 0)
+    }
 
-        let second = try vaults.crm()
-        try second.setRetryLimit(3)
+    @Test("VLT-23: when the process ended in the middle of the last try, there is none left, not even for the right password")
+    func lastTryBegun() throws {
+        try vault.setRetryLimit(3)
+        try vaults.change(#require(vaults.files().first)) { try $0.execute("UPDATE vault SET failed = 2") }
+        try vaults.otherCRM().unlock("good", salt: "salt")
         try vaults.change(#require(vaults.files().first)) { try $0.execute("UPDATE vault SET failed = 3") }
-        // The last try was begun: there is none left, not even for the right password.
-        #expect(failure { try second.unlock("good", salt: "salt") }?.code == .retryLimitReached)
+        #expect(failure { try vaults.otherCRM().unlock("good", salt: "salt") }?.code == .retryLimitReached)
         #expect(try vaults.files() == [])
     }
 
