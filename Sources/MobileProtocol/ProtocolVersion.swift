@@ -11,11 +11,15 @@ public enum Endpoint {
     public static let messages = "/mobile/v1/messages"
     /// `POST`: a frame stream up, a frame stream down.
     public static let synchronize = "/mobile/v1/synchronize"
+    /// `POST`: the XML of an end-to-end trace, which the server keeps.
+    public static let traces = "/mobile/v1/traces"
     /// `GET`: a ``ServerStatus`` as JSON; needs no session.
     public static let status = "/mobile/v1/status"
 
     /// The media type of frame streams.
     public static let frameContentType = "application/vnd.mobileobjects.frames"
+    /// The media type of traces.
+    public static let traceContentType = "application/xml"
     /// The media type of messages and of errors that are not even messages.
     public static let messageContentType = "application/json"
 }
@@ -30,6 +34,8 @@ public enum ProtocolLimit {
     public static let dataFrame = 65_536
     /// Bytes of one request or answer at ``Endpoint/messages``.
     public static let messages = 4 << 20
+    /// Bytes of one trace at ``Endpoint/traces``.
+    public static let trace = 4 << 20
 }
 
 /// The codes of replay results, log records, failures and errors. They are HTTP's where HTTP has one (checklist area ERR).

@@ -1,6 +1,6 @@
 /// How far a frame stream has come, and which frames may follow. Writer and reader both ask it.
 ///
-///     upload:     H ( O ( V D* E )* )* Z
+///     upload:     H L* ( O ( V D* E )* )* Z
 ///     download:   H ( K | L )* ( ( T D* E | V D* E )* G )* ( R | L )* Z
 ///
 /// A download may break off with `X` wherever a frame may begin, also before `H`. `Z` and `X` are last.
@@ -54,7 +54,7 @@ struct FrameOrder: Sendable {
     private var allowed: [FrameType] {
         switch place {
         case .start: direction == .upload ? [.header] : [.header, .failure]
-        case .operations(nil): [.operation, .streamEnd]
+        case .operations(nil): [.logRecords, .operation, .streamEnd]
         case .operations: [.operation, .largeValue, .streamEnd]
         case .prelude: [.keyRange, .logRecords, .table, .largeValue, .groupEnd, .replayResults, .streamEnd, .failure]
         case .group: [.table, .largeValue, .groupEnd, .failure]

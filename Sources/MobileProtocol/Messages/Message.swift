@@ -26,6 +26,8 @@ public struct MessageMethod: RawRepresentable, Hashable, Sendable {
     public static let resume = MessageMethod(rawValue: "resume")
     /// Asks for all data again; no content.
     public static let recover = MessageMethod(rawValue: "recover")
+    /// Hands over what the server asked for with ``ServerInquiry/performanceLog``; content ``ClientLogContent``.
+    public static let log = MessageMethod(rawValue: "log")
 
     /// The method of the answer that says yes.
     public var result: MessageMethod { MessageMethod(rawValue: rawValue + "Result") }

@@ -98,6 +98,50 @@ public struct SubscribeContent: WireValue, Hashable {
     }
 }
 
+/// The content of ``MessageMethod/log``: a part of a log that is kept on a device, for the server's domain log.
+public struct ClientLogContent: WireValue, Hashable {
+    /// One text of the log.
+    public struct Entry: WireValue, Hashable {
+        /// What it is called on the device; one that comes again under its name replaces the earlier one.
+        public var name: String
+        /// The text.
+        public var text: String
+
+        public init(name: String, text: String) { (self.name, self.text) = (name, text) }
+
+        public init(json: JSONValue) throws(ProtocolError) {
+            let members = try WireMembers(json, "log entry")
+            name = try members.string("name")
+            text = try members.string("text")
+        }
+
+        public var json: JSONValue { ["name": .string(name), "text": .string(text)] }
+    }
+
+    /// Which inquiry it answers.
+    public var inquiry: ServerInquiry
+    /// The texts; none where the device has none.
+    public var entries: [Entry]
+    /// Whether this completes the answer: a long log comes in several messages. Default true.
+    public var isLast: Bool
+
+    public init(inquiry: ServerInquiry, entries: [Entry], isLast: Bool = true) {
+        (self.inquiry, self.entries, self.isLast) = (inquiry, entries, isLast)
+    }
+
+    public init(json: JSONValue) throws(ProtocolError) {
+        let members = try WireMembers(json, "log")
+        inquiry = ServerInquiry(rawValue: try members.string("inquiry"))
+        entries = []
+        for entry in try members.array("entries") { entries.append(try Entry(json: entry)) }
+        isLast = try members.optionalBoolean("last") ?? true
+    }
+
+    public var json: JSONValue {
+        ["inquiry": .string(inquiry.rawValue), "entries": .array(entries.map(\.json)), "last": .boolean(isLast)]
+    }
+}
+
 /// The answer of ``Endpoint/status``.
 public struct ServerStatus: WireValue, Hashable {
     /// The server's name and release.

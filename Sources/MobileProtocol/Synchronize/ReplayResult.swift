@@ -50,15 +50,17 @@ public struct ReplayResult: WireValue, Hashable {
     }
 }
 
-/// One log record from the server: an element of an `L` frame's array, or of a message header's `log`. SMP 2.3: `SUPLogRecord`.
+/// One log record: an element of an `L` frame's array, or of a message header's `log`. SMP 2.3: `SUPLogRecord`.
 public struct LogRecordEntry: WireValue, Hashable {
     /// The levels of log records, from 1 (trace) to 7 (off).
     public enum Level: Int64, Sendable, CaseIterable {
         case trace = 1, debug, info, warn, error, fatal, off
     }
 
-    /// The record's own id, given by the server; nil lets the client give one.
+    /// The record's own id, given by whoever made it; nil, in what a server sends, lets the client give one.
     public var messageId: Int64?
+    /// Whether this tells that the record is deleted; nothing but ``messageId`` counts then. Default false.
+    public var isDeleted = false
     /// The record's level; default error.
     public var level: Level
     /// A ``ResultCode``.
@@ -94,23 +96,34 @@ public struct LogRecordEntry: WireValue, Hashable {
         self.timestamp = timestamp
     }
 
+    /// Tells that a record is deleted.
+    public init(deleted messageId: Int64) {
+        self.init(messageId: messageId, code: 0, message: "", component: "", timestamp: "")
+        isDeleted = true
+    }
+
     public init(json: JSONValue) throws(ProtocolError) {
         let members = try WireMembers(json, "log record")
-        messageId = try members.optionalInteger("messageId")
-        level = Level(rawValue: try members.optionalInteger("level", in: 1...7) ?? Level.error.rawValue) ?? .error
-        code = try members.integer("code")
-        eisCode = try members.optionalString("eisCode") ?? ""
-        message = try members.string("message")
-        component = try members.optionalString("component") ?? ""
-        entityKey = try members.optionalString("entityKey") ?? ""
-        operation = try members.optionalString("operation") ?? ""
-        requestId = try members.optionalString("requestId") ?? ""
-        timestamp = try members.optionalString("timestamp") ?? ""
+        if try members.optionalBoolean("deleted") ?? false {
+            self.init(deleted: try members.integer("messageId"))
+            return
+        }
+        self.init(
+            messageId: try members.optionalInteger("messageId"),
+            level: Level(rawValue: try members.optionalInteger("level", in: 1...7) ?? Level.error.rawValue) ?? .error,
+            code: try members.integer("code"), eisCode: try members.optionalString("eisCode") ?? "", message: try members.string("message"),
+            component: try members.optionalString("component") ?? "", entityKey: try members.optionalString("entityKey") ?? "",
+            operation: try members.optionalString("operation") ?? "", requestId: try members.optionalString("requestId") ?? "",
+            timestamp: try members.optionalString("timestamp") ?? "")
     }
 
     public var json: JSONValue {
         var members = JSONObject()
         members.set("messageId", messageId)
+        guard !isDeleted else {
+            members["deleted"] = .boolean(true)
+            return .object(members)
+        }
         members["level"] = .integer(level.rawValue)
         members["code"] = .integer(code)
         members["eisCode"] = .string(eisCode)

@@ -85,6 +85,21 @@ public struct SynchronizeHeader: WireValue, Hashable {
     }
 }
 
+/// Something that the server's administrator wants from a client, which answers with a message.
+public struct ServerInquiry: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The summaries of the interactions that were measured on the device; answered by ``MessageMethod/log``. SMP 2.3: *Get Trace*.
+    public static let performanceLog = ServerInquiry(rawValue: "performanceLog")
+}
+
+/// The group that every package has without naming it: its log records.
+public enum SystemGroup {
+    /// `system`; no group of a model has this name.
+    public static let name = "system"
+}
+
 /// The first frame of a download.
 public struct SynchronizeAnswer: WireValue, Hashable {
     /// The protocol's version, see ``ProtocolVersion``.
@@ -95,12 +110,15 @@ public struct SynchronizeAnswer: WireValue, Hashable {
     public var groups: [String]
     /// How many operations of this upload the server has a result for; the results follow in `R` frames.
     public var operations: Int64
+    /// What the server's administrator asks this client for, such as ``ServerInquiry/performanceLog``. A client skips what it does not know.
+    public var inquiries: [ServerInquiry]
 
-    public init(package: String, groups: [String] = [], operations: Int64 = 0) {
+    public init(package: String, groups: [String] = [], operations: Int64 = 0, inquiries: [ServerInquiry] = []) {
         version = ProtocolVersion.current
         self.package = package
         self.groups = groups
         self.operations = operations
+        self.inquiries = inquiries
     }
 
     public init(json: JSONValue) throws(ProtocolError) {
@@ -109,13 +127,16 @@ public struct SynchronizeAnswer: WireValue, Hashable {
         package = try members.string("pkg")
         groups = try members.isAbsent("groups") ? [] : members.strings("groups")
         operations = try members.optionalInteger("operations", in: 0 ... .max) ?? 0
+        inquiries = try members.isAbsent("inquiries") ? [] : members.strings("inquiries").map(ServerInquiry.init(rawValue:))
     }
 
     public var json: JSONValue {
-        [
+        var members: JSONObject = [
             "version": .integer(version), "pkg": .string(package), "groups": .array(groups.map { .string($0) }),
             "operations": .integer(operations),
         ]
+        if !inquiries.isEmpty { members["inquiries"] = .array(inquiries.map { .string($0.rawValue) }) }
+        return .object(members)
     }
 }
 

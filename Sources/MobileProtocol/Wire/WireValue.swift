@@ -84,6 +84,13 @@ struct WireMembers {
         isAbsent(key) ? nil : try integer(key, in: range)
     }
 
+    func optionalBoolean(_ key: String) throws(ProtocolError) -> Bool? {
+        guard !isAbsent(key) else { return nil }
+        let value = try value(key, "a boolean")
+        guard case .boolean(let boolean) = value else { throw unexpected(key, "a boolean", value) }
+        return boolean
+    }
+
     func array(_ key: String) throws(ProtocolError) -> [JSONValue] {
         let value = try value(key, "an array")
         guard let array = value.array else { throw unexpected(key, "an array", value) }

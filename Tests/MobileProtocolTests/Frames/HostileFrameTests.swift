@@ -52,6 +52,7 @@ import Testing
         Case("two headers", .download, [("H", answer)], Samples.frame("H", answer), .malformedFrame, at: 0),
         Case("an error up", .upload, [], Samples.frame("X", #"{"code":500}"#), .malformedFrame, at: 0),
         Case("an operation down", .download, [("H", answer)], Samples.frame("O", operation), .malformedFrame, at: 0),
+        Case("log records behind an operation", .upload, [("H", header), ("O", operation)], Samples.frame("L", "[]"), .malformedFrame, at: 0),
         Case("rows up", .upload, [("H", header)], Samples.frame("T", table), .malformedFrame, at: 0),
         Case("value without operation", .upload, [("H", header)], Samples.frame("V", value("1", #""operation":5"#)), .malformedFrame, at: 0),
         Case("data outside of a part", .download, [("H", answer)], Samples.frame("D", "x"), .malformedFrame, at: 0),

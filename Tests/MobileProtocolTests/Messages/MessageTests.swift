@@ -105,4 +105,25 @@ import Testing
     func recoverableCodes() {
         #expect((100...600).filter { ResultCode.isRecoverable($0) } == [409, 503])
     }
+
+    @Test("a record of a log, a deletion of one, and a part of a device's log keep their form; what is incomplete is refused")
+    func logs() throws {
+        let record = LogRecordEntry(messageId: 1 << 62 | 1, level: .warn, code: 9999, message: "visited", component: "CRM", timestamp: "")
+        #expect(try LogRecordEntry(parsing: record.bytes) == record && !record.isDeleted)
+        let deletion = LogRecordEntry(deleted: 88)
+        #expect(deletion.json.description == #"{"messageId":88,"deleted":true}"#)
+        #expect(try LogRecordEntry(parsing: deletion.bytes) == deletion)
+        let content = ClientLogContent(inquiry: .performanceLog, entries: [.init(name: "visit", text: "Total: ...")], isLast: false)
+        #expect(content.json.description == #"{"inquiry":"performanceLog","entries":[{"name":"visit","text":"Total: ..."}],"last":false}"#)
+        #expect(try ClientLogContent(parsing: content.bytes) == content)
+        #expect(try ClientLogContent(parsing: Array(#"{"inquiry":"x","entries":[]}"#.utf8)).isLast)
+        let answer = SynchronizeAnswer(package: "CRM:1.0", inquiries: [.performanceLog, ServerInquiry(rawValue: "later")])
+        #expect(try SynchronizeAnswer(parsing: answer.bytes) == answer)
+        for bad in [#"{"deleted":true}"#, #"{"messageId":1,"deleted":1,"code":1,"message":""}"#, #"{"messageId":1,"deleted":false}"#] {
+            #expect(#expect(throws: ProtocolError.self) { try LogRecordEntry(parsing: Array(bad.utf8)) }?.code == .invalidContent, "\(bad)")
+        }
+        for bad in [#"{"entries":[]}"#, #"{"inquiry":"x"}"#, #"{"inquiry":"x","entries":[{"name":"a"}]}"#] {
+            #expect(#expect(throws: ProtocolError.self) { try ClientLogContent(parsing: Array(bad.utf8)) }?.code == .invalidContent, "\(bad)")
+        }
+    }
 }
