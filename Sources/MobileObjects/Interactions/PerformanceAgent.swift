@@ -106,6 +106,19 @@ public final class PerformanceAgent: Sendable {
 
     // MARK: The report
 
+    /// The summaries that were written to the directory and are still there, by their names.
+    /// - Throws: ``ObjectError/Code/file`` for a directory or file that cannot be read.
+    package func summaries() throws -> [(name: String, text: String)] {
+        guard let directory, FileManager.default.fileExists(atPath: directory.path) else { return [] }
+        do {
+            return try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
+                .filter { $0.pathExtension == "txt" }.sorted { $0.lastPathComponent < $1.lastPathComponent }
+                .map { (name: $0.deletingPathExtension().lastPathComponent, text: String(decoding: try Data(contentsOf: $0), as: UTF8.self)) }
+        } catch {
+            throw ObjectError(.file, "read the summaries of interactions in \"\(directory.path)\": \(error.localizedDescription)", cause: error)
+        }
+    }
+
     private func write(_ summary: InteractionSummary, to directory: URL) throws {
         let name = String(summary.name.map { $0.isLetter || $0.isNumber || " -_.".contains($0) ? $0 : "_" }.prefix(100))
         var file = directory.appending(path: (name.isEmpty || name.hasPrefix(".") ? "_" : "") + name + ".txt"), number = 1

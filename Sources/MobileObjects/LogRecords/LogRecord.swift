@@ -52,6 +52,9 @@ public struct LogRecord: Sendable, Identifiable {
 
     let database: PackageDatabase
 
+    /// Records that are made here have ids from here on; those of the server are ids of operations, which never grow so far.
+    static let firstLocalID: Int64 = 1 << 62 | 1
+
     /// level, code, eisCode, message, component, entityKey, operation, requestId, timestamp: the documented line.
     public var line: String {
         [
@@ -73,7 +76,7 @@ public struct LogRecord: Sendable, Identifiable {
     }
 
     /// Makes the record ready for the server: one of this client is uploaded with the next synchronization; of one that the server sent and
-    /// that was deleted here the deletion is told. SMP 2.3: `submitPending` of the record.
+    /// that was deleted here the deletion is told, and the server deletes it too. SMP 2.3: `submitPending` of the record.
     /// - Throws: ``ObjectError/Code/notSaved`` for a record that was never saved, ``ObjectError/Code/store``.
     public func submitPending() throws {
         let id = try savedID()
@@ -91,7 +94,7 @@ public struct LogRecord: Sendable, Identifiable {
         return messageID
     }
 
-    /// Removes the record here; handled records of operations are the client's to clean up.
+    /// Removes the record here; handled records of operations are the client's to clean up. The server hears of it after `submitPending()`.
     /// - Throws: ``ObjectError/Code/store``.
     public func delete() throws {
         let id = messageID
@@ -192,39 +195,46 @@ extension Entity {
 private enum LogRecordSQL {
     private static let columns = """
         SELECT "message_id", "level", "code", "eis_code", "message", "component", "entity_key", "operation", "request_id", "timestamp", "origin"
-        FROM "_log_record" WHERE "state" <> 3
+        FROM "_log_record" WHERE "state" < 3
         """
-    static let keys = "SELECT DISTINCT \"entity_key\" FROM \"_log_record\" WHERE \"component\" = ?1 AND \"entity_key\" <> '' AND \"state\" <> 3"
-    static let all = columns + " ORDER BY \"message_id\" DESC"
-    static let ofRow = columns + " AND \"component\" = ?1 AND \"entity_key\" = ?2 ORDER BY \"message_id\" DESC"
+    static let keys = "SELECT DISTINCT \"entity_key\" FROM \"_log_record\" WHERE \"component\" = ?1 AND \"entity_key\" <> '' AND \"state\" < 3"
+    static let all = columns + " ORDER BY \"timestamp\" DESC, \"message_id\" DESC"
+    static let ofRow = columns + " AND \"component\" = ?1 AND \"entity_key\" = ?2 ORDER BY \"timestamp\" DESC, \"message_id\" DESC"
 }
 
 extension Transaction {
-    /// Writes a record; one with the id of an existing one replaces it, so a record that is sent twice is there once.
+    /// Writes a record. One with the id of an existing one replaces it, so a record that is sent twice is there once; one that was deleted here
+    /// stays so.
     @discardableResult
     package func store(_ record: LogRecord) throws -> Int64 {
+        let id = record.messageID == 0 ? try PackageSettings(connection).next(.logRecord, atLeast: LogRecord.firstLocalID) : record.messageID
         try connection.execute(
             """
-            INSERT OR REPLACE INTO "_log_record" ("message_id", "level", "code", "eis_code", "message", "component", "entity_key", "operation",
+            INSERT INTO "_log_record" ("message_id", "level", "code", "eis_code", "message", "component", "entity_key", "operation",
                 "request_id", "timestamp", "origin", "state") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0)
+            ON CONFLICT ("message_id") DO UPDATE SET "level" = excluded."level", "code" = excluded."code", "eis_code" = excluded."eis_code",
+                "message" = excluded."message", "component" = excluded."component", "entity_key" = excluded."entity_key",
+                "operation" = excluded."operation", "request_id" = excluded."request_id", "timestamp" = excluded."timestamp", "state" = 0
+            WHERE "origin" = excluded."origin" AND "state" < 3
             """,
             [
-                record.messageID == 0 ? .null : .integer(record.messageID), .integer(Int64(record.level.rawValue)), .integer(Int64(record.code)),
-                Value(record.eisCode), .text(record.message), .text(record.component), .text(record.entityKey), .text(record.operation),
-                .text(record.requestID), .text(ISO8601Text.text(record.timestamp)), .integer(record.isFromClient ? 1 : 0),
+                .integer(id), .integer(Int64(record.level.rawValue)), .integer(Int64(record.code)), Value(record.eisCode), .text(record.message),
+                .text(record.component), .text(record.entityKey), .text(record.operation), .text(record.requestID),
+                .text(ISO8601Text.text(record.timestamp)), .integer(record.isFromClient ? 1 : 0),
             ])
-        return connection.lastInsertedKey
+        return id
     }
 
     fileprivate func submitLogRecords(_ id: Int64? = nil) throws {
         try connection.execute(
             "UPDATE \"_log_record\" SET \"state\" = 1 WHERE \"origin\" = 1 AND \"state\" = 0 AND (?1 IS NULL OR \"message_id\" = ?1)",
             [Value(id)])
+        try connection.execute("UPDATE \"_log_record\" SET \"state\" = 4 WHERE \"message_id\" = ?1 AND \"state\" = 3", [Value(id)])
     }
 
     fileprivate func deleteLogRecord(_ id: Int64) throws {
         // The server's records keep a mark until the server was told; the client's own just go.
         try connection.execute("DELETE FROM \"_log_record\" WHERE \"message_id\" = ?1 AND \"origin\" = 1", [.integer(id)])
-        try connection.execute("UPDATE \"_log_record\" SET \"state\" = 3 WHERE \"message_id\" = ?1", [.integer(id)])
+        try connection.execute("UPDATE \"_log_record\" SET \"state\" = 3 WHERE \"message_id\" = ?1 AND \"state\" < 3", [.integer(id)])
     }
 }

@@ -77,7 +77,8 @@ extension RecordTable {
             ("message", .string, "\"message\""), ("component", .string, "\"component\""), ("entityKey", .string, "\"entity_key\""),
             ("operation", .string, "\"operation\""), ("requestId", .string, "\"request_id\""), ("timestamp", .dateTime, "\"timestamp\""),
             ("isFromClient", .boolean, "\"origin\""),
-        ], from: FrameworkTables.logRecords, where: "\"state\" <> 3", order: [OrderTerm(sql: "c0", isDescending: true)])
+        ], from: FrameworkTables.logRecords, where: "\"state\" < 3",
+        order: [OrderTerm(sql: "c9", isDescending: true), OrderTerm(sql: "c0", isDescending: true)])
 }
 
 extension PackageDatabase {

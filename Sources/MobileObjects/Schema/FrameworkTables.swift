@@ -24,7 +24,8 @@ enum FrameworkTables {
             PRIMARY KEY ("operation", "attribute"))
         """,
         "CREATE INDEX \"_outbox_large_value\" ON \"_outbox_large\" (\"value\")",
-        // `origin`: 0 the server, 1 this device. `state`: 0 as the server has it, 1 to be submitted, 2 submitted, 3 deleted here.
+        // `origin`: 0 the server, 1 this device. `state`: 0 as it was made, 1 to be uploaded, 2 uploaded, 3 deleted here, 4 the deletion is to
+        // be uploaded.
         """
         CREATE TABLE "_log_record" (
             "message_id" INTEGER PRIMARY KEY, "level" INTEGER NOT NULL, "code" INTEGER NOT NULL, "eis_code" TEXT, "message" TEXT NOT NULL,

@@ -17,6 +17,8 @@ struct PackageSettings {
         case localKey = "local_key"
         /// Operations with smaller ids are settled; never needed twice.
         case settledBelow = "settled_below"
+        /// The last id that was given to a log record here; never given twice, because the server keeps what was uploaded under it.
+        case logRecord = "log_record"
         /// Whether the package is subscribed: 1.
         case subscribed
         /// Whether the change log is written: 1.

@@ -20,12 +20,14 @@ public enum E2ETraceLevel: Int, Sendable, Hashable, CaseIterable {
 ///     try application.traceService.startTrace()
 ///     try await crm.synchronize()
 ///     let transaction = try application.traceService.stopTrace()        // keep it: the service forgets it
+///     try await application.traceService.uploadTrace(transaction)       // of MobileSync
 ///
 /// Any thread may use it. SMP 2.3: `SUPE2ETraceService`, `SUPE2ETraceServiceImpl`.
 public final class E2ETraceService: Sendable {
     private struct State {
         var level = E2ETraceLevel.low
         var transaction: BusinessTransaction?
+        var uploader: (@Sendable ([UInt8]) throws -> Void)?
     }
 
     private let state = Mutex(State())
@@ -71,6 +73,15 @@ public final class E2ETraceService: Sendable {
         }
         guard let transaction else { throw ObjectError(.misuse, "stop of a trace: none is running; start one first") }
         return Array(transaction.xml(level: level, ended: ended).utf8)
+    }
+
+    // MARK: Upload
+
+    /// Sends a document to the server, and throws what went wrong; nil where no application uses the service. The application that was made last with
+    /// it counts.
+    package var uploader: (@Sendable ([UInt8]) throws -> Void)? {
+        get { state.withLock { $0.uploader } }
+        set { state.withLock { $0.uploader = newValue } }
     }
 
     // MARK: Requests

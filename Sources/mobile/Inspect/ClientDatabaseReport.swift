@@ -83,7 +83,8 @@ private struct Facts {
             #"SELECT "id", "entity", "sk", "change", "operation", "batch", length("attributes") FROM "_outbox" ORDER BY "id" LIMIT ?1"#, [limit])
         logRecordCount = try Self.count(#"SELECT count(*) FROM "_log_record""#, connection)
         logRecords = try connection.rows(
-            #"SELECT "timestamp", "code", "component", "entity_key", "message" FROM "_log_record" ORDER BY "message_id" DESC LIMIT ?1"#, [limit])
+            #"SELECT "timestamp", "code", "component", "entity_key", "message" FROM "_log_record" ORDER BY "timestamp" DESC, "message_id" DESC LIMIT ?1"#,
+            [limit])
         groups = try connection.rows(#"SELECT "name", "synchronized" FROM "_group" ORDER BY "name""#)
         subscriptions = try connection.rows(#"SELECT "entity", "parameters" FROM "_subscription" ORDER BY "id" LIMIT ?1"#, [limit])
     }

@@ -56,7 +56,7 @@ enum SyntheticAttribute: String, CaseIterable {
         case .hasLogRecords:
             """
             EXISTS (SELECT 1 FROM "_log_record" WHERE "component" = \(component(entity.serverName)) \
-            AND "entity_key" = CAST(\(source)."_sk" AS TEXT) AND "state" <> 3)
+            AND "entity_key" = CAST(\(source)."_sk" AS TEXT) AND "state" < 3)
             """
         }
     }
