@@ -16,6 +16,10 @@ public final class MobileServer: Sendable {
     private let database: Database
     private let accounts: Accounts
     private let packages: [ServedPackage]
+    private let domainLog: DomainLog
+    private let traces: TraceStore
+    /// What an administrator does with log records, logs and traces.
+    public let administration: ServerAdministration
 
     /// Opens the cache and deploys the packages: their back ends are opened and checked against the models.
     /// - Throws: ``ServerError`` that names the file, object, table or column that is wrong. Nothing stays open then.
@@ -23,31 +27,20 @@ public final class MobileServer: Sendable {
         guard (1...1_000_000).contains(configuration.keyRangeSize) else {
             throw ServerError(.configuration, "key range size \(configuration.keyRangeSize): use 1 to 1,000,000")
         }
+        try configuration.checkLogs()
         self.configuration = configuration
         let deployed = try configuration.packages.map { try PackageDeployer($0).deploy() }
         for (index, package) in deployed.enumerated() where deployed[..<index].contains(where: { $0.identifier == package.identifier }) {
             throw ServerError(.configuration, "package \"\(package.identifier)\": deployed twice")
         }
-        database = try Self.openCache(configuration.cachePath)
+        database = try CacheSchema.open(configuration.cachePath, createsFile: true)
         let database = database
+        administration = ServerAdministration(database, configuration)
+        domainLog = DomainLog(database: database, clock: configuration.clock)
+        traces = TraceStore(database: database, clock: configuration.clock)
         accounts = Accounts(database: database, configuration: configuration)
         packages = try deployed.map { try ServedPackage($0, database: database, configuration: configuration) }
         for (name, password) in configuration.users.sorted(by: { $0.key < $1.key }) { try accounts.setUser(name, password: password) }
-    }
-
-    private static func openCache(_ path: String) throws -> Database {
-        var profile = ConnectionProfile(path: path, pageSize: 8192)
-        profile.cacheSize = .megabytes(32)
-        profile.maxConnections = 8
-        // Grants and sessions are promises: they are on the disk before they are answered.
-        profile.synchronous = .full
-        do {
-            let database = try Database(profile)
-            try CacheSchema.prepare(database)
-            return database
-        } catch let error as StoreError {
-            throw ServerError(.cache, "cache \(path): \(error.message)", cause: error)
-        }
     }
 
     /// Waits for the requests that are being answered and closes all databases. Later requests are answered as failures.
@@ -65,9 +58,19 @@ public final class MobileServer: Sendable {
         let began = configuration.clock()
         let response = respond(to: request, &line)
         if line.passport != nil || configuration.requestTrace.traces(line.device) {
-            configuration.log(line.text(request, status: response.status, milliseconds: configuration.clock() - began))
+            let text = line.text(request, status: response.status, milliseconds: configuration.clock() - began)
+            configuration.log(text)
+            note(text, of: line)
         }
         return response
+    }
+
+    /// Keeps a line for the trace that the device may upload later; of somebody who has come in alone.
+    private func note(_ text: String, of line: RequestLine) {
+        guard let passport = line.passport, !line.user.isEmpty else { return }
+        do { try traces.note(passport, text, application: line.application, device: line.device) } catch {
+            configuration.log("a line of transaction \(passport.transaction) could not be kept: \(error)")
+        }
     }
 
     private func respond(to request: ServerRequest, _ line: inout RequestLine) -> ServerResponse {
@@ -89,7 +92,7 @@ public final class MobileServer: Sendable {
 
     private func route(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
         let method = request.path == Endpoint.status ? "GET" : "POST"
-        guard [Endpoint.status, Endpoint.messages, Endpoint.synchronize].contains(request.path) else {
+        guard [Endpoint.status, Endpoint.messages, Endpoint.synchronize, Endpoint.traces].contains(request.path) else {
             throw RequestFailure(.notFound, "there is nothing at \(request.path.prefix(80))")
         }
         guard request.method == method else { throw RequestFailure(.methodNotAllowed, "\(request.path) takes \(method) only") }
@@ -99,6 +102,8 @@ public final class MobileServer: Sendable {
             return ServerResponse(status: 200, contentType: Endpoint.messageContentType, body: .bytes(status.bytes))
         case Endpoint.messages:
             return try answerMessages(request, &line)
+        case Endpoint.traces:
+            return try takeTrace(request, &line)
         default:
             return try synchronize(request, &line)
         }
@@ -108,10 +113,11 @@ public final class MobileServer: Sendable {
         let messages = try Message.messages(parsing: request.body.remainingBytes(maximum: ProtocolLimit.messages))
         // A token that has ended must not keep a device from logging in: each message is answered by itself.
         let session = try request.bearerToken.flatMap { try accounts.session(token: $0) }
-        let handler = MessageHandler(accounts: accounts, packages: packages, session: session, log: configuration.log)
+        let handler = MessageHandler(accounts: accounts, packages: packages, domainLog: domainLog, session: session, log: configuration.log)
         let answers = messages.map(handler.answer)
         line.device = session?.device ?? messages.first?.header.device ?? ""
         line.user = session?.user ?? ""
+        line.application = session?.application ?? ""
         line.events = zip(messages, answers).map { message, answer in
             let package = message.header.package.map { " of \($0)" } ?? ""
             return "\(message.header.method.rawValue)\(package): \(answer.header.method.isFailure ? "failed" : "done")"
@@ -121,14 +127,21 @@ public final class MobileServer: Sendable {
 
     private func synchronize(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
         let session = try session(of: request)
-        (line.device, line.user) = (session.device, session.user)
+        line.take(session)
         let upload = try UploadReader(request.body).header()
         guard let package = packages.first(where: { $0.deployed.identifier == upload.package }) else {
             throw RequestFailure(.notFound, "there is no package \"\(upload.package.prefix(80))\"")
         }
-        let download = try package.synchronize(request.body, user: session.user, &line)
+        let download = try package.synchronize(request.body, user: session.user, inquiries: domainLog.inquiries(of: session), &line)
         return ServerResponse(
             status: 200, contentType: Endpoint.frameContentType, body: .stream { try download.nextChunk() })
+    }
+
+    private func takeTrace(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
+        let session = try session(of: request)
+        line.take(session)
+        try traces.store(TraceDocument(request.body.remainingBytes(maximum: ProtocolLimit.trace)), from: session)
+        return ServerResponse(status: 204)
     }
 
     private func session(of request: ServerRequest) throws -> Accounts.Session {

@@ -18,6 +18,14 @@ public struct ServerConfiguration: Sendable {
     public var applicationSettings = ServerConfiguration.defaultApplicationSettings
     /// Surrogate keys in one grant, 1 to 1,000,000; default 10,000. A client gets a grant when it has less than half of that left.
     public var keyRangeSize: Int64 = 10_000
+    /// The domain that the server belongs to: the first part of the names of its tables of log records. Letters, digits, `-` and `_`, 1 to 64;
+    /// default `default`. Another domain begins tables of its own. SMP 2.3: domains of the server.
+    public var domain = "default"
+    /// The number of rows from which on a table of log records is reported to ``log`` as too long; default 10,000.
+    /// SMP 2.3: the guideline for the log record table.
+    public var logTableGuideline = 10_000
+    /// Rows that cleaning changes in one transaction, 1 to 100,000; default 500. Synchronizations go through between two of them.
+    public var cleaningPortion = 500
     /// Milliseconds since 1970, UTC; default the system's clock.
     public var clock: @Sendable () -> Int64 = SystemEnvironment.milliseconds
     /// So many random bytes; default the system's cryptographic source.
@@ -45,6 +53,28 @@ extension ServerConfiguration {
         "PWDPOLICY_HAS_DIGITS": "false", "PWDPOLICY_HAS_UPPER": "false", "PWDPOLICY_HAS_LOWER": "false", "PWDPOLICY_HAS_SPECIAL": "false",
         "PWDPOLICY_EXPIRES_IN_N_DAYS": "0", "PWDPOLICY_MIN_UNIQUE_CHARS": "0", "PWDPOLICY_LOCK_TIMEOUT": "0", "PWDPOLICY_RETRY_LIMIT": "0",
     ]
+
+    func checkCleaning() throws(ServerError) {
+        guard (1...100_000).contains(cleaningPortion) else {
+            throw ServerError(.configuration, "cleaning portion \(cleaningPortion): use 1 to 100,000")
+        }
+    }
+
+    /// - Throws: ``ServerError/Code/configuration`` for what the log records cannot be kept with.
+    func checkLogs() throws(ServerError) {
+        try checkCleaning()
+        guard (1...64).contains(domain.utf8.count),
+            domain.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) })
+        else {
+            throw ServerError(.configuration, "domain \"\(domain.prefix(80))\": use 1 to 64 letters, digits, - and _")
+        }
+        for package in packages {
+            for (application, time) in package.logRetention where time < .zero || time > .seconds(100 * 366 * 86_400) {
+                throw ServerError(
+                    .configuration, "package \"\(package.identifier)\", log retention of \"\(application)\": \(time) is not between 0 and 100 years")
+            }
+        }
+    }
 }
 
 /// One package as it is deployed: its model, and where its back ends are.
@@ -55,6 +85,11 @@ public struct PackageDeployment: Sendable {
     public var backEnds: [String: String]
     /// The folder that relative paths of the model start from; default the current one.
     public var directory: String
+
+    /// How long the applications that use the package need the log records that their clients have uploaded, by application id. The longest
+    /// time counts for all of them, because they share one table; older records are deleted, on the server and then on the devices. Default empty: kept until
+    /// somebody cleans. SMP 2.3: the retention policy of client logs.
+    public var logRetention: [String: Duration] = [:]
 
     public init(_ model: PackageModel, backEnds: [String: String] = [:], directory: String = "") {
         self.model = model

@@ -3,19 +3,42 @@ internal import MobileStore
 /// The tables of the cache database that do not depend on a model. Their names begin with an underscore; an object's tables are
 /// called after package and object (see ``ObjectPlan``).
 enum CacheSchema {
-    static let version: Int64 = 1
+    static let version: Int64 = 2
 
-    /// Makes the tables in a new file, and refuses a file of another release.
+    /// Opens the file of a cache.
+    static func open(_ path: String, createsFile: Bool) throws -> Database {
+        var profile = ConnectionProfile(path: path, pageSize: 8192)
+        profile.cacheSize = .megabytes(32)
+        profile.maxConnections = 8
+        profile.createsFile = createsFile
+        // Grants and sessions are promises: they are on the disk before they are answered.
+        profile.synchronous = .full
+        do {
+            let database = try Database(profile)
+            do { try prepare(database) } catch {
+                try database.close()
+                throw error
+            }
+            return database
+        } catch let error as StoreError {
+            throw ServerError(.cache, "cache \(path): \(error.message)", cause: error)
+        }
+    }
+
+    /// Makes the tables in a new file, adds what a file of an earlier release lacks, and refuses a file of a later one.
     static func prepare(_ database: Database) throws {
         try database.write(label: "preparing the cache") { connection in
             let found = try connection.first("PRAGMA user_version")?[0].integer ?? 0
             guard found != version else { return }
-            guard found == 0, try connection.first("SELECT 1 FROM sqlite_schema") == nil else {
+            if found == 0, try connection.first("SELECT 1 FROM sqlite_schema") == nil {
+                _ = try connection.execute(tables)
+            } else if found != 1 {
                 throw ServerError(
                     .cache,
-                    "cache \(database.path): expected a new file or one of schema version \(version), found version \(found); name another file")
+                    "cache \(database.path): expected a new file or one of schema version 1 to \(version), found version \(found); name another file"
+                )
             }
-            _ = try connection.execute(tables)
+            _ = try connection.execute(tablesOfVersion2)
         }
     }
 
@@ -50,6 +73,31 @@ enum CacheSchema {
         CREATE TABLE _key_range (
             package INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, client TEXT NOT NULL, granted INTEGER NOT NULL,
             PRIMARY KEY (package, first)) WITHOUT ROWID;
-        PRAGMA user_version = 1;
+        """
+
+    private static let tablesOfVersion2 = """
+        -- One row per table of log records (see LogTable). row_count: with logically deleted ones; retention: of clients' records, in milliseconds.
+        CREATE TABLE _log_table (
+            name TEXT PRIMARY KEY, package INTEGER NOT NULL, version INTEGER NOT NULL, row_count INTEGER NOT NULL, retention INTEGER) WITHOUT ROWID;
+        -- Up to which version a client is known to have followed the deletions.
+        CREATE TABLE _log_client (log TEXT NOT NULL, client TEXT NOT NULL, confirmed INTEGER NOT NULL, PRIMARY KEY (log, client)) WITHOUT ROWID;
+        -- What an administrator wants from a device that has not answered yet.
+        CREATE TABLE _inquiry (
+            application TEXT NOT NULL, device TEXT NOT NULL, inquiry TEXT NOT NULL, asked INTEGER NOT NULL,
+            PRIMARY KEY (application, device, inquiry)) WITHOUT ROWID;
+        -- Logs that devices have handed over.
+        CREATE TABLE _domain_log (
+            id INTEGER PRIMARY KEY, application TEXT NOT NULL, device TEXT NOT NULL, user TEXT NOT NULL, package TEXT NOT NULL, inquiry TEXT NOT NULL,
+            name TEXT NOT NULL, text TEXT NOT NULL, received INTEGER NOT NULL, UNIQUE (application, device, package, inquiry, name));
+        -- Documents of end-to-end traces, and the server's own lines about requests that carried a passport.
+        CREATE TABLE _trace (
+            id INTEGER PRIMARY KEY, passport TEXT NOT NULL, application TEXT NOT NULL, device TEXT NOT NULL, user TEXT NOT NULL,
+            document TEXT NOT NULL, received INTEGER NOT NULL, UNIQUE (passport, application, device));
+        CREATE INDEX _trace_device ON _trace (application, device);
+        CREATE TABLE _traced_request (
+            id INTEGER PRIMARY KEY, passport TEXT NOT NULL, application TEXT NOT NULL, device TEXT NOT NULL, line TEXT NOT NULL);
+        CREATE INDEX _traced_request_passport ON _traced_request (passport, application, device);
+        CREATE INDEX _traced_request_device ON _traced_request (application, device);
+        PRAGMA user_version = 2;
         """
 }

@@ -52,11 +52,17 @@ struct PassportIDs: Equatable {
 struct RequestLine {
     var device = ""
     var user = ""
+    var application = ""
     /// What was asked for and what became of it, such as `suspend of CRM:1.0: done`.
     var events: [String] = []
     let passport: PassportIDs?
 
     init(_ request: ServerRequest) { passport = PassportIDs(request.headers["sap-passport"]) }
+
+    /// Who it is.
+    mutating func take(_ session: Accounts.Session) {
+        (device, user, application) = (session.device, session.user, session.application)
+    }
 
     func text(_ request: ServerRequest, status: Int, milliseconds: Int64) -> String {
         var text = "trace: \(request.method) \(request.path) of device \(device.isEmpty ? "?" : device), user \(user.isEmpty ? "?" : user): "

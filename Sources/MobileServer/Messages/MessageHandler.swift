@@ -5,6 +5,7 @@ internal import MobileStore
 struct MessageHandler {
     let accounts: Accounts
     let packages: [ServedPackage]
+    let domainLog: DomainLog
     let session: Accounts.Session?
     let log: @Sendable (String) -> Void
 
@@ -34,6 +35,7 @@ struct MessageHandler {
         case .resume: try setState(.subscribed, header)
         // The client lets go of its tokens: what it gets then is everything.
         case .recover: try setState(.subscribed, header)
+        case .log: try takeLog(message)
         default: throw RequestFailure(.badRequest, "there is no method \"\(header.method.rawValue.prefix(80))\"")
         }
         return message.result()
@@ -56,6 +58,11 @@ struct MessageHandler {
                 of: object, subscriptions: content.subscriptions[object.name], personalization: content.personalization.with(user: session.user))
         }
         try setState(.subscribed, message.header)
+    }
+
+    private func takeLog(_ message: Message) throws {
+        let (package, _, session) = try subscriber(message.header)
+        try domainLog.take(message.content(), from: session, package: package.deployed.identifier)
     }
 
     private func setState(_ state: ClientDirectory.State, _ header: MessageHeader) throws {

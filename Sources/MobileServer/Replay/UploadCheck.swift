@@ -38,6 +38,13 @@ struct UploadCheck {
         }
     }
 
+    /// - Throws: ``RequestFailure`` 400 for a log record without an id of its own.
+    func check(_ record: LogRecordEntry) throws(RequestFailure) {
+        guard let id = record.messageId, id > 0 else {
+            throw RequestFailure(.badRequest, "log record \(record.messageId ?? 0): expected a \"messageId\" above 0")
+        }
+    }
+
     /// The operation of the model that a client means: the one it names, else the object's first one of the kind.
     private func operation(_ frame: OperationFrame, of object: ObjectPlan) throws(RequestFailure) -> OperationModel {
         guard let operation = object.operation(frame) else {

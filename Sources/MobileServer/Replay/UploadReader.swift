@@ -59,6 +59,20 @@ struct UploadReader {
         }
     }
 
+    /// Walks over the log records, those of one frame at a time.
+    func forEachLogRecordFrame(_ visit: ([LogRecordEntry]) throws -> Void) throws {
+        body.rewind()
+        var reader = FrameReader(.upload)
+        while let frame = try reader.next(from: { try body.nextChunk() }) {
+            switch frame.content {
+            case .header: continue
+            case .logRecords(let records): try visit(records)
+            // They come before the operations.
+            default: return
+            }
+        }
+    }
+
     /// Walks over the batches: operations that are done together or not at all.
     func forEachBatch(_ visit: ([Operation]) throws -> Void) throws {
         var batch: [Operation] = []

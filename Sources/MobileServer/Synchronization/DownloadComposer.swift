@@ -14,15 +14,17 @@ struct DownloadComposer {
     let logsSuccesses: Bool
     let log: @Sendable (String) -> Void
 
+    /// - Parameter system: the frames of the group `system`; nil where it was not asked for: then the log records of the outcomes come alone.
     func compose(
-        answer: SynchronizeAnswer, groups: [SynchronizationRequest.Group], keys: KeyRange?, outcomes: [OperationOutcome]
+        answer: SynchronizeAnswer, groups: [SynchronizationRequest.Group], keys: KeyRange?, outcomes: [OperationOutcome], system: [FrameContent]?
     ) throws -> Download {
         let rows = Spool()
         let version = try cache.version(in: connection)
         var steps: [Download.Step] = [.frame(.answer(answer))]
         if let keys { steps.append(.frame(.keyRange(keys))) }
+        steps += (system ?? []).map { .frame($0) }
         for group in groups { try compose(group, version, rows, &steps) }
-        let records = outcomes.compactMap { $0.logRecord(logsSuccesses: logsSuccesses) }
+        let records = system == nil ? outcomes.compactMap { $0.logRecord(logsSuccesses: logsSuccesses) } : []
         if !records.isEmpty { steps.append(.frame(.logRecords(records))) }
         if !outcomes.isEmpty { steps.append(.frame(.replayResults(outcomes.map(\.result)))) }
         steps.append(.frame(.streamEnd))

@@ -7,6 +7,7 @@ struct ServedPackage: Sendable {
     let deployed: DeployedPackage
     let cache: PackageCache
     let clients: ClientDirectory
+    let log: PackageLog
     private let database: Database
     private let refresher: CacheRefresher
     private let configuration: ServerConfiguration
@@ -15,6 +16,7 @@ struct ServedPackage: Sendable {
         deployed = package
         cache = try PackageCache.open(package, in: database, configuration: configuration)
         clients = ClientDirectory(database: database, cache: cache, configuration: configuration)
+        log = try PackageLog(package, cache: cache, database: database, configuration: configuration)
         self.database = database
         refresher = CacheRefresher(package: package, cache: cache, database: database)
         self.configuration = configuration
@@ -26,7 +28,8 @@ struct ServedPackage: Sendable {
 
     /// One synchronization: checks the whole upload, replays it, brings the cache up to date, and answers with what the client
     /// does not have. The upload is checked to its end before anything is done: a truncated one changes nothing.
-    func synchronize(_ body: Spool, user: String, _ line: inout RequestLine) throws -> Download {
+    /// - Parameter inquiries: what the administrator wants from the client.
+    func synchronize(_ body: Spool, user: String, inquiries: [ServerInquiry], _ line: inout RequestLine) throws -> Download {
         let upload = UploadReader(body)
         let header = try upload.header()
         let request = try SynchronizationRequest(header, user: user, package: deployed)
@@ -36,6 +39,7 @@ struct ServedPackage: Sendable {
             try check.check(operation)
             operations += 1
         }
+        try upload.forEachLogRecordFrame { try $0.forEach(check.check) }
         if try clients.state(of: header.client, user: user) == nil {
             // The server may have lost its cache: the client's word is enough to go on, the password has been checked.
             try clients.setState(.subscribed, of: header.client, user: user)
@@ -44,19 +48,25 @@ struct ServedPackage: Sendable {
         let replayer = OperationReplayer(
             package: deployed, cache: cache, database: database, client: header.client, settledBelow: header.settledBelow,
             configuration: configuration)
+        try log.receive(upload, header, user: user)
         let outcomes = operations > 0 ? try replayer.replay(upload) : []
+        try log.store(outcomes, client: header.client, user: user)
         let rejected = outcomes.count { $0.result.outcome == .rejected }
         line.events = ["\(header.package)", "client \(header.client)", "\(outcomes.count) operations, \(rejected) rejected"]
         let keys = header.keysLeft < configuration.keyRangeSize / 2 ? try clients.grantKeys(to: header.client) : nil
         let groups = isSuspended ? [] : request.groups
         let partitions = try refresher.refresh(groups.flatMap(\.partitions))
-        let answer = SynchronizeAnswer(package: header.package, groups: groups.map(\.name), operations: Int64(outcomes.count))
+        let hasSystemGroup = request.hasSystemGroup && !isSuspended
+        let answer = SynchronizeAnswer(
+            package: header.package, groups: (hasSystemGroup ? [SystemGroup.name] : []) + groups.map(\.name), operations: Int64(outcomes.count),
+            inquiries: inquiries)
         return try database.read { connection in
             let composer = DownloadComposer(
                 package: deployed, cache: cache, request: request, partitions: partitions, connection: connection,
                 logsSuccesses: configuration.logsSuccesses, log: configuration.log)
             return try composer.compose(
-                answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes)
+                answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes,
+                system: hasSystemGroup ? log.delivery(to: header, outcomes, in: connection) : nil)
         }
     }
 }
@@ -71,6 +81,8 @@ struct SynchronizationRequest {
     }
 
     let groups: [Group]
+    /// Whether the log records are asked for.
+    let hasSystemGroup: Bool
 
     /// - Throws: ``RequestFailure`` for an unknown group, object or parameter.
     init(_ header: SynchronizeHeader, user: String, package: DeployedPackage) throws(RequestFailure) {
@@ -79,7 +91,7 @@ struct SynchronizationRequest {
         }
         let personalization = header.personalization.with(user: user)
         var groups: [Group] = []
-        for name in header.groups where !groups.contains(where: { $0.name == name }) {
+        for name in header.groups where name != SystemGroup.name && !groups.contains(where: { $0.name == name }) {
             guard package.groups.contains(name) else {
                 throw RequestFailure(.notFound, "package \"\(package.identifier)\" has no synchronization group \"\(name.prefix(80))\"")
             }
@@ -92,5 +104,6 @@ struct SynchronizationRequest {
             groups.append(Group(name: name, objects: objects, partitions: partitions, token: header.tokens[name]))
         }
         self.groups = groups
+        hasSystemGroup = header.groups.contains(SystemGroup.name)
     }
 }

@@ -74,13 +74,16 @@ final class TestDevice {
     }
 
     /// The upload of a synchronization, as bytes.
-    func upload(_ operations: [OperationFrame] = [], groups: [String]? = nil, large: [Int64: [String: [UInt8]?]] = [:]) throws -> [UInt8] {
+    func upload(
+        _ operations: [OperationFrame] = [], groups: [String]? = nil, log: [LogRecordEntry] = [], large: [Int64: [String: [UInt8]?]] = [:]
+    ) throws -> [UInt8] {
         var writer = FrameWriter(.upload)
         try writer.write(
             .header(
                 SynchronizeHeader(
                     client: client, package: server.package, groups: groups ?? ["default"], tokens: tokens, subscriptions: subscriptions,
                     personalization: personalization, settledBelow: settledBelow, keysLeft: keysLeft)))
+        if !log.isEmpty { try writer.write(.logRecords(log)) }
         for operation in operations {
             try writer.write(.operation(operation))
             for (attribute, content) in (large[operation.id] ?? [:]).sorted(by: { $0.key < $1.key }) {
@@ -99,9 +102,9 @@ final class TestDevice {
 
     @discardableResult
     func synchronize(
-        _ operations: [OperationFrame] = [], groups: [String]? = nil, large: [Int64: [String: [UInt8]?]] = [:]
+        _ operations: [OperationFrame] = [], groups: [String]? = nil, log: [LogRecordEntry] = [], large: [Int64: [String: [UInt8]?]] = [:]
     ) throws -> Result {
-        try synchronize(upload: upload(operations, groups: groups, large: large))
+        try synchronize(upload: upload(operations, groups: groups, log: log, large: large))
     }
 
     /// Sends an upload and stores the download, unless it is lost on the way.

@@ -1,0 +1,95 @@
+internal import MobileProtocol
+internal import MobileStore
+
+/// What administrators have asked devices for, and what came: the domain log.
+struct DomainLog: Sendable {
+    let database: Database
+    let clock: @Sendable () -> Int64
+
+    /// Texts that are kept of one device; the oldest ones go. A device cannot fill the server's disk.
+    static let entriesPerDevice = 1000
+
+    /// What is wanted from a device, and did not come yet.
+    func inquiries(of session: Accounts.Session) throws -> [ServerInquiry] {
+        try database.read { connection in
+            try connection.rows(
+                "SELECT inquiry FROM _inquiry WHERE application = ?1 AND device = ?2 ORDER BY asked",
+                [.text(session.application), .text(session.device)]
+            ).compactMap { $0[0].text.map(ServerInquiry.init(rawValue:)) }
+        }
+    }
+
+    /// Asks a device; once is enough.
+    /// - Throws: ``ServerError/Code/notFound`` for a device that is not registered.
+    func ask(_ inquiry: ServerInquiry, device: String, application: String) throws {
+        try database.write(label: "inquiry") { connection in
+            let key: [Value] = [.text(application), .text(device)]
+            guard try connection.first("SELECT 1 FROM _device WHERE application = ?1 AND device = ?2", key) != nil else {
+                throw ServerError(.notFound, "application \"\(application)\" has no registered device \"\(device.prefix(80))\"")
+            }
+            _ = try connection.execute(
+                "INSERT OR IGNORE INTO _inquiry (application, device, inquiry, asked) VALUES (?1, ?2, ?3, ?4)",
+                key + [.text(inquiry.rawValue), .integer(clock())])
+        }
+    }
+
+    /// Takes a device's answer.
+    /// - Throws: ``RequestFailure`` 404 where nobody has asked.
+    func take(_ content: ClientLogContent, from session: Accounts.Session, package: String) throws {
+        let key: [Value] = [.text(session.application), .text(session.device)], inquiry = Value.text(content.inquiry.rawValue)
+        try database.write(label: "domain log") { connection in
+            let isOpen =
+                try connection.first("SELECT 1 FROM _inquiry WHERE application = ?1 AND device = ?2 AND inquiry = ?3", key + [inquiry]) != nil
+            guard isOpen else { throw RequestFailure(.notFound, "nobody has asked for the log \"\(content.inquiry.rawValue.prefix(80))\"") }
+            for entry in content.entries {
+                _ = try connection.execute(
+                    """
+                    INSERT OR REPLACE INTO _domain_log (application, device, user, package, inquiry, name, text, received)
+                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                    """,
+                    key + [.text(session.user), .text(package), inquiry, .text(entry.name), .text(entry.text), .integer(clock())])
+            }
+            _ = try connection.execute(
+                """
+                DELETE FROM _domain_log WHERE application = ?1 AND device = ?2 AND id NOT IN (
+                    SELECT id FROM _domain_log WHERE application = ?1 AND device = ?2 ORDER BY id DESC LIMIT ?3)
+                """, key + [.integer(Int64(Self.entriesPerDevice))])
+            if content.isLast {
+                _ = try connection.execute("DELETE FROM _inquiry WHERE application = ?1 AND device = ?2 AND inquiry = ?3", key + [inquiry])
+            }
+        }
+    }
+
+    /// What came, the oldest first.
+    func entries(device: String?) throws -> [DomainLogEntry] {
+        try database.read { connection in
+            try connection.rows(
+                """
+                SELECT application, device, user, package, name, text, received FROM _domain_log WHERE ?1 IS NULL OR device = ?1 ORDER BY id
+                """, [Value(device)]
+            ).map { row in
+                DomainLogEntry(
+                    application: row[0].text ?? "", device: row[1].text ?? "", user: row[2].text ?? "", package: row[3].text ?? "",
+                    name: row[4].text ?? "", text: row[5].text ?? "", received: row[6].integer ?? 0)
+            }
+        }
+    }
+}
+
+/// A text of a device's log in the server's domain log.
+public struct DomainLogEntry: Sendable, Hashable {
+    /// Where it comes from.
+    public let application: String
+    /// The device's id.
+    public let device: String
+    /// Who was logged in.
+    public let user: String
+    /// Name and version of the package whose client sent it.
+    public let package: String
+    /// What it is called on the device, such as the name of an interaction.
+    public let name: String
+    /// The text itself.
+    public let text: String
+    /// When it came, in milliseconds since 1970.
+    public let received: Int64
+}

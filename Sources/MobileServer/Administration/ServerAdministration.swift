@@ -1,0 +1,199 @@
+public import Foundation
+public import MobileProtocol
+internal import MobileStore
+
+/// What the administrator of a server does with its log records, logs and traces: of a server in this process, or by its cache alone, also while
+/// another process serves from it. SMP 2.3: what SAP Control Center does in the tabs *Client Log* and *General* of a package, and *Get Trace*.
+public struct ServerAdministration: Sendable {
+    private let database: Database
+    private let clock: @Sendable () -> Int64
+    private let portion: Int
+
+    init(_ database: Database, _ configuration: ServerConfiguration) {
+        (self.database, clock, portion) = (database, configuration.clock, configuration.cleaningPortion)
+    }
+
+    /// Opens the cache of a server, which must exist.
+    /// - Parameter configuration: of which the path of the cache, the clock and the cleaning portion count.
+    /// - Throws: ``ServerError/Code/cache``; ``ServerError/Code/configuration`` for a portion that is none.
+    public init(cacheOf configuration: ServerConfiguration) throws {
+        try configuration.checkCleaning()
+        self.init(try CacheSchema.open(configuration.cachePath, createsFile: false), configuration)
+    }
+
+    /// Closes a cache that was opened here; not that of a running server.
+    public func close() throws { try database.close() }
+
+    // MARK: Log records
+
+    /// A table of log records.
+    public struct LogTableSize: Sendable, Hashable {
+        /// Name and version of its package, such as `CRM:1.0`.
+        public let package: String
+        /// Its name in the cache: domain, package and version, `logr`, a number.
+        public let name: String
+        /// Its rows, with those that are deleted and wait for their devices.
+        public let rows: Int
+    }
+
+    /// A log record on the server.
+    public struct LogRecord: Sendable, Hashable {
+        /// The record itself.
+        public let entry: LogRecordEntry
+        /// The client that it belongs to, and its user.
+        public let client: String
+        public let user: String
+        /// Whether the client has made it; else the server, about an operation of the client.
+        public let isFromClient: Bool
+        /// When the server stored it, in milliseconds since 1970.
+        public let stored: Int64
+        /// Whether it is deleted, and waits for the client to follow. SMP 2.3: `LOGICAL_DEL`.
+        public let isDeleted: Bool
+
+        /// level, code, eisCode, message, component, entityKey, operation, requestId, timestamp: the line that the record has on the client.
+        public var line: String {
+            [
+                String(describing: entry.level).uppercased(), String(entry.code), entry.eisCode, entry.message, entry.component, entry.entityKey,
+                entry.operation, entry.requestId, entry.timestamp,
+            ].joined(separator: ", ")
+        }
+    }
+
+    /// The tables of all packages that were ever deployed.
+    public func logTables() throws -> [LogTableSize] {
+        try database.read { connection in
+            try connection.rows(
+                "SELECT p.name, t.name, t.row_count FROM _log_table AS t JOIN _package AS p ON p.id = t.package ORDER BY t.name"
+            ).map { LogTableSize(package: $0[0].text ?? "", name: $0[1].text ?? "", rows: Int($0[2].integer ?? 0)) }
+        }
+    }
+
+    /// The records of a package, the newest first, those that are deleted included.
+    /// - Parameters:
+    ///   - package: name and version.
+    ///   - limit: at most so many; default 1000.
+    /// - Throws: ``ServerError/Code/notFound`` for an unknown package, as all of these.
+    public func logRecords(ofPackage package: String, limit: Int = 1000) throws -> [LogRecord] {
+        try database.read { connection in
+            try tables(of: package, connection).flatMap { try $0.records(limit: limit, in: connection) }.prefix(max(0, limit)).map { $0 }
+        }
+    }
+
+    /// Marks the records as deleted that the server has stored in a time, the client's and its own. Devices drop them when they synchronize next, and what they have
+    /// dropped can be removed. Works in short transactions. SMP 2.3: *Clean* of the client log.
+    /// - Parameters:
+    ///   - package: name and version.
+    ///   - from: the first moment.
+    ///   - to: the last moment.
+    ///   - between: called behind each transaction with the number of records so far; what it throws ends the work there.
+    /// - Returns: how many there were.
+    @discardableResult
+    public func cleanLogRecords(
+        ofPackage package: String, from: Date, to: Date, between: (Int) throws -> Void = { _ in }
+    ) throws -> Int {
+        guard from <= to else { throw ServerError(.configuration, "clean the log records of \"\(package)\": the time ends before it begins") }
+        let range = Self.milliseconds(from)...Self.milliseconds(to)
+        return try cleanings(of: package).reduce(0) { total, cleaning in
+            total + (try cleaning.mark(.stored(range)) { try between(total + $0) })
+        }
+    }
+
+    /// The same without blocking a cooperative thread.
+    @discardableResult
+    public func cleanLogRecords(
+        ofPackage package: String, from: Date, to: Date, between: @escaping @Sendable (Int) throws -> Void = { _ in }
+    ) async throws -> Int {
+        try await inBackground { try $0.cleanLogRecords(ofPackage: package, from: from, to: to, between: between) }
+    }
+
+    /// Marks the records that clients have uploaded and that are older than any application needs them. Synchronizations do it for their own
+    /// client anyway. See ``PackageDeployment/logRetention``.
+    /// - Parameters:
+    ///   - package: name and version.
+    ///   - between: called behind each transaction with the number of records so far; what it throws ends the work there.
+    /// - Returns: how many there were.
+    @discardableResult
+    public func applyLogRetention(ofPackage package: String, between: (Int) throws -> Void = { _ in }) throws -> Int {
+        let now = clock()
+        return try cleanings(of: package).reduce(0) { total, cleaning in
+            guard let retention = try database.read({ try cleaning.table.retention(in: $0) }) else { return total }
+            return total + (try cleaning.mark(.uploaded(before: now - retention, client: nil)) { try between(total + $0) })
+        }
+    }
+
+    /// The same without blocking a cooperative thread.
+    @discardableResult
+    public func applyLogRetention(
+        ofPackage package: String, between: @escaping @Sendable (Int) throws -> Void = { _ in }
+    ) async throws -> Int {
+        try await inBackground { try $0.applyLogRetention(ofPackage: package, between: between) }
+    }
+
+    /// Removes the deleted records whose device has dropped them, or is not subscribed any more. Works in short transactions.
+    /// SMP 2.3: *Error Cleanup*.
+    /// - Parameters:
+    ///   - package: name and version.
+    ///   - between: called behind each transaction with the number of records so far; what it throws ends the work there.
+    /// - Returns: how many there were.
+    @discardableResult
+    public func removeDeletedLogRecords(ofPackage package: String, between: (Int) throws -> Void = { _ in }) throws -> Int {
+        try cleanings(of: package).reduce(0) { total, cleaning in
+            total + (try cleaning.removeMarked { try between(total + $0) })
+        }
+    }
+
+    /// The same in the background.
+    @discardableResult
+    public func removeDeletedLogRecords(
+        ofPackage package: String, between: @escaping @Sendable (Int) throws -> Void = { _ in }
+    ) async throws -> Int {
+        try await inBackground { try $0.removeDeletedLogRecords(ofPackage: package, between: between) }
+    }
+
+    private func cleanings(of package: String) throws -> [LogCleaning] {
+        try database.read { try tables(of: package, $0) }.map { LogCleaning(table: $0, database: database, portion: portion) }
+    }
+
+    /// One table per domain in which the package was ever deployed.
+    private func tables(of package: String, _ connection: Connection) throws -> [LogTable] {
+        let rows = try connection.rows(
+            "SELECT t.name, t.package FROM _log_table AS t JOIN _package AS p ON p.id = t.package WHERE p.name = ?1 ORDER BY t.name", [.text(package)]
+        )
+        guard !rows.isEmpty else { throw ServerError(.notFound, "there is no package \"\(package.prefix(80))\"") }
+        return rows.map { LogTable(name: $0[0].text ?? "", package: $0[1].integer ?? 0) }
+    }
+
+    // MARK: Logs and traces of devices
+
+    /// Asks a device for the summaries of its interactions; they are in ``domainLog(ofDevice:)`` when it has synchronized. SMP 2.3: *Get Trace*.
+    /// - Parameters:
+    ///   - device: the device's id.
+    ///   - application: of which it is a device.
+    /// - Throws: ``ServerError/Code/notFound`` for a device that is not registered.
+    public func requestPerformanceLog(ofDevice device: String, application: String) throws {
+        try DomainLog(database: database, clock: clock).ask(.performanceLog, device: device, application: application)
+    }
+
+    /// What devices have handed over, the oldest first; of each the newest 1000 texts are kept.
+    /// - Parameter device: the device's id; nil (default) for all.
+    public func domainLog(ofDevice device: String? = nil) throws -> [DomainLogEntry] {
+        try DomainLog(database: database, clock: clock).entries(device: device)
+    }
+
+    /// The end-to-end traces that devices have uploaded, the oldest first; of each the newest 100 are kept.
+    /// - Parameter transaction: the id of a business transaction; nil (default) for all.
+    public func traces(transaction: String? = nil) throws -> [UploadedTrace] {
+        try TraceStore(database: database, clock: clock).traces(transaction: transaction?.uppercased())
+    }
+
+    // MARK: Working
+
+    private func inBackground<R: Sendable>(_ body: @escaping @Sendable (ServerAdministration) throws -> R) async throws -> R {
+        try await BlockingWork.run { try body(self) }
+    }
+
+    /// Moments beyond what a clock can show count as the first or the last one.
+    private static func milliseconds(_ date: Date) -> Int64 {
+        Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded(.down)) ?? (date.timeIntervalSince1970 < 0 ? .min : .max)
+    }
+}

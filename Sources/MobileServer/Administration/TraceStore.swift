@@ -1,0 +1,128 @@
+internal import Foundation
+internal import MobileStore
+
+#if canImport(FoundationXML)
+    internal import FoundationXML
+#endif
+
+/// The end-to-end traces that devices have uploaded, beside the server's own lines about requests of the same transactions.
+struct TraceStore: Sendable {
+    let database: Database
+    let clock: @Sendable () -> Int64
+
+    /// What is kept of one device; the oldest ones go. A device cannot fill the server's disk.
+    static let documentsPerDevice = 100, linesPerDevice = 1000
+
+    /// Keeps the line of a request that carried a passport.
+    func note(_ passport: PassportIDs, _ line: String, application: String, device: String) throws {
+        let key: [Value] = [.text(application), .text(device)]
+        try database.write(label: "traced request") { connection in
+            _ = try connection.execute(
+                "INSERT INTO _traced_request (application, device, passport, line) VALUES (?1, ?2, ?3, ?4)",
+                key + [.text(passport.transaction), .text(line)])
+            try prune("_traced_request", key, Self.linesPerDevice, connection)
+        }
+    }
+
+    /// Keeps a document.
+    func store(_ document: TraceDocument, from session: Accounts.Session) throws {
+        let key: [Value] = [.text(session.application), .text(session.device)]
+        try database.write(label: "trace") { connection in
+            _ = try connection.execute(
+                "INSERT OR REPLACE INTO _trace (application, device, passport, user, document, received) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                key + [.text(document.transaction), .text(session.user), .text(document.text), .integer(clock())])
+            try prune("_trace", key, Self.documentsPerDevice, connection)
+        }
+    }
+
+    private func prune(_ table: String, _ key: [Value], _ count: Int, _ connection: Connection) throws {
+        _ = try connection.execute(
+            """
+            DELETE FROM \(table) WHERE application = ?1 AND device = ?2 AND id NOT IN (
+                SELECT id FROM \(table) WHERE application = ?1 AND device = ?2 ORDER BY id DESC LIMIT ?3)
+            """, key + [.integer(Int64(count))])
+    }
+
+    /// The documents with their requests, the oldest first.
+    func traces(transaction: String?) throws -> [UploadedTrace] {
+        try database.read { connection in
+            try connection.rows(
+                "SELECT passport, application, device, user, document, received FROM _trace WHERE ?1 IS NULL OR passport = ?1 ORDER BY id",
+                [Value(transaction)]
+            ).map { row in
+                let lines = try connection.rows(
+                    "SELECT line FROM _traced_request WHERE passport = ?1 AND application = ?2 AND device = ?3 ORDER BY id", [row[0], row[1], row[2]])
+                return UploadedTrace(
+                    transaction: row[0].text ?? "", application: row[1].text ?? "", device: row[2].text ?? "", user: row[3].text ?? "",
+                    document: row[4].text ?? "", received: row[5].integer ?? 0, requests: lines.compactMap { $0[0].text })
+            }
+        }
+    }
+}
+
+/// An end-to-end trace that a device has uploaded.
+public struct UploadedTrace: Sendable, Hashable {
+    /// The id of the business transaction: 32 hexadecimal digits, as in the passports of its requests.
+    public let transaction: String
+    /// Where it comes from.
+    public let application: String
+    /// The device's id.
+    public let device: String
+    /// Who was logged in.
+    public let user: String
+    /// The business transaction as XML, as the client has written it.
+    public let document: String
+    /// When it came, in milliseconds since 1970.
+    public let received: Int64
+    /// The server's own lines about requests of the device that carried a passport of this transaction, in their order.
+    public let requests: [String]
+}
+
+/// A trace as it is uploaded, looked at before it is kept.
+struct TraceDocument {
+    let text: String
+    /// The transaction's id in upper case.
+    let transaction: String
+
+    /// - Throws: ``RequestFailure`` 400 for anything but a well-formed document of a business transaction.
+    init(_ bytes: [UInt8]) throws(RequestFailure) {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw RequestFailure(.badRequest, "trace: expected text in UTF-8")
+        }
+        // A document type could have entities that grow, or that lead to files.
+        guard !text.contains("<!DOCTYPE") else { throw RequestFailure(.badRequest, "trace: a document type is not accepted") }
+        let root = RootReader(), parser = XMLParser(data: Data(bytes))
+        parser.delegate = root
+        parser.shouldResolveExternalEntities = false
+        // The parser of the system takes a document that ends too early for a complete one.
+        guard parser.parse(), parser.parserError == nil, root.isComplete else {
+            throw RequestFailure(.badRequest, "trace, line \(parser.lineNumber): expected a well-formed XML document")
+        }
+        guard root.name == "BusinessTransaction", let id = root.id?.uppercased(), id.utf8.count == 32, id.allSatisfy(\.isHexDigit) else {
+            throw RequestFailure(.badRequest, "trace: expected the element BusinessTransaction with an id of 32 hexadecimal digits")
+        }
+        (self.text, transaction) = (text, id)
+    }
+
+    private final class RootReader: NSObject, XMLParserDelegate {
+        private(set) var name: String?
+        private(set) var id: String?
+        private var depth = 0
+        private var hasFailed = false
+
+        /// Whether every element has ended, the root too, and nothing was wrong in between.
+        var isComplete: Bool { name != nil && depth == 0 && !hasFailed }
+
+        func parser(
+            _ parser: XMLParser, didStartElement elementName: String, namespaceURI: String?, qualifiedName: String?,
+            attributes: [String: String]
+        ) {
+            if name == nil { (name, id) = (elementName, attributes["id"]) }
+            depth += 1
+        }
+
+        func parser(_ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?, qualifiedName: String?) { depth -= 1 }
+
+        func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) { hasFailed = true }
+    }
+}

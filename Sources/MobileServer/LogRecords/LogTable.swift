@@ -1,0 +1,248 @@
+internal import MobileProtocol
+internal import MobileStore
+
+/// The table of the cache database with the log records of one version of a package: the server's own, which go down to the client that they
+/// are about, and those that clients have uploaded.
+///
+///     default_crm_1_0_logr_1        domain, package and version, logr, the package's number
+///
+/// A record that is deleted keeps its row with the mark `LOGICAL_DEL` until its client is known to have deleted it too. What the client has is in its
+/// token, like everything that it has; the last one that came is kept here as well, because it decides what may go.
+struct LogTable: Sendable {
+    let name: String
+    /// The package's row in `_package`.
+    let package: Int64
+
+    private var table: String { SQLText.quoted(name) }
+
+    /// Makes or finds the table of a package.
+    static func open(package: Int64, identifier: String, domain: String, in connection: Connection) throws -> LogTable {
+        let log = LogTable(name: "\(plain(domain))_\(plain(identifier))_logr_\(package)", package: package)
+        let isKnown = try connection.first("SELECT 1 FROM _log_table WHERE name = ?1", [.text(log.name)]) != nil
+        if !isKnown { try log.create(in: connection) }
+        return log
+    }
+
+    /// The text as part of a name: letters and digits of ASCII, in lower case. That two texts become one does no harm: the number differs.
+    private static func plain(_ text: String) -> String {
+        String(text.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
+    }
+
+    private func create(in connection: Connection) throws {
+        _ = try connection.execute(
+            """
+            CREATE TABLE \(table) (
+                id INTEGER PRIMARY KEY, client TEXT NOT NULL, message_id INTEGER NOT NULL, log_user TEXT NOT NULL, origin INTEGER NOT NULL,
+                log_level INTEGER NOT NULL, code INTEGER NOT NULL, eis_code TEXT NOT NULL, message TEXT NOT NULL, component TEXT NOT NULL,
+                entity_key TEXT NOT NULL, operation TEXT NOT NULL, request_id TEXT NOT NULL, log_timestamp TEXT NOT NULL,
+                stored INTEGER NOT NULL, version INTEGER NOT NULL, LOGICAL_DEL INTEGER NOT NULL DEFAULT 0, UNIQUE (client, message_id))
+            """)
+        // What a client does not have yet, what is old, and what can go: none of them looks at a row in vain, however many there are.
+        for (purpose, rows) in [
+            ("version", "(client, version)"), ("stored", "(stored) WHERE LOGICAL_DEL = 0"),
+            ("client_stored", "(client, origin, stored) WHERE LOGICAL_DEL = 0"), ("deleted", "(client, version) WHERE LOGICAL_DEL = 1"),
+        ] { _ = try connection.execute("CREATE INDEX \(SQLText.quoted("\(name)_\(purpose)")) ON \(table) \(rows)") }
+        _ = try connection.execute(
+            "INSERT INTO _log_table (name, package, version, row_count) VALUES (?1, ?2, 0, 0)", [.text(name), .integer(package)])
+    }
+
+    // MARK: Counts
+
+    /// The version of the last change; versions are never given twice, also where the rows are gone.
+    func version(in connection: Connection) throws -> Int64 {
+        try connection.first("SELECT version FROM _log_table WHERE name = ?1", [.text(name)])?[0].integer ?? 0
+    }
+
+    /// Rows, logically deleted ones included.
+    func rowCount(in connection: Connection) throws -> Int64 {
+        try connection.first("SELECT row_count FROM _log_table WHERE name = ?1", [.text(name)])?[0].integer ?? 0
+    }
+
+    /// How long the records of clients are needed, in milliseconds; nil for ever.
+    func retention(in connection: Connection) throws -> Int64? {
+        try connection.first("SELECT retention FROM _log_table WHERE name = ?1", [.text(name)])?[0].integer
+    }
+
+    func setRetention(_ retention: Int64?, in connection: Connection) throws {
+        _ = try connection.execute("UPDATE _log_table SET retention = ?2 WHERE name = ?1", [.text(name), Value(retention)])
+    }
+
+    private func nextVersion(in connection: Connection) throws -> Int64 {
+        try connection.first("UPDATE _log_table SET version = version + 1 WHERE name = ?1 RETURNING version", [.text(name)])?[0].integer ?? 0
+    }
+
+    private func count(_ difference: Int, in connection: Connection) throws {
+        guard difference != 0 else { return }
+        _ = try connection.execute("UPDATE _log_table SET row_count = row_count + ?2 WHERE name = ?1", [.text(name), .integer(Int64(difference))])
+    }
+
+    // MARK: Records
+
+    /// Whose a record is.
+    enum Origin: Int64 {
+        case server = 0, client = 1
+    }
+
+    /// Writes records of one client. One of the server's that is there already stays as it is; one of the client's is replaced, unless it is
+    /// deleted.
+    func store(
+        _ records: [LogRecordEntry], _ origin: Origin, client: String, user: String, now: Int64, in connection: Connection
+    ) throws {
+        guard !records.isEmpty else { return }
+        let version = try nextVersion(in: connection)
+        var added = 0
+        for record in records {
+            let isKnown =
+                try connection.first(
+                    "SELECT 1 FROM \(table) WHERE client = ?1 AND message_id = ?2", [.text(client), .integer(record.messageId ?? 0)]) != nil
+            if !isKnown { added += 1 }
+            _ = try connection.execute(
+                """
+                INSERT INTO \(table) (client, message_id, log_user, origin, log_level, code, eis_code, message, component, entity_key, operation,
+                    request_id, log_timestamp, stored, version)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+                ON CONFLICT (client, message_id) DO UPDATE SET log_level = excluded.log_level, code = excluded.code, eis_code = excluded.eis_code,
+                    message = excluded.message, component = excluded.component, entity_key = excluded.entity_key, operation = excluded.operation,
+                    request_id = excluded.request_id, log_timestamp = excluded.log_timestamp
+                WHERE origin = 1 AND excluded.origin = 1 AND LOGICAL_DEL = 0
+                """,
+                [
+                    .text(client), .integer(record.messageId ?? 0), .text(user), .integer(origin.rawValue), .integer(record.level.rawValue),
+                    .integer(record.code), .text(record.eisCode), .text(record.message), .text(record.component), .text(record.entityKey),
+                    .text(record.operation), .text(record.requestId), .text(record.timestamp), .integer(now), .integer(version),
+                ])
+        }
+        try count(added, in: connection)
+    }
+
+    /// Marks records of the server's that their client has deleted.
+    func markDeleted(_ messageIDs: [Int64], client: String, in connection: Connection) throws {
+        guard !messageIDs.isEmpty else { return }
+        let version = try nextVersion(in: connection)
+        for id in messageIDs {
+            _ = try connection.execute(
+                "UPDATE \(table) SET LOGICAL_DEL = 1, version = ?3 WHERE client = ?1 AND message_id = ?2 AND origin = 0 AND LOGICAL_DEL = 0",
+                [.text(client), .integer(id), .integer(version)])
+        }
+    }
+
+    // MARK: Delivery
+
+    static let columns =
+        "message_id, log_level, code, eis_code, message, component, entity_key, operation, request_id, log_timestamp, LOGICAL_DEL"
+
+    /// What a client does not have: records of the server's that are new since a version, and the deletions since then of all.
+    var deliveryStatement: String {
+        """
+        SELECT \(Self.columns) FROM \(table)
+        WHERE client = ?1 AND version > ?2 AND (origin = 0 OR LOGICAL_DEL = 1) ORDER BY version, id
+        """
+    }
+
+    /// - Parameters:
+    ///   - version: what the client has.
+    ///   - messageIDs: records that the client gets in any case: their operations are being answered.
+    func delivery(
+        to client: String, since version: Int64, including messageIDs: [Int64], in connection: Connection
+    ) throws -> [LogRecordEntry] {
+        var entries = try connection.rows(deliveryStatement, [.text(client), .integer(version)]).map(Self.entry)
+        let known = Set(entries.map(\.messageId))
+        for id in messageIDs where !known.contains(id) {
+            let row = try connection.first(
+                "SELECT \(Self.columns) FROM \(table) WHERE client = ?1 AND message_id = ?2", [.text(client), .integer(id)])
+            if let row { entries.append(Self.entry(row)) }
+        }
+        return entries
+    }
+
+    /// The entry in a row whose first columns are ``columns``.
+    static func entry(_ row: [Value]) -> LogRecordEntry {
+        guard row[10].integer != 1 else { return LogRecordEntry(deleted: row[0].integer ?? 0) }
+        return content(row)
+    }
+
+    /// The same, whether it is deleted or not.
+    static func content(_ row: [Value]) -> LogRecordEntry {
+        LogRecordEntry(
+            messageId: row[0].integer, level: LogRecordEntry.Level(rawValue: row[1].integer ?? 0) ?? .error, code: row[2].integer ?? 0,
+            eisCode: row[3].text ?? "", message: row[4].text ?? "", component: row[5].text ?? "", entityKey: row[6].text ?? "",
+            operation: row[7].text ?? "", requestId: row[8].text ?? "", timestamp: row[9].text ?? "")
+    }
+
+    /// The records for the administrator, the newest first.
+    func records(limit: Int, in connection: Connection) throws -> [ServerAdministration.LogRecord] {
+        try connection.rows(
+            "SELECT \(Self.columns), client, log_user, origin, stored FROM \(table) ORDER BY stored DESC, id DESC LIMIT ?1",
+            [.integer(Int64(max(0, limit)))]
+        ).map { row in
+            ServerAdministration.LogRecord(
+                entry: Self.content(row), client: row[11].text ?? "", user: row[12].text ?? "", isFromClient: row[13].integer == 1,
+                stored: row[14].integer ?? 0, isDeleted: row[10].integer == 1)
+        }
+    }
+
+    /// What the client had by the last token that came from it.
+    func confirmed(by client: String, in connection: Connection) throws -> Int64 {
+        try connection.first("SELECT confirmed FROM _log_client WHERE log = ?1 AND client = ?2", [.text(name), .text(client)])?[0].integer ?? 0
+    }
+
+    /// Remembers what the client has.
+    func confirm(_ version: Int64, by client: String, in connection: Connection) throws {
+        _ = try connection.execute(
+            """
+            INSERT INTO _log_client (log, client, confirmed) VALUES (?1, ?2, ?3)
+            ON CONFLICT (log, client) DO UPDATE SET confirmed = max(confirmed, excluded.confirmed)
+            """, [.text(name), .text(client), .integer(version)])
+    }
+
+    // MARK: Cleaning, a portion at a time
+
+    /// Which records are marked as deleted.
+    enum Expired {
+        /// All that were stored in this time, in milliseconds since 1970.
+        case stored(ClosedRange<Int64>)
+        /// Those that clients uploaded, stored before a time; of one client, or of all.
+        case uploaded(before: Int64, client: String?)
+    }
+
+    private func condition(_ expired: Expired) -> (sql: String, values: [Value]) {
+        switch expired {
+        case .stored(let range): ("stored BETWEEN ?2 AND ?3", [.integer(range.lowerBound), .integer(range.upperBound)])
+        case .uploaded(let limit, let client?): ("client = ?3 AND origin = 1 AND stored < ?2", [.integer(limit), .text(client)])
+        case .uploaded(let limit, nil): ("origin = 1 AND stored < ?2", [.integer(limit)])
+        }
+    }
+
+    /// Whether there is anything to mark.
+    func hasAny(_ expired: Expired, in connection: Connection) throws -> Bool {
+        let condition = condition(expired)
+        return try connection.first(
+            "SELECT 1 FROM \(table) WHERE LOGICAL_DEL = 0 AND \(condition.sql) LIMIT ?1", [.integer(1)] + condition.values) != nil
+    }
+
+    /// Marks at most `limit` records.
+    /// - Returns: how many there were.
+    func mark(_ expired: Expired, limit: Int, in connection: Connection) throws -> Int {
+        let condition = condition(expired), version = try nextVersion(in: connection)
+        return try connection.execute(
+            """
+            UPDATE \(table) SET LOGICAL_DEL = 1, version = \(version)
+            WHERE id IN (SELECT id FROM \(table) WHERE LOGICAL_DEL = 0 AND \(condition.sql) LIMIT ?1)
+            """, [.integer(Int64(limit))] + condition.values)
+    }
+
+    /// Removes at most `limit` marked records whose client has followed, or is not subscribed any more.
+    /// - Returns: how many there were.
+    func removeMarked(limit: Int, in connection: Connection) throws -> Int {
+        let removed = try connection.execute(
+            """
+            DELETE FROM \(table) WHERE id IN (
+                SELECT r.id FROM \(table) AS r
+                LEFT JOIN _log_client AS c ON c.log = ?1 AND c.client = r.client
+                LEFT JOIN _client AS k ON k.client = r.client AND k.package = ?2
+                WHERE r.LOGICAL_DEL = 1 AND (c.confirmed >= r.version OR k.state = 'unsubscribed') LIMIT ?3)
+            """, [.text(name), .integer(package), .integer(Int64(limit))])
+        try count(-removed, in: connection)
+        return removed
+    }
+}

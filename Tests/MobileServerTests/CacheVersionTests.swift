@@ -1,0 +1,49 @@
+import MobileProtocol
+import MobileServer
+import MobileStore
+import Testing
+
+/// Caches of other releases.
+@Suite struct CacheVersionTests {
+    private func change(_ server: TestServer, _ statements: [String]) throws {
+        let cache = try Database(ConnectionProfile(path: server.folder.file("cache.db")))
+        try cache.write { connection in for statement in statements { _ = try connection.execute(statement) } }
+        try cache.close()
+    }
+
+    @Test("LRC-19: a cache without log tables gets them, and keeps everything that it has")
+    func migration() throws {
+        let server = try FieldSales.server()
+        let device = try TestDevice.inRegion("NORTH", of: server)
+        let tokens = device.tokens
+        try server.server.close()
+        let added = ["_log_table", "_log_client", "_inquiry", "_domain_log", "_trace", "_traced_request", "default_field_2_0_logr_1"]
+        try change(server, added.map { "DROP TABLE \($0)" } + ["PRAGMA user_version = 1"])
+        try server.restartClosed()
+        let record = LogRecordEntry(messageId: 1, level: .info, code: 9999, message: "visited", component: "Field", timestamp: "")
+        let result = try device.synchronize(groups: ["system", "default", "lines"], log: [record])
+        #expect(result.status == 200 && result.resets.isEmpty && result.upserts.isEmpty, "session and tokens are known")
+        #expect(device.tokens["default"] == tokens["default"])
+        #expect(try server.server.administration.logTables().map(\.rows) == [1])
+        try server.restart()
+        #expect(try server.server.administration.logTables().map(\.rows) == [1])
+    }
+
+    @Test("a cache of a later release is refused and left as it is; so is a file that is no cache, and one that is not there")
+    func refusals() throws {
+        let server = try FieldSales.server()
+        try server.server.close()
+        try change(server, ["PRAGMA user_version = 3"])
+        let error = #expect(throws: ServerError.self) { try MobileServer(server.configuration) }
+        #expect(error?.code == .cache && error?.message.contains("version 1 to 2, found version 3") == true)
+        #expect(#expect(throws: ServerError.self) { try ServerAdministration(cacheOf: server.configuration) }?.code == .cache)
+        try change(server, ["PRAGMA user_version = 2"])
+        try server.restartClosed()
+        var missing = server.configuration
+        missing.cachePath = server.folder.file("missing.db")
+        #expect(#expect(throws: ServerError.self) { try ServerAdministration(cacheOf: missing) }?.code == .cache)
+        missing.cachePath = server.backEndPath
+        #expect(#expect(throws: ServerError.self) { try ServerAdministration(cacheOf: missing) }?.code == .cache)
+        #expect(try server.backEndValue("SELECT count(*) FROM sqlite_schema WHERE name LIKE '\\_log%' ESCAPE '\\'") == 0)
+    }
+}
