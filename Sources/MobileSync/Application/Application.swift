@@ -70,6 +70,10 @@ public final class Application: Sendable {
         self.transport = transport
         self.retryPolicy = retryPolicy
         self.traceService = traceService
+        traceService.uploader = { [weak self] document in
+            guard let self else { throw E2ETraceUploadError(.invalidState, "the application of this trace service is gone") }
+            try self.upload(trace: document)
+        }
     }
 
     /// A device id of 32 random hexadecimal digits.

@@ -62,6 +62,8 @@ extension SyncError {
         /// A code of this number, named or not.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
+        /// The server does not accept what it was sent.
+        public static let refused = Code(rawValue: 400)
         /// Authentication failed, or the back end's credentials are wrong.
         public static let authenticationFailed = Code(rawValue: 401)
         /// Authenticated, but not authorized for this package, object or operation.
@@ -74,6 +76,8 @@ extension SyncError {
         public static let backEndBusy = Code(rawValue: 409)
         /// The back end's constraints refused a change.
         public static let constraintViolated = Code(rawValue: 412)
+        /// More than the server accepts at once.
+        public static let tooLarge = Code(rawValue: 413)
         /// An internal failure of the server, or an error of the back end that it does not know.
         public static let serverFailure = Code(rawValue: 500)
         /// The back end, or the server, is down; recoverable.

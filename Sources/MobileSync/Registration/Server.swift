@@ -95,6 +95,14 @@ struct Server {
         _ = try send(Message(header(.unregister)), token: token)
     }
 
+    /// Hands over the document of an end-to-end trace.
+    func upload(trace document: [UInt8], token: String) throws(SyncError) {
+        var request = TransportRequest(
+            method: "POST", url: base + Endpoint.traces, headers: fields(token, Endpoint.traceContentType), body: .bytes(document))
+        request.stallTimeout = stallTimeout
+        do { _ = try receive(request) } catch { throw failure(error, "upload a trace to \(base)") }
+    }
+
     // MARK: Messages
 
     /// A header with the application's and the device's ids.

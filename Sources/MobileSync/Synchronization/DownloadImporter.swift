@@ -16,10 +16,19 @@ final class DownloadImporter {
     private var keyRange: KeyRange?
     private var answers: [MobileProtocol.ReplayResult] = []
     private var logRecords: [LogRecordEntry] = []
+    /// Ids of the log records that the server has got by this synchronization.
+    private let uploadedLogRecords: [Int64]
+    private var systemToken: Token?
+    /// What the server's administrator wants.
+    private(set) var inquiries: [ServerInquiry] = []
     /// The large values of the download in its order, already in the database; nil for NULL.
     private var largeValues: ArraySlice<LargeValue?> = []
 
-    init(_ package: PackageDatabase, _ progress: SynchronizationProgress, _ events: EventStream<PackageEvent>, groups: [String]) {
+    init(
+        _ package: PackageDatabase, _ progress: SynchronizationProgress, _ events: EventStream<PackageEvent>, groups: [String],
+        logRecords: [Int64]
+    ) {
+        uploadedLogRecords = logRecords
         self.package = package
         self.progress = progress
         self.events = events
@@ -34,9 +43,11 @@ final class DownloadImporter {
             while let content = try next(spool) {
                 switch content {
                 case .answer(let answer):
-                    remaining = answer.groups.count
+                    remaining = answer.groups.count { $0 != SystemGroup.name }
+                    inquiries = answer.inquiries
                     try checkGroups(answer.groups)
                 case .keyRange(let range): keyRange = range
+                case .groupEnd(let end) where end.group == SystemGroup.name: systemToken = end.token
                 case .table, .largeValue, .groupEnd:
                     remaining -= 1
                     try importGroup(from: content, spool, isLast: remaining == 0)
@@ -125,11 +136,21 @@ final class DownloadImporter {
     // MARK: Answers
 
     private func settle() throws {
-        guard !answers.isEmpty || !logRecords.isEmpty || keyRange != nil else { return }
+        // A token alone stands for nothing new: it is only kept where it is all that was asked for.
+        let isSystemAlone = systemToken != nil && expected == [SystemGroup.name]
+        guard !answers.isEmpty || !logRecords.isEmpty || !uploadedLogRecords.isEmpty || keyRange != nil || isSystemAlone else { return }
         let outcomes = try write("settle") { transaction in
             if let keyRange { try transaction.grantKeyRange(first: keyRange.first, last: keyRange.last) }
             // Log records first, so that a handler of the rejection finds them.
-            for record in logRecords { try transaction.store(package.logRecord(record, answers)) }
+            try transaction.uploaded(logRecords: uploadedLogRecords)
+            for record in logRecords {
+                if record.isDeleted {
+                    try transaction.removeLogRecord(record.messageId ?? 0)
+                } else {
+                    try transaction.store(package.logRecord(record, answers))
+                }
+            }
+            if let systemToken { try transaction.setToken(systemToken.text, ofGroup: SystemGroup.name) }
             return try transaction.settle(answers.map { .init(id: $0.id, isAccepted: $0.outcome == .accepted) })
         }
         keyRange = nil

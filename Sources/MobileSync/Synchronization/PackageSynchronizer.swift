@@ -89,7 +89,7 @@ final class PackageSynchronizer: Sendable {
         }
         return try SynchronizationSession(
             package: package, application: application, profile: profile,
-            groups: RequestQueue.union(requests, inOrderOf: package.metadata.synchronizationGroups),
+            groups: RequestQueue.union(requests, inOrderOf: package.allGroupNames),
             isUploadOnly: requests.allSatisfy(\.isUploadOnly), progress: progress, cancellation: cancellation, events: events
         ).run()
     }

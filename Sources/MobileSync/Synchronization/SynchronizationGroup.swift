@@ -1,4 +1,5 @@
 public import MobileObjects
+internal import MobileProtocol
 
 /// A group of objects that are synchronized together. Objects that name none in the model are in the group `default`.
 /// SMP 2.3: `SUPSynchronizationGroup`.
@@ -17,9 +18,11 @@ extension PackageDatabase {
         }
     }
 
-    /// The group of a name. SMP 2.3: `getSynchronizationGroup:` of the database class.
+    /// The group of a name. Every package has the group `system` without naming it: its log records, which travel with all other groups too.
+    /// SMP 2.3: `getSynchronizationGroup:` of the database class.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/notFound`` when the package has none of this name.
     public final func synchronizationGroup(named name: String) throws(SyncError) -> SynchronizationGroup {
+        if name == SystemGroup.name { return SynchronizationGroup(name: name, objects: []) }
         guard let group = synchronizationGroups.first(where: { $0.name == name }) else { throw noGroup(name) }
         return group
     }
@@ -39,11 +42,14 @@ extension PackageDatabase {
     /// Names of groups in the order of the model; nil means all.
     /// - Throws: ``SyncError/Code/notFound`` for a name that is none.
     final func groupNames(_ names: [String]?) throws(SyncError) -> [String] {
-        let all = metadata.synchronizationGroups
-        guard let names else { return all }
+        guard let names else { return metadata.synchronizationGroups }
+        let all = allGroupNames
         if let other = names.first(where: { !all.contains($0) }) { throw noGroup(other) }
         return all.filter(names.contains)
     }
+
+    /// The groups of the model, behind the one that all packages have.
+    final var allGroupNames: [String] { [SystemGroup.name] + metadata.synchronizationGroups }
 
     private final func noGroup(_ name: String) -> SyncError {
         SyncError(

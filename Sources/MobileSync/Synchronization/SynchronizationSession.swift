@@ -22,9 +22,9 @@ struct SynchronizationSession {
         let session = try application.session()
         try progress.report(.uploading)
         try progress.enter(.connecting)
-        let receiver = try exchange(session)
+        let (receiver, logRecords) = try exchange(session)
         let received = clock.now
-        let importer = DownloadImporter(package, progress, events, groups: isUploadOnly ? [] : groups)
+        let importer = DownloadImporter(package, progress, events, groups: wireGroups, logRecords: logRecords)
         var result = try importer.run(receiver.spool, hasLargeValues: receiver.hasLargeValues)
         result.groups = groups
         result.operationsSent = progress.operationsSent
@@ -33,6 +33,7 @@ struct SynchronizationSession {
         result.networkDuration = received - began
         result.importDuration = clock.now - received
         result.duration = clock.now - began
+        answer(importer.inquiries)
         // Nobody can stop here what is done.
         _ = try? progress.enter(.disconnecting)
         _ = try? progress.enter(.done)
@@ -40,7 +41,8 @@ struct SynchronizationSession {
     }
 
     /// Uploads and downloads. A session that the server does not know is renewed once, with the credentials at hand, and everything is sent again.
-    private func exchange(_ session: Application.Session) throws(SyncError) -> DownloadReceiver {
+    /// - Returns: what came, and the ids of the log records that went up.
+    private func exchange(_ session: Application.Session) throws(SyncError) -> (DownloadReceiver, logRecords: [Int64]) {
         do {
             return try exchange(session.properties, token: session.token)
         } catch let error where error.code == .authenticationFailed {
@@ -50,7 +52,7 @@ struct SynchronizationSession {
         }
     }
 
-    private func exchange(_ properties: ConnectionProperties, token: String) throws(SyncError) -> DownloadReceiver {
+    private func exchange(_ properties: ConnectionProperties, token: String) throws(SyncError) -> (DownloadReceiver, logRecords: [Int64]) {
         let trace = MessageTrace(package, profile.messageTrace)
         let upload = try upload(trace)
         let spool = Spool(directory: package.databaseDirectory)
@@ -59,13 +61,19 @@ struct SynchronizationSession {
         try server.synchronize(
             token: token, cancellation: cancellation, body: { try upload.next() }, receive: { try receiver.receive($0) },
             finish: { try receiver.finish() })
-        return receiver
+        return (receiver, upload.logRecords)
+    }
+
+    /// What is asked for: the log records come with whatever else does.
+    private var wireGroups: [String] {
+        if isUploadOnly { return [] }
+        return [SystemGroup.name] + groups.filter { $0 != SystemGroup.name }
     }
 
     private func upload(_ trace: MessageTrace?) throws(SyncError) -> UploadStream {
         do {
-            let header = try package.synchronizeHeader(groups: isUploadOnly ? [] : groups)
-            return UploadStream(header, try OutboxReader(package), progress, trace: trace)
+            let header = try package.synchronizeHeader(groups: wireGroups)
+            return UploadStream(header, try LogRecordReader(package), try OutboxReader(package), progress, trace: trace)
         } catch {
             throw SyncError(.persistence, .localDatabase, "prepare the upload of \(package.metadata.name): \(error)", cause: error)
         }

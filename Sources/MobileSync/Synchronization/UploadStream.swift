@@ -1,12 +1,15 @@
 internal import MobileObjects
 internal import MobileProtocol
 
-/// Makes the bytes of an upload while they are sent: header, the operations of the outbox in their order, each followed by its large
+/// Makes the bytes of an upload while they are sent: header, the submitted log records, the operations of the outbox in their order, each followed by its large
 /// values. Memory: one page of operations and a few pieces of one value, whatever the outbox holds.
 ///
 /// What the outbox held when the stream was made goes up; what is submitted later goes with the next synchronization.
 final class UploadStream {
     private let outbox: OutboxReader
+    private let log: LogRecordReader
+    /// Ids of the log records, and of the deletions, that have gone up so far.
+    private(set) var logRecords: [Int64] = []
     private let progress: SynchronizationProgress
     private let trace: MessageTrace?
     private var writer = FrameWriter(.upload)
@@ -16,6 +19,7 @@ final class UploadStream {
 
     private enum Stage {
         case header(SynchronizeHeader)
+        case logRecords
         case operations
         /// The large values that the operation before still needs.
         case values(OutgoingOperation, ArraySlice<OutgoingOperation.LargeValue>)
@@ -23,7 +27,10 @@ final class UploadStream {
         case ended
     }
 
-    init(_ header: SynchronizeHeader, _ outbox: OutboxReader, _ progress: SynchronizationProgress, trace: MessageTrace?) {
+    init(
+        _ header: SynchronizeHeader, _ log: LogRecordReader, _ outbox: OutboxReader, _ progress: SynchronizationProgress, trace: MessageTrace?
+    ) {
+        self.log = log
         self.trace = trace
         self.outbox = outbox
         self.progress = progress
@@ -43,7 +50,13 @@ final class UploadStream {
         case .header(let header):
             try progress.enter(.sendingHeader)
             try write(.header(header))
-            return .operations
+            return .logRecords
+        case .logRecords:
+            let entries = try log.entries(after: logRecords.last ?? 0)
+            guard !entries.isEmpty else { return .operations }
+            try write(.logRecords(entries))
+            logRecords += entries.compactMap(\.messageId)
+            return .logRecords
         case .operations:
             guard let operation = try nextOperation() else {
                 try progress.enter(.finishingUpload)

@@ -1,0 +1,36 @@
+public import MobileObjects
+
+/// The upload of an end-to-end trace failed; nothing is lost, because the caller still has the document. SMP 2.3: `SUPE2ETraceUploadException`.
+public struct E2ETraceUploadError: Error, Sendable {
+    /// Why: ``SyncError/Code/serverNotReached``, ``SyncError/Code/applicationNotRegistered``, ``SyncError/Code/authenticationFailed``,
+    /// ``SyncError/Code/refused`` (no document of a business transaction), ``SyncError/Code/tooLarge``, ``SyncError/Code/invalidState`` (no
+    /// application uses the service), and others of the server.
+    public let code: SyncError.Code
+    /// What happened; one line.
+    public let message: String
+    /// The failure below this one; nil where it began here.
+    public let cause: (any Error)?
+
+    init(_ code: SyncError.Code, _ message: String, cause: (any Error)? = nil) {
+        (self.code, self.message, self.cause) = (code, "upload of a trace: " + message, cause)
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as E2ETraceUploadError: self = error
+        case let error as SyncError: self.init(error.code, error.message, cause: error)
+        default: self.init(.unknown, "\(error)", cause: error)
+        }
+    }
+}
+
+extension E2ETraceUploadError: BaseError {
+    public var errorCode: Int { code.rawValue }
+
+    public var recovery: ErrorRecovery { code.isRecoverable ? .retry : .removeCause }
+}
+
+extension E2ETraceUploadError: CustomStringConvertible {
+    /// Message and number in one line.
+    public var description: String { "\(message) (\(code.rawValue))" }
+}

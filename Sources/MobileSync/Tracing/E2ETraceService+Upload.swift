@@ -1,0 +1,36 @@
+public import MobileObjects
+internal import MobileStore
+internal import MobileTransport
+
+extension E2ETraceService {
+    /// Sends a business transaction to the server, which keeps it beside its own lines about the same requests. Blocks: not for the main thread.
+    /// - Parameter transaction: the XML document that `stopTrace()` gave.
+    /// - Returns: true; what fails is thrown.
+    /// - Throws: ``E2ETraceUploadError``; the same document can be sent again.
+    /// SMP 2.3: `uploadTrace:`.
+    @discardableResult
+    public func uploadTrace(_ transaction: [UInt8]) throws(E2ETraceUploadError) -> Bool {
+        guard let uploader else { throw E2ETraceUploadError(.invalidState, "no application uses this trace service") }
+        do { try uploader(transaction) } catch { throw E2ETraceUploadError(error) }
+        return true
+    }
+
+    /// The same without blocking a cooperative thread.
+    @discardableResult
+    public func uploadTrace(_ transaction: [UInt8]) async throws(E2ETraceUploadError) -> Bool {
+        do { return try await BlockingWork.run { try self.uploadTrace(transaction) } } catch { throw E2ETraceUploadError(error) }
+    }
+}
+
+extension Application {
+    /// Sends a trace in the session of the registration; one that the server does not know is renewed once.
+    func upload(trace document: [UInt8]) throws(SyncError) {
+        let session = try session()
+        let server = Server(self, session.properties)
+        do throws(SyncError) {
+            try server.upload(trace: document, token: session.token)
+        } catch let error where error.code == .authenticationFailed {
+            try server.upload(trace: document, token: renewSession(insteadOf: session.token))
+        }
+    }
+}
