@@ -100,7 +100,8 @@ let package = Package(
             name: "MobileCoreTests", dependencies: ["MobileCore", "FaultInjection", "MobileSQLite", "MobileJansson", "killed-process", "CClient"],
             swiftSettings: swift),
         .testTarget(
-            name: "MobileToolTests", dependencies: ["mobile", "MobileSync", "MobileObjects", "MobileModel", "MobileStore", "SampleCRM"],
+            name: "MobileToolTests",
+            dependencies: ["mobile", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileStore", "SampleCRM"],
             swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),
         .testTarget(name: "ChecklistTests", dependencies: ["checklist"], path: "Tests/Conformance/ChecklistTests", swiftSettings: swift),

@@ -3,6 +3,7 @@ import Foundation
 /// The commands, in the order of the help.
 let commands: [Command] = [
     Command("demo", Demo.summary, Demo.run), Command("serve", ServeCommand.summary, ServeCommand.run),
+    Command("admin", AdminCommand.summary, AdminCommand.run),
     Command("generate", Generate.summary, Generate.run), Command("inspect", Inspect.summary, Inspect.run),
 ]
 

@@ -14,10 +14,12 @@ struct ServeArguments {
     var tracesAll = false
     var tracedDevices: Set<String> = []
     var logsSuccesses = false
+    /// How long applications need the log records of their clients.
+    var logRetention: [String: Duration] = [:]
 
     static let usage = """
         usage: mobile serve --model FILE ... --cache FILE [--backend NAME=FILE ...] [--port N] [--address A] [--user NAME:PASSWORD ...]
-                            [--trace all|DEVICE ...] [--log-successes yes|no]
+                            [--trace all|DEVICE ...] [--log-successes yes|no] [--log-retention APPLICATION=DAYS ...]
 
           --model FILE           a package model (*.mbo.json); several serve several packages
           --backend NAME=FILE    the SQLite file of a back end of the models, over the path in the model
@@ -27,6 +29,8 @@ struct ServeArguments {
           --user NAME:PASSWORD   makes a user, or sets a user's password; users stay in the cache
           --trace all|DEVICE     writes a line about each request, or each of one device, to the standard error
           --log-successes yes    sends devices a log record of every operation that was done, not of rejections alone
+          --log-retention APPLICATION=DAYS
+                                 how long an application needs the log records that its devices upload; the longest time counts, default for ever
 
         Prints one line with the address when it listens, and stops on SIGTERM or SIGINT.
         """
@@ -62,6 +66,12 @@ struct ServeArguments {
         case "--log-successes":
             guard ["yes", "no"].contains(value) else { throw UsageError(message: "serve: --log-successes \"\(value)\": use yes or no") }
             logsSuccesses = value == "yes"
+        case "--log-retention":
+            let parts = value.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, let days = Int(parts[1]), (0...36_500).contains(days) else {
+                throw UsageError(message: "serve: --log-retention \"\(value)\": write APPLICATION=DAYS, with 0 to 36500 days")
+            }
+            logRetention[String(parts[0])] = .seconds(days * 86_400)
         default: throw UsageError(message: "serve: there is no option \(option)")
         }
     }
@@ -71,8 +81,10 @@ struct ServeArguments {
     func configuration() throws -> ServerConfiguration {
         let packages = try models.map { path in
             let url = URL(fileURLWithPath: path)
-            return PackageDeployment(
+            var deployment = PackageDeployment(
                 try PackageModel(contentsOf: url), backEnds: backEnds, directory: url.deletingLastPathComponent().path)
+            deployment.logRetention = logRetention
+            return deployment
         }
         var configuration = ServerConfiguration(cachePath: cache, packages: packages, users: users)
         configuration.requestTrace = RequestTrace(all: tracesAll, devices: tracedDevices)

@@ -1,0 +1,94 @@
+import Foundation
+import MobileServer
+
+/// `mobile admin`: what the administrator of a server does, on its cache, also while the server runs.
+enum AdminCommand {
+    static let summary = "cleans the log records of a server, and reads logs and traces of devices"
+    static let usage = """
+        usage: mobile admin --cache FILE COMMAND
+
+          logs                          the tables of log records, with their rows
+          logs PACKAGE                  the newest log records of a package, such as CRM:1.0
+          clean PACKAGE FROM TO         deletes the log records that were stored from one day to another (YYYY-MM-DD, UTC, both included)
+          expire PACKAGE                deletes the uploaded log records that are older than any application needs them
+          cleanup PACKAGE               removes deleted log records whose devices have followed
+          get-trace APPLICATION DEVICE  asks a device for its performance log; it comes with the device's next synchronization
+          domain-log [DEVICE]           prints what devices have sent
+          traces [TRANSACTION]          lists the uploaded end-to-end traces; of one transaction, document and requests
+
+        FILE is the server's own database, which may be in use. Cleaning goes in short transactions: synchronizations go through in between.
+        """
+
+    /// - Parameter arguments: what stands behind `admin`.
+    /// - Returns: the exit status: 0 done, 1 it did not work, 64 the arguments are wrong.
+    @Sendable static func run(_ arguments: [String]) -> Int32 {
+        if arguments.contains("--help") || arguments.contains("-h") {
+            print(usage)
+            return 0
+        }
+        do {
+            guard arguments.count >= 3, arguments[0] == "--cache" else {
+                throw UsageError(message: "admin: name the server's database with --cache, and a command")
+            }
+            let work = try work(arguments[2], Array(arguments.dropFirst(3)))
+            let administration = try ServerAdministration(cacheOf: ServerConfiguration(cachePath: arguments[1]))
+            let lines = Result { try work(administration) }
+            try administration.close()
+            for line in try lines.get() { print(line) }
+            return 0
+        } catch let error as UsageError {
+            Terminal.complain("\(error.message)\n\n\(usage)")
+            return Command.usageStatus
+        } catch {
+            Terminal.complain("mobile admin: \(error)")
+            return 1
+        }
+    }
+
+    /// What a command does; the arguments are checked before the cache is opened.
+    private static func work(_ command: String, _ values: [String]) throws(UsageError) -> (ServerAdministration) throws -> [String] {
+        switch (command, values.count) {
+        case ("logs", 0):
+            return { Terminal.table([["package", "table", "rows"]] + (try $0.logTables().map { [$0.package, $0.name, String($0.rows)] })) }
+        case ("logs", 1): return { try $0.logRecords(ofPackage: values[0]).map(line) }
+        case ("clean", 3):
+            let from = try day(values[1]), to = try day(values[2]).addingTimeInterval(86_400 - 0.001)
+            return {
+                [
+                    "\(try $0.cleanLogRecords(ofPackage: values[0], from: from, to: to)) log records are deleted; devices follow with their next synchronization"
+                ]
+            }
+        case ("expire", 1):
+            return { ["\(try $0.applyLogRetention(ofPackage: values[0])) log records are deleted; devices follow with their next synchronization"] }
+        case ("cleanup", 1): return { ["\(try $0.removeDeletedLogRecords(ofPackage: values[0])) log records are removed"] }
+        case ("get-trace", 2):
+            return {
+                try $0.requestPerformanceLog(ofDevice: values[1], application: values[0])
+                return ["asked; see domain-log when the device has synchronized"]
+            }
+        case ("domain-log", 0...1):
+            return { try $0.domainLog(ofDevice: values.first).map { "\(time($0.received)) \($0.device) \($0.user) \($0.package)\n\($0.text)" } }
+        case ("traces", 0):
+            return { try $0.traces().map { "\($0.transaction) \(time($0.received)) \($0.device) \($0.user), \($0.requests.count) requests" } }
+        case ("traces", 1): return { try $0.traces(transaction: values[0]).flatMap { [$0.document] + $0.requests } }
+        default: throw UsageError(message: "admin: there is no command \"\(([command] + values).joined(separator: " ").prefix(80))\"")
+        }
+    }
+
+    private static func line(_ record: ServerAdministration.LogRecord) -> String {
+        "\(time(record.stored)) \(record.user) \(record.isFromClient ? "client" : "server")\(record.isDeleted ? " deleted" : ""): \(record.line)"
+    }
+
+    private static func time(_ milliseconds: Int64) -> String {
+        Date(timeIntervalSince1970: Double(milliseconds) / 1000).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    private static func day(_ text: String) throws(UsageError) -> Date {
+        let style = Date.ISO8601FormatStyle().year().month().day()
+        // The system reads the 30th of February as a day in March.
+        guard let date = try? Date(text, strategy: style), date.formatted(style) == text else {
+            throw UsageError(message: "admin: \"\(text.prefix(80))\" is no day: write YYYY-MM-DD")
+        }
+        return date
+    }
+}
