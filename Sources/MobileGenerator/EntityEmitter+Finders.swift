@@ -49,18 +49,18 @@ extension EntityEmitter {
             - Throws: ``ObjectError``.
             """)
         emitTwins(
-            SwiftNames.memberInCode(query.name), query.parameters.map(declaration) + ["sortedBy: [AttributeSort] = []", "skip: Int = 0", "take: Int = -1"],
-            result: "EntityList<\(name)>",
+            SwiftNames.memberInCode(query.name),
+            query.parameters.map(declaration) + ["sortedBy: [AttributeSort] = []", "skip: Int = 0", "take: Int = -1"], result: "EntityList<\(name)>",
             body: "query(\(SwiftText.literal(query.name)), \(values(of: query)), sortedBy: sortedBy, skip: skip, take: take, in: package)", to: &text)
     }
 
     /// The blocking form and the one for asynchronous code.
     private func emitTwins(_ finder: String, _ parameters: [String], result: String, body: String, to text: inout SwiftText) {
-        let list = (parameters + ["in package: \(package)"]).joined(separator: ", ")
-        text.block("public static func \(finder)(\(list)) throws -> \(result)") { $0.line("try \(body)") }
+        let parameters = parameters + ["in package: \(package)"]
+        text.function("public static func \(finder)", parameters, "throws -> \(result)") { $0.line("try \(body)") }
         text.line()
         text.documentation("The same, in asynchronous code.")
-        text.block("public static func \(finder)(\(list)) async throws -> \(result)") { $0.line("try await \(body)") }
+        text.function("public static func \(finder)", parameters, "async throws -> \(result)") { $0.line("try await \(body)") }
     }
 
     private func documentation(of query: QueryModel) -> String {

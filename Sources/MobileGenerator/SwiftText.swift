@@ -17,6 +17,20 @@ struct SwiftText {
         line("}")
     }
 
+    /// A function: `name(parameters) effects -> result { body }`; a signature that is too long for a line has its parameters on one of their own.
+    mutating func function(_ name: String, _ parameters: [String], _ effects: String, _ body: (inout SwiftText) -> Void) {
+        let list = parameters.joined(separator: ", "), head = "\(name)(\(list)) \(effects)"
+        guard depth * 4 + head.count + 2 > Self.lineLength else { return block(head, body) }
+        line(name + "(")
+        depth += 1
+        line(list)
+        depth -= 1
+        block(") \(effects)", body)
+    }
+
+    /// Characters of a line of code, where it can be broken.
+    private static let lineLength = 140
+
     /// Documentation: each line of `text` behind `///`.
     mutating func documentation(_ text: String) {
         for part in text.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -38,6 +38,7 @@ public struct ServerConfiguration: Sendable {
     /// Called with one line per event worth keeping: rejected operations, refused requests, internal failures, traced requests. Default nothing.
     public var log: @Sendable (String) -> Void = { _ in }
 
+    /// A configuration of these packages and users; the rest as its defaults say.
     public init(cachePath: String, packages: [PackageDeployment] = [], users: [String: String] = [:]) {
         self.cachePath = cachePath
         self.packages = packages
@@ -91,6 +92,7 @@ public struct PackageDeployment: Sendable {
     /// somebody cleans. SMP 2.3: the retention policy of client logs.
     public var logRetention: [String: Duration] = [:]
 
+    /// A package of this model, with the paths of its back ends by their names.
     public init(_ model: PackageModel, backEnds: [String: String] = [:], directory: String = "") {
         self.model = model
         self.backEnds = backEnds

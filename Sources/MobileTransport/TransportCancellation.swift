@@ -10,6 +10,7 @@ public final class TransportCancellation: Sendable {
     }
     private let state = Mutex(State())
 
+    /// Nothing is cancelled yet.
     public init() {}
 
     /// Whether ``cancel()`` has been called.

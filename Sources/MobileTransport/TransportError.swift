@@ -38,6 +38,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     /// The failure below this one; nil where it began here.
     public let cause: (any Error)?
 
+    /// An error; with the server's answer where there is one.
     public init(
         _ code: Code, _ message: String, status: Int? = nil, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
         cause: (any Error)? = nil

@@ -43,6 +43,7 @@ public struct TransportRequest {
     /// Ends the request from another thread; nil if nobody wants to.
     public var cancellation: TransportCancellation?
 
+    /// A request.
     public init(method: String = "GET", url: String, headers: [(name: String, value: String)] = [], body: Body = .none) {
         self.method = method
         self.url = url
@@ -67,6 +68,7 @@ public struct TransportResponse: Sendable {
     /// Whether the request went over a connection that was open already.
     public var reusedConnection: Bool
 
+    /// A response's head and what was measured; made by transports.
     public init(
         status: Int, headers: [(name: String, value: String)] = [], bytesSent: Int64 = 0, bytesReceived: Int64 = 0,
         reusedConnection: Bool = false

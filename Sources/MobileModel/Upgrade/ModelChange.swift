@@ -13,6 +13,7 @@ public struct ModelChange: Sendable, Hashable {
         case impossible
     }
 
+    /// What it means for databases with work in them.
     public let kind: Kind
     /// What is changed: `Customer.phone`, `personalization key region`, `package`.
     public let place: String

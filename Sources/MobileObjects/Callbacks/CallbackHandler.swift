@@ -82,12 +82,14 @@ public enum SynchronizationStatus: Sendable, Hashable {
 
 /// What `onSynchronize` is told. SMP 2.3: `SUPSynchronizationContext`.
 public struct SynchronizationContext: Sendable {
+    /// How far it has come.
     public var status: SynchronizationStatus
     /// What the caller of the synchronization passed; nil where it passed nothing.
     public var userContext: (any Sendable)?
     /// Why it failed; nil unless the status is ``SynchronizationStatus/error``. SMP 2.3: `exception`.
     public var error: (any Error)?
 
+    /// A context; made by who synchronizes, and by tests of handlers.
     public init(status: SynchronizationStatus, userContext: (any Sendable)? = nil, error: (any Error)? = nil) {
         (self.status, self.userContext, self.error) = (status, userContext, error)
     }
@@ -132,5 +134,6 @@ extension CallbackHandler {
 
 /// The handler that does nothing.
 public struct DefaultCallbackHandler: CallbackHandler {
+    /// The handler.
     public init() {}
 }

@@ -6,7 +6,9 @@ import MobileStore
 ///     let customers = try package.entity("Customer")
 ///     for customer in try customers.findAll() { print(try customer.value("name")) }
 public struct EntityClass: Sendable {
+    /// Where the objects are.
     public let package: PackageDatabase
+    /// What is known about them.
     public let metadata: EntityMetadata
 
     /// A new object, not in the database.

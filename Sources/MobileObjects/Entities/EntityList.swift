@@ -6,10 +6,12 @@ public struct EntityList<Element: Entity>: RandomAccessCollection, ExpressibleBy
 
     /// An empty list. SMP 2.3: `newInstance`.
     public init() { objects = [] }
+    /// A list of objects in memory.
     public init(_ objects: [Element]) { self.objects = objects }
     public init(arrayLiteral elements: Element...) { objects = elements }
 
     public var startIndex: Int { 0 }
+    /// Behind the last position; the number of objects.
     public var endIndex: Int { objects.count }
     /// SMP 2.3: `item:`.
     public subscript(index: Int) -> Element { objects[index] }

@@ -44,6 +44,7 @@ public enum ErrorRecovery: Sendable, Hashable, CaseIterable {
 }
 
 extension BaseError {
+    /// The message alone, unless the error says more.
     public var arguments: [ErrorArgument] { [.text(message)] }
 
     /// The text of the error in the language of a locale, with its arguments formatted for it; ``message`` where no message service is

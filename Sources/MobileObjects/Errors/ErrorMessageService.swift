@@ -13,6 +13,7 @@ public protocol ErrorMessageService: Sendable {
 }
 
 extension ErrorMessageService {
+    /// The device's own, unless the provider says otherwise.
     public func formattingLocale(for locale: String?) -> Locale { .current }
 }
 
@@ -58,8 +59,10 @@ public struct MessageBundles: ErrorMessageService {
         current = currentLocale
     }
 
+    /// The text in the current language; nil where no bundle has one.
     public func message(code: Int) -> String? { message(code: code, locale: current.identifier) }
 
+    /// The text in a language, else in the nearest one that has it; nil where no bundle has one.
     public func message(code: Int, locale: String) -> String? {
         let name = Self.normalized(locale)
         let language = String(name.prefix { $0 != "_" })

@@ -73,6 +73,7 @@ public struct ObjectError: Error, Sendable {
         public static let file = Code(rawValue: 41)
     }
 
+    /// An error of the object layer, or of a provider or handler that answers in its name.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         (self.code, self.message, self.cause) = (code, message, cause)
     }

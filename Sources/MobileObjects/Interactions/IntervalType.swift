@@ -22,6 +22,7 @@ public struct IntervalSum: Sendable, Hashable {
     /// What the network did; nil but for ``IntervalType/httpRequest``.
     public var network: NetworkSum?
 
+    /// A sum of nothing.
     public init() {}
 }
 
@@ -38,6 +39,7 @@ public struct NetworkSum: Sendable, Hashable {
     /// Both.
     public var totalBytes: Int64 { sentBytes + receivedBytes }
 
+    /// A sum; by default of nothing.
     public init(networkTime: Duration = .zero, roundTrips: Int = 0, sentBytes: Int64 = 0, receivedBytes: Int64 = 0) {
         self.networkTime = networkTime
         self.roundTrips = roundTrips

@@ -20,6 +20,7 @@ extension Entity {
 }
 
 extension Entity: LargeAttributeHost {
+    /// The database that the object's streams read and write.
     public final var largeValueDatabase: Database {
         get throws { try package.openStore() }
     }

@@ -30,13 +30,16 @@ extension LogRecord {
 public struct LogRecord: Sendable, Identifiable {
     /// 0 until it is saved, then unique in this database.
     public internal(set) var messageID: Int64 = 0
+    /// The same as ``messageID``.
     public var id: Int64 { messageID }
+    /// How grave it is.
     public var level: LogLevel
     /// As HTTP status codes: 200 success, 401, 403, 404, 405, 412, 500; 9998 and 9999 for records that this client made on an object or on
     /// the database.
     public var code: Int
     /// The back end's own code; nil where there is none.
     public var eisCode: String?
+    /// What happened, for people.
     public var message: String
     /// The modelled name of the object that it is about; the package's name where it is about none.
     public var component: String
@@ -46,6 +49,7 @@ public struct LogRecord: Sendable, Identifiable {
     public var operation: String
     /// The id of the operation that it answers; empty where it answers none.
     public var requestID: String
+    /// When it happened; kept to the millisecond.
     public var timestamp: Date
     /// Made on this device, not by the server.
     public internal(set) var isFromClient: Bool

@@ -38,16 +38,22 @@ public struct PackageLogger: Sendable {
         return record
     }
 
+    /// Writes a record of the level ``LogLevel/trace``, if the logger's level lets it pass; nil where it does not.
     @discardableResult
     public func trace(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.trace, message()) }
+    /// The same for ``LogLevel/debug``.
     @discardableResult
     public func debug(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.debug, message()) }
+    /// The same for ``LogLevel/info``.
     @discardableResult
     public func info(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.info, message()) }
+    /// The same for ``LogLevel/warn``.
     @discardableResult
     public func warn(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.warn, message()) }
+    /// The same for ``LogLevel/error``.
     @discardableResult
     public func error(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.error, message()) }
+    /// The same for ``LogLevel/fatal``.
     @discardableResult
     public func fatal(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.fatal, message()) }
 

@@ -10,6 +10,7 @@ public struct AttributeMetadata: Sendable {
     public let column: String?
     /// The type of its values; its `name` is the one that the model writes.
     public let type: AttributeType
+    /// Whether there may be no value.
     public let isNullable: Bool
     /// Longest value in characters or bytes; nil where the model says nothing. SMP 2.3: `maxlength`.
     public let length: Int?

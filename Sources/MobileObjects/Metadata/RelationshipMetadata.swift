@@ -4,7 +4,9 @@ public import MobileModel
 public struct RelationshipMetadata: Sendable {
     /// Position in ``EntityMetadata/relationships``, from 0: the number that generated code uses.
     public let index: Int
+    /// The modelled name.
     public let name: String
+    /// How many objects are at either end.
     public let cardinality: RelationshipModel.Cardinality
     /// Whether the other end is a list.
     public var isMany: Bool { cardinality == .oneToMany }

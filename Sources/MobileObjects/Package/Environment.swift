@@ -15,6 +15,7 @@ public struct Environment: Sendable {
     /// Measures interactions; nil (default): nobody does.
     public var performance: PerformanceAgent?
 
+    /// The real world, but for what is given.
     public init(
         now: @escaping @Sendable () -> Date = { Date() },
         random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) },

@@ -67,7 +67,8 @@ extension Transaction {
         case .changedSince:
             if record.isCreate { try forgetCreate(of: entity, key, original) }
             if original.isImported {
-                try keepSubmittedLargeValues(record, entity, key)
+                // Of a row that the server has deleted there is no version.
+                if original.server == .present { try keepSubmittedLargeValues(record, entity, key) }
                 try setServerVersion(original.server, isImported: true, serverCounter: counter, of: entity, key)
             } else {
                 try keepSubmittedAsServerVersion(record, entity, key, counter)
@@ -130,23 +131,32 @@ extension Transaction {
             "UPDATE \(entity.sql.originalTable) SET \(assignments.joined(separator: ", ")) WHERE \"_sk\" = ?1", values)
     }
 
-    /// A submitted large value becomes that of the server's version, unless an import brought another one since the submit. Submissions
-    /// that wait compare with it from now on: it is this device's own, and no import came between.
+    /// A submitted large value becomes that of the server's version, unless an import brought another one since the submit. Of a create there was
+    /// no version before: it has what was submitted, or NULL, whatever the row had when it was deleted here.
     private func keepSubmittedLargeValues(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
         guard !entity.largeAttributes.isEmpty else { return }
-        for row in try connection.rows(
+        let rows = try connection.rows(
             "SELECT \"attribute\", \"value\", \"original\" FROM \"_outbox_large\" WHERE \"operation\" = ?1", [.integer(record.id)])
-        {
+        let isFirstVersion = try record.isCreate && originalState(of: entity, key)?.isImported == false
+        if isFirstVersion {
+            let columns = entity.largeAttributes.map { "\(entity.sql.attributeColumns[$0]) = NULL" }.joined(separator: ", ")
+            try connection.execute("UPDATE \(entity.sql.originalTable) SET \(columns) WHERE \"_sk\" = ?1", [.integer(key)])
+        }
+        for row in rows {
             let column = entity.sql.attributeColumns[try entity.attribute(named: row[0].text ?? "").index]
             let taken = try connection.execute(
                 "UPDATE \(entity.sql.originalTable) SET \(column) = ?2 WHERE \"_sk\" = ?1 AND \(column) IS ?3", [.integer(key), row[1], row[2]])
-            guard taken > 0 else { continue }
-            try connection.execute(
-                """
-                UPDATE "_outbox_large" SET "original" = ?1 WHERE "attribute" = ?2 AND "original" IS ?3
-                    AND "operation" IN (SELECT "id" FROM "_outbox" WHERE "entity" = ?4 AND "sk" = ?5 AND "id" > ?6)
-                """, [row[1], row[0], row[2], .text(entity.name), .integer(key), .integer(record.id)])
+            if taken > 0 { try rebase(row, record, entity, key) }
         }
+    }
+
+    /// Submissions that wait compare with the version that they will find: it is this device's own, and no import came between.
+    private func rebase(_ large: [Value], _ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
+        try connection.execute(
+            """
+            UPDATE "_outbox_large" SET "original" = ?1 WHERE "attribute" = ?2 AND "original" IS ?3
+                AND "operation" IN (SELECT "id" FROM "_outbox" WHERE "entity" = ?4 AND "sk" = ?5 AND "id" > ?6)
+            """, [large[1], large[0], large[2], .text(entity.name), .integer(key), .integer(record.id)])
     }
 
     private func takeLargeValuesFromOriginal(_ entity: EntityMetadata, _ key: Int64) throws {

@@ -5,5 +5,6 @@ public struct Column<Root: Entity, Value>: Sendable {
     /// The modelled name.
     public let name: String
 
+    /// For generated classes.
     public init(_ index: Int, _ name: String) { (self.index, self.name) = (index, name) }
 }

@@ -8,6 +8,7 @@ extension ModelledEntity {
         try context(package).find(surrogateKey)
     }
 
+    /// The same without blocking a cooperative thread.
     public static func find(_ surrogateKey: Int64, in package: Package) async throws -> Self? {
         let context = context(package)
         return try await context.first(context.metadata.sql.byKey, [.integer(surrogateKey)])
@@ -20,6 +21,7 @@ extension ModelledEntity {
         return object
     }
 
+    /// The same without blocking a cooperative thread.
     public static func load(_ surrogateKey: Int64, in package: Package) async throws -> Self {
         let object: Self = try await context(package).load(surrogateKey)
         return object
@@ -33,6 +35,7 @@ extension ModelledEntity {
         return try context.first(context.metadata.sql.byPrimaryKey, context.metadata.keyValues(values))
     }
 
+    /// The same without blocking a cooperative thread.
     public static func findByPrimaryKey(values: [AttributeValue], in package: Package) async throws -> Self? {
         let context = context(package)
         return try await context.first(context.metadata.sql.byPrimaryKey, context.metadata.keyValues(values))
@@ -43,6 +46,7 @@ extension ModelledEntity {
         try findAll(skip: 0, take: -1, in: package)
     }
 
+    /// The same without blocking a cooperative thread.
     public static func findAll(in package: Package) async throws -> EntityList<Self> {
         try await findAll(skip: 0, take: -1, in: package)
     }
@@ -52,6 +56,7 @@ extension ModelledEntity {
         EntityList(try context(package).objects(skip: skip, take: take))
     }
 
+    /// The same without blocking a cooperative thread.
     public static func findAll(skip: Int, take: Int, in package: Package) async throws -> EntityList<Self> {
         EntityList(try await context(package).objects(skip: skip, take: take))
     }
@@ -62,6 +67,7 @@ extension ModelledEntity {
         EntityList(try context(package).objects(behind: key, size))
     }
 
+    /// The same without blocking a cooperative thread.
     public static func page(after key: Int64 = 0, size: Int = 100, in package: Package) async throws -> EntityList<Self> {
         EntityList(try await context(package).objects(behind: key, size))
     }
@@ -84,6 +90,7 @@ extension ModelledEntity {
         return EntityList(try context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(parameters)))
     }
 
+    /// The same without blocking a cooperative thread.
     public static func query(
         _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: Package
     ) async throws -> EntityList<Self> {

@@ -83,8 +83,8 @@ struct LocalSchema {
         guard try settings.text(.version) == metadata.version, try settings.text(.schema) == statements else {
             throw ObjectError(
                 .version,
-                "\"\(path)\": the database was made from another model than this of \(metadata.name):\(metadata.version), by a release that did not keep it; open it once with the model that it was made from, then with this one"
-            )
+                "\"\(path)\": the database was made from another model than this of \(metadata.name):\(metadata.version), "
+                    + "by a release that did not keep it; open it once with the model that it was made from, then with this one")
         }
         return metadata.model
     }

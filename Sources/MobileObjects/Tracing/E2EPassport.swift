@@ -14,6 +14,7 @@ public struct E2EPassport: Sendable, Hashable {
     public let counter: UInt32
     /// Who sent it, and what it does: at most 32 and 40 characters of ASCII are carried, others as `?`.
     public let component: String
+    /// What the sender does.
     public let action: String
 
     /// Value of the header field: the passport's 230 bytes as 460 hexadecimal digits.

@@ -36,6 +36,7 @@ public struct ProtocolError: Error, Sendable {
     /// The failure below this one; nil where it began here.
     public let cause: (any Error)?
 
+    /// An error with its offset in the bytes, where it is about bytes.
     public init(_ code: Code, _ message: String, byteOffset: Int64? = nil, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

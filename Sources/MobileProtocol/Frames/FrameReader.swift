@@ -21,6 +21,7 @@ public struct FrameReader: Sendable {
     private var offset: Int64 = 0
     private var failure: ProtocolError?
 
+    /// A reader of one stream.
     public init(_ direction: FrameDirection) { order = FrameOrder(direction) }
 
     /// Whether the frame that ends the stream has been read.

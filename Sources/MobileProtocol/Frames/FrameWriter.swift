@@ -16,6 +16,7 @@ public struct FrameWriter: Sendable {
     /// Bytes that have been taken.
     private var taken: Int64 = 0
 
+    /// A writer of one stream.
     public init(_ direction: FrameDirection) { order = FrameOrder(direction) }
 
     /// Bytes that wait to be taken.

@@ -65,6 +65,7 @@ public struct MessageHeader: WireValue, Hashable {
     /// Log records that the receiver stores (`log`).
     public var log: [LogRecordEntry]
 
+    /// The header of a message; `id` is empty until it is sent.
     public init(
         method: MessageMethod, id: String = "", package: String? = nil, object: String? = nil, client: String? = nil,
         application: String? = nil, device: String? = nil, log: [LogRecordEntry] = []
@@ -113,6 +114,7 @@ public struct Message: WireValue, Hashable {
     /// What it carries, an object; its form depends on the method.
     public var content: JSONObject
 
+    /// A message of this header and content.
     public init(_ header: MessageHeader, content: JSONObject = [:]) {
         self.header = header
         self.content = content

@@ -9,6 +9,7 @@ public struct Credentials: WireValue, Hashable {
     /// The code that an administrator gave for this device; nil where registration is automatic.
     public var activationCode: String?
 
+    /// Who somebody is, and by what it is shown.
     public init(user: String, password: String, activationCode: String? = nil) {
         self.user = user
         self.password = password
@@ -36,6 +37,7 @@ public struct SessionGrant: WireValue, Hashable {
     /// The server's settings for the application, by name.
     public var settings: JSONObject
 
+    /// A session of this token.
     public init(token: String, settings: JSONObject = [:]) {
         self.token = token
         self.settings = settings
@@ -59,6 +61,7 @@ public struct ConnectionGrant: WireValue, Hashable {
     /// The server's settings for the application, by name.
     public var settings: JSONObject
 
+    /// A connection with these settings.
     public init(settings: JSONObject = [:]) { self.settings = settings }
 
     public init(json: JSONValue) throws(ProtocolError) {
@@ -79,6 +82,7 @@ public struct SubscribeContent: WireValue, Hashable {
     /// Values of the personalization keys.
     public var personalization: JSONObject
 
+    /// What a client wants to get.
     public init(subscriptions: Subscriptions = [:], personalization: JSONObject = [:]) {
         self.subscriptions = subscriptions
         self.personalization = personalization
@@ -107,6 +111,7 @@ public struct ClientLogContent: WireValue, Hashable {
         /// The text.
         public var text: String
 
+        /// One text of a log.
         public init(name: String, text: String) { (self.name, self.text) = (name, text) }
 
         public init(json: JSONValue) throws(ProtocolError) {
@@ -125,6 +130,7 @@ public struct ClientLogContent: WireValue, Hashable {
     /// Whether this completes the answer: a long log comes in several messages. Default true.
     public var isLast: Bool
 
+    /// An answer, or a part of one.
     public init(inquiry: ServerInquiry, entries: [Entry], isLast: Bool = true) {
         (self.inquiry, self.entries, self.isLast) = (inquiry, entries, isLast)
     }
@@ -151,6 +157,7 @@ public struct ServerStatus: WireValue, Hashable {
     /// Names and versions of its packages, such as `CRM:1.0`.
     public var packages: [String]
 
+    /// The status of a server.
     public init(server: String, versions: [Int64] = [ProtocolVersion.current], packages: [String]) {
         self.server = server
         self.versions = versions

@@ -32,6 +32,7 @@ public struct OperationFrame: WireValue, Hashable {
     /// Values of the operation's own parameters.
     public var parameters: JSONObject
 
+    /// An operation with the values that it has; what is left out is empty.
     public init(
         id: Int64, object: String, change: Change, operation: String? = nil, batch: Int64? = nil, key: Int64,
         attributes: JSONObject = [:], primaryKey: JSONObject = [:], refs: JSONObject = [:], parameters: JSONObject = [:]

@@ -23,6 +23,7 @@ public struct ReplayResult: WireValue, Hashable {
     /// The row's surrogate key.
     public var key: Int64
 
+    /// What became of one operation.
     public init(id: Int64, outcome: Outcome, code: Int64 = ResultCode.success, message: String = "", object: String, key: Int64) {
         self.id = id
         self.outcome = outcome
@@ -80,6 +81,7 @@ public struct LogRecordEntry: WireValue, Hashable {
     /// When it happened: ISO 8601 in UTC with milliseconds, `YYYY-MM-DDTHH:MM:SS.sssZ`.
     public var timestamp: String
 
+    /// A record that is there.
     public init(
         messageId: Int64? = nil, level: Level = .error, code: Int64, eisCode: String = "", message: String, component: String,
         entityKey: String = "", operation: String = "", requestId: String = "", timestamp: String
@@ -145,6 +147,7 @@ public struct ProtocolFailure: WireValue, Hashable {
     /// The text for people.
     public var message: String
 
+    /// A failure of the whole synchronization.
     public init(code: Int64, message: String) {
         self.code = code
         self.message = message

@@ -31,6 +31,7 @@ public struct TablePart: WireValue, Hashable {
     /// How the data is packed.
     public var compression: PartCompression
 
+    /// The beginning of the rows of one object.
     public init(object: String, columns: [String], mode: Mode = .upsert, compression: PartCompression = .zlib) {
         self.object = object
         self.columns = columns
@@ -78,6 +79,7 @@ public struct LargeValuePart: WireValue, Hashable {
     /// How the data is packed.
     public var compression: PartCompression
 
+    /// The beginning of one large value.
     public init(object: String, attribute: String, owner: Owner, length: Int64?, compression: PartCompression = .none) {
         self.object = object
         self.attribute = attribute
@@ -143,6 +145,7 @@ public struct GroupEnd: WireValue, Hashable {
     /// What the client has of the group once it has stored everything before this frame.
     public var token: Token
 
+    /// The end of a group, from which on the token holds.
     public init(group: String, token: Token) {
         self.group = group
         self.token = token
@@ -164,6 +167,7 @@ public struct KeyRange: WireValue, Hashable {
     /// The last key, which belongs to the range.
     public var last: Int64
 
+    /// A range of surrogate keys, both ends included.
     public init(first: Int64, last: Int64) {
         self.first = first
         self.last = last

@@ -44,6 +44,7 @@ public struct SynchronizeHeader: WireValue, Hashable {
     /// How many surrogate keys the client has left; the server grants a new range when they are few. 0...
     public var keysLeft: Int64
 
+    /// The beginning of an upload, in the present version of the protocol.
     public init(
         client: String, package: String, groups: [String] = [], tokens: [String: Token] = [:], subscriptions: Subscriptions = [:],
         personalization: JSONObject = [:], settledBelow: Int64 = 0, keysLeft: Int64 = 0
@@ -113,6 +114,7 @@ public struct SynchronizeAnswer: WireValue, Hashable {
     /// What the server's administrator asks this client for, such as ``ServerInquiry/performanceLog``. A client skips what it does not know.
     public var inquiries: [ServerInquiry]
 
+    /// The beginning of a download, in the present version of the protocol.
     public init(package: String, groups: [String] = [], operations: Int64 = 0, inquiries: [ServerInquiry] = []) {
         version = ProtocolVersion.current
         self.package = package

@@ -42,6 +42,7 @@ public struct ServerAdministration: Sendable {
         public let entry: LogRecordEntry
         /// The client that it belongs to, and its user.
         public let client: String
+        /// The name of the client's user.
         public let user: String
         /// Whether the client has made it; else the server, about an operation of the client.
         public let isFromClient: Bool

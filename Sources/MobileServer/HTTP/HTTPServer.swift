@@ -42,6 +42,7 @@ public final class HTTPServer: Sendable {
         /// The private key of ``certificate``, as PEM text.
         public var privateKey: String?
 
+        /// The defaults.
         public init() {}
     }
 

@@ -17,6 +17,7 @@ public struct ServerRequest {
     /// The whole body, ready to be read from its first byte. Long ones lie in a temporary file.
     public var body: Spool
 
+    /// A request; made by the HTTP server, and by who calls a service without one.
     public init(
         method: String = "GET", path: String, query: [String: String] = [:], headers: [String: String] = [:],
         remoteAddress: String = "", body: Spool = Spool([])

@@ -25,6 +25,7 @@ public struct ServerResponse {
     /// The body.
     public var body: Body
 
+    /// A response.
     public init(status: Int, headers: [(name: String, value: String)] = [], contentType: String? = nil, body: Body = .none) {
         self.status = status
         self.headers = headers + (contentType.map { [("Content-Type", $0)] } ?? [])

@@ -18,6 +18,7 @@ public struct PendingProtection: Sendable {
     /// What is set there beside the import's columns.
     public var assignments: [(column: String, value: Value)]
 
+    /// A table beside the imported one whose rows take what comes for rows that have changes of their own.
     public init(originalTable: String, keyColumns: [String] = [], assignments: [(column: String, value: Value)] = []) {
         self.originalTable = originalTable
         self.keyColumns = keyColumns
@@ -53,6 +54,7 @@ public struct ImportTable: Sendable {
     /// modes know them by ``JSONColumnType/bigString`` and ``JSONColumnType/bigBinary``.
     public var largeColumns: [String] = []
 
+    /// One table of an import.
     public init(_ table: String, member: String? = nil, columns: [String], mode: ImportMode = .upsert) {
         self.table = table
         self.member = member ?? table
@@ -106,6 +108,7 @@ public struct ImportChange: Sendable, Hashable {
     /// The values of its key.
     public var key: [Value]
 
+    /// A change of one row; made by imports.
     public init(table: Int, row: Int, kind: ImportChangeKind, key: [Value]) {
         (self.table, self.row, self.kind, self.key) = (table, row, kind, key)
     }
@@ -144,6 +147,7 @@ public struct ImportOptions {
     /// and an error takes back only what came since.
     public var commits = ImportCommits.none
 
+    /// The defaults.
     public init() {}
 }
 

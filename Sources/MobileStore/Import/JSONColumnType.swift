@@ -32,11 +32,13 @@ public enum JSONColumnType: Sendable, Hashable {
 
 /// The rule of one column.
 public struct JSONColumnRule: Sendable, Hashable {
+    /// What its values are.
     public var type: JSONColumnType
     /// Whether null is taken, and a member left out of a row object with it; default true. The key never is null, except in a
     /// plain insert.
     public var isNullable: Bool
 
+    /// The rule of a column of this type.
     public init(_ type: JSONColumnType, isNullable: Bool = true) {
         self.type = type
         self.isNullable = isNullable

@@ -5,7 +5,9 @@
 public struct JSONObject: Sendable {
     /// One key with its value.
     public struct Member: Sendable, Hashable {
+        /// The key, unescaped.
         public let key: String
+        /// Its value.
         public var value: JSONValue
     }
 

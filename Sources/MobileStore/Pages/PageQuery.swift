@@ -16,6 +16,7 @@ public struct PageQuery: Sendable, Hashable {
     /// The values of the parameters, in order.
     public var values: [Value]
 
+    /// Columns of a table or join, of the rows where the condition holds, in an order; `values` are bound to the condition's parameters.
     public init(_ columns: [String], from source: String, where condition: String? = nil, orderedBy order: [OrderTerm], _ values: [Value] = []) {
         self.columns = columns
         self.source = source
@@ -42,6 +43,7 @@ public struct PageQuery: Sendable, Hashable {
         /// Where NULL stands.
         public var nulls: Nulls
 
+        /// A term of an order.
         public init(_ expression: String, descending: Bool = false, nulls: Nulls = .asSmallest) {
             self.expression = expression
             isDescending = descending

@@ -22,6 +22,7 @@ public final class HTTPTransport: Transport {
         /// How many clients with their open connections are kept while nothing is to do; default 4.
         public var maximumIdleClients = 4
 
+        /// The defaults.
         public init() {}
     }
 
@@ -29,6 +30,7 @@ public final class HTTPTransport: Transport {
     public let configuration: Configuration
     private let idle = Mutex<[HTTPClient]>([])
 
+    /// A transport; connections are opened by its requests, and kept for the next ones.
     public init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
 
     public func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {

@@ -26,6 +26,7 @@ public struct NetworkConditions: Sendable {
     /// What happens to the n-th request, from 0; default nothing.
     public var fault: @Sendable (_ request: Int, _ random: inout SeededGenerator) -> NetworkFault? = { _, _ in nil }
 
+    /// A network without delays and faults.
     public init() {}
 
     /// A network on which requests fail at random.
@@ -70,6 +71,7 @@ public struct SimulatedResponse {
     /// The next chunk of the body, nil at its end. Where it throws, the connection breaks.
     public let nextChunk: () throws -> [UInt8]?
 
+    /// What a handler answers: its head, and its body piece by piece until nil.
     public init(status: Int, headers: [(name: String, value: String)] = [], nextChunk: @escaping () throws -> [UInt8]? = { nil }) {
         self.status = status
         self.headers = headers
@@ -96,6 +98,7 @@ public final class SimulatedTransport: Transport {
     }
     private let state: Mutex<State>
 
+    /// A transport to a handler in this process. The same seed gives the same faults.
     public init(
         conditions: NetworkConditions = NetworkConditions(), seed: UInt64 = 1, clock: VirtualClock = VirtualClock(),
         handler: @escaping Handler

@@ -96,6 +96,7 @@ public struct DataVaultError: Error, Sendable, CustomStringConvertible {
 }
 
 extension DataVaultError: CustomNSError {
+    /// The name of the error's type.
     public static var errorDomain: String { "DataVaultError" }
     /// The number of ``code``.
     public var errorCode: Int { code.rawValue }

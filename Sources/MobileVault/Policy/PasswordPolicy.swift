@@ -36,6 +36,7 @@ public struct PasswordPolicy: Sendable, Hashable {
     /// Those characters that are special, whatever else may be.
     public static let specialCharacters = "~!@#$%^&*()-+"
 
+    /// A policy; what is left out asks for nothing.
     public init(
         defaultPasswordAllowed: Bool = false, minLength: Int = 0, hasDigits: Bool = false, hasUpper: Bool = false, hasLower: Bool = false,
         hasSpecial: Bool = false, expirationDays: Int = 0, minUniqueChars: Int = 0, lockTimeout: Int = 0, retryLimit: Int = 0

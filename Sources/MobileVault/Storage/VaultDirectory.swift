@@ -25,6 +25,7 @@ public struct VaultDirectory: Sendable {
     /// How long a call waits for others that use the directory; default 30 s. Then it throws ``DataVaultError/Code/busy``.
     public var timeout: Duration
 
+    /// A directory, which need not be there yet.
     public init(
         _ path: String, accessGroup: String? = nil, environment: VaultEnvironment = VaultEnvironment(),
         keyDerivation: PasswordVerifier.Parameters = PasswordVerifier.Parameters(), timeout: Duration = .seconds(30)

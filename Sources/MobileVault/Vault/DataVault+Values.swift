@@ -26,9 +26,12 @@ extension DataVault {
 
     /// A name under which a value is stored. SMP 2.3: `SUPDVDataName`.
     public struct DataName: Sendable, Hashable {
+        /// The name that it is stored under.
         public let name: String
+        /// What it is.
         public let type: DataType
 
+        /// A name with the type of its value.
         public init(name: String, type: DataType) { (self.name, self.type) = (name, type) }
     }
 

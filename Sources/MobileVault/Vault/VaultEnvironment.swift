@@ -11,6 +11,7 @@ public struct VaultEnvironment: Sendable {
     /// As many random bytes as asked for: keys, nonces and salts come from it. Default: the system's generator for secrets.
     public var randomBytes: @Sendable (Int) throws -> [UInt8]
 
+    /// The real world, but for what is given.
     public init(
         now: @escaping @Sendable () -> Date = { Date() },
         uptime: @escaping @Sendable () -> Duration = VaultEnvironment.systemUptime(),

@@ -251,12 +251,16 @@ extension Customer {
     ///   - skip: how many to leave out at the beginning; none by default.
     ///   - take: how many to return at most; all by default, and where it is negative.
     /// - Throws: ``ObjectError``.
-    public static func findByCity(city: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM) throws -> EntityList<Customer> {
+    public static func findByCity(
+        city: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM
+    ) throws -> EntityList<Customer> {
         try query("findByCity", [city.attributeValue], sortedBy: sortedBy, skip: skip, take: take, in: package)
     }
 
     /// The same, in asynchronous code.
-    public static func findByCity(city: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM) async throws -> EntityList<Customer> {
+    public static func findByCity(
+        city: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM
+    ) async throws -> EntityList<Customer> {
         try await query("findByCity", [city.attributeValue], sortedBy: sortedBy, skip: skip, take: take, in: package)
     }
 
@@ -284,12 +288,16 @@ extension Customer {
     ///   - skip: how many to leave out at the beginning; none by default.
     ///   - take: how many to return at most; all by default, and where it is negative.
     /// - Throws: ``ObjectError``.
-    public static func findWithOrders(status: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM) throws -> EntityList<Customer> {
+    public static func findWithOrders(
+        status: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM
+    ) throws -> EntityList<Customer> {
         try query("findWithOrders", [status.attributeValue], sortedBy: sortedBy, skip: skip, take: take, in: package)
     }
 
     /// The same, in asynchronous code.
-    public static func findWithOrders(status: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM) async throws -> EntityList<Customer> {
+    public static func findWithOrders(
+        status: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM
+    ) async throws -> EntityList<Customer> {
         try await query("findWithOrders", [status.attributeValue], sortedBy: sortedBy, skip: skip, take: take, in: package)
     }
 }

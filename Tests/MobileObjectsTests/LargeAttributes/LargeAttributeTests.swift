@@ -124,6 +124,25 @@ import Testing
         #expect(try picture(of: product) == [6] && !product.isPending && values == 2)
     }
 
+    @Test("a create that is accepted after its row was changed and deleted here: what cancel brings back has the picture that was submitted")
+    func deletedSince() throws {
+        let product = try shop.new("Product", ["id": 2, "name": "Coffee", "price": .decimal(3)]),
+            none = try shop.new("Product", ["id": 3, "name": "Milk", "price": .decimal(1)])
+        for product in [product, none] { try product.create() }
+        try write([5], to: product)
+        for product in [product, none] {
+            try product.submitPending()
+            try write([6], to: product)
+            try product.update()
+            try product.delete()
+        }
+        for record in try shop.database.outbox { try shop.accept(record.id) }
+        for product in [product, none] { try product.cancelPending() }
+        #expect(try picture(of: shop.objects("Product").load(product.surrogateKey)) == [5])
+        #expect(try picture(of: shop.objects("Product").load(none.surrogateKey)) == nil)
+        #expect(try values == 2 && !shop.database.hasPendingOperations())
+    }
+
     @Test("an import of a value for a pending row that did not change it shows, and is not sent back")
     func importUnchanged() throws {
         let product = try product()

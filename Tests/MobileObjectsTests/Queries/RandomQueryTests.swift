@@ -7,7 +7,9 @@ import Testing
 /// Random queries give what SQLite gives for SQL that is written here, from the same choices, in another way: with the values in the text,
 /// and the tables' and attributes' own names.
 @Suite struct RandomQueryTests {
-    @Test("QRY-05 QRY-08 QRY-11 QRY-18 QRY-20 QRY-22 QRY-23 QRY-28 QRY-30: random queries against SQL built by hand", arguments: RandomSequences.seeds(12))
+    @Test(
+        "QRY-05 QRY-08 QRY-11 QRY-18 QRY-20 QRY-22 QRY-23 QRY-28 QRY-30: random queries against SQL built by hand",
+        arguments: RandomSequences.seeds(12))
     func randomQueries(seed: UInt64) throws {
         let samples = try QueryDatabase()
         var random = SeededRandom(seed: seed)

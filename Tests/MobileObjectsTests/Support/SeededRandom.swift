@@ -1,10 +1,14 @@
 import Foundation
 
-/// How many random sequences a test runs; `RANDOM_SEQUENCES=100` makes it a hundred times as many, as `make soak` does.
+/// How many random sequences a test runs. `RANDOM_SEQUENCES=100` makes it a hundred times as many, as `make soak` does; `RANDOM_SEED=221` runs
+/// that one alone.
 enum RandomSequences {
     static func seeds(_ count: UInt64) -> Range<UInt64> {
-        0..<count * (ProcessInfo.processInfo.environment["RANDOM_SEQUENCES"].flatMap { UInt64($0) } ?? 1)
+        if let seed = number("RANDOM_SEED") { return seed..<seed + 1 }
+        return 0..<count * (number("RANDOM_SEQUENCES") ?? 1)
     }
+
+    private static func number(_ name: String) -> UInt64? { ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) } }
 }
 
 /// Random numbers that come again for the same seed (SplitMix64).

@@ -48,6 +48,15 @@ import Testing
         func text(_ id: Value) throws -> String? {
             try id.integer.flatMap { $0 == 0 ? nil : try LargeValueReader($0, in: database.store).text(upTo: 1000) }
         }
+        /// An update that sends everything need not send a large value that the server has: nor the same value as a part of the row.
+        func withoutKnownTexts(_ row: [Value], _ entity: EntityMetadata, _ connection: Connection) throws -> String {
+            var attributes = try JSONValue(parsing: row[6].text ?? "").object ?? [:]
+            for attribute in entity.attributes where attribute.type == .string && attribute.name.hasPrefix("manual") {
+                let known = try connection.first("SELECT \"\(attribute.name)\" FROM \"\(entity.name)_os\" WHERE _sk = ?1", [row[2]])?[0]
+                if let value = attributes[attribute.name], value.string == known?.text { attributes[attribute.name] = nil }
+            }
+            return JSONValue.object(attributes).description
+        }
         return try database.read { connection in
             var contents = try DatabaseContents(connection)
             for table in ["_settings", "_mc_value", "_mc_chunk", "_outbox", "_outbox_large", "_group"] { contents.tables[table] = nil }
@@ -69,8 +78,10 @@ import Testing
             }
             contents.tables["_outbox"] = try connection.rows(
                 "SELECT id, entity, sk, change, operation, batch, attributes, primary_key, refs, submitted FROM _outbox ORDER BY id"
-            ).map { row in
+            ).map { found in
+                var row = found
                 let entity = try database.metadata.entity(named: row[1].text ?? "")
+                if row[3] == .text("U") { row[6] = .text(try withoutKnownTexts(row, entity, connection)) }
                 var submitted = row[9].text.flatMap { try? JSONValue(parsing: $0).array } ?? []
                 for attribute in entity.attributes where attribute.isLarge && !submitted.isEmpty { submitted[attribute.index] = .null }
                 return "\(row.dropLast()) \(JSONValue.array(submitted))"
