@@ -88,8 +88,8 @@ public struct PackageDeployment: Sendable {
     public var directory: String
 
     /// How long the applications that use the package need the log records that their clients have uploaded, by application id. The longest
-    /// time counts for all of them, because they share one table; older records are deleted, on the server and then on the devices. Default empty: kept until
-    /// somebody cleans. SMP 2.3: the retention policy of client logs.
+    /// time counts for all of them, because they share one table; older records are deleted, on the server and then on the devices. Default
+    /// empty: kept until somebody cleans. SMP 2.3: the retention policy of client logs.
     public var logRetention: [String: Duration] = [:]
 
     /// A package of this model, with the paths of its back ends by their names.

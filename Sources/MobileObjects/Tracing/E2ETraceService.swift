@@ -77,8 +77,8 @@ public final class E2ETraceService: Sendable {
 
     // MARK: Upload
 
-    /// Sends a document to the server, and throws what went wrong; nil where no application uses the service. The application that was made last with
-    /// it counts.
+    /// Sends a document to the server, and throws what went wrong; nil where no application uses the service. The application that was made
+    /// last with it counts.
     package var uploader: (@Sendable ([UInt8]) throws -> Void)? {
         get { state.withLock { $0.uploader } }
         set { state.withLock { $0.uploader = newValue } }

@@ -40,7 +40,7 @@ public struct ServerAdministration: Sendable {
     public struct LogRecord: Sendable, Hashable {
         /// The record itself.
         public let entry: LogRecordEntry
-        /// The client that it belongs to, and its user.
+        /// The id of the client that it belongs to.
         public let client: String
         /// The name of the client's user.
         public let user: String
@@ -80,8 +80,8 @@ public struct ServerAdministration: Sendable {
         }
     }
 
-    /// Marks the records as deleted that the server has stored in a time, the client's and its own. Devices drop them when they synchronize next, and what they have
-    /// dropped can be removed. Works in short transactions. SMP 2.3: *Clean* of the client log.
+    /// Marks the records as deleted that the server has stored in a time, the client's and its own. Devices drop them when they synchronize
+    /// next, and what they have dropped can be removed. Works in short transactions. SMP 2.3: *Clean* of the client log.
     /// - Parameters:
     ///   - package: name and version.
     ///   - from: the first moment.

@@ -1,8 +1,8 @@
 internal import MobileObjects
 internal import MobileProtocol
 
-/// Makes the bytes of an upload while they are sent: header, the submitted log records, the operations of the outbox in their order, each followed by its large
-/// values. Memory: one page of operations and a few pieces of one value, whatever the outbox holds.
+/// Makes the bytes of an upload while they are sent: header, the submitted log records, the operations of the outbox in their order, each
+/// followed by its large values. Memory: one page of operations and a few pieces of one value, whatever the outbox holds.
 ///
 /// What the outbox held when the stream was made goes up; what is submitted later goes with the next synchronization.
 final class UploadStream {

@@ -204,9 +204,9 @@ import Testing
         device.crm.synchronizationProfile.serverName = "sync.example"
         device.crm.synchronizationProfile.portNumber = 2480
         device.crm.synchronizationProfile.networkProtocol = .https
-        device.crm.synchronizationProfile.streamParameters = try StreamParameters("url_suffix=/relay/farm")
+        device.crm.synchronizationProfile.streamParameters = try StreamParameters("url_suffix=/relay/client/rs.dll")
         try device.crm.synchronize("default")
-        #expect(last.value == "https://sync.example:2480/relay/farm/mobile/v1/synchronize")
+        #expect(last.value == "https://sync.example:2480/relay/client/rs.dll/mobile/v1/synchronize")
     }
 
     @Test("SYP-06: certificates are named by files; one that is missing is an error with its name")
