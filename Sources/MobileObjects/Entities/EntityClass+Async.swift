@@ -27,7 +27,7 @@ extension EntityClass {
     public nonisolated(nonsending) func query(
         _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1
     ) async throws -> EntityList<GenericEntity> {
-        let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
+        let query = try ObjectSQL(name, context)
         return EntityList(try await context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(parameters)))
     }
 
@@ -35,7 +35,7 @@ extension EntityClass {
     public nonisolated(nonsending) func query(
         _ name: String, _ parameters: [String: AttributeValue], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1
     ) async throws -> EntityList<GenericEntity> {
-        let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
+        let query = try ObjectSQL(name, context)
         return EntityList(try await context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(query.ordered(parameters))))
     }
 

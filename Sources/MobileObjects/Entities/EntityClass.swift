@@ -44,7 +44,7 @@ public struct EntityClass: Sendable {
     public func query(
         _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1
     ) throws -> EntityList<GenericEntity> {
-        let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
+        let query = try ObjectSQL(name, context)
         return EntityList(try context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(parameters)))
     }
 
@@ -53,7 +53,7 @@ public struct EntityClass: Sendable {
     public func query(
         _ name: String, _ parameters: [String: AttributeValue], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1
     ) throws -> EntityList<GenericEntity> {
-        let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
+        let query = try ObjectSQL(name, context)
         return EntityList(try context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(query.ordered(parameters))))
     }
 

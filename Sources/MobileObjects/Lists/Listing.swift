@@ -17,8 +17,7 @@ extension ModelledEntity {
         _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], pageSize: Int = 100, keptPages: Int = 8,
         in package: Package
     ) throws -> LazyEntityList<Self> {
-        let context = EntityContext(package, metadata)
-        let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
+        let context = EntityContext(package, metadata), query = try ObjectSQL(name, context)
         return try LazyEntityList(ListPlan(query, parameters, sortedBy: sortedBy), context, pageSize: pageSize, keptPages: keptPages)
     }
 }
@@ -37,9 +36,8 @@ extension EntityClass {
     public func list(
         _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], pageSize: Int = 100, keptPages: Int = 8
     ) throws -> LazyEntityList<GenericEntity> {
-        let query = try ObjectSQL(metadata.query(named: name), of: metadata, in: package.metadata)
-        return try LazyEntityList(
-            ListPlan(query, parameters, sortedBy: sortedBy), EntityContext(package, metadata), pageSize: pageSize, keptPages: keptPages)
+        let query = try ObjectSQL(name, context)
+        return try LazyEntityList(ListPlan(query, parameters, sortedBy: sortedBy), context, pageSize: pageSize, keptPages: keptPages)
     }
 
     /// The same objects from the first to the last one.

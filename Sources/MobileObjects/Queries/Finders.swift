@@ -86,7 +86,7 @@ extension ModelledEntity {
         _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: Package
     ) throws -> EntityList<Self> {
         let context = context(package)
-        let query = try ObjectSQL(context.metadata.query(named: name), of: context.metadata, in: package.metadata)
+        let query = try ObjectSQL(name, context)
         return EntityList(try context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(parameters)))
     }
 
@@ -95,7 +95,7 @@ extension ModelledEntity {
         _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: Package
     ) async throws -> EntityList<Self> {
         let context = context(package)
-        let query = try ObjectSQL(context.metadata.query(named: name), of: context.metadata, in: package.metadata)
+        let query = try ObjectSQL(name, context)
         return EntityList(try await context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(parameters)))
     }
 

@@ -22,6 +22,12 @@ struct ObjectSQL {
         let position: Int
     }
 
+    /// The query of this name.
+    /// - Throws: ``ObjectError/Code/noSuchOperation``, and as the other form.
+    init(_ name: String, _ context: EntityContext) throws {
+        try self.init(context.metadata.query(named: name), of: context.metadata, in: context.package.metadata)
+    }
+
     init(_ model: QueryModel, of object: EntityMetadata, in package: PackageMetadata) throws {
         self.model = model
         self.object = object
