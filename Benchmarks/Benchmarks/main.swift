@@ -20,7 +20,8 @@ func run(_ options: Options) throws -> Int32 {
 
     var report = Report(machine: Machine())
     print("\(report.machine.cpu), \(report.machine.cores) cores, SQLite \(report.machine.sqlite), Swift \(report.machine.swift)")
-    print("ratio: time of the subject by time of its reference, medians of \(options.pairs) alternating runs; ! missed its limit\n")
+    print("ratio: time of the subject by time of its reference, medians of \(options.pairs) alternating runs; ! missed its limit; threads of both")
+    print("what writes is measured until its database is closed\n")
     print(Report.header())
     let workspace = try Workspace(isQuick: options.isQuick)
     defer { workspace.remove() }

@@ -27,11 +27,15 @@ struct Benchmark: Sendable {
 /// One of the two pieces of work of a benchmark.
 struct Side: Sendable {
     let name: String
-    /// Prepares, measures with ``Stopwatch/measure(_:)`` exactly what counts, and verifies what came of it.
+    /// How many threads do what is measured. A limit holds for one, unless the contract's row says otherwise.
+    let threads: Int
+    /// Prepares, measures with a ``Stopwatch`` exactly what counts, and verifies what came of it. What writes is measured until its
+    /// database is closed: who leaves the last checkpoint to somebody else has not written everything yet.
     let run: @Sendable (Workspace, inout Stopwatch) throws -> Outcome
 
-    init(_ name: String, run: @escaping @Sendable (Workspace, inout Stopwatch) throws -> Outcome) {
+    init(_ name: String, threads: Int = 1, run: @escaping @Sendable (Workspace, inout Stopwatch) throws -> Outcome) {
         self.name = name
+        self.threads = threads
         self.run = run
     }
 }
@@ -48,11 +52,21 @@ struct Outcome: Equatable {
 /// Adds up the time of what is measured, and only of that.
 struct Stopwatch {
     private(set) var elapsed: Duration = .zero
+    private var started: ContinuousClock.Instant?
 
     mutating func measure<R>(_ work: () throws -> R) rethrows -> R {
         let start = ContinuousClock.now
         defer { elapsed += ContinuousClock.now - start }
         return try work()
+    }
+
+    /// Starts, for work that waits for its input between two parts of it: the input is made while the watch is stopped.
+    mutating func start() { started = .now }
+
+    mutating func stop() {
+        guard let started else { return }
+        elapsed += ContinuousClock.now - started
+        self.started = nil
     }
 }
 

@@ -8,28 +8,27 @@ struct Report {
     var measurements: [Measurement] = []
 
     static func header() -> String {
-        let names = ("benchmark", "ratio", "limit", "subject", "reference", "rows/s", "MB/s", "memory")
-        return line(names.0, names.1, names.2, names.3, names.4, names.5, names.6, names.7) + "\n"
-            + String(repeating: "-", count: 104)
+        let names = ["benchmark", "ratio", "limit", "threads", "subject", "reference", "rows/s", "MB/s", "memory"]
+        return line(names) + "\n" + String(repeating: "-", count: 112)
     }
 
     static func row(_ measurement: Measurement) -> String {
         let benchmark = measurement.benchmark
         let seconds = measurement.subject.median_s
-        return line(
+        return line([
             benchmark.id, String(format: "%.2f", measurement.ratio),
             (benchmark.limit.map { String(format: benchmark.isRate ? ">%.2f" : "%.2f", $0) } ?? "-") + (measurement.isMet ? "  " : " !"),
-            milliseconds(seconds), milliseconds(measurement.reference.median_s), grouped(Double(measurement.outcome.rows) / seconds),
+            "\(benchmark.subject.threads):\(benchmark.reference.threads)", milliseconds(seconds), milliseconds(measurement.reference.median_s),
+            grouped(Double(measurement.outcome.rows) / seconds),
             measurement.outcome.bytes == 0 ? "-" : String(format: "%.0f", Double(measurement.outcome.bytes) / seconds / 1e6),
-            measurement.peakMemory.map { String(format: "%.1f MB", Double($0) / 1_048_576) } ?? "-")
+            measurement.peakMemory.map { String(format: "%.1f MB", Double($0) / 1_048_576) } ?? "-",
+        ])
     }
 
-    private static func line(
-        _ id: String, _ ratio: String, _ limit: String, _ subject: String, _ reference: String, _ rows: String, _ bytes: String, _ memory: String
-    ) -> String {
-        let widths: [(String, Int)] = [(ratio, 7), (limit, 8), (subject, 12), (reference, 12), (rows, 13), (bytes, 8), (memory, 11)]
+    private static func line(_ columns: [String]) -> String {
+        let id = columns[0], widths = [7, 8, 8, 12, 12, 13, 8, 11]
         return id.padding(toLength: max(32, id.count), withPad: " ", startingAt: 0)
-            + widths.map { text, width in String(repeating: " ", count: max(1, width - text.count)) + text }.joined()
+            + zip(columns.dropFirst(), widths).map { text, width in String(repeating: " ", count: max(1, width - text.count)) + text }.joined()
     }
 
     private static func milliseconds(_ seconds: Double) -> String { String(format: "%.2f ms", seconds * 1000) }
@@ -82,6 +81,10 @@ private struct Document: Encodable {
         let median_s, min_s, max_s: Double
     }
 
+    struct Threads: Encodable {
+        let subject, reference: Int
+    }
+
     struct Units: Encodable {
         let rows_per_s: Double
         let bytes_per_s: Double?
@@ -94,6 +97,7 @@ private struct Document: Encodable {
         let met: Bool
         let subject: Times
         let reference: Reference
+        let threads: Threads
         /// Always true: a benchmark whose result is wrong ends the run.
         let verified = true
         let peak_memory_bytes: Int?
@@ -111,6 +115,7 @@ private struct Document: Encodable {
             reference = Reference(
                 name: measurement.benchmark.reference.name, median_s: measurement.reference.median_s, min_s: measurement.reference.min_s,
                 max_s: measurement.reference.max_s)
+            threads = Threads(subject: measurement.benchmark.subject.threads, reference: measurement.benchmark.reference.threads)
             peak_memory_bytes = measurement.peakMemory
             memory_limit_bytes = measurement.benchmark.memoryLimit
             units = Units(

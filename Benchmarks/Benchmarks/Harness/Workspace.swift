@@ -43,6 +43,14 @@ final class Workspace {
         return path
     }
 
+    /// Copies a database, and waits until the copy is on the disk: otherwise the first checkpoint would pay for it.
+    func copyDatabase(_ source: String, to path: String) throws {
+        try FileManager.default.copyItem(atPath: source, toPath: path)
+        let copy = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try copy.synchronize()
+        try copy.close()
+    }
+
     /// Removes a database with what SQLite keeps beside it.
     func removeDatabase(_ path: String) {
         for suffix in ["", "-wal", "-shm", "-lease"] { try? FileManager.default.removeItem(atPath: path + suffix) }

@@ -28,8 +28,10 @@ enum ColumnsBenchmarks {
                 let data = try data.get()
                 let insert = try CInsert(
                     path, pageSize: 4096, cache: .megabytes(10), schema: schema, "INSERT INTO wide VALUES (\(parameters))")
-                try watch.measure { try insert.run { br_insert_columns($0, data.handle) } }
-                insert.close()
+                try watch.measure {
+                    try insert.run { br_insert_columns($0, data.handle) }
+                    insert.close()
+                }
                 return try verified(path, select, data, id)
             },
             subject: Side("BulkImporter, plain JSON in chunks of 64 KB") { workspace, watch in
@@ -42,12 +44,13 @@ enum ColumnsBenchmarks {
                     try database.write { connection in
                         var options = ImportOptions()
                         options.columnRules = rules
+                        options.threads = .off
                         let importer = try connection.importer(into: "wide", columns: columns, options: options)
                         try ImportBenchmarks.push(data.json, to: importer)
                         try importer.finish()
                     }
+                    try database.close()
                 }
-                try database.close()
                 var outcome = try verified(path, select, data, id)
                 outcome.bytes = data.json.count
                 return outcome

@@ -63,7 +63,10 @@ enum LargeValueBenchmarks {
             defer { workspace.removeDatabase(path) }
             let content = try workspace.content(isText: isText), chunk = try workspace.chunkSize(isText: isText)
             let chunks = try ReferenceChunks(path, cache: .megabytes(10))
-            try watch.measure { try chunks.write(content, length, chunk: chunk, isText: isText) }
+            try watch.measure {
+                try chunks.write(content, length, chunk: chunk, isText: isText)
+                chunks.close()
+            }
             return try verified(path, "chunk", content, length, chunk, name)
         }
     }
@@ -74,8 +77,10 @@ enum LargeValueBenchmarks {
             defer { workspace.removeDatabase(path) }
             let content = try workspace.content(isText: isText), chunk = try workspace.chunkSize(isText: isText)
             let document = try LargeValueDocument(path, cache: .megabytes(10))
-            try watch.measure { try document.write(content, length, isText: isText) }
-            try document.database.close()
+            try watch.measure {
+                try document.write(content, length, isText: isText)
+                try document.database.close()
+            }
             return try verified(path, "_mc_chunk", content, length, chunk, name)
         }
     }
@@ -152,6 +157,7 @@ enum LargeValueBenchmarks {
                 }
                 try chunks.compare(content, length, chunk: chunk, from: number << 24)
             }
+            watch.measure { chunks.close() }
             return Outcome(rows: isText ? units : length * count(of: length), checksum: 1, bytes: Int(length * count(of: length)))
         }
     }
@@ -171,7 +177,7 @@ enum LargeValueBenchmarks {
                 }
                 try document.compare(content, isText: isText)
             }
-            try document.database.close()
+            try watch.measure { try document.database.close() }
             return Outcome(rows: units, checksum: 1, bytes: Int(length * count(of: length)))
         }
     }

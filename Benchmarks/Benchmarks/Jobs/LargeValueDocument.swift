@@ -23,7 +23,7 @@ final class BenchmarkContent {
 
 /// The C loops, with their failures as errors.
 final class ReferenceChunks {
-    private let handle: OpaquePointer
+    private var handle: OpaquePointer?
 
     init(_ path: String, cache: ByteCount) throws {
         var message = CMessage()
@@ -33,7 +33,12 @@ final class ReferenceChunks {
         self.handle = handle
     }
 
-    deinit { br_chunks_close(handle) }
+    deinit { close() }
+
+    func close() {
+        br_chunks_close(handle)
+        handle = nil
+    }
 
     func write(_ content: BenchmarkContent, _ length: Int64, chunk: Int, isText: Bool, from id: Int64 = 0) throws {
         guard br_chunks_write(handle, content.handle, id, length, chunk, isText) else { throw WrongResult("chunks in C: SQLite refused") }

@@ -184,7 +184,7 @@ enum ListBenchmarks {
                 let wasTold = hasResult.wait(timeout: .now()) == .success
                 for task in tasks { task.cancel() }
                 for _ in tasks { hasEnded.wait() }
-                try package.closeConnection()
+                try watch.measure { try package.closeConnection() }
                 if wasTold { throw WrongResult("\(name): an observer of other tables was told of a commit") }
             }
         }

@@ -44,8 +44,10 @@ enum MatrixBenchmarks {
         let database = try Database(profile)
         try database.write { _ = try $0.execute(ItemTable.schema) }
         let json = workspace.r30.json
-        try watch.measure { try importRows(json, into: "Item", of: database) }
-        try database.close()
+        try watch.measure {
+            try importRows(json, into: "Item", of: database)
+            try database.close()
+        }
         let contents = try TableContents(of: path, ItemTable.select)
         return Outcome(rows: contents.rows, checksum: contents.checksum, bytes: json.count)
     }
@@ -67,7 +69,7 @@ enum MatrixBenchmarks {
     }
 
     /// One transaction from BEGIN to COMMIT. The table is made when it is missing.
-    static func importRows(_ json: UnsafeRawBufferPointer, into table: String, of database: Database) throws {
+    static func importRows(_ json: UnsafeRawBufferPointer, into table: String, of database: Database, threads: ImportThreads = .off) throws {
         try database.write { connection in
             if table != "Item" {
                 try connection.execute(ItemTable.schema.replacing("Item", with: table).replacing("CREATE TABLE", with: "CREATE TABLE IF NOT EXISTS"))
@@ -75,6 +77,7 @@ enum MatrixBenchmarks {
             var options = ImportOptions()
             options.keyColumns = ["_sk"]
             options.columnRules = ItemTable.rules
+            options.threads = threads
             let importer = try connection.importer(into: table, columns: ItemTable.columns, mode: .upsert, options: options)
             for start in stride(from: 0, to: json.count, by: 65536) {
                 try importer.push(UnsafeRawBufferPointer(rebasing: json[start..<min(start + 65536, json.count)]))

@@ -56,10 +56,13 @@ enum ObjectBenchmarks {
                     withUnsafePointer(to: statements) { br_save_open(path, cacheBytes, $0, &message.characters, CMessage.size) }
                 }
                 guard let save else { throw WrongResult("save.c: \(message.text)") }
-                defer { br_save_close(save) }
                 var texts = newTexts.map { UnsafePointer(strdup($0)) }
                 defer { for text in texts { free(UnsafeMutablePointer(mutating: text)) } }
-                guard watch.measure({ br_save_run(save, &texts, Int64(saves), changedPosition) }) else { throw WrongResult("save.c: SQLite refused") }
+                let isSaved = watch.measure {
+                    defer { br_save_close(save) }
+                    return br_save_run(save, &texts, Int64(saves), changedPosition)
+                }
+                guard isSaved else { throw WrongResult("save.c: SQLite refused") }
             }
         },
         subject: Side("Item.save()") { workspace, watch in
@@ -71,8 +74,8 @@ enum ObjectBenchmarks {
                         item.words3 = text
                         try item.save()
                     }
+                    try package.closeConnection()
                 }
-                try package.closeConnection()
             }
         })
 
@@ -85,7 +88,7 @@ enum ObjectBenchmarks {
     static func onCopy(of workspace: Workspace, _ work: (String) throws -> Void) throws -> Outcome {
         let path = workspace.newFile("save.db")
         defer { workspace.removeDatabase(path) }
-        try FileManager.default.copyItem(atPath: TypedObjects.filledTable(workspace), toPath: path)
+        try workspace.copyDatabase(TypedObjects.filledTable(workspace), to: path)
         try work(path)
         let rows = try TableContents(of: path, "SELECT \"_pc\", \(TypedObjects.attributes) FROM \"Item\" ORDER BY \"_sk\"")
         let originals = try TableContents(of: path, "SELECT \"_pc\", \"_sv\", \"_ch\", \(TypedObjects.attributes) FROM \"Item_os\" ORDER BY \"_sk\"")

@@ -4,7 +4,7 @@ import MobileStore
 
 /// Rows from a table to a screen, against a C loop that looks at every column. Both run one SELECT per page, in one read transaction.
 enum PagingBenchmarks {
-    static let all = [rowPages30k, TypedObjects.objects30k, TypedObjects.objectsApart, last, million] + PageReadingBenchmarks.all
+    static let all = [rowPages30k, TypedObjects.objects30k, TypedObjects.objectsAhead, last, million] + PageReadingBenchmarks.all
 
     static let rowPages30k = Benchmark(
         id: "page.rows.30k", shows: "30,000 rows as row pages of 100, every value read where it lies", limit: 0.75,

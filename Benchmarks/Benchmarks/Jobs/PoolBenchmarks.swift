@@ -9,7 +9,7 @@ enum PoolBenchmarks {
 
     static let readerBesideWriter = Benchmark(
         id: "pool.reader-beside-writer", shows: "what is left of a reader's speed while the writer imports", limit: 0.80, isRate: true,
-        note: "rate: rows per second; the import is repeated until the reader is through",
+        note: "rate: rows per second; the import is repeated until the reader is through, and scans in a second thread of its own",
         prepare: { _ = try PagingBenchmarks.filledTable($0) },
         reference: Side("the reader alone") { workspace, watch in
             let path = try copyOfItems(workspace)
@@ -19,7 +19,7 @@ enum PoolBenchmarks {
             try database.close()
             return Outcome(rows: rowsRead, checksum: sum)
         },
-        subject: Side("the reader beside BulkImporter") { workspace, watch in
+        subject: Side("the reader beside BulkImporter", threads: 3) { workspace, watch in
             let path = try copyOfItems(workspace)
             defer { workspace.removeDatabase(path) }
             let database = try Database(ConnectionProfile(path: path))
@@ -43,7 +43,7 @@ enum PoolBenchmarks {
             try database.close()
             return Outcome(rows: rowsRead, checksum: sum)
         },
-        subject: Side("two readers") { workspace, watch in
+        subject: Side("two readers", threads: 2) { workspace, watch in
             let database = try Database(ConnectionProfile(path: PagingBenchmarks.filledTable(workspace)))
             let sums = try watch.measure {
                 let other = Background { try read(database) }
@@ -80,15 +80,18 @@ enum PoolBenchmarks {
         })
 
     static let smallWrites = Benchmark(
-        id: "write.small", shows: "2,000 write transactions of one row", limit: nil, note: "synchronous NORMAL; checkpoints are in it",
+        id: "write.small", shows: "2,000 write transactions of one row", limit: nil, note: "synchronous NORMAL",
         reference: Side("write.c: BEGIN IMMEDIATE, INSERT, COMMIT, each prepared once") { workspace, watch in
             let path = workspace.newFile("small.db")
             defer { workspace.removeDatabase(path) }
             var message = CMessage()
             guard let database = br_database_open(path, 10_000_000, &message.characters, CMessage.size) else { throw WrongResult(message.text) }
-            guard br_database_run(database, smallTable), watch.measure({ br_database_small_writes(database, smallInsert, 1, Int32(writes)) })
-            else { throw WrongResult("write.c: SQLite refused") }
-            br_database_close(database)
+            guard br_database_run(database, smallTable) else { throw WrongResult("write.c: SQLite refused") }
+            let isWritten = watch.measure {
+                defer { br_database_close(database) }
+                return br_database_small_writes(database, smallInsert, 1, Int32(writes))
+            }
+            guard isWritten else { throw WrongResult("write.c: SQLite refused") }
             return try outcome(path)
         },
         subject: Side("Database.write") { workspace, watch in
@@ -127,15 +130,15 @@ enum PoolBenchmarks {
         try database.write { _ = try $0.execute(smallTable) }
         try watch.measure {
             for key in 1...writes { try database.write { try $0.execute(smallInsert, [.integer(Int64(key))]) } }
+            try database.close()
         }
-        try database.close()
         return try outcome(path)
     }
 
     /// A database with R30 in it that may be written to.
     private static func copyOfItems(_ workspace: Workspace) throws -> String {
         let path = workspace.newFile("items.db")
-        try FileManager.default.copyItem(atPath: PagingBenchmarks.filledTable(workspace), toPath: path)
+        try workspace.copyDatabase(PagingBenchmarks.filledTable(workspace), to: path)
         return path
     }
 
@@ -159,7 +162,7 @@ private final class Imports: Sendable {
         work = Background {
             var count = 0
             repeat {
-                try MatrixBenchmarks.importRows(json, into: "Incoming", of: database)
+                try MatrixBenchmarks.importRows(json, into: "Incoming", of: database, threads: .on)
                 count += 1
             } while !isOver.isSet
             return count

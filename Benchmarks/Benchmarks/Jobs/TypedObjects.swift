@@ -5,27 +5,23 @@ import MobileStore
 /// Objects of a generated class from a table to a screen; the class is made from `benchmark.mbo.json`.
 enum TypedObjects {
     static let objects30k = objects(
-        "page.objects.30k", "30,000 typed objects, 100 at a time, every attribute read", limit: 1.4,
-        note: "; the next page is read on another thread", "Item.pages(size:in:)", forEachPage)
+        "page.objects.30k", "30,000 typed objects, 100 at a time, every attribute read", limit: 1.4, "Item.pages(readsAhead: false)",
+        readsAhead: false)
 
-    static let objectsApart = objects(
-        "page.objects.apart", "the same, each page asked for by its key: nothing is read ahead", limit: nil, note: "",
-        "Item.page(after:size:in:)", forEachPageApart)
+    static let objectsAhead = objects(
+        "page.objects.ahead", "the same while the next page is read on a second thread", limit: 1.0, "Item.pages()", readsAhead: true)
 
-    private static func objects(
-        _ id: String, _ shows: String, limit: Double?, note: String, _ name: String,
-        _ forEachPage: @escaping @Sendable (Bench, (EntityList<Item>) throws -> Void) throws -> Void
-    ) -> Benchmark {
+    private static func objects(_ id: String, _ shows: String, limit: Double, _ name: String, readsAhead: Bool) -> Benchmark {
         Benchmark(
             id: id, shows: shows, limit: limit,
-            note: "each object also has its key and four state attributes, which the C loop reads as well" + note,
+            note: "each object also has its key and four state attributes, which the C loop reads as well",
             prepare: { _ = try filledTable($0) },
             reference: PagingBenchmarks.reference(select, in: filledTable),
-            subject: Side(name) { workspace, watch in
+            subject: Side(name, threads: readsAhead ? 2 : 1) { workspace, watch in
                 let package = try Bench.open(ConnectionProfile(path: filledTable(workspace)))
                 var rows: Int64 = 0, sum: UInt64 = 0
                 try watch.measure {
-                    try forEachPage(package) { items in
+                    try forEachPage(package, readsAhead: readsAhead) { items in
                         for item in items { sum &+= item.sumOfPlainAttributes &+ item.sumOfConvertedAttributes }
                         rows += Int64(items.count)
                     }
@@ -36,19 +32,9 @@ enum TypedObjects {
             })
     }
 
-    @Sendable private static func forEachPage(_ package: Bench, _ body: (EntityList<Item>) throws -> Void) throws {
-        var pages = Item.pages(size: PagingBenchmarks.pageRows, in: package)
+    private static func forEachPage(_ package: Bench, readsAhead: Bool, _ body: (EntityList<Item>) throws -> Void) throws {
+        var pages = Item.pages(size: PagingBenchmarks.pageRows, readsAhead: readsAhead, in: package)
         while let items = try pages.next() { try body(items) }
-    }
-
-    @Sendable private static func forEachPageApart(_ package: Bench, _ body: (EntityList<Item>) throws -> Void) throws {
-        var after: Int64 = 0
-        while true {
-            let items = try Item.page(after: after, size: PagingBenchmarks.pageRows, in: package)
-            try body(items)
-            guard items.count == PagingBenchmarks.pageRows, let last = items.last else { return }
-            after = last.surrogateKey
-        }
     }
 
     /// What a page of objects needs: key, state, attributes. The key stands first for the C loop.
@@ -82,7 +68,7 @@ enum TypedObjects {
     /// - Throws: ``WrongResult`` when the measured pass did not see the same objects.
     static func verifiedSum(_ package: Bench, measured: UInt64) throws -> UInt64 {
         var stored: UInt64 = 0, seen: UInt64 = 0
-        try forEachPage(package) { items in
+        try forEachPage(package, readsAhead: false) { items in
             for item in items {
                 stored &+= item.sumOfPlainAttributes &+ item.sumOfStoredForms
                 seen &+= item.sumOfPlainAttributes &+ item.sumOfConvertedAttributes

@@ -1,0 +1,59 @@
+import BenchmarkReferences
+import MobileStore
+
+/// Imports into a table that is not empty, against a prepared statement that writes over the same rows.
+enum ImportOverRowsBenchmarks {
+    /// R30 over a table that has the same keys with other values in every row.
+    static let update = Benchmark(
+        id: "import.plain.update.4096", shows: "an import over 30,000 rows that all exist and all change", limit: 1.05,
+        note: "coalesced log writes", prepare: { _ = try everyRow($0) },
+        reference: prepared("update.c.4096: prepared UPDATE by key of values already parsed, in C", ItemTable.update, over: everyRow),
+        subject: Side("BulkImporter, plain JSON in chunks of 64 KB") { workspace, watch in
+            try onCopy(of: try everyRow(workspace), in: workspace) { path in
+                let database = try Database(ImportBenchmarks.profile(path, cache: .megabytes(10)))
+                let json = workspace.r30.json
+                let result = try watch.measure { try ImportBenchmarks.importRows(json, into: database, protection: nil) }
+                let contents = try TableContents(of: path, ItemTable.select)
+                guard result.updated == workspace.r30.rows, contents.checksum == workspace.r30.checksum() else {
+                    throw WrongResult("import.plain.update.4096: the table does not hold what was imported")
+                }
+                return Outcome(rows: contents.rows, checksum: contents.checksum, bytes: json.count)
+            }
+        })
+
+    @Sendable private static func everyRow(_ workspace: Workspace) throws -> String {
+        try table("every-row.db", workspace) { br_insert_rows($0, $1.handle) }
+    }
+
+    /// A table with rows of R30's keys and other values, made once.
+    private static func table(_ name: String, _ workspace: Workspace, _ add: (OpaquePointer, DataSet) -> Bool) throws -> String {
+        try workspace.file(name) { path in
+            let insert = try CInsert(path, pageSize: 4096, cache: .megabytes(10), schema: ItemTable.schema, ItemTable.insert)
+            let other = try workspace.otherR30.get()
+            try insert.run { add($0, other) }
+            insert.close()
+        }
+    }
+
+    private static func onCopy(of table: String, in workspace: Workspace, _ work: (String) throws -> Outcome) throws -> Outcome {
+        let path = workspace.newFile("import.db")
+        defer { workspace.removeDatabase(path) }
+        try workspace.copyDatabase(table, to: path)
+        return try work(path)
+    }
+
+    /// R30 by a statement that is prepared once and run for each row.
+    private static func prepared(_ name: String, _ sql: String, over table: @escaping @Sendable (Workspace) throws -> String) -> Side {
+        Side(name) { workspace, watch in
+            try onCopy(of: try table(workspace), in: workspace) { path in
+                let statement = try CInsert(path, pageSize: 4096, cache: .megabytes(10), schema: "", sql)
+                try watch.measure {
+                    try statement.run { br_insert_rows($0, workspace.r30.handle) }
+                    statement.close()
+                }
+                let contents = try TableContents(of: path, ItemTable.select)
+                return Outcome(rows: contents.rows, checksum: contents.checksum)
+            }
+        }
+    }
+}
