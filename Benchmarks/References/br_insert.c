@@ -38,24 +38,36 @@ bool br_insert_begin(br_insert *insert)
     return sqlite3_exec(insert->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
 }
 
+static bool insert_row(br_insert *insert, const br_row *row)
+{
+    sqlite3_stmt *const statement = insert->statement;
+    sqlite3_bind_int64(statement, 1, row->key);
+    sqlite3_bind_int64(statement, 2, row->number);
+    sqlite3_bind_int64(statement, 3, row->small);
+    sqlite3_bind_int64(statement, 4, row->price);
+    sqlite3_bind_int64(statement, 5, row->rate);
+    sqlite3_bind_text(statement, 6, row->moment.bytes, (int)row->moment.length, SQLITE_STATIC);
+    sqlite3_bind_int(statement, 7, row->flag);
+    for (int i = 0; i < 5; i++)
+        sqlite3_bind_text(statement, 8 + i, row->texts[i].bytes, (int)row->texts[i].length, SQLITE_STATIC);
+    return br_insert_step(insert);
+}
+
 bool br_insert_rows(br_insert *insert, const br_data_set *data)
 {
-    sqlite3_stmt *statement = insert->statement;
     const br_row *row = br_data_set_rows(data);
     const br_row *const end = row + br_data_set_count(data);
-    for (; row < end; row++) {
-        sqlite3_bind_int64(statement, 1, row->key);
-        sqlite3_bind_int64(statement, 2, row->number);
-        sqlite3_bind_int64(statement, 3, row->small);
-        sqlite3_bind_int64(statement, 4, row->price);
-        sqlite3_bind_int64(statement, 5, row->rate);
-        sqlite3_bind_text(statement, 6, row->moment.bytes, (int)row->moment.length, SQLITE_STATIC);
-        sqlite3_bind_int(statement, 7, row->flag);
-        for (int i = 0; i < 5; i++)
-            sqlite3_bind_text(statement, 8 + i, row->texts[i].bytes, (int)row->texts[i].length, SQLITE_STATIC);
-        if (!br_insert_step(insert))
+    for (; row < end; row++)
+        if (!insert_row(insert, row))
             return false;
-    }
+    return true;
+}
+
+bool br_insert_some_rows(br_insert *insert, const br_data_set *data, const int64_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!insert_row(insert, br_data_set_rows(data) + numbers[i]))
+            return false;
     return true;
 }
 

@@ -6,7 +6,7 @@ enum ImportBenchmarks {
     static let all =
         [
             plain(pageSize: 4096, limit: 0.90), plainAhead, deflated, deflatedAlone, plain(pageSize: 16_384, limit: 0.92),
-            ImportOverRowsBenchmarks.update, ColumnsBenchmarks.narrow, ColumnsBenchmarks.wide,
+            ImportOverRowsBenchmarks.update, ImportOverRowsBenchmarks.mixed, ColumnsBenchmarks.narrow, ColumnsBenchmarks.wide,
             jansson, foundation, scan,
         ] + LargeImportBenchmarks.all
 

@@ -21,8 +21,41 @@ enum ImportOverRowsBenchmarks {
             }
         })
 
+    /// R30 over a third of its rows with other values, and over rows with pending changes: what a refresh finds on a device in use.
+    static let mixed = Benchmark(
+        id: "import.mixed.upsert.4096", shows: "an import of 30,000 rows over 10,000 that exist and 120 with pending changes", limit: 0.95,
+        note: "\(ImportBenchmarks.pendingNote); the 10,000 lie between new rows", prepare: { _ = try someRows($0) },
+        reference: prepared("upsert.c.4096: prepared INSERT ON CONFLICT DO UPDATE of values already parsed, in C", ItemTable.upsert, over: someRows),
+        subject: Side("BulkImporter, plain JSON in chunks of 64 KB") { workspace, watch in
+            try onCopy(of: try someRows(workspace), in: workspace) { path in
+                let profile = ImportBenchmarks.profile(path, cache: .megabytes(10))
+                let made = try Database(profile)
+                try PendingRows.make(in: made)
+                try made.close()
+                let database = try Database(profile)  // with a cache as empty as the reference's
+                let json = workspace.r30.json
+                let result = try watch.measure { try ImportBenchmarks.importRows(json, into: database, protection: PendingRows.protection) }
+                try PendingRows.verify(path, result)
+                guard result.updated == existing.count, result.inserted == workspace.r30.rows - existing.count - PendingRows.keys.count else {
+                    throw WrongResult("import.mixed.upsert.4096: \(result.updated) rows were updated, \(result.inserted) inserted")
+                }
+                let contents = try TableContents(of: path, PendingRows.selectServerVersions)
+                return Outcome(rows: contents.rows, checksum: contents.checksum, bytes: json.count)
+            }
+        })
+
+    /// The numbers in R30 of the rows that exist: evenly spread over all that have no pending change, about every third.
+    private static let existing: [Int64] = {
+        let ordinary = (0..<30_000 as Range<Int64>).filter { !PendingRows.keys.contains($0 + 1) }
+        return (0..<10_000).map { ordinary[$0 * ordinary.count / 10_000] }
+    }()
+
     @Sendable private static func everyRow(_ workspace: Workspace) throws -> String {
         try table("every-row.db", workspace) { br_insert_rows($0, $1.handle) }
+    }
+
+    @Sendable private static func someRows(_ workspace: Workspace) throws -> String {
+        try table("some-rows.db", workspace) { br_insert_some_rows($0, $1.handle, existing, existing.count) }
     }
 
     /// A table with rows of R30's keys and other values, made once.

@@ -25,6 +25,10 @@ enum ItemTable {
 
     static let insert = #"INSERT INTO "Item" (\#(columnList)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"#
 
+    /// The same where the row may exist.
+    static let upsert =
+        #"\#(insert) ON CONFLICT ("_sk") DO UPDATE SET \#(columns.dropFirst().map { "\"\($0)\" = excluded.\"\($0)\"" }.joined(separator: ", "))"#
+
     /// Sets all values of a row by its key, with the parameters of ``insert``.
     static let update =
         #"UPDATE "Item" SET \#(columns.dropFirst().enumerated().map { "\"\($1)\" = ?\($0 + 2)" }.joined(separator: ", ")) WHERE "_sk" = ?1"#

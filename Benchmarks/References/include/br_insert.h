@@ -2,7 +2,7 @@
 ///
 /// What a good C programmer writes with SQLite alone: one connection without a mutex, WAL, `synchronous=NORMAL`, one prepared
 /// statement; per row bind, step and reset, strings bound where they lie.
-/// Order of calls: open, then any number of run, then close. One thread.
+/// Order of calls: open; begin, rows, commit any number of times; close, which is the last checkpoint. One thread.
 #ifndef BR_INSERT_H
 #define BR_INSERT_H
 
@@ -24,6 +24,9 @@ br_insert *br_insert_open(const char *path, int page_size, int64_t cache_bytes, 
 bool br_insert_begin(br_insert *insert);
 bool br_insert_rows(br_insert *insert, const br_data_set *data);
 bool br_insert_commit(br_insert *insert);
+
+/// The rows with these numbers, counted from 0.
+bool br_insert_some_rows(br_insert *insert, const br_data_set *data, const int64_t *numbers, size_t count);
 
 /// The statement, to bind values of another kind to, and one run of it with what is bound. False on any failure, which rolls back.
 struct sqlite3_stmt *br_insert_statement(br_insert *insert);
