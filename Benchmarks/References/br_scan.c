@@ -38,7 +38,7 @@ int64_t br_scan_rows(const char *json, size_t length, uint64_t *sum)
     if (status == MC_OK)
         status = mc_rows_finish(rows, NULL);
     const int64_t count = status == MC_OK ? mc_rows_count(rows) : -1;
-    mc_rows_close(rows);
+    mc_rows_free(rows);
     return count;
 }
 

@@ -48,7 +48,7 @@ static mc_status import_customers(mc_connection *writer, mc_error *error)
         status = mc_import_push(import, pieces[index], strlen(pieces[index]), error);
     if (status == MC_OK)
         status = mc_import_finish(import, &counts, error);
-    mc_import_close(import);
+    mc_import_free(import);
     if (status == MC_OK)
         printf("imported %" PRId64 " rows\n", counts.rows);
     return status;
@@ -80,7 +80,7 @@ static mc_status write_picture(mc_pool *pool, mc_error *error)
             status = mc_statement_bind_integer(update, 1, value, error);
         if (status == MC_OK)
             status = mc_statement_run(update, NULL, error);
-        mc_statement_release(update);
+        mc_statement_return(update);
         mc_pool_return(pool, writer);
     }
     mc_blob_unpin(pool, value);
@@ -132,7 +132,7 @@ static mc_status page_through(mc_pool *pool, int64_t *picture, mc_error *error)
         }
     }
     mc_row_page_free(page);
-    mc_statement_release(select);
+    mc_statement_return(select);
     mc_pool_return(pool, reader);
     return status;
 }
@@ -160,8 +160,8 @@ static mc_status export_customers(mc_pool *pool, mc_error *error)
             (void)fwrite(piece, 1, length, stdout);
     }
     printf("\n");
-    mc_export_close(rows);
-    mc_statement_release(select);
+    mc_export_free(rows);
+    mc_statement_return(select);
     mc_pool_return(pool, reader);
     return status;
 }

@@ -345,7 +345,7 @@ static int64_t count(mc_pool *pool, const char *sql)
     CHECK(mc_statement_prepare(connection, sql, strlen(sql), &statement, NULL) == MC_OK);
     CHECK(mc_statement_step(statement, &has_row, NULL) == MC_OK && has_row);
     const int64_t number = mc_statement_column_integer(statement, 0);
-    mc_statement_release(statement);
+    mc_statement_return(statement);
     mc_pool_return(pool, connection);
     return number;
 }

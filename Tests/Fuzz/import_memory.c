@@ -60,7 +60,7 @@ static mc_status import(sqlite3 *db, const uint8_t *bytes, size_t length, int64_
     fault_memory_fail_after(-1, false);
     CHECK(!failed || on_thread || status == MC_OK || error.code == status);
     CHECK(status == MC_OK || import == NULL || error.message[0] != 0);
-    mc_import_close(import);
+    mc_import_free(import);
     return status;
 }
 

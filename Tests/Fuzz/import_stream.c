@@ -168,7 +168,7 @@ static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t
         outcome.status = mc_import_finish(import, &outcome.counts, &outcome.error);
     else if (outcome.status == MC_OK)
         outcome.status = MC_ERROR_INTERRUPTED;  // dropped without finish
-    mc_import_close(import);
+    mc_import_free(import);
 
     CHECK(sqlite3_get_autocommit(db) == 1);
     outcome.content = content(db, is_large);

@@ -135,7 +135,7 @@ static outcome scan(const uint8_t *bytes, size_t length, size_t chunk, const mc_
     }
     if (outcome.status == MC_OK)
         outcome.status = mc_rows_finish(rows, &outcome.error);
-    mc_rows_close(rows);
+    mc_rows_free(rows);
     return outcome;
 }
 

@@ -135,7 +135,7 @@ static void check_again(const mc_message *message)
     for (size_t i = 0; i < count; i++)
         CHECK(nodes[i].kind == others[i].kind && nodes[i].end == others[i].end && nodes[i].length == others[i].length);
     mc_message_free(again);
-    mc_json_writer_close(writer);
+    mc_json_writer_free(writer);
 }
 
 /// The core's tree is the one that jansson reads, where jansson reads it.
@@ -183,8 +183,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         check_tree(message, (const char *)text, text_length);
         mc_message_free(message);
     }
-    mc_json_writer_close(writer);
-    mc_json_writer_close(streaming);
+    mc_json_writer_free(writer);
+    mc_json_writer_free(streaming);
     free(sink.text);
     return 0;
 }

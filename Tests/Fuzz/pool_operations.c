@@ -54,7 +54,7 @@ static mc_status integer(mc_connection *connection, const char *sql, int64_t *va
         status = mc_statement_step(statement, &has_row, error);
     if (status == MC_OK)
         *value = mc_statement_column_integer(statement, 0);
-    mc_statement_release(statement);
+    mc_statement_return(statement);
     return status;
 }
 

@@ -33,7 +33,7 @@ static mc_status integers(mc_connection *connection, const char *sql, int64_t *v
         status = mc_statement_step(statement, &has_row, error);
     for (int i = 0; i < count; i++)
         values[i] = has_row ? mc_statement_column_integer(statement, i) : -1;
-    mc_statement_release(statement);
+    mc_statement_return(statement);
     return status;
 }
 

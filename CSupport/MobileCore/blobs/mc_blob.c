@@ -34,7 +34,7 @@ mc_status mc_short_write_end(mc_short_write *write, mc_status status, mc_error *
 {
     mc_connection *connection = write->connection;
     if (status == MC_OK)
-        status = write->is_part ? mc_connection_release(connection, error) : mc_connection_commit(connection, error);
+        status = write->is_part ? mc_connection_release_savepoint(connection, error) : mc_connection_commit(connection, error);
     else if (write->is_part)
         mc_connection_rollback_savepoint(connection);
     else
@@ -61,7 +61,7 @@ mc_status mc_blob_run(mc_connection *connection, const char *sql, const int64_t 
     mc_status status = prepare_with(connection, sql, values, count, &statement, error);
     if (status == MC_OK)
         status = mc_statement_run(statement, changes, error);
-    mc_statement_release(statement);
+    mc_statement_return(statement);
     return status;
 }
 
@@ -74,7 +74,7 @@ mc_status mc_blob_find(mc_connection *connection, const char *sql, const int64_t
         status = mc_statement_step(statement, found, error);
     if (status == MC_OK && *found)
         *result = mc_statement_column_integer(statement, 0);
-    mc_statement_release(statement);
+    mc_statement_return(statement);
     return status;
 }
 
@@ -129,7 +129,7 @@ mc_status mc_blob_describe(mc_connection *connection, int64_t value, mc_blob_des
         };
         status = check_description(value, description, error);
     }
-    mc_statement_release(statement);
+    mc_statement_return(statement);
     return status;
 }
 

@@ -56,7 +56,7 @@ mc_status mc_blob_drop_unreferenced(mc_connection *connection, const mc_blob_ref
         status = mc_blob_drop_one(connection, value, error);
         number++;
     }
-    mc_statement_release(statement);
+    mc_statement_return(statement);
     if (status == MC_OK && dropped != NULL)
         *dropped = number;
     return status;

@@ -36,7 +36,7 @@ mc_status mc_blob_store_chunk(mc_connection *connection, const mc_blob_chunk *ch
     }
     if (status == MC_OK)
         status = mc_statement_run(statement, NULL, error);
-    mc_statement_release(statement);
+    mc_statement_return(statement);
     return status;
 }
 

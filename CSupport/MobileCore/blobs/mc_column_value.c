@@ -29,7 +29,7 @@ mc_status mc_column_value_open(sqlite3 *db, const char *table, const char *colum
     const int code = sqlite3_blob_open(db, "main", table, column, rowid, 0, &value->blob);
     if (code != SQLITE_OK) {
         const mc_status status = open_failure(db, code, rowid, error);
-        mc_column_value_close(value);
+        mc_column_value_free(value);
         return status;
     }
     *out = value;
@@ -58,7 +58,7 @@ mc_status mc_column_value_read(mc_column_value *value, int64_t offset, void *buf
     return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, value->db, code, "read a value at byte %lld", (long long)offset);
 }
 
-void mc_column_value_close(mc_column_value *value)
+void mc_column_value_free(mc_column_value *value)
 {
     if (!value)
         return;

@@ -144,11 +144,11 @@ mc_status mc_export_open(sqlite3_stmt *statement, const mc_export_options *optio
     if (status == MC_OK)
         *out = rows;
     else
-        mc_export_close(rows);
+        mc_export_free(rows);
     return status;
 }
 
-void mc_export_close(mc_export *rows)
+void mc_export_free(mc_export *rows)
 {
     if (rows == NULL)
         return;

@@ -239,7 +239,7 @@ mc_status mc_import_open(sqlite3 *db, const mc_import_options *options, mc_impor
 
 done:
     if (status != MC_OK)
-        mc_import_close(import);
+        mc_import_free(import);
     return status;
 }
 
@@ -373,7 +373,7 @@ mc_import_counts mc_import_progress_counts(const mc_import *import)
     return counts;
 }
 
-void mc_import_close(mc_import *import)
+void mc_import_free(mc_import *import)
 {
     if (import == NULL)
         return;
@@ -383,7 +383,7 @@ void mc_import_close(mc_import *import)
     mc_import_savepoint_undo(&import->savepoint);
     mc_import_savepoint_close(&import->savepoint);
     mc_inflater_destroy(&import->inflate);
-    mc_rows_close(import->rows);
+    mc_rows_free(import->rows);
     mc_free(import->targets);
     mc_free(import);
 }

@@ -3,7 +3,7 @@
 /// For values that others keep in their rows (the tables of a back end); the platform's own large values lie in chunks, see
 /// mc_blob_reader.h. Works on BLOB and TEXT values of tables with a rowid; a text is given as the database stores it.
 ///
-/// Order of calls: open; any number of reads and moves; close, before the connection goes back.
+/// Order of calls: open; any number of reads and moves; free, before the connection goes back.
 /// Threads:        that of the connection.
 /// Memory:         a cursor; SQLite reads the pages that a piece lies on.
 #ifndef MC_COLUMN_VALUE_H
@@ -21,14 +21,14 @@ MC_NONNULL_BEGIN
 typedef struct mc_column_value mc_column_value;
 
 /// Opens the value of `column` in the row `rowid` of `table` (names as they are, not quoted; the main database).
-/// On success `*out` goes to `mc_column_value_close`; on failure it is NULL. `db` is borrowed and must outlive it.
+/// On success `*out` goes to `mc_column_value_free`; on failure it is NULL. `db` is borrowed and must outlive it.
 /// Fails with MC_ERROR_NOT_FOUND (no such row), MC_ERROR_SQLITE (no such table or column, a view, a table without rowid, a value that is
 /// neither BLOB nor TEXT), MC_ERROR_NO_MEMORY.
 mc_status mc_column_value_open(struct sqlite3 *db, const char *table, const char *column, int64_t rowid,
                                mc_column_value *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// Goes to the value of the same column in another row, which is much cheaper than opening it.
-/// Fails as open does; the value can then only be moved again or closed.
+/// Fails as open does; the value can then only be moved again or freed.
 mc_status mc_column_value_move(mc_column_value *value, int64_t rowid, mc_error *MC_NULLABLE error);
 
 /// Bytes of the value.
@@ -38,8 +38,8 @@ int64_t mc_column_value_length(const mc_column_value *value);
 /// Fails with MC_ERROR_MISUSE (beyond the value), MC_ERROR_SQLITE (the row was changed meanwhile).
 mc_status mc_column_value_read(mc_column_value *value, int64_t offset, void *buffer, size_t length, mc_error *MC_NULLABLE error);
 
-/// Closes the value. NULL is allowed.
-void mc_column_value_close(mc_column_value *MC_NULLABLE value);
+/// Frees what reads the value. NULL is allowed.
+void mc_column_value_free(mc_column_value *MC_NULLABLE value);
 
 MC_NONNULL_END
 #ifdef __cplusplus

@@ -6,8 +6,8 @@
 /// The reverse of an import (mc_import.h): numbers are exact, doubles have the shortest text that reads back as the same value,
 /// blobs are base64, text is checked to be UTF-8. The statement is stepped as far as the reader's buffer needs, no further.
 ///
-/// Order of calls: open, read until it gives no bytes, close. The statement must have its values bound; it is stepped by the
-///                 export alone until the close, which resets it.
+/// Order of calls: open, read until it gives no bytes, free. The statement must have its values bound; it is stepped by the
+///                 export alone until it is freed, which resets it.
 /// Threads:        the statement's connection's.
 /// Memory:         some 100 KB and the longest row, large values not counted; 270 KB more when deflating.
 #ifndef MC_EXPORT_H
@@ -59,7 +59,7 @@ typedef struct mc_export_options {
 typedef struct mc_export mc_export;
 
 /// Opens an export. The statement is borrowed and must outlive it. On success `*out` is owned by the caller, who gives it to
-/// `mc_export_close`; on failure it is NULL.
+/// `mc_export_free`; on failure it is NULL.
 /// Fails with MC_ERROR_MISUSE (a statement without columns, another number of rules, two columns of one name in objects, a level
 /// out of its range, large values in line without a pool), MC_ERROR_NO_MEMORY.
 mc_status mc_export_open(struct sqlite3_stmt *statement, const mc_export_options *options, mc_export *MC_NULLABLE *MC_NONNULL out,
@@ -74,8 +74,8 @@ mc_status mc_export_read(mc_export *rows, void *buffer, size_t capacity, size_t 
 /// Rows written so far.
 int64_t mc_export_rows(const mc_export *rows);
 
-/// Lets go of an export; NULL is allowed.
-void mc_export_close(mc_export *MC_NULLABLE rows);
+/// Frees an export; NULL is allowed.
+void mc_export_free(mc_export *MC_NULLABLE rows);
 
 MC_NONNULL_END
 #ifdef __cplusplus

@@ -12,7 +12,7 @@
 ///
 ///     {"customer":[[1,"Harbour Foods"],[2,"Mill & Sons"]], "customer.deleted":[[3]], "order":[...]}
 ///
-/// All or nothing, unless commits are asked for: an import opens a savepoint, and releases it at `mc_import_finish`. An error, or a close
+/// All or nothing, unless commits are asked for: an import opens a savepoint, and releases it at `mc_import_finish`. An error, or freeing it
 /// before finish, rolls it back; what the surrounding transaction did before stays. Without a transaction the savepoint is one.
 ///
 /// Pending protection: rows whose key has a row in the table of original states are not written to the target; their values go
@@ -28,10 +28,10 @@
 /// Triggers on the target make SQLite collect a chunk's rows first. So that an error still names its row, rows are then handed
 /// over one by one, which costs what a prepared INSERT costs.
 ///
-/// Order of calls: open, push any number of times, finish, close. Imports on one connection end in the reverse of the order in
+/// Order of calls: open, push any number of times, finish, free. Imports on one connection end in the reverse of the order in
 ///                 which they were opened, as savepoints do.
 /// Threads:        the connection's; callbacks come on it. Larger inputs are inflated and scanned in a second thread, which ends at
-///                 the latest when the import is finished, fails or is closed. An error is then reported by one of the next
+///                 the latest when the import is finished, fails or is freed. An error is then reported by one of the next
 ///                 calls: the same one, with the same position, as without it.
 /// Memory:         about 300 KB (2 MB with a second thread), one row (bounded by `row_bytes`), and 16 bytes per pending key;
 ///                 some 200 KB per table with large values, whatever their length.
@@ -150,7 +150,7 @@ typedef struct mc_import_options {
 typedef struct mc_import mc_import;
 
 /// Opens an import on a connection, which is borrowed and must outlive it. On success `*out` is owned by the caller, who gives
-/// it to `mc_import_close`; on failure it is NULL and the database is as it was.
+/// it to `mc_import_free`; on failure it is NULL and the database is as it was.
 /// Fails with MC_ERROR_MISUSE (options out of range), MC_ERROR_SQLITE (no such table, column or unique key) and as SQLite does.
 mc_status mc_import_open(struct sqlite3 *db, const mc_import_options *options, mc_import *MC_NULLABLE *MC_NONNULL out,
                          mc_error *MC_NULLABLE error);
@@ -174,8 +174,8 @@ mc_status mc_import_finish(mc_import *import, mc_import_counts *MC_NULLABLE coun
 /// How far the import has come.
 mc_import_counts mc_import_progress_counts(const mc_import *import);
 
-/// Lets go of an import, and rolls it back if it is not finished; NULL is allowed.
-void mc_import_close(mc_import *MC_NULLABLE import);
+/// Frees an import, and rolls it back if it is not finished; NULL is allowed.
+void mc_import_free(mc_import *MC_NULLABLE import);
 
 MC_NONNULL_END
 #ifdef __cplusplus

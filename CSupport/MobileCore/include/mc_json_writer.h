@@ -6,7 +6,7 @@
 /// as the same value. What is not JSON cannot be written: a value without a key in an object, two roots, an end too many, text that is
 /// not UTF-8, an infinity. It does not look for keys that come twice.
 ///
-/// Order of calls: open; any values; finish; close. After a failure every call but close fails with the same status.
+/// Order of calls: open; any values; finish; free. After a failure every call but free fails with the same status.
 /// Threads:        one at a time. The sink is called during the writing calls and finish, on their thread.
 /// Memory:         without a sink the whole text, up to `maximum`; with one some KB.
 #ifndef MC_JSON_WRITER_H
@@ -33,7 +33,7 @@ typedef struct mc_json_writer_options {
 
 typedef struct mc_json_writer mc_json_writer;
 
-/// Opens a writer. `options` may be NULL. On success `*out` goes to `mc_json_writer_close`; on failure it is NULL.
+/// Opens a writer. `options` may be NULL. On success `*out` goes to `mc_json_writer_free`; on failure it is NULL.
 /// Fails with MC_ERROR_MISUSE (a depth out of its range), MC_ERROR_NO_MEMORY.
 mc_status mc_json_writer_open(const mc_json_writer_options *MC_NULLABLE options, mc_json_writer *MC_NULLABLE *MC_NONNULL out,
                               mc_error *MC_NULLABLE error);
@@ -69,8 +69,8 @@ mc_status mc_json_writer_finish(mc_json_writer *writer, mc_error *MC_NULLABLE er
 /// The text so far without a sink, not NUL-terminated; valid until the writer is used again. NULL and 0 with a sink.
 const uint8_t *MC_NULLABLE mc_json_writer_text(const mc_json_writer *writer, size_t *length);
 
-/// Lets go of a writer; NULL is allowed.
-void mc_json_writer_close(mc_json_writer *MC_NULLABLE writer);
+/// Frees a writer; NULL is allowed.
+void mc_json_writer_free(mc_json_writer *MC_NULLABLE writer);
 
 MC_NONNULL_END
 #ifdef __cplusplus

@@ -16,9 +16,9 @@
 /// order of the input, then the row comes in a batch of its own, with MC_VALUE_LARGE in their places.
 ///
 /// Which error is reported does not depend on how the input is cut into chunks, only when: it is the first one in the input, and
-/// all rows before it have gone to the sink. After an error the scanner only takes `mc_rows_close`.
+/// all rows before it have gone to the sink. After an error the scanner only takes `mc_rows_free`.
 ///
-/// Order of calls: open, push any number of times, finish, close.
+/// Order of calls: open, push any number of times, finish, free.
 /// Threads:        one at a time per scanner. The sink is called during push and finish, on their thread.
 /// Memory:         the batch (some 100 KB), and one row, which is bounded by `row_bytes`; for a value that comes in parts 64 KB.
 #ifndef MC_ROWS_H
@@ -136,7 +136,7 @@ typedef struct mc_rows_options {
 
 typedef struct mc_rows mc_rows;
 
-/// Makes a scanner. On success `*out` is owned by the caller, who gives it to `mc_rows_close`; on failure it is NULL.
+/// Makes a scanner. On success `*out` is owned by the caller, who gives it to `mc_rows_free`; on failure it is NULL.
 /// Fails with MC_ERROR_MISUSE (no columns, two columns or members of one name, a number out of its range), MC_ERROR_NO_MEMORY.
 mc_status mc_rows_open(const mc_rows_options *options, mc_rows *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
@@ -147,7 +147,7 @@ mc_status mc_rows_open(const mc_rows_options *options, mc_rows *MC_NULLABLE *MC_
 mc_status mc_rows_push(mc_rows *rows, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
 
 /// Looks at what was kept of the input because more was expected. For those who know that what follows is damaged or missing: what is wrong
-/// before is told first. Only `mc_rows_close` may come behind it. Fails as push does, never for a row that is not complete.
+/// before is told first. Only `mc_rows_free` may come behind it. Fails as push does, never for a row that is not complete.
 mc_status mc_rows_settle(mc_rows *rows, mc_error *MC_NULLABLE error);
 
 /// Says that the input is complete. Fails as push does, and with MC_ERROR_TRUNCATED where the input ended in the middle.
@@ -156,8 +156,8 @@ mc_status mc_rows_finish(mc_rows *rows, mc_error *MC_NULLABLE error);
 /// Rows handed to the sink so far.
 int64_t mc_rows_count(const mc_rows *rows);
 
-/// Lets go of a scanner; NULL is allowed.
-void mc_rows_close(mc_rows *MC_NULLABLE rows);
+/// Frees a scanner; NULL is allowed.
+void mc_rows_free(mc_rows *MC_NULLABLE rows);
 
 MC_NONNULL_END
 #ifdef __cplusplus

@@ -42,7 +42,7 @@ void mc_connection_rollback(mc_connection *connection);
 
 /// A savepoint within the transaction. They nest; each is ended by one of the two below.
 mc_status mc_connection_savepoint(mc_connection *connection, mc_error *MC_NULLABLE error);
-mc_status mc_connection_release(mc_connection *connection, mc_error *MC_NULLABLE error);
+mc_status mc_connection_release_savepoint(mc_connection *connection, mc_error *MC_NULLABLE error);
 /// Undoes everything since the innermost savepoint and ends it. Without effect when SQLite has rolled the transaction back. Statements
 /// stay on their rows, unless the work was interrupted: then they are reset. Where only a part could be undone, all is rolled back.
 void mc_connection_rollback_savepoint(mc_connection *connection);
@@ -62,13 +62,13 @@ int64_t mc_connection_changes(mc_connection *connection);
 mc_statement_statistics mc_connection_statement_statistics(const mc_connection *connection);
 
 /// Takes the statement of this SQL text out of the cache, or prepares it. On success `*out` goes back by
-/// `mc_statement_release`; a text that is in use already is prepared a second time.
+/// `mc_statement_return`; a text that is in use already is prepared a second time.
 /// Fails with MC_ERROR_MISUSE (no statement, or more than one), MC_ERROR_SQLITE (the message has SQLite's reason).
 mc_status mc_statement_prepare(mc_connection *connection, const char *sql, size_t length, mc_statement *MC_NULLABLE *MC_NONNULL out,
                                mc_error *MC_NULLABLE error);
 
 /// Resets the statement, forgets its values and puts it back. NULL is allowed.
-void mc_statement_release(mc_statement *MC_NULLABLE statement);
+void mc_statement_return(mc_statement *MC_NULLABLE statement);
 
 /// The SQLite statement, borrowed.
 struct sqlite3_stmt *mc_statement_sqlite(mc_statement *statement);

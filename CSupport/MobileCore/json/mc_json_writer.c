@@ -50,7 +50,7 @@ mc_status mc_json_writer_open(const mc_json_writer_options *options, mc_json_wri
     return MC_OK;
 }
 
-void mc_json_writer_close(mc_json_writer *writer)
+void mc_json_writer_free(mc_json_writer *writer)
 {
     if (writer == NULL)
         return;

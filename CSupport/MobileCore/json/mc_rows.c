@@ -88,11 +88,11 @@ mc_status mc_rows_open(const mc_rows_options *options, mc_rows **out, mc_error *
 
 done:
     if (status != MC_OK)
-        mc_rows_close(rows);
+        mc_rows_free(rows);
     return status;
 }
 
-void mc_rows_close(mc_rows *rows)
+void mc_rows_free(mc_rows *rows)
 {
     if (rows == NULL)
         return;

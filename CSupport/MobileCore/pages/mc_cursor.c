@@ -310,7 +310,7 @@ static mc_status skip_range(const page_run *run, const mc_range *range, int64_t 
         else
             status = mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for the place of a cursor");
     }
-    mc_statement_release(statement);
+    mc_statement_return(statement);
     return status;
 }
 

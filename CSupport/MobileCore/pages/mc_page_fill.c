@@ -81,7 +81,7 @@ mc_status mc_page_fill_by_statement(const mc_page_source *source, mc_page_fill *
         mc_statement *statement = NULL;
         // What SQLite refuses may be right without the condition that fills; else the plain statement says what is wrong.
         if (prepare(source, &statement, NULL) != MC_OK || !mc_page_plan_check(statement)) {
-            mc_statement_release(statement);
+            mc_statement_return(statement);
             return MC_OK;
         }
         status = source->bind(source->context, statement, error);
@@ -91,7 +91,7 @@ mc_status mc_page_fill_by_statement(const mc_page_source *source, mc_page_fill *
             status = mc_page_fill_rows(fill, statement, at_end, error);
             *done = !fill->plan_changed;
         }
-        mc_statement_release(statement);
+        mc_statement_return(statement);
     }
     return status;
 }
@@ -112,7 +112,7 @@ mc_status mc_page_fill_by_steps(const mc_page_source *source, mc_page_fill *fill
         fill->by_statement = false;
         status = mc_page_fill_rows(fill, statement, at_end, error);
     }
-    mc_statement_release(statement);
+    mc_statement_return(statement);
     return status;
 }
 

@@ -211,7 +211,7 @@ void mc_connection_adopt(mc_connection *connection)
 /// Makes the connection what the next one expects: no statement in use, no transaction, not interrupted.
 static void settle(mc_connection *connection)
 {
-    mc_statement_release_all(connection);
+    mc_statement_return_all(connection);
     if (connection->is_writer)
         mc_connection_rollback(connection);
     else if (sqlite3_get_autocommit(connection->db) == 0)

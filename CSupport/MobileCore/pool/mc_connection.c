@@ -371,7 +371,7 @@ mc_status mc_connection_savepoint(mc_connection *connection, mc_error *error)
     return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "savepoint");
 }
 
-mc_status mc_connection_release(mc_connection *connection, mc_error *error)
+mc_status mc_connection_release_savepoint(mc_connection *connection, mc_error *error)
 {
     if (sqlite3_get_autocommit(connection->db) != 0)
         return mc_fail(error, MC_ERROR_MISUSE, "release: %s", LOST_TRANSACTION);

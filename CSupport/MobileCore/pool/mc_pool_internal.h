@@ -180,7 +180,7 @@ void mc_connection_note_return(mc_connection *connection);
 mc_status mc_statement_cache_open(mc_connection *connection, int limit, mc_error *error);
 void mc_statement_cache_close(mc_connection *connection);
 void mc_statement_reset_all(mc_connection *connection);
-void mc_statement_release_all(mc_connection *connection);
+void mc_statement_return_all(mc_connection *connection);
 /// Of an SQL text, as the cache looks for it.
 uint64_t mc_statement_hash(const char *sql, size_t length);
 /// Takes the statement of a text, whose hash is `hash`, out of the cache. NULL where there is none.

@@ -242,7 +242,7 @@ static bool is_space(const char *sql, size_t length)
 static mc_status run_and_release(mc_statement *statement, int64_t *changes, mc_error *error)
 {
     const mc_status status = mc_statement_run(statement, changes, error);
-    mc_statement_release(statement);
+    mc_statement_return(statement);
     return status;
 }
 

@@ -95,7 +95,7 @@ static void cache_remove(mc_connection *connection, mc_statement *statement)
 
 void mc_statement_cache_close(mc_connection *connection)
 {
-    mc_statement_release_all(connection);
+    mc_statement_return_all(connection);
     while (connection->at_rest.first != NULL) {
         mc_statement *statement = connection->at_rest.first;
         cache_remove(connection, statement);
@@ -140,7 +140,7 @@ mc_status mc_statement_adopt(mc_connection *connection, sqlite3_stmt *handle, co
     return MC_OK;
 }
 
-void mc_statement_release(mc_statement *statement)
+void mc_statement_return(mc_statement *statement)
 {
     if (statement == NULL)
         return;
@@ -165,10 +165,10 @@ void mc_statement_release(mc_statement *statement)
     connection->statistics.cached++;
 }
 
-void mc_statement_release_all(mc_connection *connection)
+void mc_statement_return_all(mc_connection *connection)
 {
     while (connection->in_use.first != NULL)
-        mc_statement_release(connection->in_use.first);
+        mc_statement_return(connection->in_use.first);
 }
 
 void mc_statement_reset_all(mc_connection *connection)

@@ -206,7 +206,7 @@ bool mc_workers_cancel(mc_workers *workers, uint64_t number)
     return true;
 }
 
-void mc_workers_release(mc_workers *workers)
+void mc_workers_free(mc_workers *workers)
 {
     if (workers == NULL)
         return;

@@ -61,7 +61,7 @@ internal import MobileCore
     }
 
     private func close() {
-        unsafe mc_column_value_close(handle)
+        unsafe mc_column_value_free(handle)
         unsafe handle = nil
     }
 }

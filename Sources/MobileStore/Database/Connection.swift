@@ -161,7 +161,7 @@ internal import MobileCore
             throw error
         }
         do {
-            try unsafe StoreError.check { unsafe mc_connection_release(handle, $0) }
+            try unsafe StoreError.check { unsafe mc_connection_release_savepoint(handle, $0) }
         } catch {
             unsafe mc_connection_rollback_savepoint(handle)
             throw error

@@ -15,7 +15,7 @@ internal import MobileCore
 
     deinit {
         // The pool has taken it back already when the connection has gone.
-        if connection.isValid { unsafe mc_statement_release(handle) }
+        if connection.isValid { unsafe mc_statement_return(handle) }
     }
 
     /// The core's statement.

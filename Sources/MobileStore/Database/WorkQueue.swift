@@ -15,7 +15,7 @@ internal import MobileCore
         unsafe self.workers = workers!  // MC_OK promises them
     }
 
-    deinit { unsafe mc_workers_release(workers) }
+    deinit { unsafe mc_workers_free(workers) }
 
     /// Without any thread to be had the job runs here and now: late is better than never.
     func run(_ job: @escaping @Sendable () -> Void) {

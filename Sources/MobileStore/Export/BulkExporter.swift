@@ -120,7 +120,7 @@ public enum LargeValueForm: Sendable, Hashable {
     public var rows: Int { unsafe handle.map { Int(unsafe mc_export_rows($0)) } ?? 0 }
 
     private func close() {
-        unsafe mc_export_close(handle)
+        unsafe mc_export_free(handle)
         unsafe handle = nil
     }
 }

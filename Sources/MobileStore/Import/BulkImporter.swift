@@ -100,7 +100,7 @@ internal import MobileCore
 
     /// Rolls back what is not finished, and lets go of the connection.
     private func close() {
-        unsafe mc_import_close(handle)
+        unsafe mc_import_free(handle)
         unsafe handle = nil
     }
 

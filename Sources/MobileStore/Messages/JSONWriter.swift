@@ -35,7 +35,7 @@ internal import MobileCore
         self.sink = sink
     }
 
-    deinit { unsafe mc_json_writer_close(handle) }
+    deinit { unsafe mc_json_writer_free(handle) }
 
     /// Writes an object with what `body` writes between its braces.
     public mutating func object(_ body: (inout JSONWriter) throws(StoreError) -> Void) throws(StoreError) {

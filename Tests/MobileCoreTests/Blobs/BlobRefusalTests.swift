@@ -111,7 +111,7 @@ import Testing
         mc_blob_reader_free(open)
         mc_blob_writer_free(nil)
         mc_blob_reader_free(nil)
-        mc_column_value_close(nil)
+        mc_column_value_free(nil)
     }
 
     @Test(
@@ -223,7 +223,7 @@ import Testing
                 #expect(mc_column_value_open(db, table, column, row, &value, nil) != MC_OK && value == nil)
             }
             try CoreError.check { mc_column_value_open(db, "t", "content", 1, &value, $0) }
-            defer { mc_column_value_close(value) }
+            defer { mc_column_value_free(value) }
             var bytes = [UInt8](repeating: 9, count: 4)
             for (offset, length) in [(Int64(-1), 1), (4, 0), (2, 2), (0, 4)] {
                 #expect(mc_column_value_read(value!, offset, &bytes, length, nil) == MC_ERROR_MISUSE)

@@ -117,7 +117,7 @@ final class FaultyBlobs {
                 var value: OpaquePointer?
                 var piece = [UInt8](repeating: 1, count: 4000)
                 try CoreError.check { mc_column_value_open(mc_connection_sqlite(connection), "t", "content", 1, &value, $0) }
-                defer { mc_column_value_close(value) }
+                defer { mc_column_value_free(value) }
                 try CoreError.check { mc_column_value_move(value!, 2, $0) }
                 try CoreError.check { mc_column_value_read(value!, 4000, &piece, 4000, $0) }
                 try expect(piece == [UInt8](repeating: 0, count: 4000))

@@ -37,7 +37,7 @@ final class CoreImport {
         handle = made!
     }
 
-    deinit { mc_import_close(handle) }
+    deinit { mc_import_free(handle) }
 
     func push(_ text: String) throws { try CoreError.check { mc_import_push(handle, text, text.utf8.count, $0) } }
 

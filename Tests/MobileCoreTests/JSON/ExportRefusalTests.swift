@@ -16,7 +16,7 @@ import Testing
         try core.with { (connection) throws in
             try withStatement(connection, sql) { (statement) throws in
                 var rows: OpaquePointer?
-                defer { mc_export_close(rows) }
+                defer { mc_export_free(rows) }
                 func open(_ columns: UnsafePointer<mc_column>?, _ count: Int) throws {
                     var options = mc_export_options(
                         columns: columns, column_count: count, format: MC_EXPORT_ARRAYS, deflate_level: 0, large: nil, pool: nil)
@@ -112,7 +112,7 @@ import Testing
         try CoreError.check { mc_json_writer_open(&options, &made, $0) }
         try CoreError.check { mc_row_page_create(&page, $0) }
         defer {
-            mc_json_writer_close(made)
+            mc_json_writer_free(made)
             mc_row_page_free(page)
         }
         try core.with { (connection) throws in
@@ -156,7 +156,7 @@ import Testing
             try CoreError.check { mc_json_writer_open(&options, &made, $0) }
             try CoreError.check { mc_message_read("1", 1, nil, &message, $0) }
             defer {
-                mc_json_writer_close(made)
+                mc_json_writer_free(made)
                 mc_message_free(message)
             }
             var found = mc_json_write_string(made!, text, text.utf8.count, nil)
@@ -172,8 +172,8 @@ import Testing
             var options = mc_json_writer_options(sink: nil, context: nil, maximum: maximum, depth: depth)
             #expect(mc_json_writer_open(&options, &writer, nil) == MC_ERROR_MISUSE && writer == nil)
         }
-        mc_json_writer_close(nil)
-        mc_export_close(nil)
+        mc_json_writer_free(nil)
+        mc_export_free(nil)
         mc_message_free(nil)
     }
 }

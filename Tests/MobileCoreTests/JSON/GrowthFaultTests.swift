@@ -31,7 +31,7 @@ import Testing
         var writer: OpaquePointer?
         var status = mc_json_writer_open(nil, &writer, nil)
         guard status == MC_OK else { return (status, []) }
-        defer { mc_json_writer_close(writer) }
+        defer { mc_json_writer_free(writer) }
         status = mc_json_write_begin_array(writer!, nil)
         let first = String(repeating: "1", count: shift)
         if status == MC_OK, shift > 0 { status = mc_json_write_number(writer!, first, shift, nil) }
@@ -67,7 +67,7 @@ import Testing
             var writer: OpaquePointer?
             var status = mc_json_writer_open(nil, &writer, nil)
             guard status == MC_OK else { return (status, []) }
-            defer { mc_json_writer_close(writer) }
+            defer { mc_json_writer_free(writer) }
             status = mc_json_write_string(writer!, long, 5000, nil)
             return (status == MC_OK ? mc_json_writer_finish(writer!, nil) : status, [])
         }
@@ -85,7 +85,7 @@ import Testing
                         columns: rules.baseAddress, column_count: count, format: MC_EXPORT_ARRAYS, deflate_level: 0, large: nil, pool: nil)
                     var rows: OpaquePointer?, bytes = [UInt8](repeating: 0, count: 50_000), length = 0
                     var status = mc_export_open(mc_statement_sqlite(statement), &options, &rows, nil)
-                    defer { mc_export_close(rows) }
+                    defer { mc_export_free(rows) }
                     if status == MC_OK { status = mc_export_read(rows!, &bytes, bytes.count, &length, nil) }
                     return (status, Array(bytes[..<length]))
                 }
@@ -142,7 +142,7 @@ import Testing
                             columns: nil, column_count: 0, format: MC_EXPORT_ARRAYS, deflate_level: 0, large: forms.baseAddress, pool: core.pool)
                         var rows: OpaquePointer?, bytes = [UInt8](repeating: 0, count: 1000), length = 0
                         var status = mc_export_open(mc_statement_sqlite(statement), &options, &rows, nil)
-                        defer { mc_export_close(rows) }
+                        defer { mc_export_free(rows) }
                         if status == MC_OK { status = mc_export_read(rows!, &bytes, bytes.count, &length, nil) }
                         return (status, Array(bytes[..<length]))
                     }

@@ -37,7 +37,7 @@ import Testing
     private func rewritten() throws(CoreError) -> [UInt8] {
         var read: OpaquePointer?, made: OpaquePointer?
         defer {
-            mc_json_writer_close(made)
+            mc_json_writer_free(made)
             mc_message_free(read)
         }
         try CoreError.check { mc_message_read(message, message.count, nil, &read, $0) }
@@ -68,7 +68,7 @@ import Testing
         }
         func written() throws(CoreError) -> [UInt8] {
             var made: OpaquePointer?, length = 0
-            defer { mc_json_writer_close(made) }
+            defer { mc_json_writer_free(made) }
             try CoreError.check { mc_json_writer_open(nil, &made, $0) }
             let writer = made!
             try CoreError.check { kind == 2 ? mc_json_write_begin_object(writer, $0) : mc_json_write_begin_array(writer, $0) }
@@ -150,7 +150,7 @@ import Testing
                             #expect(mc_rows_push(rows!, "1", 1, nil) == MC_ERROR_MISUSE)
                             #expect(mc_rows_finish(rows!, nil) == MC_ERROR_MISUSE)
                         }
-                        mc_rows_close(rows)
+                        mc_rows_free(rows)
                         rows = nil
                     }
                 }
@@ -162,7 +162,7 @@ import Testing
     private func exported(_ statement: OpaquePointer, level: Int32, from core: CorePool) throws(CoreError) -> [UInt8] {
         let large = [MC_EXPORT_LARGE_REFERENCE, MC_EXPORT_LARGE_REFERENCE, MC_EXPORT_LARGE_BASE64]
         var rows: OpaquePointer?
-        defer { mc_export_close(rows) }
+        defer { mc_export_free(rows) }
         try CoreError.check { error in
             large.withUnsafeBufferPointer { large in
                 var options = mc_export_options(
@@ -269,7 +269,7 @@ import Testing
         var made: OpaquePointer?
         try CoreError.check { mc_json_writer_open(&options, &made, $0) }
         let writer = made!
-        defer { mc_json_writer_close(writer) }
+        defer { mc_json_writer_free(writer) }
         var status = mc_json_write_begin_array(writer, nil)
         for _ in 0..<20 where status == MC_OK {
             status = mc_json_write_node(writer, message, 0, nil)

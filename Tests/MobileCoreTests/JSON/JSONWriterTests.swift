@@ -14,7 +14,7 @@ import Testing
             writer = made!
         }
 
-        deinit { mc_json_writer_close(writer) }
+        deinit { mc_json_writer_free(writer) }
 
         var text: String {
             var length = 0

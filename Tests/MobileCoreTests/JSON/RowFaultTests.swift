@@ -71,7 +71,7 @@ import Testing
             }
         }
         guard status == MC_OK else { return status }
-        defer { mc_rows_close(rows) }
+        defer { mc_rows_free(rows) }
         let pushed = mc_rows_push(rows!, text, text.utf8.count, nil)
         return pushed == MC_OK ? mc_rows_finish(rows!, nil) : pushed
     }

@@ -58,7 +58,7 @@ extension Scan {
             var scanner: OpaquePointer?
             var status = mc_rows_open(&options, &scanner, &error)
             guard let scanner else { return status }
-            defer { mc_rows_close(scanner) }
+            defer { mc_rows_free(scanner) }
             var at = 0
             while at < bytes.count, status == MC_OK {
                 let end = chunk < bytes.count - at ? at + chunk : bytes.count

@@ -112,7 +112,8 @@ import Testing
         #expect(try core.integer("SELECT count(*) FROM t") == 0)
         try core.with(writer: true) { writer in
             try CoreError.check { mc_connection_begin(writer, $0) }
-            #expect(failure { try CoreError.check { mc_connection_release(writer, $0) } }?.message == "release the savepoint: no such savepoint: mc")
+            let lost = failure { try CoreError.check { mc_connection_release_savepoint(writer, $0) } }
+            #expect(lost?.message == "release the savepoint: no such savepoint: mc")
         }
     }
 

@@ -50,7 +50,7 @@ import Testing
                 }
                 try CoreError.check { mc_connection_savepoint(writer, $0) }
                 try exec(writer, "UPDATE t SET x = zeroblob(800)")
-                try CoreError.check { mc_connection_release(writer, $0) }
+                try CoreError.check { mc_connection_release_savepoint(writer, $0) }
                 try CoreError.check { mc_connection_commit(writer, $0) }
                 progress.isCommitted = true
             }
@@ -136,7 +136,7 @@ import Testing
                 do { try CoreError.check { mc_statement_run(statement!, nil, $0) } } catch { failure = error as? CoreError }
                 hasFailed = fault_memory_has_failed()
                 fault_memory_fail_after(-1, false)
-                mc_statement_release(statement)
+                mc_statement_return(statement)
                 if failure != nil { mc_connection_rollback(writer) } else { try CoreError.check { mc_connection_commit(writer, $0) } }
             }
             #expect(

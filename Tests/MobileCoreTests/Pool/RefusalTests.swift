@@ -24,9 +24,9 @@ import Testing
                 #expect(mc_statement_bind_real(statement, 2, 1, nil) == MC_ERROR_MISUSE)
             }
         }
-        mc_statement_release(nil)
+        mc_statement_return(nil)
         mc_ticket_free(nil)
-        mc_workers_release(nil)
+        mc_workers_free(nil)
         mc_cursor_free(nil)
         mc_row_page_free(nil)
     }
@@ -63,7 +63,7 @@ import Testing
         let core = try CorePool()
         try core.with(writer: true) { (writer) throws in
             #expect(mc_connection_savepoint(writer, nil) == MC_ERROR_MISUSE)
-            #expect(mc_connection_release(writer, nil) == MC_ERROR_MISUSE)
+            #expect(mc_connection_release_savepoint(writer, nil) == MC_ERROR_MISUSE)
             mc_connection_rollback_savepoint(writer)
             try exec(writer, "CREATE TABLE t (x)")
         }
@@ -169,7 +169,7 @@ import Testing
             numbers.append(number)
         }
         #expect(mc_workers_cancel(workers!, numbers[2]) && mc_workers_cancel(workers!, numbers[1]) && !mc_workers_cancel(workers!, numbers[2]))
-        mc_workers_release(workers)
+        mc_workers_free(workers)
     }
 
     @Test func `reading a value begins with memory for its pin and its handle`() throws {
@@ -228,7 +228,7 @@ import Testing
                                 var made: OpaquePointer?
                                 change(&options, &table.pointee)
                                 let status = mc_import_open(mc_connection_sqlite(writer), &options, &made, nil)
-                                mc_import_close(made)
+                                mc_import_free(made)
                                 return status
                             }
                         }

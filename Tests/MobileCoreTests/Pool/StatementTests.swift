@@ -123,7 +123,7 @@ import Testing
             try CoreError.check { mc_connection_savepoint(writer, $0) }
             try exec(writer, "INSERT INTO t VALUES (2)")
             mc_connection_rollback_savepoint(writer)
-            try CoreError.check { mc_connection_release(writer, $0) }
+            try CoreError.check { mc_connection_release_savepoint(writer, $0) }
             try CoreError.check { mc_connection_commit(writer, $0) }
             #expect(try integer(writer, "SELECT sum(a) FROM t") == 1)
             try CoreError.check { mc_connection_begin(writer, $0) }

@@ -41,7 +41,7 @@ private final class Job: Sendable {
         jobs[3].hasBegun.wait()
         for job in [jobs[0], jobs[2], jobs[3]] { job.mayEnd.signal() }
         for job in jobs { job.hasEnded.wait() }
-        mc_workers_release(workers)
+        mc_workers_free(workers)
     }
 
     @Test func `what is queued at the release still runs, what is delayed is cancelled`() throws {
@@ -55,7 +55,7 @@ private final class Job: Sendable {
         #expect(!mc_workers_cancel(workers, number))
         #expect(taken.outcome == "cancelled")
         try CoreError.check { mc_workers_run_after(workers, .max, Job.run, Job.cancel, delayed.context, &number, $0) }
-        mc_workers_release(workers)
+        mc_workers_free(workers)
         #expect(delayed.outcome == "cancelled")
         first.mayEnd.signal()
         queued.mayEnd.signal()
@@ -73,7 +73,7 @@ private final class Job: Sendable {
         try CoreError.check { mc_workers_run_after(workers, 1_000_000, Job.run, Job.cancel, early.context, &number, $0) }
         late.hasEnded.wait()
         #expect(early.outcome == "done")
-        mc_workers_release(workers)
+        mc_workers_free(workers)
     }
 
     @Test func `workers without a thread are refused`() {

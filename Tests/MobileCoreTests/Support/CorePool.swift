@@ -138,7 +138,7 @@ enum TestDefaults {
 func withStatement<R>(_ connection: OpaquePointer, _ sql: String, _ body: (OpaquePointer) throws -> R) throws -> R {
     var statement: OpaquePointer?
     try CoreError.check { mc_statement_prepare(connection, sql, sql.utf8.count, &statement, $0) }
-    defer { mc_statement_release(statement) }
+    defer { mc_statement_return(statement) }
     return try body(statement!)
 }
 
