@@ -40,8 +40,10 @@ public final class HTTPTransport: Transport {
                 if idle.count < configuration.maximumIdleClients { idle.append(client) }
             }
         }
-        guard let cancellation = request.cancellation else { return try client.perform(request, receive) }
+        // A cancellation ends the client's requests until it is rearmed, and may have come when its request was over already: whoever
+        // borrows the client next must not inherit it, also where nobody can cancel the new request.
         client.rearm()
+        guard let cancellation = request.cancellation else { return try client.perform(request, receive) }
         return try cancellation.whileCalling({ client.cancel() }) { try client.perform(request, receive) }
     }
 

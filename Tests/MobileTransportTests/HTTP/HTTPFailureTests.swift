@@ -182,6 +182,36 @@ import Testing
         #expect(try transport.send(TransportRequest(url: "http://127.0.0.1:\(echoing.port)/")).response.status == 200)
     }
 
+    @Test("a request that was cancelled while its response streamed leaves nothing behind for the next one")
+    func cancelledThenAnother() throws {
+        let server = try LoopbackServer { request in
+            request.path == "/endless" ? ServerResponse(status: 200, body: .stream { patternBytes(10_000) }) : echo(request)
+        }
+        defer { server.http.stop(timeout: .zero) }
+        var endless = server.request("GET", "/endless")
+        let cancellation = TransportCancellation()
+        endless.cancellation = cancellation
+        let error = #expect(throws: TransportError.self) { _ = try server.transport.send(endless) { _ in cancellation.cancel() } }
+        #expect(error?.code == .cancelled)
+        let next = try server.transport.send(server.request("POST", "/", .bytes([1, 2, 3])))
+        #expect(next.body == [1, 2, 3])
+        // Over a connection of its own: the other one ended in the middle of a response.
+        #expect(!next.response.reusedConnection)
+    }
+
+    @Test("a cancellation that comes when the request has just ended does not end the next one")
+    func cancelledTooLate() throws {
+        let server = try LoopbackServer { _ in ServerResponse(status: 200, body: .bytes([7])) }
+        defer { server.http.stop() }
+        var first = server.request()
+        let cancellation = TransportCancellation()
+        first.cancellation = cancellation
+        // The last byte of the response is here: nothing is left of this request that could be cancelled.
+        #expect(throws: Never.self) { _ = try server.transport.send(first) { _ in cancellation.cancel() } }
+        let next = try server.transport.send(server.request())
+        #expect(next.body == [7] && next.response.reusedConnection)
+    }
+
     @Test("cancelling the task cancels its request")
     func cancelTask() async throws {
         let server = try RawServer { connection in
