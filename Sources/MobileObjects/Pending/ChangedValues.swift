@@ -1,34 +1,104 @@
 import MobileStore
 
-/// Which values of a row its pending update has changed: column `_ch` of the original-state table, positions (attributes, then
-/// references) joined by commas.
+/// Values of a row that were changed here, by position (attributes, then references).
 ///
-/// **An update sends these and no others.** Why: what another device has changed in the same row meanwhile stays, instead of
-/// being overwritten by a value that nobody touched here. Empty: not known, and everything is sent; so it is for a create, and
-/// for an update that began as one.
-enum ChangedValues {
-    static let unknown = Value.text("")
+/// Column `_ch` of the original-state table has those that were changed **since the row was last submitted**. A submission takes the list along
+/// into its record in the outbox, and a new one begins: an acceptance ends what was taken along, a rejection brings it back.
+///
+/// **An update sends what is in the list and nothing else.** Why: what another device has written meanwhile, and what the back end
+/// has computed, stays, instead of being overwritten by a value that nobody touched here, or that the server has taken already.
+enum ChangedValues: Equatable, Sendable {
+    /// Of a create.
+    case all
+    case only(Set<Int>)
 
-    static func stored(_ positions: some Sequence<Int>) -> Value {
-        .text(positions.sorted().map(String.init).joined(separator: ","))
+    static let nothing = ChangedValues.only([])
+
+    /// As stored: positions joined by commas; `*` for all.
+    init(stored: Value) {
+        let text = stored.text ?? ""
+        self = text == "*" ? .all : .only(Set(text.split(separator: ",").compactMap { Int($0) }))
     }
 
-    /// The positions in the column; none where they are not known.
-    static func positions(_ stored: Value) -> Set<Int> { Set((stored.text ?? "").split(separator: ",").compactMap { Int($0) }) }
+    var stored: Value {
+        switch self {
+        case .all: .text("*")
+        case .only(let positions): .text(positions.sorted().map(String.init).joined(separator: ","))
+        }
+    }
+
+    var isEmpty: Bool { self == .nothing }
+
+    func contains(_ position: Int) -> Bool {
+        switch self {
+        case .all: true
+        case .only(let positions): positions.contains(position)
+        }
+    }
+
+    func union(_ other: ChangedValues) -> ChangedValues {
+        guard case .only(let left) = self, case .only(let right) = other else { return .all }
+        return .only(left.union(right))
+    }
+
+    /// - Parameter count: how many values the row has.
+    func subtracting(_ other: ChangedValues, of count: Int) -> ChangedValues {
+        switch (self, other) {
+        case (_, .all): .nothing
+        case (_, .only(let right)) where right.isEmpty: self
+        case (_, .only(let right)): .only(positions(of: count).subtracting(right))
+        }
+    }
+
+    /// The positions themselves, in a row with so many values.
+    func positions(of count: Int) -> Set<Int> {
+        switch self {
+        case .all: Set(0..<count)
+        case .only(let positions): positions
+        }
+    }
+}
+
+/// A submission that waits for its answer, with what it has taken along.
+struct UnansweredSubmission {
+    let id: Int64
+    let changed: ChangedValues
 }
 
 extension Transaction {
-    /// Adds to what the pending update of a row has changed. Where that is not known it stays so.
-    func noteChanged(_ positions: [Int], of entity: EntityMetadata, _ key: Int64) throws {
-        let known = try changedValues(of: entity, key)
-        guard !known.isEmpty, !known.isSuperset(of: positions) else { return }
-        try connection.execute(
-            "UPDATE \(entity.sql.originalTable) SET \"_ch\" = ?2 WHERE \"_sk\" = ?1", [.integer(key), ChangedValues.stored(known.union(positions))])
+    /// Adds to what was changed in a pending row since it was last submitted.
+    func noteChanged(_ changed: ChangedValues, of entity: EntityMetadata, _ key: Int64) throws {
+        let known = try changedValues(of: entity, key), all = known.union(changed)
+        guard all != known else { return }
+        try connection.execute("UPDATE \(entity.sql.originalTable) SET \"_ch\" = ?2 WHERE \"_sk\" = ?1", [.integer(key), all.stored])
     }
 
-    /// The positions of the values that the pending update of a row has changed; empty where that is not known.
-    func changedValues(of entity: EntityMetadata, _ key: Int64) throws -> Set<Int> {
+    /// What was changed in a pending row since it was last submitted.
+    func changedValues(of entity: EntityMetadata, _ key: Int64) throws -> ChangedValues {
         let row = try connection.first("SELECT \"_ch\" FROM \(entity.sql.originalTable) WHERE \"_sk\" = ?1", [.integer(key)])
-        return ChangedValues.positions(row?[0] ?? .null)
+        return ChangedValues(stored: row?[0] ?? .null)
+    }
+
+    /// The other submissions of a row that have changes in them and no answer yet, in their order.
+    func unanswered(of entity: EntityMetadata, _ key: Int64, besides id: Int64) throws -> [UnansweredSubmission] {
+        try connection.rows(
+            "SELECT \"id\", \"changed\" FROM \"_outbox\" WHERE \"entity\" = ?1 AND \"sk\" = ?2 AND \"id\" <> ?3 AND \"changed\" <> '' ORDER BY \"id\"",
+            [.text(entity.name), .integer(key), .integer(id)]
+        ).map { UnansweredSubmission(id: $0[0].integer ?? 0, changed: ChangedValues(stored: $0[1])) }
+    }
+
+    /// What a submission has taken along is pending again, apart from what later ones have taken along since.
+    func takeBack(_ submission: UnansweredSubmission, _ others: [UnansweredSubmission], of entity: EntityMetadata, _ key: Int64) throws {
+        let back = others.lazy.filter { $0.id > submission.id }.reduce(submission.changed) { back, later in
+            back.subtracting(later.changed, of: entity.sql.content.count)
+        }
+        try noteChanged(back, of: entity, key)
+    }
+
+    /// Nothing is pending any more of what waits for its answer: whatever the answer is, the row has nothing to do with it.
+    func letGoOfSubmissions(of entity: EntityMetadata, _ key: Int64) throws {
+        try connection.execute(
+            "UPDATE \"_outbox\" SET \"changed\" = '' WHERE \"entity\" = ?1 AND \"sk\" = ?2 AND \"changed\" <> ''",
+            [.text(entity.name), .integer(key)])
     }
 }

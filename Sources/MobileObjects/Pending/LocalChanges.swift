@@ -49,12 +49,12 @@ extension Transaction {
         _ entity: EntityMetadata, _ key: Int64, readAt counter: Int64, _ changes: [(index: Int, value: Value)], _ called: CalledOperation?
     ) throws -> ReplayState {
         let next = try nextCounter(after: counter)
-        let changed = ChangedValues.stored(changes.lazy.map(\.index))
+        let changed = ChangedValues.only(Set(changes.lazy.map(\.index)))
         if !entity.isLocal {
             // Most rows are changed for the first time, and as they were read: one statement finds that out and does the rest.
             var replay = ReplayState(serverCounter: counter)
             replay.update(counter: next)
-            let values = [.integer(key)] + replay.columns + [changed, .integer(counter)]
+            let values = [.integer(key)] + replay.columns + [changed.stored, .integer(counter)]
             if try connection.execute(entity.sql.keepOriginalOfUnchanged, values) == 1 {
                 if let called { try setOperation(called, of: entity, key) }
                 return replay
@@ -75,10 +75,10 @@ extension Transaction {
         replay.update(counter: next)
         let values = [.integer(key)] + replay.columns
         if isFirst {
-            try connection.execute(entity.sql.keepOriginal, values + [changed])
+            try connection.execute(entity.sql.keepOriginal, values + [changed.stored])
         } else {
             try connection.execute(entity.sql.setOriginalState, values)
-            try noteChanged(changes.map(\.index), of: entity, key)
+            try noteChanged(changed, of: entity, key)
         }
         try noteOperation(called, of: entity, key, before: before)
         return replay
@@ -107,7 +107,7 @@ extension Transaction {
         if wasOwn {
             try connection.execute(entity.sql.setOriginalState, values)
         } else {
-            try connection.execute(entity.sql.keepOriginal, values + [ChangedValues.unknown])
+            try connection.execute(entity.sql.keepOriginal, values + [ChangedValues.nothing.stored])
         }
         if called != nil || wasOwn { try setOperation(called, of: entity, key) }
         let isAbsent = try wasCreate && originalState(of: entity, key)?.server == .absent
@@ -122,7 +122,9 @@ extension Transaction {
     func vanish(_ entity: EntityMetadata, _ key: Int64) throws {
         try releaseLargeValues(of: entity, key)
         try connection.execute(entity.sql.delete, [.integer(key)])
-        if !entity.isLocal { try dropOriginalState(of: entity, key) }
+        guard !entity.isLocal else { return }
+        try letGoOfSubmissions(of: entity, key)
+        try dropOriginalState(of: entity, key)
     }
 
     /// A create that was never submitted, or whose submissions were all rejected.

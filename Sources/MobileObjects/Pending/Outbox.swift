@@ -82,27 +82,29 @@ struct Submission {
     let content: [Value]?
     /// The same as the server knows them; nil where it does not.
     let original: [Value]?
-    /// Positions of the values that an update has changed, attributes, then references; empty: all are sent.
-    let changed: Set<Int>
+    /// What was changed since the submission before.
+    let changed: ChangedValues
     let operation: SubmittedOperation
 
     func write(in transaction: Transaction) throws {
         try transaction.connection.execute(
             """
             INSERT INTO "_outbox" ("id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "submitted",
-                "parameters")
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                "parameters", "changed")
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
             """,
             [
                 .integer(id), .text(entity.name), .integer(key), .text(change.rawValue), .text(operation.name), .integer(batch),
                 .text(JSONValue.object(attributes).description), .text(JSONValue.object(primaryKey).description),
                 .text(JSONValue.object(references).description), .text(content.map { SubmittedValues.text($0) } ?? ""),
-                .text(JSONValue.object(operation.parameters).description),
+                .text(JSONValue.object(operation.parameters).description), sent.stored,
             ])
         guard let content else { return }
+        let sent = sent
         for attribute in entity.largeAttributes {
             let value = content[attribute], known = original?[attribute] ?? .null
-            guard value != known else { continue }
+            // Where everything is sent, it is what the server has not: of a create no value is NULL there.
+            guard sent == .all ? value != known : sent.contains(attribute) else { continue }
             try transaction.connection.execute(
                 "INSERT INTO \"_outbox_large\" (\"operation\", \"attribute\", \"value\", \"original\") VALUES (?1, ?2, ?3, ?4)",
                 [.integer(id), .text(entity.attributes[attribute].name), value, known])
@@ -111,17 +113,22 @@ struct Submission {
 
     private var attributes: JSONObject {
         guard let content, change != .other else { return [:] }
+        let sent = sent
         return JSONObject(
-            uniqueKeys: entity.attributes.filter { !$0.isLarge && isSent($0.index) }.map { ($0.name, $0.storage.json(content[$0.index])) })
+            uniqueKeys: entity.attributes.filter { !$0.isLarge && sent.contains($0.index) }.map { ($0.name, $0.storage.json(content[$0.index])) })
     }
 
-    /// Of an update only what was changed, and the attributes that a changed reference stands for.
-    private func isSent(_ attribute: Int) -> Bool {
-        guard change == .update, !changed.isEmpty, !changed.contains(attribute) else { return true }
-        return entity.references.enumerated().contains { position, relationship in
-            changed.contains(entity.attributes.count + position)
-                && entity.relationships[relationship].mapping.contains { $0.source == attribute }
+    /// Of an update what was changed, and the attributes that a changed reference stands for.
+    private var sent: ChangedValues {
+        switch change {
+        case .create, .other: return .all
+        case .delete: return .nothing
+        case .update: break
         }
+        let mapped = entity.references.enumerated().flatMap { position, relationship in
+            changed.contains(entity.attributes.count + position) ? entity.relationships[relationship].mapping.map(\.source) : []
+        }
+        return changed.union(.only(Set(mapped)))
     }
 
     private var primaryKey: JSONObject {

@@ -21,7 +21,10 @@ extension Transaction {
         let entity = metadata.storedEntities[row.entity]
         let original = try originalState(of: entity, row.key)
         let children = try children(of: entity, row.key, .pending)
-        if let original { try restoreServerVersion(entity, row.key, original) }
+        if let original {
+            try letGoOfSubmissions(of: entity, row.key)
+            try restoreServerVersion(entity, row.key, original)
+        }
         for child in children { try cancel(child) }
         guard original != nil || !children.isEmpty, let replay = try replayState(of: entity, row.key) else { return }
         let mark: PendingChange = try hasPendingChildren(entity, row.key) ? .parent : .none

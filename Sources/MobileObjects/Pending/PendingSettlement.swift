@@ -30,11 +30,12 @@ extension Transaction {
     private func settle(_ result: ReplayResult) throws -> ReplayOutcome? {
         guard
             let row = try connection.first(
-                "SELECT \"entity\", \"sk\", \"change\", \"submitted\" FROM \"_outbox\" WHERE \"id\" = ?1", [.integer(result.id)])
+                "SELECT \"entity\", \"sk\", \"change\", \"submitted\", \"changed\" FROM \"_outbox\" WHERE \"id\" = ?1", [.integer(result.id)])
         else { return nil }
         let entity = try metadata.entity(named: row[0].text ?? ""), key = row[1].integer ?? 0
         let record = SettledRecord(
-            id: result.id, isCreate: row[2].text == OutboxRecord.Change.create.rawValue, submitted: row[3].text ?? "")
+            id: result.id, isCreate: row[2].text == OutboxRecord.Change.create.rawValue, submitted: row[3].text ?? "",
+            changed: ChangedValues(stored: row[4]))
         var changedState = false
         if let original = try originalState(of: entity, key) {
             let object = try objectForCallback(entity, key, original)
@@ -53,12 +54,14 @@ extension Transaction {
         let id: Int64
         let isCreate: Bool
         let submitted: String
+        let changed: ChangedValues
     }
 
     private func accept(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws -> Bool {
         var replay = original.replay
         let counter = original.serverCounter != 0 ? original.serverCounter : clockSeconds
-        switch replay.accept(id: record.id, serverCounter: counter) {
+        let isComplete = try record.id != replay.submitted || replay.change == .delete || takeBackOvertaken(by: record, entity, key)
+        switch replay.accept(id: record.id, serverCounter: counter, isComplete: isComplete) {
         case .older:
             // The row's marks stay; but a create that was changed and submitted again is an update from now on, whatever comes next.
             if record.isCreate { try forgetCreate(of: entity, key, original) }
@@ -79,6 +82,16 @@ extension Transaction {
             try settleRow(record, entity, key, original, replay)
             return true
         }
+    }
+
+    /// Submissions that an accepted one has overtaken count as not submitted: an answer that comes late may be a rejection.
+    /// - Returns: whether nothing of the row is pending but what was accepted.
+    private func takeBackOvertaken(by record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws -> Bool {
+        let accepted = UnansweredSubmission(id: record.id, changed: record.changed)
+        let overtaken = try unanswered(of: entity, key, besides: record.id)
+        for submission in overtaken { try takeBack(submission, overtaken + [accepted], of: entity, key) }
+        if !overtaken.isEmpty { try letGoOfSubmissions(of: entity, key) }
+        return try changedValues(of: entity, key).isEmpty
     }
 
     /// The row is not pending any longer: the server's version if an import brought one, else the submitted values, which are the row's.
@@ -179,6 +192,8 @@ extension Transaction {
             try unmark(owners)
             return true
         }
+        let submission = UnansweredSubmission(id: record.id, changed: record.changed)
+        try takeBack(submission, try unanswered(of: entity, key, besides: record.id), of: entity, key)
         guard rejection != .older else { return false }
         try setReplayState(replay, of: entity, key)
         return true

@@ -54,7 +54,7 @@ extension Transaction {
         batch = submission.batch
         replay.submit(counter: id)
         try setReplayState(replay, of: entity, row.key)
-        try connection.execute("UPDATE \(entity.sql.originalTable) SET \"_im\" = 0 WHERE \"_sk\" = ?1", [.integer(row.key)])
+        try connection.execute("UPDATE \(entity.sql.originalTable) SET \"_im\" = 0, \"_ch\" = '' WHERE \"_sk\" = ?1", [.integer(row.key)])
         submitted[row] = replay
     }
 

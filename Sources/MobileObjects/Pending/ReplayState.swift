@@ -72,9 +72,10 @@ struct ReplayState: Equatable, Sendable {
 
     /// The server took submission `id`. A row that was changed again since stays pending and is sent again: a create as an update,
     /// because the server has the row now. (The documented clients dropped the newer edit.)
-    mutating func accept(id: Int64, serverCounter: Int64) -> Acceptance {
+    /// - Parameter isComplete: whether no change of the row is left outside of the submission, such as one that was rejected before.
+    mutating func accept(id: Int64, serverCounter: Int64, isComplete: Bool = true) -> Acceptance {
         guard change.isOwn, id == submitted, id != 0 else { return .older }
-        guard counter > submitted else {
+        guard counter > submitted || !isComplete else {
             self = ReplayState(serverCounter: serverCounter)
             return .settled
         }

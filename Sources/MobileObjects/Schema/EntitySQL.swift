@@ -7,7 +7,7 @@ import MobileStore
 /// - `_sv`: 0 the server has no such row, 1 it has, 2 it deleted it (``ServerVersion``);
 /// - `_im`: 1 when an import brought a version since the last submit;
 /// - `_sc`: the counter that the row had while it was not pending, and gets back when it is no longer;
-/// - `_ch`: which values a pending update has changed.
+/// - `_ch`: which values were changed since the last submit (``ChangedValues``).
 /// Its state columns are copies of the row's (a pending delete has them here alone), so that pending rows are found without
 /// looking through the object's table.
 struct EntitySQL: Sendable {
@@ -102,7 +102,7 @@ struct EntitySQL: Sendable {
             content.isEmpty
             ? ""
             : #"UPDATE \#(original) SET (\#(contentList)) = (SELECT \#(contentList) FROM \#(table) AS r WHERE r."_sk" = ?1) WHERE "_sk" = ?1"#
-        createOriginal = #"INSERT INTO \#(original) (\#(state), "_sv", "_im", "_sc") VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0)"#
+        createOriginal = #"INSERT INTO \#(original) (\#(state), "_sv", "_im", "_sc", "_ch") VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0, '*')"#
         restoreRow =
             content.isEmpty
             ? ""

@@ -5,8 +5,9 @@ import MobileStore
 struct LocalSchema {
     /// Version of the framework's own tables and settings, in `user_version`. A file with a greater one was made by a newer release.
     /// 1: the model was not kept, and operations had no names and parameters. 2: some of the framework's
-    /// tables were WITHOUT ROWID, and SQLite names no changed rows of those to observers. 3: as it is now.
-    static let formatVersion: Int64 = 3
+    /// tables were WITHOUT ROWID, and SQLite names no changed rows of those to observers. 3: a submitted
+    /// operation did not know which values it had. 4: as it is now.
+    static let formatVersion: Int64 = 4
 
     private let database: PackageDatabase
     private var metadata: PackageMetadata { database.metadata }
@@ -61,7 +62,7 @@ struct LocalSchema {
                 "\"\(store.path)\": the database belongs to package \(package):\(packageVersion), not to \(metadata.name):\(metadata.version)")
         }
         let model = version == 1 ? try modelOfFormat1(connection, store.path) : try Self.storedModel(connection, store.path)
-        try DatabaseUpgrade(from: model, in: Transaction(connection, of: database), store).run()
+        try DatabaseUpgrade(from: model, format: version, in: Transaction(connection, of: database), store).run()
         try connection.execute("DELETE FROM \"_settings\" WHERE \"name\" = ?1", [.text(PackageSettings.Name.schema.rawValue)])
         try connection.execute("PRAGMA user_version = \(Self.formatVersion)")
     }

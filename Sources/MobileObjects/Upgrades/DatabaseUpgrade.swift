@@ -13,6 +13,8 @@ struct DatabaseUpgrade {
     static let aside = "_was:"
 
     let store: Database
+    /// The format version that the database has.
+    private let format: Int64
     let transaction: Transaction
     let model: ModelUpgrade
     /// The objects that both models have.
@@ -22,11 +24,13 @@ struct DatabaseUpgrade {
 
     var connection: Connection { transaction.connection }
 
-    /// - Parameter oldModel: the model that the database was made from.
-    init(from oldModel: PackageModel, in transaction: Transaction, _ store: Database) throws {
+    /// - Parameters:
+    ///   - oldModel: the model that the database was made from.
+    ///   - format: the format version that it has.
+    init(from oldModel: PackageModel, format: Int64, in transaction: Transaction, _ store: Database) throws {
         let old = try PackageMetadata(oldModel), new = transaction.metadata
         let model = ModelUpgrade(from: oldModel, to: new.model)
-        (self.store, self.transaction, self.model, self.old, self.new) = (store, transaction, model, old, new)
+        (self.store, self.format, self.transaction, self.model, self.old, self.new) = (store, format, transaction, model, old, new)
         // A database of an older format may lack tables of its model.
         let tables = Set(try transaction.connection.rows("SELECT \"name\" FROM sqlite_schema WHERE \"type\" = 'table'").compactMap { $0[0].text })
         entities = try model.objects.compactMap { object in
@@ -38,6 +42,7 @@ struct DatabaseUpgrade {
     /// - Throws: ``ObjectError/Code/version`` with everything that stands in the way, before a row was changed.
     func run() throws {
         try FrameworkTables.bringUpToDate(connection)
+        if format < 4 { for entity in entities where !entity.old.isLocal { try ChangedValuesUpgrade(entity.old, connection).run() } }
         try UpgradeCheck(self).run()
         let present = try presentStatements()
         let changed = entities.filter { $0.changesContent || !present.isSuperset(of: LocalSchema.statements($0.new)) }
@@ -93,6 +98,12 @@ struct EntityUpgrade: Sendable {
     var changesContent: Bool {
         old.name != new.name || formerPositions != old.sql.content.indices.map { $0 } || old.sql.content != new.sql.content
             || object.attributes.contains { $0.conversion != .none }
+    }
+
+    /// The positions of changed values in the new model.
+    func moved(_ changed: ChangedValues) -> ChangedValues {
+        guard case .only(let former) = changed else { return .all }
+        return .only(Set(former.compactMap { $0 < positions.count ? positions[$0] : nil }))
     }
 
     /// The attributes that both models have.

@@ -18,7 +18,7 @@ struct OutboxUpgrade {
         var last = Int64.min
         while let row = try connection.first(
             """
-            SELECT "id", "entity", "sk", "change", "attributes", "primary_key", "refs", "submitted" FROM "_outbox" WHERE "id" > ?1
+            SELECT "id", "entity", "sk", "change", "attributes", "primary_key", "refs", "submitted", "changed" FROM "_outbox" WHERE "id" > ?1
             ORDER BY "id" LIMIT 1
             """, [.integer(last)])
         {
@@ -33,11 +33,13 @@ struct OutboxUpgrade {
         try operation.renameLargeValues()
         try connection.execute(
             """
-            UPDATE "_outbox" SET "entity" = ?2, "attributes" = ?3, "primary_key" = ?4, "refs" = ?5, "submitted" = ?6 WHERE "id" = ?1
+            UPDATE "_outbox" SET "entity" = ?2, "attributes" = ?3, "primary_key" = ?4, "refs" = ?5, "submitted" = ?6,
+                "changed" = ?7 WHERE "id" = ?1
             """,
             [
                 .integer(operation.id), .text(operation.entity.new.name), .text(JSONValue.object(attributes).description),
                 .text(JSONValue.object(primaryKey).description), .text(JSONValue.object(operation.references).description), .text(submitted),
+                operation.entity.moved(operation.changed).stored,
             ])
     }
 }
@@ -48,6 +50,7 @@ private struct SubmittedOperationUpgrade {
     let entity: EntityUpgrade
     private let key: Int64
     private let change: OutboxRecord.Change
+    let changed: ChangedValues
     private let oldAttributes: JSONObject
     private let oldKey: JSONObject
     private let oldReferences: JSONObject
@@ -63,10 +66,11 @@ private struct SubmittedOperationUpgrade {
         (oldAttributes, oldKey, oldReferences) = (try outboxObject(row[4]), try outboxObject(row[5]), try outboxObject(row[6]))
         let text = row[7].text ?? ""
         submitted = text.isEmpty ? nil : try SubmittedValues.values(text)
+        changed = ChangedValues(stored: row[8])
     }
 
-    /// A create, and an update of what began as one.
-    private var sendsEverything: Bool { change == .create || change == .update && entity.old.isEverything(oldAttributes) }
+    /// A create; an update only where it is not known what was changed.
+    private var sendsEverything: Bool { change == .create || change == .update && changed == .all }
 
     private func converted(_ attribute: (old: AttributeMetadata, new: AttributeMetadata, conversion: ValueConversion)) -> ConvertedValue {
         ConvertedValue(attribute.conversion, attribute.new, store)
@@ -197,9 +201,4 @@ private struct SubmittedOperationUpgrade {
         guard let original, change != .create else { return .null }
         return original[0] == .integer(1) ? .integer(0) : original[1]
     }
-}
-
-extension EntityMetadata {
-    /// Whether these are all the values that an operation can send, and not only what was changed.
-    func isEverything(_ attributes: JSONObject) -> Bool { self.attributes.allSatisfy { $0.isLarge || attributes[$0.name] != nil } }
 }

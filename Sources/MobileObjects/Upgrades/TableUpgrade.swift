@@ -76,11 +76,11 @@ struct TableUpgrade {
 
     /// What a pending update has changed is noted by positions, which may be others now. None of them is gone: see ``UpgradeCheck``.
     private func remapChangedValues() throws {
-        guard !entity.new.isLocal, entity.positions != Array(entity.positions.indices) else { return }
+        guard !entity.new.isLocal else { return }
         let table = entity.new.sql.originalTable
         for row in try connection.rows("SELECT \"_sk\", \"_ch\" FROM \(table) WHERE \"_ch\" <> ''") {
-            let positions = ChangedValues.positions(row[1]).compactMap { entity.positions[$0] }
-            try connection.execute("UPDATE \(table) SET \"_ch\" = ?2 WHERE \"_sk\" = ?1", [row[0], ChangedValues.stored(positions)])
+            try connection.execute(
+                "UPDATE \(table) SET \"_ch\" = ?2 WHERE \"_sk\" = ?1", [row[0], entity.moved(ChangedValues(stored: row[1])).stored])
         }
     }
 

@@ -83,7 +83,7 @@ struct UpgradeCheck {
         for name in entity.object.removedReferences {
             let position = entity.old.attributes.count + (try entity.old.relationship(named: name).referenceIndex ?? 0)
             let rows = try changedRows(entity.old, position, isRelationship: true) { !$0.isNull }
-            let operations = try creates(of: entity.old, leadingTo: name)
+            let operations = try operations(of: entity.old, leadingTo: name, at: position)
             if rows + operations > 0 {
                 reasons.append(
                     "\(entity.new.name).\(name): the relationship is removed, but \(rows) pending changes and \(operations) submitted operations of it wait for the server"
@@ -110,9 +110,8 @@ struct UpgradeCheck {
             JOIN \(entity.sql.table) AS r ON r."_sk" = o."_sk"
             """)
         return rows.count { row in
-            let changed = ChangedValues.positions(row[1])
-            if !changed.isEmpty { return changed.contains(position) }
-            // A create, or an update that began as one.
+            // What was submitted is counted in the outbox.
+            if case .only(let changed) = ChangedValues(stored: row[1]) { return changed.contains(position) }
             return row[4] == .integer(ServerVersion.absent.rawValue) ? says(row[2]) : row[2] != row[3]
         }
     }
@@ -124,21 +123,29 @@ struct UpgradeCheck {
                 SELECT count(*) FROM "_outbox_large" AS l JOIN "_outbox" AS o ON o."id" = l."operation"
                 WHERE o."entity" = ?1 AND l."attribute" = ?2
                 """, [.text(entity.name), .text(attribute.name)]))
-        for row in try connection.rows("SELECT \"attributes\", \"parameters\" FROM \"_outbox\" WHERE \"entity\" = ?1", [.text(entity.name)]) {
+        for row in try connection.rows(
+            "SELECT \"attributes\", \"parameters\", \"change\", \"changed\" FROM \"_outbox\" WHERE \"entity\" = ?1", [.text(entity.name)])
+        {
             let sent = try outboxObject(row[0])
             guard let value = try sent[attribute.name] ?? (entity.otherOperation == nil ? nil : outboxObject(row[1])[attribute.name]) else {
                 continue
             }
             let stored = attribute.storage.attributeValue(value).flatMap { attribute.storage.stored($0) } ?? .null
             // Who sends all values may have changed none of this attribute.
-            if !entity.isEverything(sent) || says(something: stored, for: attribute) { operations += 1 }
+            let isEverything = row[2] == .text(OutboxRecord.Change.create.rawValue) || ChangedValues(stored: row[3]) == .all
+            if !isEverything || says(something: stored, for: attribute) { operations += 1 }
         }
         return operations
     }
 
-    private func creates(of entity: EntityMetadata, leadingTo relationship: String) throws -> Int {
-        try connection.rows("SELECT \"refs\" FROM \"_outbox\" WHERE \"entity\" = ?1 AND \"change\" = 'C'", [.text(entity.name)])
-            .count { try outboxObject($0[0])[relationship] != nil }
+    /// Creates that lead somewhere by a relationship, and updates that changed where it leads.
+    private func operations(of entity: EntityMetadata, leadingTo relationship: String, at position: Int) throws -> Int {
+        try connection.rows("SELECT \"refs\", \"change\", \"changed\" FROM \"_outbox\" WHERE \"entity\" = ?1", [.text(entity.name)]).count { row in
+            guard row[1] != .text(OutboxRecord.Change.create.rawValue), case .only(let changed) = ChangedValues(stored: row[2]) else {
+                return try outboxObject(row[0])[relationship] != nil
+            }
+            return changed.contains(position)
+        }
     }
 
     /// Calls by name, submitted or not, of operations that are gone or have other parameters now.

@@ -1,0 +1,55 @@
+import MobileStore
+
+/// Formats up to 3 had one list of changed values per row, from its first change to the end, and an empty one for all values. Since format 4
+/// what was submitted lies with the submission, and the row's list has what was changed since: see ``ChangedValues``.
+struct ChangedValuesUpgrade {
+    private let entity: EntityMetadata
+    private let connection: Connection
+
+    /// - Parameter entity: of the model that the database was made from.
+    init(_ entity: EntityMetadata, _ connection: Connection) { (self.entity, self.connection) = (entity, connection) }
+
+    func run() throws {
+        let table = entity.sql.originalTable
+        let rows = try connection.rows("SELECT \"_sk\", \"_rp\", \"_ch\" FROM \(table) WHERE \"_pc\" IN (1, 2)")
+        for row in rows {
+            let listed = ChangedValues(stored: row[2]), known = listed.isEmpty ? ChangedValues.all : listed
+            for operation in try operations(of: row[0]) { try setChanged(sent(by: operation, known), ofOperation: operation[0]) }
+            let since = try changedSince(submission: row[1], known, of: row[0])
+            try connection.execute("UPDATE \(table) SET \"_ch\" = ?2 WHERE \"_sk\" = ?1", [row[0], since.stored])
+        }
+    }
+
+    private func operations(of key: Value) throws -> [[Value]] {
+        try connection.rows(
+            "SELECT \"id\", \"change\", \"attributes\" FROM \"_outbox\" WHERE \"entity\" = ?1 AND \"sk\" = ?2", [.text(entity.name), key])
+    }
+
+    private func setChanged(_ changed: ChangedValues, ofOperation id: Value) throws {
+        try connection.execute("UPDATE \"_outbox\" SET \"changed\" = ?2 WHERE \"id\" = ?1", [id, changed.stored])
+    }
+
+    /// An update names what it sends; only references do not say whether they were changed.
+    private func sent(by operation: [Value], _ known: ChangedValues) throws -> ChangedValues {
+        guard operation[1] == .text(OutboxRecord.Change.update.rawValue) else {
+            return operation[1] == .text(OutboxRecord.Change.delete.rawValue) ? .nothing : .all
+        }
+        let attributes = try outboxObject(operation[2])
+        if entity.attributes.allSatisfy({ $0.isLarge || attributes[$0.name] != nil }) { return .all }
+        let large = Set(
+            try connection.rows("SELECT \"attribute\" FROM \"_outbox_large\" WHERE \"operation\" = ?1", [operation[0]]).compactMap { $0[0].text })
+        let sent = entity.attributes.filter { attributes[$0.name] != nil || large.contains($0.name) }.map(\.index)
+        let references = entity.attributes.count..<entity.sql.content.count
+        return .only(Set(sent).union(references.filter { known.contains($0) }))
+    }
+
+    /// Of a row that was submitted, what is not as it was then.
+    private func changedSince(submission id: Value, _ known: ChangedValues, of key: Value) throws -> ChangedValues {
+        let found = try connection.first("SELECT \"submitted\" FROM \"_outbox\" WHERE \"id\" = ?1", [id])
+        guard let text = found?[0].text, !text.isEmpty else { return known }
+        let submitted = try SubmittedValues.values(text)
+        let content = try connection.first("SELECT \(entity.sql.content.joined(separator: ", ")) FROM \(entity.sql.table) WHERE \"_sk\" = ?1", [key])
+        guard let content, content.count == submitted.count else { return known }
+        return .only(Set(content.indices.filter { known.contains($0) && content[$0] != submitted[$0] }))
+    }
+}
