@@ -11,8 +11,8 @@ package final class Transaction {
     var releasedLargeValues: Set<ReleasedLargeValue> = []
     /// Rows with large values left in a way that names no single value: a pass over all of them is due at the end.
     var sweepsLargeValues = false
-    /// Rows that own others were imported: see ``markAllOwners()``.
-    var importsParents = false
+    /// The parents of pending rows before an import: see ``watchMarks(_:)``.
+    var watchedParents: Set<RowID>?
     /// Notes changes for the change log, once there are any: see ``changeLogRecorder()``.
     var changeRecorder: ChangeRecorder?
     /// Whether the change log is enabled, once it was asked for.

@@ -39,7 +39,7 @@ extension Transaction {
         if !entity.isLocal {
             try markOwners(of: entity, key)
             let ownersNow = try ownersBefore.isEmpty ? [] : owners(of: entity, key)
-            try unmark(ownersBefore.filter { !ownersNow.contains($0) })
+            try updateMarks(of: ownersBefore.filter { !ownersNow.contains($0) })
         }
         return replay
     }
@@ -97,7 +97,7 @@ extension Transaction {
         try releaseLargeValues(of: entity, key)
         if try entity.isLocal || isUnknownToServer(entity, key, replay) {
             try vanish(entity, key)
-            try unmark(owners)
+            try updateMarks(of: owners)
             return ReplayState()
         }
         if called == nil { _ = try entity.defaultOperation(.delete) }
@@ -115,6 +115,8 @@ extension Transaction {
         if isAbsent, !entity.sql.keepOwnValues.isEmpty { try connection.execute(entity.sql.keepOwnValues, [.integer(key)]) }
         try connection.execute(entity.sql.delete, [.integer(key)])
         try markOwners(of: entity, key)
+        // Its parent is that of the server's version from now on: another one where it had moved here.
+        try updateMarks(of: owners)
         return replay
     }
 

@@ -12,9 +12,8 @@ extension Transaction {
             if try originalState(of: parent, owner.key)?.replay.change == .delete { return try cancelTree(of: parent, owner.key) }
         }
         try cancel(RowID(entity: entity.index, key: key))
-        try unmark(owners)
         // Its parent in the server's version may be another one.
-        try unmark(try self.owners(of: entity, key))
+        try updateMarks(of: owners + self.owners(of: entity, key))
     }
 
     private func cancel(_ row: RowID) throws {

@@ -32,36 +32,44 @@ extension Transaction {
         }
     }
 
-    /// Marks the parents of all pending rows, at any height: among rows that an import brought may be parents that were gone for a while.
-    func markAllOwners() throws {
-        for entity in metadata.entities where !entity.owners.isEmpty {
-            for key in try pendingKeys(of: entity) { try markEveryOwner(of: entity, key) }
-        }
-    }
-
-    private func markEveryOwner(of entity: EntityMetadata, _ key: Int64) throws {
-        for owner in try owners(of: entity, key) {
-            let parent = metadata.entities[owner.entity]
-            guard var replay = try replayState(of: parent, owner.key) else { continue }
-            if replay.change == .none {
-                replay.markAsParent()
-                try setReplayState(replay, of: parent, owner.key)
-            }
-            try markEveryOwner(of: parent, owner.key)
-        }
-    }
-
-    /// A row of these parents stopped being pending, or went: takes the mark from those that have no other pending child.
-    func unmark(_ owners: [RowID]) throws {
+    /// Brings the marks of these parents up to date, where children of theirs became pending, stopped being it, moved or went; and those of
+    /// their parents, as far as anything changes.
+    func updateMarks(of owners: some Sequence<RowID>) throws {
         for owner in owners {
             let parent = metadata.entities[owner.entity]
-            guard var replay = try replayState(of: parent, owner.key), replay.change == .parent,
-                try !hasPendingChildren(parent, owner.key)
-            else { continue }
-            replay.unmarkAsParent()
+            guard var replay = try replayState(of: parent, owner.key), !replay.change.isOwn else { continue }
+            let before = replay
+            if try hasPendingChildren(parent, owner.key) { replay.markAsParent() } else { replay.unmarkAsParent() }
+            guard replay != before else { continue }
             try setReplayState(replay, of: parent, owner.key)
-            try unmark(try self.owners(of: parent, owner.key))
+            try updateMarks(of: self.owners(of: parent, owner.key))
         }
+    }
+
+    /// An import of this object may bring, move or remove parents of pending rows, and move the server's version of what was deleted here:
+    /// notes all parents of pending rows as they are now. Once in a transaction.
+    func watchMarks(_ entity: EntityMetadata) throws {
+        guard watchedParents == nil, !entity.composites.isEmpty || !entity.owners.isEmpty else { return }
+        watchedParents = try parentsOfPendingRows()
+    }
+
+    /// Brings the marks of all parents of pending rows up to date, of those that were ones before included.
+    func updateAllMarks() throws {
+        try updateMarks(of: parentsOfPendingRows().union(watchedParents ?? []))
+    }
+
+    /// Parents of pending rows, at any height. Those of a row that is gone are not known.
+    private func parentsOfPendingRows() throws -> Set<RowID> {
+        var parents: Set<RowID> = []
+        for entity in metadata.entities where !entity.owners.isEmpty {
+            for key in try pendingKeys(of: entity) {
+                var rows = [RowID(entity: entity.index, key: key)]
+                while let row = rows.popLast() {
+                    for owner in try owners(of: metadata.entities[row.entity], row.key) where parents.insert(owner).inserted { rows.append(owner) }
+                }
+            }
+        }
+        return parents
     }
 
     /// Whether a composite child is pending, one that was deleted here included.

@@ -38,10 +38,12 @@ extension Transaction {
             changed: ChangedValues(stored: row[4]))
         var changedState = false
         if let original = try originalState(of: entity, key) {
-            let object = try objectForCallback(entity, key, original)
+            let object = try objectForCallback(entity, key, original), owners = try owners(of: entity, key)
             changedState =
                 try result.isAccepted
                 ? accept(record, entity, key, original) : reject(record, entity, key, original)
+            // Its parent in the server's version may be another one.
+            try updateMarks(of: owners + self.owners(of: entity, key))
             if changedState, let object { notify(object, isAccepted: result.isAccepted) }
         }
         try removeFromOutbox(result.id, of: entity, key)
@@ -125,8 +127,6 @@ extension Transaction {
         } else if wasPresent {
             try changeLogRecorder()?.deleted(entity, key, owners: owners)
         }
-        try unmark(owners)
-        try unmark(try self.owners(of: entity, key))
     }
 
     /// The server has the submitted values now, as far as we know.
@@ -187,9 +187,7 @@ extension Transaction {
         let rejection = replay.reject(id: record.id)
         if record.isCreate && replay.change == .delete && original.server == .absent {
             // It was deleted here after the submit, and the server never had it: nothing is left to tell.
-            let owners = try owners(of: entity, key)
             try vanish(entity, key)
-            try unmark(owners)
             return true
         }
         let submission = UnansweredSubmission(id: record.id, changed: record.changed)

@@ -25,7 +25,7 @@ package struct ImportSession {
         for column in columns where !known.contains(column) {
             throw ObjectError(.noSuchAttribute, "import of \(entity.name): the object has no column \"\(column)\"")
         }
-        if !entity.composites.isEmpty { transaction.importsParents = true }
+        try transaction.watchMarks(entity)
         var options = options(.present, progress)
         options.onInsert = [("_rc", .integer(transaction.clockSeconds))]
         for column in columns { options.columnRules[column] = rule(column) }
@@ -41,6 +41,7 @@ package struct ImportSession {
     /// Takes the surrogate keys of rows that the server does not have for this device any longer.
     package func deletions(progress: ((ImportProgress) throws -> Void)? = nil) throws -> BulkImporter {
         if !entity.largeAttributes.isEmpty { transaction.sweepsLargeValues = true }
+        try transaction.watchMarks(entity)
         try transaction.changeLogRecorder()?.watchDeletions(of: entity)
         var options = options(.deleted, progress)
         options.columnRules["_sk"] = JSONColumnRule(.integer, isNullable: false)
@@ -53,6 +54,7 @@ package struct ImportSession {
     package func removeAll() throws -> Int {
         if !entity.largeAttributes.isEmpty { transaction.sweepsLargeValues = true }
         let (table, original) = (entity.sql.table, entity.sql.originalTable)
+        try transaction.watchMarks(entity)
         try transaction.changeLogRecorder()?.watchDeletions(of: entity)
         return try ObjectError.gate {
             try transaction.connection.execute(

@@ -93,7 +93,7 @@ struct BookkeepingUpgrade {
         for entity in upgrade.new.storedEntities where !entity.isLocal {
             try connection.execute("UPDATE \(entity.sql.table) SET \"_pc\" = 0 WHERE \"_pc\" = 4")
         }
-        try upgrade.transaction.markAllOwners()
+        try upgrade.transaction.updateAllMarks()
     }
 
     private func ownership(_ entity: EntityMetadata, _ package: PackageMetadata) -> [String] {
