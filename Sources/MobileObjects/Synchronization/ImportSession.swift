@@ -49,7 +49,8 @@ package struct ImportSession {
     }
 
     /// Removes every row: the server does not know what this device has, and sends all that it should have behind this. Rows with a
-    /// pending change are noted as deleted on the server until they come again; parents of pending children stay, so that their marks do.
+    /// pending change of their own are noted as deleted on the server until they come again. A parent of pending children goes like any
+    /// other row, and is marked again when it comes; if it does not come, its children are as after any deletion of a parent.
     /// - Returns: how many rows left.
     package func removeAll() throws -> Int {
         if !entity.largeAttributes.isEmpty { transaction.sweepsLargeValues = true }
@@ -61,7 +62,7 @@ package struct ImportSession {
                 "UPDATE \(original) SET \"_sv\" = ?1, \"_im\" = 1 WHERE \"_sv\" = ?2",
                 [.integer(ServerVersion.deleted.rawValue), .integer(ServerVersion.present.rawValue)])
             return try transaction.connection.execute(
-                "DELETE FROM \(table) WHERE \"_pc\" = 0 AND \"_sk\" NOT IN (SELECT \"_sk\" FROM \(original))", [])
+                "DELETE FROM \(table) WHERE \"_sk\" NOT IN (SELECT \"_sk\" FROM \(original))", [])
         }
     }
 
