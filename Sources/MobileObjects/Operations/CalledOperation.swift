@@ -60,9 +60,14 @@ extension ParameterMetadata {
 extension Transaction {
     /// Whether a change of a row may follow the one that is pending. A change that was called by its name and not submitted yet is followed by
     /// none but the same again: its parameters would go with values that they were not given for. After a rejection they may be followed by
-    /// changes of attributes, which are then sent with the same parameters.
+    /// changes of attributes, which are then sent with the same parameters. An operation that is an object of its own runs once: what was
+    /// submitted is changed no more, unless the server refuses it.
     /// - Throws: ``ObjectError/Code/otherOperationPending``.
     func checkMayFollow(_ called: CalledOperation?, _ entity: EntityMetadata, _ key: Int64, _ replay: ReplayState) throws {
+        if entity.otherOperation != nil, replay.submitted != 0 {
+            throw ObjectError(
+                .otherOperationPending, "update of \(entity.name) \(key): it was submitted; wait for the server's answer, or make a new one")
+        }
         if let called, replay.change == .create, called.kind != .create || replay.submitted != 0 {
             throw ObjectError(
                 .otherOperationPending, "\(called.name) of \(entity.name) \(key): its create is pending; wait for the server's answer")
