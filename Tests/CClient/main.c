@@ -16,10 +16,10 @@ static bool failed(const char *what, mc_status status, const mc_error *error)
     return true;
 }
 
-/// Takes the writer, waiting for it as long as it takes; readers are never in its way.
+/// Takes the writer or a reader, waiting for it as long as the pool's options say.
 static mc_status take(mc_pool *pool, bool writer, const char *label, mc_connection **out, mc_error *error)
 {
-    const mc_checkout checkout = {.writer = writer, .timeout_ns = -1, .label = label};
+    const mc_checkout checkout = {.writer = writer, .label = label};
     return mc_pool_checkout(pool, &checkout, out, error);
 }
 
@@ -57,7 +57,7 @@ static mc_status import_customers(mc_connection *writer, mc_error *error)
 static mc_status write_picture(mc_pool *pool, mc_error *error)
 {
     static const uint8_t piece[1000] = {0x89, 'P', 'N', 'G'};
-    const mc_blob_writer_options options = {.unit = MC_BLOB_BYTES, .length = -1, .timeout_ns = -1};
+    const mc_blob_writer_options options = {.unit = MC_BLOB_BYTES, .length = -1};
     mc_blob_writer *blob = NULL;
     mc_connection *writer = NULL;
     mc_statement *update = NULL;

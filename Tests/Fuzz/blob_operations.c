@@ -64,7 +64,7 @@ static void close_pools(void)
 
 static mc_connection *writing(mc_pool *pool)
 {
-    const mc_checkout checkout = {.writer = true, .timeout_ns = -1};
+    const mc_checkout checkout = {.writer = true, .timeout_ns = MC_WAIT_FOREVER};
     mc_connection *connection = NULL;
     CHECK(mc_pool_checkout(pool, &checkout, &connection, NULL) == MC_OK);
     return connection;
@@ -101,7 +101,7 @@ static void open_writer(writer_model *model, mc_pool *pool, uint8_t a, uint8_t b
         .unit = a & 1 ? MC_BLOB_SCALARS : MC_BLOB_BYTES,
         .length = a & 2 ? b : -1,
         .chunk_size = a & 4 ? 0 : (size_t)(a >> 3) * 9 + 1,
-        .timeout_ns = -1,
+        .timeout_ns = MC_WAIT_FOREVER,
     };
     *model = (writer_model){
         .pool = pool, .content = {.unit = options.unit, .seed = b}, .announced = options.length, .most = a & 4 ? CONTENT_MOST : 20000};

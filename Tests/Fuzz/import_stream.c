@@ -79,7 +79,7 @@ static mc_connection *pooled_database(void)
     static mc_pool *pool;
     static mc_connection *connection;
     if (pool == NULL) {
-        const mc_checkout checkout = {.writer = true, .timeout_ns = -1};
+        const mc_checkout checkout = {.writer = true, .timeout_ns = MC_WAIT_FOREVER};
         mc_pool_options options = mc_pool_default_options();
         options.synchronous = MC_SYNCHRONOUS_OFF;
         (void)snprintf(path, sizeof path, "%s/import-fuzz-%d.db", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (int)getpid());

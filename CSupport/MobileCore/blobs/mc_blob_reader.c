@@ -25,7 +25,7 @@ struct mc_blob_reader {
 
 mc_status mc_blob_reader_open(mc_pool *pool, int64_t value, mc_blob_reader **out, mc_error *error)
 {
-    const mc_checkout checkout = {.timeout_ns = -1};
+    const mc_checkout checkout = {.timeout_ns = MC_WAIT_FOREVER};
     mc_connection *connection = NULL;
     mc_blob_description description;
     *out = NULL;
@@ -129,7 +129,7 @@ static mc_status copy_next(transfer *transfer, uint8_t *buffer, size_t length, m
 static mc_status fetch(const mc_blob_reader *reader, int64_t byte, uint8_t *buffer, size_t length, uint8_t *behind, size_t more,
                        mc_error *error)
 {
-    const mc_checkout checkout = {.timeout_ns = -1};
+    const mc_checkout checkout = {.timeout_ns = MC_WAIT_FOREVER};
     mc_connection *connection = NULL;
     mc_status status = mc_pool_checkout(reader->pool, &checkout, &connection, error);
     if (status != MC_OK)
@@ -382,7 +382,7 @@ static mc_status skip_scalars(mc_blob_reader *reader, int64_t byte, int64_t scal
 
 static mc_status seek_scalar(mc_blob_reader *reader, int64_t position, int64_t *byte, mc_error *error)
 {
-    const mc_checkout checkout = {.timeout_ns = -1};
+    const mc_checkout checkout = {.timeout_ns = MC_WAIT_FOREVER};
     mc_connection *connection = NULL;
     int64_t number = 0, start = 0;
     mc_status status = mc_pool_checkout(reader->pool, &checkout, &connection, error);

@@ -106,7 +106,7 @@ static mc_status collect_some(mc_pool *pool, int64_t *value, bool *is_gone, bool
     mc_short_write write;
     bool found = false;
     *is_gone = false;
-    mc_status status = mc_short_write_begin(pool, "removal of large values", -1, &write, error);
+    mc_status status = mc_short_write_begin(pool, "removal of large values", MC_WAIT_FOREVER, &write, error);
     if (status != MC_OK)
         return status;
     status = has_tables(write.connection, &found, error);

@@ -25,7 +25,7 @@ typedef struct mc_blob_writer_options {
     mc_blob_unit unit;
     int64_t length;      ///< announced length in units, which must then be met; negative: unknown
     size_t chunk_size;   ///< bytes; 0: `mc_blob_chunk_size`
-    int64_t timeout_ns;  ///< for each wait for the writer connection; negative: as long as it takes
+    int64_t timeout_ns;  ///< of each wait for the writer connection, as in `mc_checkout`
 } mc_blob_writer_options;
 
 /// Opens a writer; the database is not touched before there is a buffer to write. On success `*out` goes to

@@ -63,7 +63,7 @@ typedef struct mc_pool_options {
     bool read_only;               ///< no writer; every change is refused
     bool creates_file;            ///< whether a file that does not exist is created
     bool coalesces_log_writes;    ///< whether the writer's log is written in runs of up to 64 KB, see mc_storage.h
-    int64_t busy_timeout_ns;      ///< how long a lock of another process is waited for when a check-out names no timeout
+    int64_t busy_timeout_ns;      ///< how long a check-out that names no timeout waits, for the connection and for locks of other processes
     const char *MC_NULLABLE vfs;  ///< name of the SQLite VFS, copied; NULL: the system's
     /// Called on the connection's thread with each statement before it runs: its SQL, with values if `trace_values`.
     void (*MC_NULLABLE trace)(void *MC_NULLABLE context, const char *sql, size_t length);
@@ -127,20 +127,28 @@ void mc_pool_get_statistics(mc_pool *pool, mc_pool_statistics *statistics);
 /// Those of each connection, the writer first, as many as there is room for. Returns how many there are.
 int mc_pool_get_connection_statistics(mc_pool *pool, mc_connection_statistics *MC_NULLABLE statistics, int capacity);
 
-/// What a check-out asks for.
+/// How long something is waited for, where it is not a number of nanoseconds from 1 on. Other negative numbers are refused: a rest of
+/// time that was computed and is used up must not become an endless wait.
+enum {
+    MC_WAIT_DEFAULT = 0,   ///< as long as `busy_timeout_ns` of the pool's options says, 30 s unless it was changed
+    MC_WAIT_FOREVER = -1,  ///< as long as it takes; for locks of other processes as long as by default
+    MC_WAIT_NEVER = -2     ///< not at all: what is not free at once fails with MC_ERROR_TIMEOUT
+};
+
+/// What a check-out asks for. Zeroed: a reader, waited for as long as by default, tied to this thread.
 typedef struct mc_checkout {
     bool writer;                    ///< the writer; otherwise a reader
     bool is_long;                   ///< a read that keeps its connection for long: short ones that wait go first, 16 of them at most
     bool loose;                     ///< not tied to this thread: no nesting; for a connection that travels between threads
-    int64_t timeout_ns;             ///< how long to wait, on the monotonic clock; 0: not at all, negative: as long as it takes
+    int64_t timeout_ns;             ///< how long to wait, on the monotonic clock: nanoseconds or one of MC_WAIT_...
     const char *MC_NULLABLE label;  ///< what the holder does, for the messages of those who wait; copied, cut at 80 bytes
     mc_ticket *MC_NULLABLE ticket;  ///< by which the wait and the work can be interrupted; outlives the connection's return
 } mc_checkout;
 
 /// Takes a connection, waiting for it in the order of the calls. `*out` goes back by `mc_pool_return`.
 /// Fails with MC_ERROR_TIMEOUT (the message names who holds what), MC_ERROR_INTERRUPTED, MC_ERROR_CLOSED,
-/// MC_ERROR_READ_ONLY (the writer of a read-only pool), MC_ERROR_MISUSE (a ticket in use), MC_ERROR_NO_MEMORY, and what opening a reader
-/// fails with.
+/// MC_ERROR_READ_ONLY (the writer of a read-only pool), MC_ERROR_MISUSE (a ticket in use, a timeout that is none), MC_ERROR_NO_MEMORY, and
+/// what opening a reader fails with.
 mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connection *MC_NULLABLE *MC_NONNULL out,
                            mc_error *MC_NULLABLE error);
 

@@ -2,6 +2,7 @@
 ///
 /// A connection that comes back is handed to the first who waits for its kind, so nobody overtakes: there are either idle
 /// connections or waiters, never both.
+#include <inttypes.h>
 #include <string.h>
 
 #include "pool/mc_checkout.h"
@@ -67,10 +68,18 @@ static mc_status open_reader(mc_pool *pool, const mc_checkout *checkout, mc_conn
     return status;
 }
 
+static mc_status check_timeout(const mc_checkout *checkout, mc_error *error)
+{
+    if (checkout->timeout_ns >= MC_WAIT_NEVER)
+        return MC_OK;
+    return mc_fail(error, MC_ERROR_MISUSE, "check-out with a timeout of %" PRId64 " ns: use 1 or more, or one of MC_WAIT_...",
+                   checkout->timeout_ns);
+}
+
 /// With the pool locked: waits as a thread. On failure `waiter->failure` says why.
 static void wait_in_line(mc_pool *pool, mc_waiter *waiter, int64_t started_ns)
 {
-    const int64_t timeout = waiter->checkout->timeout_ns;
+    const int64_t timeout = mc_wait_ns(pool, waiter->checkout);
     const int64_t deadline = timeout < INT64_MAX - started_ns ? started_ns + timeout : INT64_MAX;
     mc_waiter_enqueue(pool, waiter);
     while (!waiter->is_done) {
@@ -112,8 +121,10 @@ static void tie_to_thread(mc_connection *connection)
 mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connection **out, mc_error *error)
 {
     mc_error failure;
-    mc_status status = MC_OK;
     *out = NULL;
+    mc_status status = check_timeout(checkout, error);
+    if (status != MC_OK)
+        return status;
     (void)pthread_mutex_lock(&pool->mutex);
     mc_connection *held = checkout->loose ? NULL : mc_pool_held_by(pool, pthread_self(), !checkout->writer);
     if (held != NULL) {
@@ -173,7 +184,9 @@ void mc_pool_checkout_later(mc_pool *pool, const mc_checkout *checkout, mc_grant
 {
     mc_error failure = {.code = MC_OK};
     mc_connection *connection = NULL;
-    mc_status status = mc_ticket_attach(pool, checkout->ticket, checkout, &failure);
+    mc_status status = check_timeout(checkout, &failure);
+    if (status == MC_OK)
+        status = mc_ticket_attach(pool, checkout->ticket, checkout, &failure);
     if (status != MC_OK) {
         granted(context, NULL, &failure);
         return;

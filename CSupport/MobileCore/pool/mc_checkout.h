@@ -13,6 +13,9 @@ bool mc_pool_is_in_use(const mc_pool *pool);
 /// Locked: the reader that has been out longest; NULL: none is out.
 mc_connection *mc_oldest_reader(const mc_pool *pool);
 
+/// How long a check-out waits: nanoseconds from 0 on; negative: as long as it takes.
+int64_t mc_wait_ns(const mc_pool *pool, const mc_checkout *checkout);
+
 /// Locked: `connection` belongs to `checkout` from now on.
 void mc_activate(mc_connection *connection, const mc_checkout *checkout);
 

@@ -97,6 +97,15 @@ bool mc_pool_is_in_use(const mc_pool *pool)
         || pool->leaving > 0;
 }
 
+int64_t mc_wait_ns(const mc_pool *pool, const mc_checkout *checkout)
+{
+    switch (checkout->timeout_ns) {
+    case MC_WAIT_DEFAULT: return pool->options.busy_timeout_ns;
+    case MC_WAIT_NEVER: return 0;
+    default: return checkout->timeout_ns;
+    }
+}
+
 /// With the pool locked: `connection` belongs to `checkout` from now on.
 void mc_activate(mc_connection *connection, const mc_checkout *checkout)
 {
@@ -110,7 +119,8 @@ void mc_activate(mc_connection *connection, const mc_checkout *checkout)
     connection->ticket = checkout->ticket;
     connection->active_since_ns = mc_monotonic_ns();
     pool->statistics.checkouts++;
-    connection->busy_limit_ns = checkout->timeout_ns >= 0 ? checkout->timeout_ns : pool->options.busy_timeout_ns;
+    const int64_t timeout = mc_wait_ns(pool, checkout);
+    connection->busy_limit_ns = timeout >= 0 ? timeout : pool->options.busy_timeout_ns;
     atomic_store(&connection->interrupted, checkout->ticket != NULL && atomic_load(&checkout->ticket->interrupted));
     mc_copy_label(connection->label, checkout->label);
     mc_connection_follow_trace(connection);

@@ -22,7 +22,7 @@ internal import MobileCore
         if let chunkSize, chunkSize < 1 { throw StoreError(.misuse, "chunks of \(chunkSize) bytes: use 1 or more, or nil") }
         var options = mc_blob_writer_options(
             unit: unit == .bytes ? MC_BLOB_BYTES : MC_BLOB_SCALARS, length: length ?? -1, chunk_size: chunkSize ?? 0,
-            timeout_ns: timeout?.nanoseconds ?? -1)
+            timeout_ns: timeout.wait)
         var handle: OpaquePointer?
         try unsafe StoreError.check { unsafe mc_blob_writer_open(database.pool, &options, &handle, $0) }
         unsafe self.handle = handle!  // MC_OK promises a writer

@@ -136,7 +136,7 @@ internal import Synchronization
             unsafe label.withCString { label in
                 var checkout = unsafe mc_checkout(
                     writer: purpose == .write, is_long: purpose == .longRead || purpose == .pages, loose: purpose == .pages,
-                    timeout_ns: timeout?.nanoseconds ?? -1, label: label,
+                    timeout_ns: timeout.wait, label: label,
                     ticket: interruption?.ticket)
                 return unsafe mc_pool_checkout(pool, &checkout, &handle, error)
             }

@@ -25,11 +25,19 @@ internal import MobileCore
 }
 
 extension Duration {
-    /// Nanoseconds for the core, where a negative number means without end: so no span is below 0, and none overflows.
+    /// Nanoseconds for the core: no span is below 0, and none overflows.
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
         guard seconds < Int64.max / 1_000_000_000 else { return .max }
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}
+
+extension Duration? {
+    /// How long the core is to wait: nil is as long as it takes.
+    var wait: Int64 {
+        guard let self else { return Int64(MC_WAIT_FOREVER) }
+        return self > .zero ? self.nanoseconds : Int64(MC_WAIT_NEVER)
     }
 }

@@ -41,7 +41,8 @@ import Testing
         #expect(mc_message_read(text, text.count, nil, &message, nil) == MC_ERROR_JSON)
         let core = try CorePool { $0.readers = 1 }
         let reader = try core.checkOut(loose: true)
-        var checkout = mc_checkout(writer: false, is_long: false, loose: true, timeout_ns: 0, label: nil, ticket: nil), connection: OpaquePointer?
+        var checkout = mc_checkout(writer: false, is_long: false, loose: true, timeout_ns: Int64(MC_WAIT_NEVER), label: nil, ticket: nil),
+            connection: OpaquePointer?
         #expect(mc_pool_checkout(core.pool, &checkout, &connection, nil) == MC_ERROR_TIMEOUT)
         checkout.timeout_ns = 1_000_000
         #expect(mc_pool_checkout(core.pool, &checkout, &connection, nil) == MC_ERROR_TIMEOUT)

@@ -12,7 +12,7 @@ import Testing
         let path = core.directory + "/core.db"
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, pieces = pieces as Int] in
             let pool = try CorePool.open(path)
-            var options = mc_blob_writer_options(unit: MC_BLOB_BYTES, length: -1, chunk_size: 0, timeout_ns: -1)
+            var options = mc_blob_writer_options(unit: MC_BLOB_BYTES, length: -1, chunk_size: 0, timeout_ns: Int64(MC_WAIT_FOREVER))
             var opened: OpaquePointer?
             try CoreError.check { mc_blob_writer_open(pool, &options, &opened, $0) }
             let writer = opened!

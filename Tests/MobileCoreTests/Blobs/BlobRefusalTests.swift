@@ -66,7 +66,8 @@ import Testing
     }
 
     @Test func `announced characters are counted as characters`() throws {
-        var options = mc_blob_writer_options(unit: MC_BLOB_SCALARS, length: 3, chunk_size: 0, timeout_ns: -1), made: OpaquePointer?
+        var options = mc_blob_writer_options(unit: MC_BLOB_SCALARS, length: 3, chunk_size: 0, timeout_ns: Int64(MC_WAIT_FOREVER)),
+            made: OpaquePointer?
         try CoreError.check { mc_blob_writer_open(core.pool, &options, &made, $0) }
         let writer = try #require(made)
         defer { mc_blob_writer_free(writer) }
@@ -82,7 +83,8 @@ import Testing
     }
 
     @Test func `chunks have a largest size, and one that is larger than the usual buffer is written as well`() throws {
-        var options = mc_blob_writer_options(unit: MC_BLOB_BYTES, length: -1, chunk_size: .max, timeout_ns: -1), writer: OpaquePointer?
+        var options = mc_blob_writer_options(unit: MC_BLOB_BYTES, length: -1, chunk_size: .max, timeout_ns: Int64(MC_WAIT_FOREVER)),
+            writer: OpaquePointer?
         let error = #expect(throws: CoreError.self) { try CoreError.check { mc_blob_writer_open(core.pool, &options, &writer, $0) } }
         #expect(error?.code == MC_ERROR_MISUSE && writer == nil)
         let bytes = [UInt8](repeating: 5, count: 1_300_000)
@@ -101,7 +103,7 @@ import Testing
         #expect(mc_blob_reader_seek(open, 7, nil) == MC_ERROR_CLOSED && mc_blob_reader_position(open) == 0)
         #expect(mc_blob_reader_open(core.pool, value, &other, nil) == MC_ERROR_CLOSED)
         #expect(mc_blob_collect(core.pool, nil, nil) == MC_ERROR_CLOSED)
-        var options = mc_blob_writer_options(unit: MC_BLOB_BYTES, length: -1, chunk_size: 0, timeout_ns: -1)
+        var options = mc_blob_writer_options(unit: MC_BLOB_BYTES, length: -1, chunk_size: 0, timeout_ns: Int64(MC_WAIT_FOREVER))
         #expect(mc_blob_writer_open(core.pool, &options, &other, nil) == MC_ERROR_CLOSED)
         #expect(mc_blob_writer_flush(writer, nil) == MC_ERROR_CLOSED)
         // What was taken is lost: the writer can only be dropped.

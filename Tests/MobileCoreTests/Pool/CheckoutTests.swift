@@ -55,21 +55,48 @@ import Testing
         let expected = /no write connection within 0\.0 s: "import of sales_order" has held it for \d+\.\d s; raise the timeout.*/
         #expect(message.wholeMatch(of: expected) != nil, "\(message)")
         core.giveBack(writer)
-        core.giveBack(try core.checkOut(writer: true, timeout: 0))
+        core.giveBack(try core.checkOut(writer: true, timeout: Int64(MC_WAIT_NEVER)))
     }
 
     @Test func `a timeout of readers says how many are in use`() throws {
         let core = try CorePool { $0.readers = 1 }
         let reader = try core.checkOut(loose: true)
-        let error = #expect(throws: CoreError.self) { _ = try core.checkOut(loose: true, timeout: 0) }
+        let error = #expect(throws: CoreError.self) { _ = try core.checkOut(loose: true, timeout: Int64(MC_WAIT_NEVER)) }
         #expect(error?.message.contains("all 1 are in use") == true)
         core.giveBack(reader)
+    }
+
+    @Test func `a zeroed check-out waits, as long as the pool's options say`() throws {
+        let core = try CorePool { $0.busy_timeout_ns = 20_000_000 }
+        let writer = try core.checkOut(writer: true, loose: true)
+        var checkout = mc_checkout(), connection: OpaquePointer?
+        checkout.writer = true
+        let began = ContinuousClock.now
+        let error = #expect(throws: CoreError.self) { try CoreError.check { mc_pool_checkout(core.pool, &checkout, &connection, $0) } }
+        #expect(error?.code == MC_ERROR_TIMEOUT && ContinuousClock.now - began >= .milliseconds(20))
+        core.giveBack(writer)
+        try CoreError.check { mc_pool_checkout(core.pool, &checkout, &connection, $0) }
+        core.giveBack(connection!)
+    }
+
+    @Test func `a rest of time that was computed and is used up is refused`() throws {
+        let core = try CorePool()
+        let error = #expect(throws: CoreError.self) { _ = try core.checkOut(timeout: -3) }
+        #expect(error?.code == MC_ERROR_MISUSE && error?.message == "check-out with a timeout of -3 ns: use 1 or more, or one of MC_WAIT_...")
+        var checkout = mc_checkout(), refused = MC_OK
+        checkout.timeout_ns = .min
+        withUnsafeMutablePointer(to: &refused) { refused in
+            mc_pool_checkout_later(
+                core.pool, &checkout, { context, _, error in context!.assumingMemoryBound(to: mc_status.self).pointee = error!.pointee.code }, refused
+            )
+        }
+        #expect(refused == MC_ERROR_MISUSE)
     }
 
     @Test func `labels are cut between characters`() throws {
         let core = try CorePool()
         let writer = try core.checkOut(writer: true, loose: true, label: String(repeating: "ü", count: 60))
-        let error = #expect(throws: CoreError.self) { _ = try core.checkOut(writer: true, timeout: 0) }
+        let error = #expect(throws: CoreError.self) { _ = try core.checkOut(writer: true, timeout: Int64(MC_WAIT_NEVER)) }
         #expect(error?.message.contains("\"" + String(repeating: "ü", count: 40) + "\"") == true)
         core.giveBack(writer)
     }
@@ -85,7 +112,7 @@ import Testing
         #expect(error?.code == MC_ERROR_INTERRUPTED)
         #expect(core.statistics.waiting_for_writer == 0)
         core.giveBack(writer)
-        core.giveBack(try core.checkOut(writer: true, timeout: 0))
+        core.giveBack(try core.checkOut(writer: true, timeout: Int64(MC_WAIT_NEVER)))
     }
 
     @Test func `running work is interrupted, everything after it as well, and its transaction is rolled back`() throws {
@@ -265,7 +292,7 @@ import Testing
     @Test func `a connection is granted to a callback, at once or later, or times out`() throws {
         let core = try CorePool()
         let grants = Grants()
-        var checkout = mc_checkout(writer: true, is_long: false, loose: false, timeout_ns: -1, label: nil, ticket: nil)
+        var checkout = mc_checkout(writer: true, is_long: false, loose: false, timeout_ns: Int64(MC_WAIT_FOREVER), label: nil, ticket: nil)
         mc_pool_checkout_later(core.pool, &checkout, Grants.callback, grants.context)
         let writer = try #require(grants.connections.first)
         mc_pool_checkout_later(core.pool, &checkout, Grants.callback, grants.context)

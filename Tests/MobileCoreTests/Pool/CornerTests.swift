@@ -48,7 +48,7 @@ import Testing
         for (label, isShown) in [
             (Array("x\(String(repeating: "é", count: 100))".utf8CString), true), ([CChar](repeating: -128, count: 200) + [0], false),
         ] {
-            var checkout = mc_checkout(writer: true, is_long: false, loose: true, timeout_ns: 0, label: nil, ticket: nil)
+            var checkout = mc_checkout(writer: true, is_long: false, loose: true, timeout_ns: Int64(MC_WAIT_NEVER), label: nil, ticket: nil)
             var writer: OpaquePointer?, none: OpaquePointer?
             try label.withUnsafeBufferPointer { label in
                 checkout.label = label.baseAddress
@@ -310,7 +310,7 @@ import Testing
         let core = try CorePool()
         try core.with(writer: true) { try exec($0, "CREATE TABLE t(x)") }
         let readers = try (0..<2).map { _ in try core.checkOut(loose: true) }
-        let error = failure { _ = try core.checkOut(loose: true, timeout: 0) }
+        let error = failure { _ = try core.checkOut(loose: true, timeout: Int64(MC_WAIT_NEVER)) }
         #expect(error?.code == MC_ERROR_TIMEOUT && error?.message.contains("all 2 are in use") == true)
         for reader in readers { core.giveBack(reader) }
     }

@@ -127,7 +127,7 @@ import Testing
         }
         let other = try CorePool.open(core.directory + "/core.db")
         defer { mc_pool_free(other) }
-        var checkout = mc_checkout(writer: false, is_long: true, loose: true, timeout_ns: -1, label: nil, ticket: nil)
+        var checkout = mc_checkout(writer: false, is_long: true, loose: true, timeout_ns: Int64(MC_WAIT_FOREVER), label: nil, ticket: nil)
         var reader: OpaquePointer?
         try CoreError.check { mc_pool_checkout(other, &checkout, &reader, $0) }
         try CoreError.check { mc_connection_begin(reader!, $0) }

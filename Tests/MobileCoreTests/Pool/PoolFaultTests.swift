@@ -70,7 +70,7 @@ import Testing
         var ticket: OpaquePointer?, connection: OpaquePointer?
         try CoreError.check { mc_ticket_create(&ticket, $0) }
         defer { mc_ticket_free(ticket) }
-        var checkout = mc_checkout(writer: writer, is_long: false, loose: false, timeout_ns: 0, label: nil, ticket: ticket)
+        var checkout = mc_checkout(writer: writer, is_long: false, loose: false, timeout_ns: Int64(MC_WAIT_NEVER), label: nil, ticket: ticket)
         try CoreError.check { mc_pool_checkout(pool, &checkout, &connection, $0) }
         defer { mc_pool_return(pool, connection!) }
         try body(connection!)
@@ -221,7 +221,7 @@ import Testing
         #expect(opened.opens == 2 && opened.writes == 0 && opened.syncs == 0 && opened.reads <= 6, "\(opened)")
         for expected in [(syncs: 1, writes: 2), (syncs: 0, writes: 2)] {  // the first one begins the log: its header is synced
             fault_storage_clear_counts(storage)
-            var checkout = mc_checkout(writer: true, is_long: false, loose: false, timeout_ns: -1, label: nil, ticket: nil)
+            var checkout = mc_checkout(writer: true, is_long: false, loose: false, timeout_ns: Int64(MC_WAIT_FOREVER), label: nil, ticket: nil)
             var writer: OpaquePointer?
             try CoreError.check { mc_pool_checkout(pool, &checkout, &writer, $0) }
             try CoreError.check { mc_connection_begin(writer!, $0) }

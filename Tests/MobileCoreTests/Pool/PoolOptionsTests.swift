@@ -124,7 +124,7 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
         try core.with(writer: true) { try exec($0, "CREATE TABLE t(a); INSERT INTO t VALUES (5)") }
         let pool = try CorePool.open(core.directory + "/core.db") { $0.read_only = true }
         defer { mc_pool_free(pool) }
-        var checkout = mc_checkout(writer: true, is_long: false, loose: false, timeout_ns: -1, label: nil, ticket: nil)
+        var checkout = mc_checkout(writer: true, is_long: false, loose: false, timeout_ns: Int64(MC_WAIT_FOREVER), label: nil, ticket: nil)
         var connection: OpaquePointer?
         let error = #expect(throws: CoreError.self) { try CoreError.check { mc_pool_checkout(pool, &checkout, &connection, $0) } }
         #expect(error?.code == MC_ERROR_READ_ONLY)

@@ -40,7 +40,7 @@ import Testing
         let reader = try core.checkOut(loose: true)
         let order = Order()
         for (name, isLong) in [("long", true), ("short", false)] {
-            var checkout = mc_checkout(writer: false, is_long: isLong, loose: true, timeout_ns: -1, label: nil, ticket: nil)
+            var checkout = mc_checkout(writer: false, is_long: isLong, loose: true, timeout_ns: Int64(MC_WAIT_FOREVER), label: nil, ticket: nil)
             mc_pool_checkout_later(core.pool, &checkout, Order.callback, order.context(name))
         }
         core.giveBack(reader)

@@ -136,7 +136,7 @@ import Testing
         let core = try CorePool { $0.vfs = fault_storage_name(storage) }
         let answer = Answer()
         func ask(writer: Bool) {
-            var checkout = mc_checkout(writer: writer, is_long: false, loose: true, timeout_ns: -1, label: nil, ticket: nil)
+            var checkout = mc_checkout(writer: writer, is_long: false, loose: true, timeout_ns: Int64(MC_WAIT_FOREVER), label: nil, ticket: nil)
             mc_pool_checkout_later(core.pool, &checkout, Answer.granted, Unmanaged.passUnretained(answer).toOpaque())
         }
         let writer = try core.checkOut(writer: true, loose: true)

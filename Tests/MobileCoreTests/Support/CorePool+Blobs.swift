@@ -7,7 +7,7 @@ extension CorePool {
     }
 
     func openWriter(_ unit: mc_blob_unit = MC_BLOB_BYTES, chunkSize: Int = 0) throws -> OpaquePointer {
-        var options = mc_blob_writer_options(unit: unit, length: -1, chunk_size: chunkSize, timeout_ns: -1)
+        var options = mc_blob_writer_options(unit: unit, length: -1, chunk_size: chunkSize, timeout_ns: Int64(MC_WAIT_FOREVER))
         var writer: OpaquePointer?
         try CoreError.check { mc_blob_writer_open(pool, &options, &writer, $0) }
         return writer!

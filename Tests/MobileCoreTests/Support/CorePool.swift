@@ -59,7 +59,8 @@ final class CorePool: @unchecked Sendable {  // the C pool may be used on any th
     }
 
     func checkOut(
-        writer: Bool = false, isLong: Bool = false, loose: Bool = false, timeout: Int64 = -1, label: String = "", ticket: OpaquePointer? = nil
+        writer: Bool = false, isLong: Bool = false, loose: Bool = false, timeout: Int64 = Int64(MC_WAIT_FOREVER), label: String = "",
+        ticket: OpaquePointer? = nil
     ) throws -> OpaquePointer {
         var connection: OpaquePointer?
         try label.withCString { label in

@@ -148,7 +148,7 @@ private final class BlobFile {
     }
 
     func openWriter(_ unit: mc_blob_unit = MC_BLOB_BYTES) throws -> OpaquePointer {
-        var options = mc_blob_writer_options(unit: unit, length: -1, chunk_size: 0, timeout_ns: -1)
+        var options = mc_blob_writer_options(unit: unit, length: -1, chunk_size: 0, timeout_ns: Int64(MC_WAIT_FOREVER))
         var writer: OpaquePointer?
         #expect(mc_blob_writer_open(pool, &options, &writer, nil) == MC_OK)
         return try #require(writer)
@@ -157,7 +157,7 @@ private final class BlobFile {
     func execute(_ sql: String) throws { try onWriter { mc_connection_exec($0, sql, sql.utf8.count, nil, nil) } }
 
     private func onWriter(_ body: (OpaquePointer) -> mc_status) throws {
-        var checkout = mc_checkout(writer: true, is_long: false, loose: false, timeout_ns: -1, label: nil, ticket: nil)
+        var checkout = mc_checkout(writer: true, is_long: false, loose: false, timeout_ns: Int64(MC_WAIT_FOREVER), label: nil, ticket: nil)
         var connection: OpaquePointer?
         #expect(mc_pool_checkout(pool, &checkout, &connection, nil) == MC_OK)
         #expect(body(try #require(connection)) == MC_OK)
