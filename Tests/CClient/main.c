@@ -120,10 +120,10 @@ static mc_status page_through(mc_pool *pool, int64_t *picture, mc_error *error)
     while (status == MC_OK && !at_end) {
         status = mc_row_page_fill(page, select, 2, 1 << 20, &at_end, error);
         for (size_t row = 0; status == MC_OK && row < page->row_count; row++) {
-            const mc_cell *const name = mc_row_page_cell(page, row, 1), *const credit = mc_row_page_cell(page, row, 2);
-            const mc_cell *const value = mc_row_page_cell(page, row, 3);
-            printf("customer %" PRId64 ": %.*s", mc_row_page_cell(page, row, 0)->value.integer, (int)name->length,
-                   (const char *)mc_row_page_bytes(page, name));
+            const mc_cell *const credit = mc_row_page_cell(page, row, 2), *const value = mc_row_page_cell(page, row, 3);
+            size_t length = 0;
+            const char *const name = mc_row_page_text(page, row, 1, &length);
+            printf("customer %" PRId64 ": %.*s", mc_row_page_cell(page, row, 0)->value.integer, (int)length, name);
             if (credit->type != MC_TYPE_NULL)
                 printf(", %" PRId64 ".%02d", credit->value.integer / 100, (int)(credit->value.integer % 100));
             printf("\n");

@@ -74,6 +74,18 @@ static inline const mc_cell *mc_row_page_cell(const mc_row_page *page, size_t ro
     return &page->cells[row * page->stride + column];
 }
 
+/// The text of a value and its bytes, as the database has them; NULL and 0 where the value is no text. An empty text is a pointer and the
+/// length 0. `row` and `column` as for `mc_row_page_cell`; valid until the page is filled again or freed.
+static inline const char *MC_NULLABLE mc_row_page_text(const mc_row_page *page, size_t row, size_t column, size_t *length)
+{
+    const mc_cell *const cell = mc_row_page_cell(page, row, column);
+    const bool is_text = cell->type == MC_TYPE_TEXT;
+    *length = is_text ? cell->length : 0;
+    if (*length > 0)
+        return (const char *)page->arena + cell->value.offset;
+    return is_text ? "" : NULL;
+}
+
 /// Where a text or blob lies: `cell->length` bytes, as the database has them (text need not be valid UTF-8 and may contain
 /// zero bytes). Valid until the page is filled again or freed.
 static inline const uint8_t *mc_row_page_bytes(const mc_row_page *page, const mc_cell *cell)

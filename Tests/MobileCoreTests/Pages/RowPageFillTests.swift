@@ -23,6 +23,12 @@ private final class Page {
 
     func integer(_ row: Int, _ column: Int) -> Int64 { mc_row_page_cell(page, row, column).pointee.value.integer }
 
+    func text(_ row: Int, _ column: Int) -> [UInt8]? {
+        var length = -1
+        let text = mc_row_page_text(page, row, column, &length)
+        return text.map { Array(UnsafeRawBufferPointer(start: $0, count: length)) }
+    }
+
     func bytes(_ row: Int, _ column: Int) -> [UInt8] {
         let cell = mc_row_page_cell(page, row, column)
         return Array(UnsafeBufferPointer(start: mc_row_page_bytes(page, cell), count: Int(cell.pointee.length)))
@@ -56,6 +62,8 @@ private let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 F
             #expect(page.bytes(0, 6).isEmpty)
             #expect(page.bytes(0, 7) == [0x61, 0, 0x62])
             #expect(page.bytes(0, 8) == [0x61, 0xFF, 0x62])
+            let texts = (0..<10).map { page.text(0, $0) }
+            #expect(texts == [nil, nil, nil, Array("text".utf8), nil, [], nil, [0x61, 0, 0x62], [0x61, 0xFF, 0x62], nil])
         }
     }
 
