@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench checklist fuzz simulate large-model soak sanitize sanitize-address sanitize-thread coverage docs format clean ready
+.PHONY: help demo test install bench checklist fuzz simulate large-model soak sanitize sanitize-address sanitize-thread coverage docs format clean ready
 
 export PATH := $(shell .ci/find-swift 2>/dev/null):$(PATH)
 
@@ -21,6 +21,31 @@ demo: ready ## build in release mode and show a whole offline-first application 
 
 test: ready ## run all tests
 	swift test --disable-xctest $(ARGS)
+
+# The core alone, for programs in C and C++: it takes a C compiler, and no Swift.
+PREFIX ?= /usr/local
+DESTDIR ?=
+CORE := CSupport/MobileCore
+CORE_OBJECTS := $(patsubst $(CORE)/%.c,.build/core/%.o,$(wildcard $(CORE)/*/*.c))
+
+.build/core/%.o: $(CORE)/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O2 -DNDEBUG -fPIC -MMD -MP $(CFLAGS) -I$(CORE) -I$(CORE)/include -c $< -o $@
+
+.build/core/libMobileCore.a: $(CORE_OBJECTS)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+-include $(CORE_OBJECTS:.o=.d)
+
+install: .build/core/libMobileCore.a ## install the C core as a static library with headers and a .pc file (PREFIX, default /usr/local; DESTDIR)
+	install -d '$(DESTDIR)$(PREFIX)/include/MobileCore' '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
+	install -m 644 $(CORE)/include/*.h '$(DESTDIR)$(PREFIX)/include/MobileCore'
+	install -m 644 $< '$(DESTDIR)$(PREFIX)/lib'
+	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/MobileCore' 'libdir=$${prefix}/lib' '' 'Name: MobileCore' \
+	    'Description: data in and out of SQLite: pool, import, export, pages, large values, JSON' 'Version: 1.0.0' \
+	    'Requires: sqlite3 zlib jansson >= 2.14' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lMobileCore -pthread' \
+	    > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/MobileCore.pc'
 
 bench: ready ## measure everything against its reference, in release mode
 	@swift build -c release --product Benchmarks --quiet

@@ -33,7 +33,7 @@ typedef enum mc_blob_unit {
 /// no pool in any process is writing a value; as long as one is, they stay, and the next call looks again. `connection` is the
 /// writer. Idempotent. Who is writing is told by locks of the empty file "NAME-lease" beside the database NAME, which is made
 /// when the first part of an unfinished value is stored. Fails with what writing and opening files fail with.
-mc_status mc_blob_prepare(mc_connection *connection, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_prepare(mc_connection *connection, mc_error *MC_NULLABLE error);
 
 /// What is known of a value.
 typedef struct mc_blob_description {
@@ -44,13 +44,14 @@ typedef struct mc_blob_description {
 } mc_blob_description;
 
 /// Looks a complete value up. Fails with MC_ERROR_NOT_FOUND, MC_ERROR_CORRUPT (the row contradicts itself), MC_ERROR_SQLITE.
-mc_status mc_blob_describe(mc_connection *connection, int64_t value, mc_blob_description *description, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_describe(mc_connection *connection, int64_t value, mc_blob_description *description,
+                                       mc_error *MC_NULLABLE error);
 
 /// Bytes of a chunk that fills whole pages of the database, about 64 KB or 4 pages, whichever is more.
 size_t mc_blob_chunk_size(mc_connection *connection, mc_blob_unit unit);
 
 /// Makes values unreadable, for good when the transaction commits. Values that do not exist are passed over.
-mc_status mc_blob_drop(mc_connection *connection, const int64_t *values, size_t count, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_drop(mc_connection *connection, const int64_t *values, size_t count, mc_error *MC_NULLABLE error);
 
 /// A column that holds ids of large values.
 typedef struct mc_blob_reference {
@@ -60,26 +61,28 @@ typedef struct mc_blob_reference {
 
 /// Drops every complete value that is not pinned and that no column refers to. `*dropped` (may be NULL) counts them.
 /// Costs one pass over the columns.
-mc_status mc_blob_drop_unreferenced(mc_connection *connection, const mc_blob_reference *MC_NULLABLE references, size_t count,
-                                    int64_t *MC_NULLABLE dropped, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_drop_unreferenced(mc_connection *connection, const mc_blob_reference *MC_NULLABLE references, size_t count,
+                                                int64_t *MC_NULLABLE dropped, mc_error *MC_NULLABLE error);
 
 /// Whether values were dropped since the connection was checked out, so that collecting is worth while.
 bool mc_blob_has_dropped(const mc_connection *connection);
 
 /// Frees the space of dropped values that are not pinned, in short transactions of the writer of at most 64 chunks each.
 /// `*removed` (may be NULL) counts the values that are gone. Without the tables there is nothing to do.
-mc_status mc_blob_collect(mc_pool *pool, int64_t *MC_NULLABLE removed, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_collect(mc_pool *pool, int64_t *MC_NULLABLE removed, mc_error *MC_NULLABLE error);
 
 /// Copies the file `path` into the writer, or the value from its beginning to the file `path`, which it replaces when all of it
 /// has been written (beside it meanwhile: `path` with ".part"). `*bytes` (may be NULL) counts them.
 /// Fail with MC_ERROR_NOT_FOUND (no such file), MC_ERROR_IO, and as writing and reading the value do.
 struct mc_blob_writer;
 struct mc_blob_reader;
-mc_status mc_blob_copy_from_file(struct mc_blob_writer *writer, const char *path, int64_t *MC_NULLABLE bytes, mc_error *MC_NULLABLE error);
-mc_status mc_blob_copy_to_file(struct mc_blob_reader *reader, const char *path, int64_t *MC_NULLABLE bytes, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_copy_from_file(struct mc_blob_writer *writer, const char *path, int64_t *MC_NULLABLE bytes,
+                                             mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_copy_to_file(struct mc_blob_reader *reader, const char *path, int64_t *MC_NULLABLE bytes,
+                                           mc_error *MC_NULLABLE error);
 
 /// Pins a value once more, or takes one pin away. Pinning fails with MC_ERROR_NO_MEMORY.
-mc_status mc_blob_pin(mc_pool *pool, int64_t value, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_pin(mc_pool *pool, int64_t value, mc_error *MC_NULLABLE error);
 void mc_blob_unpin(mc_pool *pool, int64_t value);
 
 MC_NONNULL_END

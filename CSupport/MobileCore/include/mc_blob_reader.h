@@ -23,7 +23,8 @@ typedef struct mc_blob_reader mc_blob_reader;
 
 /// Opens a complete value at its beginning. On success `*out` goes to `mc_blob_reader_free`; `pool` is borrowed and must
 /// outlive the reader. Fails with MC_ERROR_NOT_FOUND, MC_ERROR_CORRUPT, MC_ERROR_NO_MEMORY, and what a check-out fails with.
-mc_status mc_blob_reader_open(mc_pool *pool, int64_t value, mc_blob_reader *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_reader_open(mc_pool *pool, int64_t value, mc_blob_reader *MC_NULLABLE *MC_NONNULL out,
+                                          mc_error *MC_NULLABLE error);
 
 /// What the value is.
 mc_blob_description mc_blob_reader_description(const mc_blob_reader *reader);
@@ -32,12 +33,13 @@ mc_blob_description mc_blob_reader_description(const mc_blob_reader *reader);
 int64_t mc_blob_reader_position(const mc_blob_reader *reader);
 
 /// Goes to a position from 0 to the length, in units. Fails with MC_ERROR_MISUSE (beyond), MC_ERROR_CORRUPT.
-mc_status mc_blob_reader_seek(mc_blob_reader *reader, int64_t position, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_reader_seek(mc_blob_reader *reader, int64_t position, mc_error *MC_NULLABLE error);
 
 /// Copies up to `capacity` bytes to `buffer`. `*length` is how many: fewer only at the end of the value, 0 behind it.
 /// Of a text it may end within a character. On failure the position is as before.
 /// Fails with MC_ERROR_CORRUPT (a chunk is missing or too short), MC_ERROR_NOT_FOUND (another process removed the value).
-mc_status mc_blob_reader_read(mc_blob_reader *reader, void *buffer, size_t capacity, size_t *length, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_reader_read(mc_blob_reader *reader, void *buffer, size_t capacity, size_t *length,
+                                          mc_error *MC_NULLABLE error);
 
 /// The same as a source for streams: `context` is the reader; returns how many bytes it gave, 0 at the end of the value, or SIZE_MAX:
 /// what went wrong is kept for `mc_blob_reader_failure`.
@@ -48,8 +50,8 @@ const mc_error *mc_blob_reader_failure(const mc_blob_reader *reader);
 
 /// Copies up to `max_units` whole characters of a text, as many as fit; `*units` and `*length` (bytes) are 0 at the end.
 /// `capacity` is at least 4. Fails as reading bytes does, and with MC_ERROR_MISUSE (a value of bytes).
-mc_status mc_blob_reader_read_text(mc_blob_reader *reader, int64_t max_units, char *buffer, size_t capacity, size_t *length, int64_t *units,
-                                   mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_reader_read_text(mc_blob_reader *reader, int64_t max_units, char *buffer, size_t capacity, size_t *length,
+                                               int64_t *units, mc_error *MC_NULLABLE error);
 
 /// Frees the reader and takes its pin away. NULL is allowed.
 void mc_blob_reader_free(mc_blob_reader *MC_NULLABLE reader);

@@ -31,18 +31,19 @@ typedef struct mc_blob_writer_options {
 /// Opens a writer; the database is not touched before there is a buffer to write. On success `*out` goes to
 /// `mc_blob_writer_free`. `pool` is borrowed and must outlive the writer; its tables exist (`mc_blob_prepare`).
 /// Fails with MC_ERROR_MISUSE, MC_ERROR_NO_MEMORY, and what a check-out of a reader fails with.
-mc_status mc_blob_writer_open(mc_pool *pool, const mc_blob_writer_options *options, mc_blob_writer *MC_NULLABLE *MC_NONNULL out,
-                              mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_writer_open(mc_pool *pool, const mc_blob_writer_options *options, mc_blob_writer *MC_NULLABLE *MC_NONNULL out,
+                                          mc_error *MC_NULLABLE error);
 
 /// Appends bytes; pieces of text may be cut anywhere, also within a character.
 /// Fails with MC_ERROR_TYPE (not UTF-8: `byte_offset` is where), MC_ERROR_OVER_LENGTH, MC_ERROR_LIMIT (2^24 chunks),
 /// MC_ERROR_NOT_FOUND (what was written so far has been rolled back with the caller's transaction), MC_ERROR_TIMEOUT, MC_ERROR_CLOSED,
 /// MC_ERROR_FULL, MC_ERROR_SQLITE.
-mc_status mc_blob_writer_write(mc_blob_writer *writer, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_writer_write(mc_blob_writer *writer, const void *MC_NULLABLE bytes, size_t length,
+                                           mc_error *MC_NULLABLE error);
 
 /// The same at a position in units, for which a value that can only grow allows its end: else MC_ERROR_APPEND_ONLY.
-mc_status mc_blob_writer_write_at(mc_blob_writer *writer, int64_t position, const void *MC_NULLABLE bytes, size_t length,
-                                  mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_writer_write_at(mc_blob_writer *writer, int64_t position, const void *MC_NULLABLE bytes, size_t length,
+                                              mc_error *MC_NULLABLE error);
 
 /// The same as a sink for streams: `context` is the writer; returns whether it took the bytes. What went wrong is kept for
 /// `mc_blob_writer_failure`.
@@ -52,12 +53,12 @@ bool mc_blob_writer_sink(void *context, const void *MC_NULLABLE bytes, size_t le
 const mc_error *mc_blob_writer_failure(const mc_blob_writer *writer);
 
 /// Writes the buffer to the database.
-mc_status mc_blob_writer_flush(mc_blob_writer *writer, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_writer_flush(mc_blob_writer *writer, mc_error *MC_NULLABLE error);
 
 /// Writes what is left and makes the value complete in the same transaction. `*value` is its id, pinned: give it to
 /// `mc_blob_unpin` when a row refers to it.
 /// Fails as write does, and with MC_ERROR_TRUNCATED (shorter than announced), MC_ERROR_TYPE (the text ends within a character).
-mc_status mc_blob_writer_finish(mc_blob_writer *writer, int64_t *value, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_blob_writer_finish(mc_blob_writer *writer, int64_t *value, mc_error *MC_NULLABLE error);
 
 /// Units and bytes written so far.
 int64_t mc_blob_writer_length(const mc_blob_writer *writer);

@@ -51,8 +51,8 @@ typedef struct mc_observation {
 /// Observes from the next check-out of the writer on. Who reads now and observes from now on misses nothing: a transaction that is under
 /// way is told as one that may have changed any table. On success `*out` goes to `mc_pool_unobserve`, before the pool is freed. Any thread.
 /// Fails with MC_ERROR_NO_MEMORY.
-mc_status mc_pool_observe(mc_pool *pool, const mc_observation *observation, mc_observer *MC_NULLABLE *MC_NONNULL out,
-                          mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_pool_observe(mc_pool *pool, const mc_observation *observation, mc_observer *MC_NULLABLE *MC_NONNULL out,
+                                      mc_error *MC_NULLABLE error);
 
 /// Ends it. Afterwards it is not called any more: a call on another thread is waited for, one on this thread is the last.
 /// NULL is allowed.

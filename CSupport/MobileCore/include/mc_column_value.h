@@ -24,19 +24,20 @@ typedef struct mc_column_value mc_column_value;
 /// On success `*out` goes to `mc_column_value_free`; on failure it is NULL. `db` is borrowed and must outlive it.
 /// Fails with MC_ERROR_NOT_FOUND (no such row), MC_ERROR_SQLITE (no such table or column, a view, a table without rowid, a value that is
 /// neither BLOB nor TEXT), MC_ERROR_NO_MEMORY.
-mc_status mc_column_value_open(struct sqlite3 *db, const char *table, const char *column, int64_t rowid,
-                               mc_column_value *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_column_value_open(struct sqlite3 *db, const char *table, const char *column, int64_t rowid,
+                                           mc_column_value *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// Goes to the value of the same column in another row, which is much cheaper than opening it.
 /// Fails as open does; the value can then only be moved again or freed.
-mc_status mc_column_value_move(mc_column_value *value, int64_t rowid, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_column_value_move(mc_column_value *value, int64_t rowid, mc_error *MC_NULLABLE error);
 
 /// Bytes of the value.
 int64_t mc_column_value_length(const mc_column_value *value);
 
 /// Copies `length` bytes from `offset`; both together lie within the value.
 /// Fails with MC_ERROR_MISUSE (beyond the value), MC_ERROR_SQLITE (the row was changed meanwhile).
-mc_status mc_column_value_read(mc_column_value *value, int64_t offset, void *buffer, size_t length, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_column_value_read(mc_column_value *value, int64_t offset, void *buffer, size_t length,
+                                           mc_error *MC_NULLABLE error);
 
 /// Frees what reads the value. NULL is allowed.
 void mc_column_value_free(mc_column_value *MC_NULLABLE value);

@@ -55,38 +55,40 @@ typedef struct mc_cursor mc_cursor;
 
 /// Makes a cursor before the first row. The query is copied. On success `*out` goes to `mc_cursor_free`; on failure it is NULL.
 /// Fails with MC_ERROR_MISUSE (no columns, no order, too many of either), MC_ERROR_NO_MEMORY.
-mc_status mc_cursor_create(const mc_cursor_query *query, mc_cursor *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_cursor_create(const mc_cursor_query *query, mc_cursor *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// NULL is allowed.
 void mc_cursor_free(mc_cursor *MC_NULLABLE cursor);
 
 /// Sets the values of the parameters ?1, ?2 and so on, in place of all earlier ones; text and bytes are copied.
 /// Fails with MC_ERROR_NO_MEMORY: there are no values then.
-mc_status mc_cursor_set_values(mc_cursor *cursor, const mc_value *MC_NULLABLE values, size_t count, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_cursor_set_values(mc_cursor *cursor, const mc_value *MC_NULLABLE values, size_t count,
+                                           mc_error *MC_NULLABLE error);
 
 /// Fills the page with the rows behind the cursor's page, up to `max_rows` (at least 1) or until it holds `max_bytes`, and makes it the
 /// cursor's page. `*at_end` tells whether there is no row behind it. An empty page is the end: the cursor then stands behind the last
 /// row. On failure the page is empty, and the cursor is where it was.
 /// Fails with MC_ERROR_MISUSE (a page of no rows, no such parameter), MC_ERROR_SQLITE (SQLite's reason, such as a wrong column), and as
 /// `mc_statement_step` does.
-mc_status mc_cursor_next(mc_cursor *cursor, mc_connection *connection, mc_row_page *page, size_t max_rows, size_t max_bytes, bool *at_end,
-                         mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_cursor_next(mc_cursor *cursor, mc_connection *connection, mc_row_page *page, size_t max_rows, size_t max_bytes,
+                                     bool *at_end, mc_error *MC_NULLABLE error);
 
 /// The same for the rows before the cursor's page, in the query's order; `*at_end` tells whether there is no row before them. An empty
 /// page is the beginning: the cursor then stands before the first row.
-mc_status mc_cursor_previous(mc_cursor *cursor, mc_connection *connection, mc_row_page *page, size_t max_rows, size_t max_bytes,
-                             bool *at_end, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_cursor_previous(mc_cursor *cursor, mc_connection *connection, mc_row_page *page, size_t max_rows, size_t max_bytes,
+                                         bool *at_end, mc_error *MC_NULLABLE error);
 
 /// Goes over the next `count` rows, at a cost that grows with `count`. `*skipped` is their number, less than `count` only at the end.
 /// Fails as `mc_cursor_next` does.
-mc_status mc_cursor_skip(mc_cursor *cursor, mc_connection *connection, int64_t count, int64_t *skipped, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_cursor_skip(mc_cursor *cursor, mc_connection *connection, int64_t count, int64_t *skipped,
+                                     mc_error *MC_NULLABLE error);
 
 /// Goes before the first row, or behind the last one.
 void mc_cursor_rewind(mc_cursor *cursor, bool to_end);
 
 /// Goes to where a row with these values of the order's terms is or would be: the next page is behind it, the previous one before it.
 /// Fails with MC_ERROR_MISUSE (another number of values than terms), MC_ERROR_NO_MEMORY: the cursor is where it was.
-mc_status mc_cursor_seek(mc_cursor *cursor, const mc_value *values, size_t count, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_cursor_seek(mc_cursor *cursor, const mc_value *values, size_t count, mc_error *MC_NULLABLE error);
 
 /// The value of the order's term `term` in the last row (`last`) or the first one of the cursor's page, for `mc_cursor_seek` at another
 /// time. False where the cursor has no page, and for a term that does not exist. Valid until the cursor is used again.

@@ -21,6 +21,20 @@
 #define MC_NONNULL_END
 #endif
 
+/// What a function returns is a status, or the only way to what it has made: a caller that does not look at it is warned.
+#if defined(__GNUC__)
+#define MC_MUST_USE __attribute__((warn_unused_result))
+#else
+#define MC_MUST_USE
+#endif
+
+/// A layout that Swift reads as well is checked by every compiler that sees it.
+#ifdef __cplusplus
+#define MC_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define MC_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

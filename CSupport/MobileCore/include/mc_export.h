@@ -62,14 +62,14 @@ typedef struct mc_export mc_export;
 /// `mc_export_free`; on failure it is NULL.
 /// Fails with MC_ERROR_MISUSE (a statement without columns, another number of rules, two columns of one name in objects, a level
 /// out of its range, large values in line without a pool), MC_ERROR_NO_MEMORY.
-mc_status mc_export_open(struct sqlite3_stmt *statement, const mc_export_options *options, mc_export *MC_NULLABLE *MC_NONNULL out,
-                         mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_export_open(struct sqlite3_stmt *statement, const mc_export_options *options,
+                                     mc_export *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// Writes the next bytes to `buffer`; `*length` is their number: `capacity` until the last piece, and 0 behind it.
 /// Fails with MC_ERROR_CORRUPT (a text that is not UTF-8; `row` is set), MC_ERROR_TYPE (a value that its column's type cannot
 /// write, an infinity), MC_ERROR_NO_MEMORY, as SQLite does, and as reading a large value does. After a failure every read fails with
 /// MC_ERROR_MISUSE.
-mc_status mc_export_read(mc_export *rows, void *buffer, size_t capacity, size_t *length, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_export_read(mc_export *rows, void *buffer, size_t capacity, size_t *length, mc_error *MC_NULLABLE error);
 
 /// Rows written so far.
 int64_t mc_export_rows(const mc_export *rows);

@@ -12,8 +12,8 @@
 ///
 ///     {"customer":[[1,"Harbour Foods"],[2,"Mill & Sons"]], "customer.deleted":[[3]], "order":[...]}
 ///
-/// All or nothing, unless commits are asked for: an import opens a savepoint, and releases it at `mc_import_finish`. An error, or freeing it
-/// before finish, rolls it back; what the surrounding transaction did before stays. Without a transaction the savepoint is one.
+/// All or nothing, unless commits are asked for: an import opens a savepoint, and releases it at `mc_import_finish`. An error, or freeing
+/// it before finish, rolls it back; what the surrounding transaction did before stays. Without a transaction the savepoint is one.
 ///
 /// Pending protection: rows whose key has a row in the table of original states are not written to the target; their values go
 /// to that table instead. The pending keys are read when the import opens, and must not change while it runs. Where a table holds
@@ -152,14 +152,14 @@ typedef struct mc_import mc_import;
 /// Opens an import on a connection, which is borrowed and must outlive it. On success `*out` is owned by the caller, who gives
 /// it to `mc_import_free`; on failure it is NULL and the database is as it was.
 /// Fails with MC_ERROR_MISUSE (options out of range), MC_ERROR_SQLITE (no such table, column or unique key) and as SQLite does.
-mc_status mc_import_open(struct sqlite3 *db, const mc_import_options *options, mc_import *MC_NULLABLE *MC_NONNULL out,
-                         mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_import_open(struct sqlite3 *db, const mc_import_options *options, mc_import *MC_NULLABLE *MC_NONNULL out,
+                                     mc_error *MC_NULLABLE error);
 
 /// Takes the next bytes, which must stay in place during the call only. After a failure the import is rolled back.
 /// Fails as `mc_rows_push` does, with MC_ERROR_CONSTRAINT and other failures of SQLite (`row` is the row it refused),
 /// MC_ERROR_COMPRESSION (damaged; `byte_offset` counts deflated bytes), MC_ERROR_LIMIT (inflated too much),
 /// MC_ERROR_INTERRUPTED (cancelled by `progress` or sqlite3_interrupt).
-mc_status mc_import_push(mc_import *import, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_import_push(mc_import *import, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
 
 /// The same as a sink for streams: `context` is the import; returns whether it took the bytes. What went wrong is kept for
 /// `mc_import_failure`.
@@ -169,7 +169,7 @@ bool mc_import_sink(void *context, const void *MC_NULLABLE bytes, size_t length)
 const mc_error *mc_import_failure(const mc_import *import);
 
 /// Completes the import: the input ends here. Fails as push does, and with MC_ERROR_TRUNCATED.
-mc_status mc_import_finish(mc_import *import, mc_import_counts *MC_NULLABLE counts, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_import_finish(mc_import *import, mc_import_counts *MC_NULLABLE counts, mc_error *MC_NULLABLE error);
 
 /// How far the import has come.
 mc_import_counts mc_import_progress_counts(const mc_import *import);

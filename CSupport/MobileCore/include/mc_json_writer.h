@@ -35,36 +35,36 @@ typedef struct mc_json_writer mc_json_writer;
 
 /// Opens a writer. `options` may be NULL. On success `*out` goes to `mc_json_writer_free`; on failure it is NULL.
 /// Fails with MC_ERROR_MISUSE (a depth out of its range), MC_ERROR_NO_MEMORY.
-mc_status mc_json_writer_open(const mc_json_writer_options *MC_NULLABLE options, mc_json_writer *MC_NULLABLE *MC_NONNULL out,
-                              mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_json_writer_open(const mc_json_writer_options *MC_NULLABLE options, mc_json_writer *MC_NULLABLE *MC_NONNULL out,
+                                          mc_error *MC_NULLABLE error);
 
 /// The functions below write one piece each. They fail with MC_ERROR_MISUSE (a piece that cannot stand there), MC_ERROR_LIMIT (beyond
 /// maximum or depth), MC_ERROR_NO_MEMORY and as the sink does; the others as said.
-mc_status mc_json_write_begin_object(mc_json_writer *writer, mc_error *MC_NULLABLE error);
-mc_status mc_json_write_begin_array(mc_json_writer *writer, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_json_write_begin_object(mc_json_writer *writer, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_json_write_begin_array(mc_json_writer *writer, mc_error *MC_NULLABLE error);
 /// Ends the innermost object or array; in an object a key without a value is MC_ERROR_MISUSE.
-mc_status mc_json_write_end(mc_json_writer *writer, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_json_write_end(mc_json_writer *writer, mc_error *MC_NULLABLE error);
 /// The key of the next member. MC_ERROR_CORRUPT: not UTF-8, for strings likewise.
-mc_status mc_json_write_key(mc_json_writer *writer, const char *key, size_t length, mc_error *MC_NULLABLE error);
-mc_status mc_json_write_string(mc_json_writer *writer, const char *text, size_t length, mc_error *MC_NULLABLE error);
-mc_status mc_json_write_integer(mc_json_writer *writer, int64_t value, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_json_write_key(mc_json_writer *writer, const char *key, size_t length, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_json_write_string(mc_json_writer *writer, const char *text, size_t length, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_json_write_integer(mc_json_writer *writer, int64_t value, mc_error *MC_NULLABLE error);
 /// MC_ERROR_TYPE: an infinity, or not a number.
-mc_status mc_json_write_double(mc_json_writer *writer, double value, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_json_write_double(mc_json_writer *writer, double value, mc_error *MC_NULLABLE error);
 /// A number as it is written. MC_ERROR_TYPE: it is not one JSON number and nothing else.
-mc_status mc_json_write_number(mc_json_writer *writer, const char *text, size_t length, mc_error *MC_NULLABLE error);
-mc_status mc_json_write_boolean(mc_json_writer *writer, bool value, mc_error *MC_NULLABLE error);
-mc_status mc_json_write_null(mc_json_writer *writer, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_json_write_number(mc_json_writer *writer, const char *text, size_t length, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_json_write_boolean(mc_json_writer *writer, bool value, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_json_write_null(mc_json_writer *writer, mc_error *MC_NULLABLE error);
 /// A value of a message, with all that is in it.
 /// `node` is a number among the nodes of the message.
-mc_status mc_json_write_node(mc_json_writer *writer, const mc_message *message, uint32_t node, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_json_write_node(mc_json_writer *writer, const mc_message *message, uint32_t node, mc_error *MC_NULLABLE error);
 /// An array with an array for each row of a page. `columns` are the rules of the page's columns as in an export (mc_export.h), as
 /// many as the page has; NULL: by what the values are. MC_ERROR_CORRUPT, MC_ERROR_TYPE: `row` of the error is the row's number from 1.
-mc_status mc_json_write_rows(mc_json_writer *writer, const mc_row_page *page, const mc_column *MC_NULLABLE columns,
-                             mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_json_write_rows(mc_json_writer *writer, const mc_row_page *page, const mc_column *MC_NULLABLE columns,
+                                         mc_error *MC_NULLABLE error);
 
 /// Says that the text is complete, and hands what is left to the sink. Fails with MC_ERROR_MISUSE where something is open or nothing
 /// was written.
-mc_status mc_json_writer_finish(mc_json_writer *writer, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_json_writer_finish(mc_json_writer *writer, mc_error *MC_NULLABLE error);
 
 /// The text so far without a sink, not NUL-terminated; valid until the writer is used again. NULL and 0 with a sink.
 const uint8_t *MC_NULLABLE mc_json_writer_text(const mc_json_writer *writer, size_t *length);

@@ -52,9 +52,9 @@ typedef struct mc_json_node {
 /// Only the text has the number's value.
 enum { MC_JSON_PLACES_UNKNOWN = 255 };
 
-_Static_assert(sizeof(mc_json_node) == 32 && offsetof(mc_json_node, integer) == 8 && offsetof(mc_json_node, length) == 16
-                   && offsetof(mc_json_node, end) == 20 && offsetof(mc_json_node, kind) == 28,
-               "Swift reads nodes by these offsets");
+MC_STATIC_ASSERT(sizeof(mc_json_node) == 32 && offsetof(mc_json_node, integer) == 8 && offsetof(mc_json_node, length) == 16
+                     && offsetof(mc_json_node, end) == 20 && offsetof(mc_json_node, kind) == 28,
+                 "Swift reads nodes by these offsets");
 
 /// The deepest nesting that can be asked for.
 enum { MC_JSON_DEPTH_LIMIT = 1024 };
@@ -76,12 +76,12 @@ typedef struct mc_message_options {
 /// On success `*out` is a message that the caller gives to `mc_message_free`; on failure it is NULL.
 /// Fails with MC_ERROR_JSON (`byte_offset`: the first byte that cannot be), MC_ERROR_TRUNCATED (the text ended in the middle),
 /// MC_ERROR_LIMIT (too deep, too long), MC_ERROR_NO_MEMORY, MC_ERROR_MISUSE (an option out of its range).
-mc_status mc_message_read(const void *bytes, size_t length, const mc_message_options *MC_NULLABLE options,
-                          mc_message *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_message_read(const void *bytes, size_t length, const mc_message_options *MC_NULLABLE options,
+                                      mc_message *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// The same with a depth alone.
-mc_status mc_message_parse(const void *bytes, size_t length, unsigned depth, mc_message *MC_NULLABLE *MC_NONNULL out,
-                           mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_message_parse(const void *bytes, size_t length, unsigned depth, mc_message *MC_NULLABLE *MC_NONNULL out,
+                                       mc_error *MC_NULLABLE error);
 
 /// The nodes; the first one is the root. They belong to the message.
 const mc_json_node *mc_message_nodes(const mc_message *message, size_t *count);
@@ -99,8 +99,8 @@ struct json_t;
 /// integers, other numbers become the nearest double. Of equal keys the last one stays.
 /// Fails with MC_ERROR_LIMIT (a number beyond the largest double; `byte_offset` is where), MC_ERROR_MISUSE (no such node),
 /// MC_ERROR_NO_MEMORY (jansson allocates by itself, or refuses).
-mc_status mc_message_tree(const mc_message *message, uint32_t node, struct json_t *MC_NULLABLE *MC_NONNULL out,
-                          mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_message_tree(const mc_message *message, uint32_t node, struct json_t *MC_NULLABLE *MC_NONNULL out,
+                                      mc_error *MC_NULLABLE error);
 
 /// Frees a message; NULL is allowed.
 void mc_message_free(mc_message *MC_NULLABLE message);

@@ -20,7 +20,8 @@ typedef struct mc_page_select mc_page_select;
 
 /// Puts a query into words. The query is copied. On success `*out` goes to `mc_page_select_free`; on failure it is NULL.
 /// Fails as `mc_cursor_create` does.
-mc_status mc_page_select_create(const mc_cursor_query *query, mc_page_select *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_page_select_create(const mc_cursor_query *query, mc_page_select *MC_NULLABLE *MC_NONNULL out,
+                                            mc_error *MC_NULLABLE error);
 
 /// NULL is allowed.
 void mc_page_select_free(mc_page_select *MC_NULLABLE select);
@@ -30,8 +31,9 @@ void mc_page_select_free(mc_page_select *MC_NULLABLE select);
 /// statement afterwards, so that outside of a transaction its snapshot has ended. On failure the page is empty.
 /// Fails with MC_ERROR_MISUSE (a page of no rows, no such parameter), MC_ERROR_SQLITE (SQLite's reason, such as a wrong column), and as
 /// `mc_statement_step` does.
-mc_status mc_page_select_fill(const mc_page_select *select, mc_connection *connection, const mc_value *MC_NULLABLE values, size_t count,
-                              mc_row_page *page, size_t max_rows, size_t max_bytes, bool *at_end, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_page_select_fill(const mc_page_select *select, mc_connection *connection, const mc_value *MC_NULLABLE values,
+                                          size_t count, mc_row_page *page, size_t max_rows, size_t max_bytes, bool *at_end,
+                                          mc_error *MC_NULLABLE error);
 
 MC_NONNULL_END
 #ifdef __cplusplus

@@ -101,12 +101,13 @@ mc_pool_options mc_pool_default_options(void);
 /// On success `*out` is a pool that the caller owns and gives to `mc_pool_free`; on failure it is NULL and no file was made.
 /// Fails with MC_ERROR_MISUSE (an option out of its range: the message names it), MC_ERROR_NOT_FOUND (no such file),
 /// MC_ERROR_CORRUPT (not a database), MC_ERROR_TIMEOUT (another process keeps it locked), MC_ERROR_NO_MEMORY, MC_ERROR_SQLITE.
-mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool *MC_NULLABLE *MC_NONNULL out,
+                                   mc_error *MC_NULLABLE error);
 
 /// Lets nobody in any more (callers that wait get MC_ERROR_CLOSED at once), waits for those who are in, and closes every
 /// connection. Afterwards every check-out fails with MC_ERROR_CLOSED; closing again has no effect.
 /// Fails with MC_ERROR_MISUSE, and closes nothing, on a thread that holds a connection.
-mc_status mc_pool_close(mc_pool *pool, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_pool_close(mc_pool *pool, mc_error *MC_NULLABLE error);
 
 /// Closes the pool if it is open, and frees it: nobody may hold a connection, wait for one, or use the pool afterwards.
 /// NULL is allowed.
@@ -149,8 +150,8 @@ typedef struct mc_checkout {
 /// Fails with MC_ERROR_TIMEOUT (the message names who holds what), MC_ERROR_INTERRUPTED, MC_ERROR_CLOSED,
 /// MC_ERROR_READ_ONLY (the writer of a read-only pool), MC_ERROR_MISUSE (a ticket in use, a timeout that is none), MC_ERROR_NO_MEMORY, and
 /// what opening a reader fails with.
-mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connection *MC_NULLABLE *MC_NONNULL out,
-                           mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connection *MC_NULLABLE *MC_NONNULL out,
+                                       mc_error *MC_NULLABLE error);
 
 /// Called once with the connection, or with NULL and the reason. Keep it short: hand over to another thread.
 typedef void (*mc_granted)(void *MC_NULLABLE context, mc_connection *MC_NULLABLE connection, const mc_error *MC_NULLABLE error);
@@ -169,7 +170,7 @@ void mc_connection_adopt(mc_connection *connection);
 void mc_pool_return(mc_pool *pool, mc_connection *connection);
 
 /// A ticket names one check-out at a time. On success `*out` goes to `mc_ticket_free`. Fails with MC_ERROR_NO_MEMORY.
-mc_status mc_ticket_create(mc_ticket *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_ticket_create(mc_ticket *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// Frees a ticket whose check-out has failed or whose connection was returned. NULL is allowed.
 void mc_ticket_free(mc_ticket *MC_NULLABLE ticket);

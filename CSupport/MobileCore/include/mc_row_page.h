@@ -28,8 +28,8 @@ typedef struct mc_cell {
     } value;
 } mc_cell;
 
-_Static_assert(sizeof(mc_cell) == 16 && offsetof(mc_cell, length) == 4 && offsetof(mc_cell, value) == 8,
-               "Swift reads cells by these offsets");
+MC_STATIC_ASSERT(sizeof(mc_cell) == 16 && offsetof(mc_cell, length) == 4 && offsetof(mc_cell, value) == 8,
+                 "Swift reads cells by these offsets");
 
 /// Read the first five fields, through the functions below; the others belong to the page.
 typedef struct mc_row_page {
@@ -44,7 +44,7 @@ typedef struct mc_row_page {
 } mc_row_page;
 
 /// An empty page without memory. On success `*out` goes to `mc_row_page_free`. Fails with MC_ERROR_NO_MEMORY.
-mc_status mc_row_page_create(mc_row_page *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_row_page_create(mc_row_page *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// NULL is allowed.
 void mc_row_page_free(mc_row_page *MC_NULLABLE page);
@@ -54,13 +54,13 @@ void mc_row_page_free(mc_row_page *MC_NULLABLE page);
 /// no row left; it is then reset. On failure the page is empty and the statement reset.
 /// Pages by key are filled faster by a cursor (mc_cursor.h), which may let SQLite itself fill them.
 /// Fails with what stepping fails with, and MC_ERROR_NO_MEMORY.
-mc_status mc_row_page_fill(mc_row_page *page, mc_statement *statement, size_t max_rows, size_t max_bytes, bool *at_end,
-                           mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_row_page_fill(mc_row_page *page, mc_statement *statement, size_t max_rows, size_t max_bytes, bool *at_end,
+                                       mc_error *MC_NULLABLE error);
 
 /// Binds a value of the page to a parameter: continues a query behind the last row of its previous page (keyset paging).
 /// Fails with MC_ERROR_MISUSE (no such row, column or parameter) and as the bind functions do.
-mc_status mc_row_page_bind(const mc_row_page *page, size_t row, size_t column, mc_statement *statement, int index,
-                           mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_row_page_bind(const mc_row_page *page, size_t row, size_t column, mc_statement *statement, int index,
+                                       mc_error *MC_NULLABLE error);
 
 /// Memory held, in bytes.
 static inline size_t mc_row_page_memory(const mc_row_page *page)

@@ -138,20 +138,20 @@ typedef struct mc_rows mc_rows;
 
 /// Makes a scanner. On success `*out` is owned by the caller, who gives it to `mc_rows_free`; on failure it is NULL.
 /// Fails with MC_ERROR_MISUSE (no columns, two columns or members of one name, a number out of its range), MC_ERROR_NO_MEMORY.
-mc_status mc_rows_open(const mc_rows_options *options, mc_rows *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_rows_open(const mc_rows_options *options, mc_rows *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// Scans the next bytes of the input, which must stay in place during the call only.
 /// Fails with MC_ERROR_JSON (what is not JSON, or no rows; `byte_offset` is the first byte that cannot be),
 /// MC_ERROR_TYPE (a value that does not fit its column, an unknown column or member, too few or too many values), MC_ERROR_LIMIT (a row
 /// too long or too deep), MC_ERROR_NO_MEMORY, MC_ERROR_MISUSE (after finish or an error), and as the sink does.
-mc_status mc_rows_push(mc_rows *rows, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_rows_push(mc_rows *rows, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
 
 /// Looks at what was kept of the input because more was expected. For those who know that what follows is damaged or missing: what is wrong
 /// before is told first. Only `mc_rows_free` may come behind it. Fails as push does, never for a row that is not complete.
-mc_status mc_rows_settle(mc_rows *rows, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_rows_settle(mc_rows *rows, mc_error *MC_NULLABLE error);
 
 /// Says that the input is complete. Fails as push does, and with MC_ERROR_TRUNCATED where the input ended in the middle.
-mc_status mc_rows_finish(mc_rows *rows, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_rows_finish(mc_rows *rows, mc_error *MC_NULLABLE error);
 
 /// Rows handed to the sink so far.
 int64_t mc_rows_count(const mc_rows *rows);

@@ -31,26 +31,26 @@ int mc_connection_depth(const mc_connection *connection);
 
 /// Opens a transaction: of the writer BEGIN IMMEDIATE, which waits for writers of other processes, of a reader BEGIN
 /// (its snapshot is that of its first statement). Fails with MC_ERROR_TIMEOUT, MC_ERROR_INTERRUPTED, MC_ERROR_SQLITE.
-mc_status mc_connection_begin(mc_connection *connection, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_connection_begin(mc_connection *connection, mc_error *MC_NULLABLE error);
 
 /// Commits. On failure the transaction has been rolled back. Fails with MC_ERROR_MISUSE when there is none: SQLite ended it
 /// by itself after an earlier error, or somebody else did; and with everything that writing fails with.
-mc_status mc_connection_commit(mc_connection *connection, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_connection_commit(mc_connection *connection, mc_error *MC_NULLABLE error);
 
 /// Rolls back if there is a transaction. Statements in use are reset. Cannot fail.
 void mc_connection_rollback(mc_connection *connection);
 
 /// A savepoint within the transaction. They nest; each is ended by one of the two below.
-mc_status mc_connection_savepoint(mc_connection *connection, mc_error *MC_NULLABLE error);
-mc_status mc_connection_release_savepoint(mc_connection *connection, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_connection_savepoint(mc_connection *connection, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_connection_release_savepoint(mc_connection *connection, mc_error *MC_NULLABLE error);
 /// Undoes everything since the innermost savepoint and ends it. Without effect when SQLite has rolled the transaction back. Statements
 /// stay on their rows, unless the work was interrupted: then they are reset. Where only a part could be undone, all is rolled back.
 void mc_connection_rollback_savepoint(mc_connection *connection);
 
 /// Runs one statement or several separated by semicolons, rows thrown away. `*changes` (may be NULL): rows inserted, updated
 /// and deleted, those of triggers not counted. Fails with the first statement that fails; those before it have run.
-mc_status mc_connection_exec(mc_connection *connection, const char *sql, size_t length, int64_t *MC_NULLABLE changes,
-                             mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_connection_exec(mc_connection *connection, const char *sql, size_t length, int64_t *MC_NULLABLE changes,
+                                         mc_error *MC_NULLABLE error);
 
 /// Key of the last row inserted on this connection; 0 before the first.
 int64_t mc_connection_last_inserted_key(mc_connection *connection);
@@ -64,8 +64,8 @@ mc_statement_statistics mc_connection_statement_statistics(const mc_connection *
 /// Takes the statement of this SQL text out of the cache, or prepares it. On success `*out` goes back by
 /// `mc_statement_return`; a text that is in use already is prepared a second time.
 /// Fails with MC_ERROR_MISUSE (no statement, or more than one), MC_ERROR_SQLITE (the message has SQLite's reason).
-mc_status mc_statement_prepare(mc_connection *connection, const char *sql, size_t length, mc_statement *MC_NULLABLE *MC_NONNULL out,
-                               mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_statement_prepare(mc_connection *connection, const char *sql, size_t length,
+                                           mc_statement *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// Resets the statement, forgets its values and puts it back. NULL is allowed.
 void mc_statement_return(mc_statement *MC_NULLABLE statement);
@@ -75,23 +75,23 @@ struct sqlite3_stmt *mc_statement_sqlite(mc_statement *statement);
 
 /// Sets parameter `index`. Text and bytes are copied. Resets a statement that has been stepped, as its row is given up.
 /// Fails with MC_ERROR_MISUSE (no such parameter), MC_ERROR_LIMIT (too long), MC_ERROR_NO_MEMORY.
-mc_status mc_statement_bind_null(mc_statement *statement, int index, mc_error *MC_NULLABLE error);
-mc_status mc_statement_bind_integer(mc_statement *statement, int index, int64_t value, mc_error *MC_NULLABLE error);
-mc_status mc_statement_bind_real(mc_statement *statement, int index, double value, mc_error *MC_NULLABLE error);
-mc_status mc_statement_bind_text(mc_statement *statement, int index, const char *MC_NULLABLE text, size_t length,
-                                 mc_error *MC_NULLABLE error);
-mc_status mc_statement_bind_blob(mc_statement *statement, int index, const void *MC_NULLABLE bytes, size_t length,
-                                 mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_statement_bind_null(mc_statement *statement, int index, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_statement_bind_integer(mc_statement *statement, int index, int64_t value, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_statement_bind_real(mc_statement *statement, int index, double value, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_statement_bind_text(mc_statement *statement, int index, const char *MC_NULLABLE text, size_t length,
+                                             mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_statement_bind_blob(mc_statement *statement, int index, const void *MC_NULLABLE bytes, size_t length,
+                                             mc_error *MC_NULLABLE error);
 
 /// Number of parameters.
 int mc_statement_parameter_count(mc_statement *statement);
 
 /// Goes to the next row. `*has_row` is false behind the last one; the statement is then reset and may be run again.
-mc_status mc_statement_step(mc_statement *statement, bool *has_row, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_statement_step(mc_statement *statement, bool *has_row, mc_error *MC_NULLABLE error);
 
 /// Resets the statement and makes its next step fail with `failure`: for who has stepped ahead of what he was asked for.
 /// Returns false without memory; nothing has changed then.
-bool mc_statement_defer(mc_statement *statement, const mc_error *failure);
+MC_MUST_USE bool mc_statement_defer(mc_statement *statement, const mc_error *failure);
 
 /// Whether there is a current row: stepped, and neither at the end nor reset since.
 bool mc_statement_is_on_row(const mc_statement *statement);
@@ -100,7 +100,7 @@ bool mc_statement_is_on_row(const mc_statement *statement);
 void mc_statement_reset(mc_statement *statement);
 
 /// Runs to the end, rows thrown away, and resets. `*changes` (may be NULL) as in `mc_connection_exec`.
-mc_status mc_statement_run(mc_statement *statement, int64_t *MC_NULLABLE changes, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_statement_run(mc_statement *statement, int64_t *MC_NULLABLE changes, mc_error *MC_NULLABLE error);
 
 /// Kinds of values. The numbers are SQLite's.
 typedef enum mc_type { MC_TYPE_INTEGER = 1, MC_TYPE_REAL = 2, MC_TYPE_TEXT = 3, MC_TYPE_BLOB = 4, MC_TYPE_NULL = 5 } mc_type;

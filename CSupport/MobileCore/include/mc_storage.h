@@ -27,7 +27,7 @@ enum { MC_STORAGE_NAME_SIZE = 128 };
 /// Costs 64 KB of memory for each connection that writes, nothing for one that only reads.
 ///
 /// Fails with MC_ERROR_NOT_FOUND (no such base), MC_ERROR_LIMIT (its name is too long), MC_ERROR_NO_MEMORY, MC_ERROR_SQLITE.
-mc_status mc_storage_coalescing(const char *MC_NULLABLE base, char *MC_NONNULL name, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_storage_coalescing(const char *MC_NULLABLE base, char *MC_NONNULL name, mc_error *MC_NULLABLE error);
 
 struct sqlite3;
 

@@ -228,7 +228,7 @@ static void settle(mc_connection *connection)
     if (connection->is_writer)
         mc_connection_rollback(connection);
     else if (sqlite3_get_autocommit(connection->db) == 0)
-        (void)mc_connection_commit(connection, NULL);
+        mc_ignore(mc_connection_commit(connection, NULL));  // nothing was written, and a COMMIT that fails rolls back
     connection->has_transaction = false;
     mc_changes_tell(connection);
 }

@@ -97,7 +97,7 @@ final class FaultyBlobs {
                 try "t".withCString { table in
                     try "value".withCString { column in
                         var reference = mc_blob_reference(table: table, column: column)
-                        mc_blob_pin(core.pool, text, nil)
+                        try CoreError.check { mc_blob_pin(core.pool, text, $0) }
                         defer { mc_blob_unpin(core.pool, text) }
                         try CoreError.check { mc_connection_begin(connection, $0) }
                         try CoreError.check { mc_blob_drop_unreferenced(connection, &reference, 1, nil, $0) }

@@ -243,7 +243,7 @@ import Testing
     @Test func `a value that cannot be pinned is not finished, and one is written without kept statements or not at all`() throws {
         let core = try CorePool { $0.statement_cache = 0 }
         try core.prepareBlobs()
-        for value in Int64(100)..<108 { mc_blob_pin(core.pool, value, nil) }  // as many as there is room for
+        for value in Int64(100)..<108 { try CoreError.check { mc_blob_pin(core.pool, value, $0) } }  // as many as there is room for
         var failures = 0
         for allocation in Int64(0)... {
             let writer = try core.openWriter(MC_BLOB_SCALARS, chunkSize: 1500)

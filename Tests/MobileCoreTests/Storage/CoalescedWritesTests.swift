@@ -222,7 +222,7 @@ import Testing
             $0.page_size = 4096
             $0.vfs = fault_storage_name(storage)
         }
-        defer { mc_pool_close(core.pool, nil) }
+        defer { core.close() }
         var settings = mc_pool_settings()
         mc_pool_get_settings(core.pool, &settings)
         #expect(settings.coalesces_log_writes == isCoalesced)

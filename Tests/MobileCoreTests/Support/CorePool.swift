@@ -42,7 +42,7 @@ final class CorePool: @unchecked Sendable {  // the C pool may be used on any th
     }
 
     /// Closes the pool before it goes away: what it is stored on may go first.
-    func close() { mc_pool_close(pool, nil) }
+    func close() { _ = mc_pool_close(pool, nil) }
 
     deinit {
         mc_pool_free(pool)
@@ -100,7 +100,7 @@ final class CorePool: @unchecked Sendable {  // the C pool may be used on any th
 /// Bytes of SQLite's allocator, which is the core's, that `body` took and did not give back. All of `body` runs on this thread.
 func leftOver(_ body: () throws -> Void) rethrows -> Int64 {
     var layer = [CChar](repeating: 0, count: Int(MC_STORAGE_NAME_SIZE))
-    mc_storage_coalescing(nil, &layer, nil)  // registered once and for good, by whoever comes first
+    _ = mc_storage_coalescing(nil, &layer, nil)  // registered once and for good, by whoever comes first
     let before = fault_memory_held()
     try body()
     return fault_memory_held() - before
@@ -111,7 +111,7 @@ func layerSize() -> Int64 {
     let storage = fault_storage_create(nil)!
     defer { fault_storage_free(storage) }
     var layer = [CChar](repeating: 0, count: Int(MC_STORAGE_NAME_SIZE))
-    return leftOver { mc_storage_coalescing(fault_storage_name(storage), &layer, nil) }
+    return leftOver { _ = mc_storage_coalescing(fault_storage_name(storage), &layer, nil) }
 }
 
 func exec(_ connection: OpaquePointer, _ sql: String) throws {

@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// What `make install` puts in place is all that programs in C and C++ need.
+@Suite struct InstalledCoreTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    @Test func `programs in C and C++ are built against the installed core, and do the same`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "installed-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try run("make -s install PREFIX='\(folder.path)/usr' DESTDIR=")
+        let flags = "$(PKG_CONFIG_PATH='\(folder.path)/usr/lib/pkgconfig' pkg-config --cflags --libs MobileCore)"
+        let strict = "-Wall -Wextra -Wpedantic -Werror"
+        try run("cc -std=c17 \(strict) Tests/CClient/main.c \(flags) -o '\(folder.path)/client'")
+        try run("c++ -std=c++17 \(strict) Tests/CxxClient/main.cpp \(flags) -o '\(folder.path)/client++'")
+        let c = try run("'\(folder.path)/client' '\(folder.path)/c.db'"), cxx = try run("'\(folder.path)/client++' '\(folder.path)/cxx.db'")
+        #expect(cxx.hasPrefix("imported 3 rows\ncustomer 1: Harbour Foods, 1250.00\n") && cxx.split(separator: "\n").count == 4)
+        #expect(c.hasPrefix(cxx))
+        // A second root for those who make packages: the files lie there, and know nothing of it.
+        try run("make -s install PREFIX=/usr DESTDIR='\(folder.path)/package'")
+        let described = try String(contentsOf: folder.appending(path: "package/usr/lib/pkgconfig/MobileCore.pc"), encoding: .utf8)
+        #expect(described.hasPrefix("prefix=/usr\n") && !described.contains(folder.path))
+    }
+
+    @Test func `every header stands alone, in C and in C++, and warns who does not look at a status`() throws {
+        let headers = try FileManager.default.contentsOfDirectory(atPath: Self.root.appending(path: "CSupport/MobileCore/include").path)
+            .filter { $0.hasSuffix(".h") }.sorted()
+        #expect(headers.contains("MobileCore.h"))
+        for (compiler, language) in [("cc", "c -std=c17"), ("c++", "c++ -std=c++11")] {
+            for header in headers {
+                try run(
+                    "printf '#include <%s>\\nextern int used;\\n' \(header) | \(compiler) -x \(language) -Wall -Wextra -Wpedantic -Werror -fsyntax-only \(Self.include) -"
+                )
+            }
+            let careless = "#include <MobileCore.h>\nvoid careless(mc_pool *pool);\nvoid careless(mc_pool *pool) { mc_pool_close(pool, 0); }"
+            let error = #expect(throws: Failure.self) {
+                try run("printf '%s\\n' '\(careless)' | \(compiler) -x \(language) -Werror -S \(Self.include) - -o /dev/null")
+            }
+            #expect(error?.output.contains("unused-result") == true)
+        }
+    }
+
+    private static let include = "-ICSupport/MobileCore/include"
+
+    private struct Failure: Error {
+        let output: String
+    }
+
+    /// Runs a line of shell in the root of the package. Returns what it printed.
+    @discardableResult
+    private func run(_ line: String) throws -> String {
+        let process = Process(), output = Pipe()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", line]
+        process.currentDirectoryURL = Self.root
+        process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("MAKE") && $0.key != "MFLAGS" }
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failure(output: "\(line)\n\(text)") }
+        return text
+    }
+}
