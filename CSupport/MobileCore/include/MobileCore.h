@@ -14,6 +14,7 @@
 #include "mc_import.h"
 #include "mc_json_writer.h"
 #include "mc_message.h"
+#include "mc_message_tree.h"
 #include "mc_page_select.h"
 #include "mc_pool.h"
 #include "mc_row_page.h"

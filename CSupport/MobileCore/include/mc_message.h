@@ -93,15 +93,6 @@ uint32_t mc_message_member(const mc_message *message, uint32_t object, const cha
 /// The `index`-th element of an array, by the same rules.
 uint32_t mc_message_element(const mc_message *message, uint32_t array, size_t index);
 
-struct json_t;
-
-/// Makes a jansson tree of a value, which the caller gives to `json_decref`; `*out` is NULL on failure. Integers of 64 bits stay
-/// integers, other numbers become the nearest double. Of equal keys the last one stays.
-/// Fails with MC_ERROR_LIMIT (a number beyond the largest double; `byte_offset` is where), MC_ERROR_MISUSE (no such node),
-/// MC_ERROR_NO_MEMORY (jansson allocates by itself, or refuses).
-MC_MUST_USE mc_status mc_message_tree(const mc_message *message, uint32_t node, struct json_t *MC_NULLABLE *MC_NONNULL out,
-                                      mc_error *MC_NULLABLE error);
-
 /// Frees a message; NULL is allowed.
 void mc_message_free(mc_message *MC_NULLABLE message);
 

@@ -1,8 +1,9 @@
 /// mc_message_tree.c: jansson trees of what a message holds, for callers that want one.
 #include <jansson.h>
+#include <string.h>
 
 #include "base/mc_fail.h"
-#include "mc_message.h"
+#include "mc_message_tree.h"
 
 /// A value without its contents; NULL without memory, and with `*beyond` for a number that no double has.
 static json_t *make_value(const mc_json_node *node, bool *beyond)
@@ -44,6 +45,11 @@ mc_status mc_message_tree(const mc_message *message, uint32_t node, json_t **out
         const mc_json_node *const key = depth > 0 && json_is_object(open[depth - 1]) ? &nodes[at++] : NULL;
         const mc_json_node *const from = &nodes[at++];
         bool beyond = false;
+        if (key != NULL && memchr(key->text, 0, key->length) != NULL) {
+            json_decref(root);
+            return mc_fail_at(error, MC_ERROR_TYPE, key->offset, 0, "JSON message, byte %u: a key with U+0000, which trees cannot compare",
+                              key->offset);
+        }
         json_t *const value = make_value(from, &beyond);
         if (value == NULL || (root != NULL && !add(open[depth - 1], key, value))) {
             json_decref(root);
@@ -60,4 +66,15 @@ mc_status mc_message_tree(const mc_message *message, uint32_t node, json_t **out
     }
     *out = root;
     return MC_OK;
+}
+
+mc_status mc_message_read_tree(const void *bytes, size_t length, const mc_message_options *options, json_t **out, mc_error *error)
+{
+    mc_message *message = NULL;
+    *out = NULL;
+    mc_status status = mc_message_read(bytes, length, options, &message, error);
+    if (status == MC_OK)
+        status = mc_message_tree(message, 0, out, error);
+    mc_message_free(message);
+    return status;
 }
