@@ -34,8 +34,9 @@ extension PackageDatabase {
     /// The same without blocking a cooperative thread.
     public final func submitPendingOperations(of entity: EntityMetadata) async throws { try await submit([entity]) }
 
-    /// Cancels every change of the package that was not submitted; what waits for an answer stays. SMP 2.3: `cancelPendingOperations` of
-    /// the database class.
+    /// Cancels every change of the package that was not submitted; what waits for an answer stays as it was submitted, also below a parent
+    /// whose change is cancelled. Only a create that vanishes takes all of its children along. SMP 2.3: `cancelPendingOperations` of the
+    /// database class.
     public final func cancelPendingOperations() throws { try cancel(metadata.storedEntities, unsubmittedOnly: true) }
 
     /// The same without blocking a cooperative thread.
@@ -70,13 +71,13 @@ extension PackageDatabase {
 
     private final func cancel(_ entities: [EntityMetadata], unsubmittedOnly: Bool) throws {
         try write("cancel pending operations", measured: .cancelPending) { transaction in
-            for entity in entities { try transaction.cancelAll(entity, unsubmittedOnly: unsubmittedOnly) }
+            for entity in entities { try unsubmittedOnly ? transaction.cancelUnsubmitted(entity) : transaction.cancelAll(entity) }
         }
     }
 
     private final func cancel(_ entities: [EntityMetadata], unsubmittedOnly: Bool) async throws {
         try await write("cancel pending operations", measured: .cancelPending) { transaction in
-            for entity in entities { try transaction.cancelAll(entity, unsubmittedOnly: unsubmittedOnly) }
+            for entity in entities { try unsubmittedOnly ? transaction.cancelUnsubmitted(entity) : transaction.cancelAll(entity) }
         }
     }
 }

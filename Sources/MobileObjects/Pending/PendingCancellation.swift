@@ -6,18 +6,15 @@ extension Transaction {
     /// Cancels what is pending of a row and of its composite children. A row that was deleted with its parent comes back with it: alone it
     /// would belong to nobody.
     func cancelTree(of entity: EntityMetadata, _ key: Int64) throws {
-        let owners = try owners(of: entity, key)
-        for owner in owners {
+        for owner in try owners(of: entity, key) {
             let parent = metadata.entities[owner.entity]
             if try originalState(of: parent, owner.key)?.replay.change == .delete { return try cancelTree(of: parent, owner.key) }
         }
         try cancel(RowID(entity: entity.index, key: key))
-        // Its parent in the server's version may be another one.
-        try updateMarks(of: owners + self.owners(of: entity, key))
     }
 
     private func cancel(_ row: RowID) throws {
-        let entity = metadata.storedEntities[row.entity]
+        let entity = metadata.storedEntities[row.entity], owners = try owners(of: entity, row.key)
         let original = try originalState(of: entity, row.key)
         let children = try children(of: entity, row.key, .pending)
         if let original {
@@ -25,10 +22,8 @@ extension Transaction {
             try restoreServerVersion(entity, row.key, original)
         }
         for child in children { try cancel(child) }
-        guard original != nil || !children.isEmpty, let replay = try replayState(of: entity, row.key) else { return }
-        let mark: PendingChange = try hasPendingChildren(entity, row.key) ? .parent : .none
-        guard replay.change != mark, !replay.change.isOwn else { return }
-        try setReplayState(ReplayState(change: mark, counter: replay.counter, submitted: 0, failed: 0), of: entity, row.key)
+        // Its parent in the server's version may be another one, and children that came from elsewhere have gone back there.
+        try updateMarks(of: [row] + owners + self.owners(of: entity, row.key))
     }
 
     /// Puts the server's version, or nothing where the server has none, in place of a pending row. The server has no rows of operations.
@@ -44,13 +39,11 @@ extension Transaction {
         try dropOriginalState(of: entity, key)
     }
 
-    /// Cancels every pending row of an object; with `unsubmittedOnly` not those that wait for an answer.
-    func cancelAll(_ entity: EntityMetadata, unsubmittedOnly: Bool) throws {
+    /// Cancels every pending row of an object, whatever it waits for.
+    func cancelAll(_ entity: EntityMetadata) throws {
         for key in try pendingKeys(of: entity) {
             // A row may have been cancelled with its parent already.
-            guard let original = try originalState(of: entity, key) else { continue }
-            if unsubmittedOnly && !original.replay.needsSubmit { continue }
-            try cancelTree(of: entity, key)
+            if try originalState(of: entity, key) != nil { try cancelTree(of: entity, key) }
         }
     }
 }

@@ -36,8 +36,8 @@ extension Transaction {
     /// their parents, as far as anything changes.
     func updateMarks(of owners: some Sequence<RowID>) throws {
         for owner in owners {
-            let parent = metadata.entities[owner.entity]
-            guard var replay = try replayState(of: parent, owner.key), !replay.change.isOwn else { continue }
+            let parent = metadata.storedEntities[owner.entity]
+            guard !parent.composites.isEmpty, var replay = try replayState(of: parent, owner.key), !replay.change.isOwn else { continue }
             let before = replay
             if try hasPendingChildren(parent, owner.key) { replay.markAsParent() } else { replay.unmarkAsParent() }
             guard replay != before else { continue }

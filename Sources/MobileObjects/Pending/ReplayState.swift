@@ -60,6 +60,14 @@ struct ReplayState: Equatable, Sendable {
         (counter, submitted, failed) = (next, next, 0)
     }
 
+    /// What was changed since the submit is dropped: the row waits for the answer as it was submitted.
+    /// - Parameter isCreate: whether the server did not have the row when it was submitted. Of a row that was deleted since nothing else tells.
+    mutating func returnToSubmitted(isCreate: Bool) {
+        precondition(submitted != 0, "a row goes back to what waits for an answer")
+        if change == .delete { change = isCreate ? .create : .update }
+        counter = submitted
+    }
+
     /// What an acceptance means for the row.
     enum Acceptance: Equatable, Sendable {
         /// The row is not pending any longer.

@@ -1,0 +1,86 @@
+import MobileStore
+
+/// Cancelling what was not submitted, and nothing else.
+///
+/// **What waits for an answer stays as it was submitted, children in flight below a cancelled parent included.** Why: the answer is under way, and
+/// what was cancelled locally would come back with the next import, or be marked as failed nowhere.
+extension Transaction {
+    /// Cancels the rows of an object that wait to be submitted. One that was changed since its submit goes back to what was submitted.
+    func cancelUnsubmitted(_ entity: EntityMetadata) throws {
+        for key in try pendingKeys(of: entity) { try cancelUnsubmitted(RowID(entity: entity.index, key: key)) }
+    }
+
+    private func cancelUnsubmitted(_ row: RowID) throws {
+        let entity = metadata.storedEntities[row.entity]
+        // A row may have been cancelled with its parent already.
+        guard let original = try originalState(of: entity, row.key), original.replay.needsSubmit else { return }
+        let owners = try owners(of: entity, row.key)
+        if original.replay.change == .delete, let parent = try owners.first(where: isDeleted) {
+            // It was deleted with its parent, which must come back first, or waits for an answer.
+            try cancelUnsubmitted(parent)
+            if try isDeleted(parent) { return }
+        }
+        if original.replay.submitted != 0 {
+            try returnToSubmitted(entity, row.key, original)
+        } else if original.server == .absent {
+            // Its children cannot stay without it, whatever they wait for.
+            try cancelTree(of: entity, row.key)
+        } else {
+            try letGoOfSubmissions(of: entity, row.key)
+            try restoreServerVersion(entity, row.key, original)
+            try updateMarks(of: [row])
+        }
+        try updateMarks(of: owners + self.owners(of: entity, row.key))
+    }
+
+    private func isDeleted(_ row: RowID) throws -> Bool {
+        try originalState(of: metadata.entities[row.entity], row.key)?.replay.change == .delete
+    }
+
+    /// The row takes values of its original state.
+    private func takeFromOriginal(_ taken: ChangedValues, _ entity: EntityMetadata, _ key: Int64) throws {
+        let columns = taken.positions(of: entity.sql.content.count).sorted().map { entity.sql.content[$0] }.joined(separator: ", ")
+        guard !columns.isEmpty else { return }
+        try connection.execute(
+            """
+            UPDATE \(entity.sql.table) SET (\(columns)) = (SELECT \(columns) FROM \(entity.sql.originalTable) AS o WHERE o."_sk" = ?1)
+            WHERE "_sk" = ?1
+            """, [.integer(key)])
+    }
+
+    /// The row as it was submitted: the server's version that is known, with the values that wait for an answer.
+    private func returnToSubmitted(_ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws {
+        let id = original.replay.submitted
+        guard
+            let record = try connection.first(
+                "SELECT \"submitted\", \"operation\", \"parameters\" FROM \"_outbox\" WHERE \"id\" = ?1", [.integer(id)])
+        else { throw ObjectError(.corrupt, "\(entity.name) \(key): its submission \(id) is not in the outbox") }
+        let values = try SubmittedValues.values(record[0].text ?? "")
+        // A counter that was drawn is not drawn again, although no row has it any more.
+        try keepCounter()
+        try releaseLargeValues(of: entity, key)
+        var replay = original.replay
+        replay.returnToSubmitted(isCreate: original.server == .absent)
+        if original.replay.change == .delete { try connection.execute(entity.sql.insert, [.integer(key)] + replay.columns + values) }
+        let waiting = try unanswered(of: entity, key, besides: 0).reduce(ChangedValues.nothing) { $0.union($1.changed) }
+        let submitted = original.server == .absent ? ChangedValues.all : waiting
+        let positions = submitted.positions(of: entity.sql.content.count).sorted()
+        try connection.execute(entity.sql.update(positions), [.integer(key)] + replay.columns + positions.map { values[$0] })
+        try takeFromOriginal(ChangedValues.all.subtracting(submitted, of: entity.sql.content.count), entity, key)
+        try setReplayState(replay, of: entity, key)
+        try connection.execute("UPDATE \(entity.sql.originalTable) SET \"_ch\" = '' WHERE \"_sk\" = ?1", [.integer(key)])
+        try setOperation(entity.submittedCall(record[1], record[2]), of: entity, key)
+    }
+}
+
+extension EntityMetadata {
+    /// What was called by its name, of a record in the outbox; nil for a plain create, update or delete.
+    fileprivate func submittedCall(_ name: Value, _ parameters: Value) throws -> CalledOperation? {
+        guard let name = name.text, !name.isEmpty else { return nil }
+        let operation = try operation(named: name)
+        let own = Set(operation.ownParameters.map(\.name))
+        guard !own.isEmpty else { return nil }
+        let given = try outboxObject(parameters).members.filter { own.contains($0.key) }.map { ($0.key, $0.value) }
+        return CalledOperation(name: name, kind: operation.kind, parameters: JSONObject(uniqueKeys: given))
+    }
+}
