@@ -23,13 +23,16 @@ extension Transaction {
 
     /// A row became pending: marks its parents, theirs, and so on. A parent that is pending already has marked its own.
     func markOwners(of entity: EntityMetadata, _ key: Int64) throws {
-        for owner in try owners(of: entity, key) {
-            let parent = metadata.entities[owner.entity]
-            guard var replay = try replayState(of: parent, owner.key), replay.change == .none else { continue }
-            replay.markAsParent()
-            try setReplayState(replay, of: parent, owner.key)
-            try markOwners(of: parent, owner.key)
-        }
+        for owner in try owners(of: entity, key) where try mark(owner) { try markOwners(of: metadata.entities[owner.entity], owner.key) }
+    }
+
+    /// - Returns: whether the row is there and had no mark.
+    private func mark(_ parent: RowID) throws -> Bool {
+        let entity = metadata.entities[parent.entity]
+        guard var replay = try replayState(of: entity, parent.key), replay.change == .none else { return false }
+        replay.markAsParent()
+        try setReplayState(replay, of: entity, parent.key)
+        return true
     }
 
     /// Brings the marks of these parents up to date, where children of theirs became pending, stopped being it, moved or went; and those of
@@ -53,9 +56,11 @@ extension Transaction {
         watchedParents = try parentsOfPendingRows()
     }
 
-    /// Brings the marks of all parents of pending rows up to date, of those that were ones before included.
+    /// Brings the marks of all parents of pending rows up to date, and of those that were ones before.
     func updateAllMarks() throws {
-        try updateMarks(of: parentsOfPendingRows().union(watchedParents ?? []))
+        let parents = try parentsOfPendingRows()
+        for parent in parents { _ = try mark(parent) }
+        try updateMarks(of: (watchedParents ?? []).subtracting(parents))
     }
 
     /// Parents of pending rows, at any height. Those of a row that is gone are not known.
