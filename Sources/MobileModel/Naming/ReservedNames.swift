@@ -30,7 +30,7 @@ enum ReservedNames {
     ]
 
     /// Columns that every table of the local database has; object SQL may name them.
-    static let stateColumns: Set<String> = ["_sk", "_pc", "_rc", "_rp", "_rf"]
+    static let stateColumns: Set<String> = ["_sk", "_pc", "_rc", "_rp", "_rf", "_ra"]
 
     /// Types that generated code refers to; a class of that name would hide them.
     static let types: Set<String> = [

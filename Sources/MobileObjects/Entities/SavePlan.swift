@@ -10,8 +10,8 @@ struct SavePlan: Sendable {
         let isNew: Bool
         /// 0: take one from the key generator.
         var key: Int64
-        /// The counter of the row when the object read it.
-        let readCounter: Int64
+        /// The marks of the row when the object read it.
+        let read: ReplayState
         /// Of a new row all attributes and references, of another one the changed ones; by position.
         var changes: [(index: Int, value: Value)]
         /// References to rows of this plan that are new themselves: position of the reference, position in the plan.
@@ -50,7 +50,7 @@ struct SavePlan: Sendable {
                 let replay = try transaction.create(row.entity, key, row.changes.map(\.value), by: row.operation)
                 results.append(Result(key: key, replay: replay, filled: filled, references: references))
             } else {
-                let replay = try transaction.update(row.entity, row.key, readAt: row.readCounter, row.changes, by: row.operation)
+                let replay = try transaction.update(row.entity, row.key, readWith: row.read, row.changes, by: row.operation)
                 results.append(Result(key: row.key, replay: replay, filled: filled, references: references))
             }
         }

@@ -36,7 +36,7 @@ struct SaveSession {
             throw ObjectError(.notFound, "save of \(metadata.name) \(object.surrogateKey): it was deleted")
         }
         var row = SavePlan.Row(
-            entity: metadata, isNew: isNew, key: object.surrogateKey, readCounter: object.replay.counter, changes: [], operation: called)
+            entity: metadata, isNew: isNew, key: object.surrogateKey, read: object.replay, changes: [], operation: called)
         if called == nil { _ = try metadata.defaultOperation(isNew ? .create : .update) }
         for attribute in metadata.attributes {
             if attribute.isLarge {

@@ -70,7 +70,7 @@ extension Entity {
             if let otherOperation = metadata.otherOperation { return isPending ? otherOperation.operation.name : nil }
             let select = metadata.sql.selectOriginal
             guard let row = try package.read({ try $0.first(select, [.integer(key)]) }) else { return nil }
-            if let name = row[7].text, !name.isEmpty { return name }
+            if let name = row[8].text, !name.isEmpty { return name }
             let kind: OperationModel.Kind? =
                 switch ReplayState(columns: row[...]).change {
                 case .create: .create

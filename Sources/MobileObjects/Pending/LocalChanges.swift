@@ -24,17 +24,17 @@ extension Transaction {
 
     /// Writes changed values of a row that is as it was read, keeps the server's version at the first change, and marks the row as updated.
     /// - Parameters:
-    ///   - counter: the row's counter when it was read.
+    ///   - read: the row's marks when it was read.
     ///   - changes: positions (attributes, then references) with their new values.
     ///   - called: the operation, where it is not the plain update.
     /// - Throws: ``ObjectError/Code/notFound`` when the row is gone, ``ObjectError/Code/stale`` when another writer came first,
     ///   ``ObjectError/Code/otherOperationPending``.
     func update(
-        _ entity: EntityMetadata, _ key: Int64, readAt counter: Int64, _ changes: [(index: Int, value: Value)], by called: CalledOperation? = nil
+        _ entity: EntityMetadata, _ key: Int64, readWith read: ReplayState, _ changes: [(index: Int, value: Value)], by called: CalledOperation? = nil
     ) throws -> ReplayState {
         let ownersBefore = try changes.contains { $0.index >= entity.attributes.count } ? owners(of: entity, key) : []
         try releaseLargeValues(of: entity, key)
-        let replay = try noteUpdate(entity, key, readAt: counter, changes, called)
+        let replay = try noteUpdate(entity, key, readWith: read, changes, called)
         try connection.execute(entity.sql.update(changes.lazy.map(\.index)), [.integer(key)] + replay.columns + changes.map(\.value))
         if !entity.isLocal {
             try markOwners(of: entity, key)
@@ -46,15 +46,15 @@ extension Transaction {
 
     /// Keeps the server's version of a row at its first change, and what is changed. Returns the row's new marks.
     private func noteUpdate(
-        _ entity: EntityMetadata, _ key: Int64, readAt counter: Int64, _ changes: [(index: Int, value: Value)], _ called: CalledOperation?
+        _ entity: EntityMetadata, _ key: Int64, readWith read: ReplayState, _ changes: [(index: Int, value: Value)], _ called: CalledOperation?
     ) throws -> ReplayState {
-        let next = try nextCounter(after: counter)
+        let next = try nextCounter(after: read.counter)
         let changed = ChangedValues.only(Set(changes.lazy.map(\.index)))
         if !entity.isLocal {
             // Most rows are changed for the first time, and as they were read: one statement finds that out and does the rest.
-            var replay = ReplayState(serverCounter: counter)
+            var replay = ReplayState(serverCounter: read.counter, accepted: read.accepted)
             replay.update(counter: next)
-            let values = [.integer(key)] + replay.columns + [changed.stored, .integer(counter)]
+            let values = [.integer(key)] + replay.columns + [changed.stored, .integer(read.counter)]
             if try connection.execute(entity.sql.keepOriginalOfUnchanged, values) == 1 {
                 if let called { try setOperation(called, of: entity, key) }
                 return replay
@@ -63,7 +63,7 @@ extension Transaction {
         guard var replay = try replayState(of: entity, key) else {
             throw ObjectError(.notFound, "update of \(entity.name) \(key): there is no such row any more")
         }
-        guard replay.counter == counter else {
+        guard replay.isUnchanged(since: read) else {
             throw ObjectError(.stale, "update of \(entity.name) \(key): it was changed since this object read it; refresh and try again")
         }
         guard !entity.isLocal else {

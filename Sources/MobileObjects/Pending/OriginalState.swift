@@ -34,8 +34,8 @@ extension Transaction {
     func originalState(of entity: EntityMetadata, _ key: Int64) throws -> OriginalState? {
         guard !entity.isLocal, let row = try connection.first(entity.sql.selectOriginal, [.integer(key)]) else { return nil }
         return OriginalState(
-            replay: ReplayState(columns: row[...]), server: ServerVersion(rawValue: row[4].integer ?? 0) ?? .absent,
-            isImported: row[5].integer == 1, serverCounter: row[6].integer ?? 0, operation: try calledOperation(of: entity, row[7], row[8]))
+            replay: ReplayState(columns: row[...]), server: ServerVersion(rawValue: row[5].integer ?? 0) ?? .absent,
+            isImported: row[6].integer == 1, serverCounter: row[7].integer ?? 0, operation: try calledOperation(of: entity, row[8], row[9]))
     }
 
     private func calledOperation(of entity: EntityMetadata, _ name: Value, _ parameters: Value) throws -> CalledOperation? {
@@ -80,13 +80,14 @@ extension Transaction {
 }
 
 extension ReplayState {
-    /// From the columns `_pc`, `_rc`, `_rp`, `_rf`.
+    /// From the columns `_pc`, `_rc`, `_rp`, `_rf`, `_ra`.
     init(columns: ArraySlice<Value>) {
         let numbers = columns.map { $0.integer ?? 0 }
         self.init(
-            change: PendingChange(rawValue: Int(numbers[0])) ?? .none, counter: numbers[1], submitted: numbers[2], failed: numbers[3])
+            change: PendingChange(rawValue: Int(numbers[0])) ?? .none, counter: numbers[1], submitted: numbers[2], failed: numbers[3],
+            accepted: numbers[4])
     }
 
-    /// For the columns `_pc`, `_rc`, `_rp`, `_rf`.
-    var columns: [Value] { [.integer(Int64(change.rawValue)), .integer(counter), .integer(submitted), .integer(failed)] }
+    /// For the columns `_pc`, `_rc`, `_rp`, `_rf`, `_ra`.
+    var columns: [Value] { [Int64(change.rawValue), counter, submitted, failed, accepted].map { .integer($0) } }
 }

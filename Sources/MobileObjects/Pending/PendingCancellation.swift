@@ -31,10 +31,11 @@ extension Transaction {
         guard original.server == .present, entity.otherOperation == nil else { return try vanish(entity, key) }
         try releaseLargeValues(of: entity, key)
         if original.replay.change == .delete {
-            try connection.execute(entity.sql.restoreDeleted, [.integer(key)])
+            try connection.execute(entity.sql.restoreDeleted, [.integer(key), .integer(original.replay.accepted)])
         } else {
             if !entity.sql.restoreRow.isEmpty { try connection.execute(entity.sql.restoreRow, [.integer(key)]) }
-            try connection.execute(entity.sql.setState, [.integer(key)] + ReplayState(serverCounter: original.serverCounter).columns)
+            let restored = ReplayState(serverCounter: original.serverCounter, accepted: original.replay.accepted)
+            try connection.execute(entity.sql.setState, [.integer(key)] + restored.columns)
         }
         try dropOriginalState(of: entity, key)
     }

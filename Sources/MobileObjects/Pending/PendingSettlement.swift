@@ -68,6 +68,10 @@ extension Transaction {
             // The row's marks stay; but a create that was changed and submitted again is an update from now on, whatever comes next.
             if record.isCreate { try forgetCreate(of: entity, key, original) }
             if record.isCreate && original.server == .absent { try keepSubmittedAsServerVersion(record, entity, key, counter) }
+            if !record.changed.isEmpty {
+                replay.noteAccepted(record.id)
+                try setReplayState(replay, of: entity, key)
+            }
             return false
         case .changedSince:
             if record.isCreate { try forgetCreate(of: entity, key, original) }
@@ -109,6 +113,7 @@ extension Transaction {
             try setServerVersion(.present, isImported: true, serverCounter: settled.counter, of: entity, key)
             var imported = original
             imported.serverCounter = settled.counter
+            imported.replay.noteAccepted(record.id)
             try restoreServerVersion(entity, key, imported)
         } else if original.isImported || original.replay.change == .delete {
             try vanish(entity, key)

@@ -1,6 +1,6 @@
 import MobileStore
 
-/// How far one row's local change has come: the columns `_pc`, `_rc`, `_rp` and `_rf` of its table.
+/// How far one row's local change has come: the columns `_pc`, `_rc`, `_rp`, `_rf` and `_ra` of its table.
 ///
 ///     unchanged --create, update, delete--> pending --submit--> submitted --accept--> unchanged
 ///                                              ^                    |
@@ -15,27 +15,35 @@ struct ReplayState: Equatable, Sendable {
     private(set) var submitted: Int64
     /// The id of the submission that was rejected; 0 when there is none, or the change was submitted again.
     private(set) var failed: Int64
+    /// The id of the last submission that the server took; 0 when there is none. Nothing documented shows it: it tells versions of the row apart that
+    /// have the same counter, because that of an accepted row is the one of before.
+    private(set) var accepted: Int64
 
     /// A row that is not pending, with the counter that it has had since it came from the server.
-    init(serverCounter: Int64 = 0) {
-        self.init(change: .none, counter: serverCounter, submitted: 0, failed: 0)
+    init(serverCounter: Int64 = 0, accepted: Int64 = 0) {
+        self.init(change: .none, counter: serverCounter, submitted: 0, failed: 0, accepted: accepted)
     }
 
     /// As stored.
-    init(change: PendingChange, counter: Int64, submitted: Int64, failed: Int64) {
-        (self.change, self.counter, self.submitted, self.failed) = (change, counter, submitted, failed)
+    init(change: PendingChange, counter: Int64, submitted: Int64, failed: Int64, accepted: Int64 = 0) {
+        (self.change, self.counter, self.submitted, self.failed, self.accepted) = (change, counter, submitted, failed, accepted)
     }
 
     /// Of a row that was selected with ``EntitySQL/columns``.
     init(_ row: borrowing Row) {
         self.init(
-            change: PendingChange(rawValue: Int(row.integer(1))) ?? .none, counter: row.integer(2), submitted: row.integer(3), failed: row.integer(4))
+            change: PendingChange(rawValue: Int(row.integer(1))) ?? .none, counter: row.integer(2), submitted: row.integer(3), failed: row.integer(4),
+            accepted: row.integer(5))
     }
 
     /// A new row, created under the counter `next`.
     static func created(counter next: Int64) -> ReplayState {
         ReplayState(change: .create, counter: next, submitted: 0, failed: 0)
     }
+
+    /// Whether no other writer has changed the row since an object read it with the marks `read`. The counter of a pending change belongs to it alone;
+    /// that of a row without one comes back after an acceptance.
+    func isUnchanged(since read: ReplayState) -> Bool { counter == read.counter && (change.isOwn || accepted == read.accepted) }
 
     /// Whether a submit has something to send: the change was never submitted, was rejected, or the row was changed again since.
     var needsSubmit: Bool { change.isOwn && counter != submitted }
@@ -83,14 +91,18 @@ struct ReplayState: Equatable, Sendable {
     /// - Parameter isComplete: whether no change of the row is left outside of the submission, such as one that was rejected before.
     mutating func accept(id: Int64, serverCounter: Int64, isComplete: Bool = true) -> Acceptance {
         guard change.isOwn, id == submitted, id != 0 else { return .older }
+        noteAccepted(id)
         guard counter > submitted || !isComplete else {
-            self = ReplayState(serverCounter: serverCounter)
+            self = ReplayState(serverCounter: serverCounter, accepted: accepted)
             return .settled
         }
         if change == .create { change = .update }
         submitted = 0
         return .changedSince
     }
+
+    /// The server's version of the row has what submission `id` sent.
+    mutating func noteAccepted(_ id: Int64) { accepted = max(accepted, id) }
 
     /// What a rejection means for the row.
     enum Rejection: Equatable, Sendable {

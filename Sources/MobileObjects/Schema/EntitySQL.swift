@@ -2,7 +2,7 @@ import MobileStore
 
 /// The SQL texts of one object's table and its original-state table, made once per model. Every identifier is quoted.
 ///
-/// Columns of both tables, in this order: `_sk`, `_pc`, `_rc`, `_rp`, `_rf`, the attributes, `_ref_...`.
+/// Columns of both tables, in this order: `_sk`, `_pc`, `_rc`, `_rp`, `_rf`, `_ra`, the attributes, `_ref_...`.
 /// The original-state table has `_sv`, `_im`, `_sc` and `_ch` besides:
 /// - `_sv`: 0 the server has no such row, 1 it has, 2 it deleted it (``ServerVersion``);
 /// - `_im`: 1 when an import brought a version since the last submit;
@@ -12,7 +12,7 @@ import MobileStore
 /// looking through the object's table.
 struct EntitySQL: Sendable {
     /// Position of the first attribute in a row that is selected with ``columns``.
-    static let firstAttribute = 5
+    static let firstAttribute = 6
     /// What the original-state table is named by, behind the table's name.
     static let originalSuffix = "_os"
 
@@ -44,7 +44,7 @@ struct EntitySQL: Sendable {
     let setState: String
     let setOriginalState: String
     let keepOriginal: String
-    /// The same where the row has no change of its own, and the counter ?7.
+    /// The same where the row has no change of its own, the counter ?8, and the marks ?6 of the last acceptance.
     let keepOriginalOfUnchanged: String
     let keepOwnValues: String
     let createOriginal: String
@@ -60,7 +60,7 @@ struct EntitySQL: Sendable {
         let attributeColumns = attributes.map { Self.quote($0.name) }
         let referenceColumns = references.map { Self.quote("_ref_" + $0) }
         let content = attributeColumns + referenceColumns
-        let state = #""_sk", "_pc", "_rc", "_rp", "_rf""#
+        let state = #""_sk", "_pc", "_rc", "_rp", "_rf", "_ra""#
         let contentList = content.joined(separator: ", ")
         let all = content.isEmpty ? state : state + ", " + contentList
         let comma = content.isEmpty ? "" : ", " + contentList
@@ -69,7 +69,7 @@ struct EntitySQL: Sendable {
         self.table = table
         originalTable = original
         columns = all
-        let selected = [#""_sk""#, #""_pc""#, #""_rc""#, #""_rp""#, #""_rf""#] + content
+        let selected = [#""_sk""#, #""_pc""#, #""_rc""#, #""_rp""#, #""_rf""#, #""_ra""#] + content
         self.selected = selected
         selectedOfRoot = selected.map { "\(QueryScope.root).\($0)" }
         columnsOfRoot = selectedOfRoot.joined(separator: ", ")
@@ -84,38 +84,41 @@ struct EntitySQL: Sendable {
         byPrimaryKey = try select(keyTest.isEmpty ? "0" : keyTest)
         behindKey = try select(#""_sk" > ?1"#)
         self.all = try select(nil)
-        selectState = #"SELECT "_pc", "_rc", "_rp", "_rf" FROM \#(table) WHERE "_sk" = ?1"#
-        selectOriginal = #"SELECT "_pc", "_rc", "_rp", "_rf", "_sv", "_im", "_sc", "_on", "_pa" FROM \#(original) WHERE "_sk" = ?1"#
-        let places = (1...5 + content.count).map { "?\($0)" }.joined(separator: ", ")
+        selectState = #"SELECT "_pc", "_rc", "_rp", "_rf", "_ra" FROM \#(table) WHERE "_sk" = ?1"#
+        selectOriginal = #"""
+            SELECT "_pc", "_rc", "_rp", "_rf", "_ra", "_sv", "_im", "_sc", "_on", "_pa" FROM \#(original) WHERE "_sk" = ?1
+            """#
+        let places = (1...6 + content.count).map { "?\($0)" }.joined(separator: ", ")
         insert = "INSERT INTO \(table) (\(all)) VALUES (\(places))"
         keyExists = #"SELECT "_sk" FROM \#(table) WHERE \#(keyTest.isEmpty ? "0" : keyTest) LIMIT 1"#
         delete = #"DELETE FROM \#(table) WHERE "_sk" = ?1"#
-        updateMarks = #"UPDATE \#(table) SET "_pc" = ?2, "_rc" = ?3, "_rp" = ?4, "_rf" = ?5"#
+        let marks = #"SET "_pc" = ?2, "_rc" = ?3, "_rp" = ?4, "_rf" = ?5, "_ra" = ?6"#
+        updateMarks = #"UPDATE \#(table) \#(marks)"#
         setState = updateMarks + #" WHERE "_sk" = ?1"#
-        setOriginalState = #"UPDATE \#(original) SET "_pc" = ?2, "_rc" = ?3, "_rp" = ?4, "_rf" = ?5 WHERE "_sk" = ?1"#
+        setOriginalState = #"UPDATE \#(original) \#(marks) WHERE "_sk" = ?1"#
         keepOriginal = #"""
             INSERT INTO \#(original) (\#(all), "_sv", "_im", "_sc", "_ch")
-            SELECT "_sk", ?2, ?3, ?4, ?5\#(comma), 1, 0, "_rc", ?6 FROM \#(table) WHERE "_sk" = ?1
+            SELECT "_sk", ?2, ?3, ?4, ?5, ?6\#(comma), 1, 0, "_rc", ?7 FROM \#(table) WHERE "_sk" = ?1
             """#
-        keepOriginalOfUnchanged = keepOriginal + #" AND "_rc" = ?7 AND "_pc" IN (0, 4) AND "_rp" = 0 AND "_rf" = 0"#
+        keepOriginalOfUnchanged = keepOriginal + #" AND "_rc" = ?8 AND "_ra" = ?6 AND "_pc" IN (0, 4) AND "_rp" = 0 AND "_rf" = 0"#
         keepOwnValues =
             content.isEmpty
             ? ""
             : #"UPDATE \#(original) SET (\#(contentList)) = (SELECT \#(contentList) FROM \#(table) AS r WHERE r."_sk" = ?1) WHERE "_sk" = ?1"#
-        createOriginal = #"INSERT INTO \#(original) (\#(state), "_sv", "_im", "_sc", "_ch") VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0, '*')"#
+        createOriginal = #"INSERT INTO \#(original) (\#(state), "_sv", "_im", "_sc", "_ch") VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0, '*')"#
         restoreRow =
             content.isEmpty
             ? ""
             : #"UPDATE \#(table) SET (\#(contentList)) = (SELECT \#(contentList) FROM \#(original) AS o WHERE o."_sk" = ?1) WHERE "_sk" = ?1"#
         restoreDeleted = #"""
-            INSERT INTO \#(table) (\#(all)) SELECT "_sk", 0, "_sc", 0, 0\#(comma) FROM \#(original) WHERE "_sk" = ?1
+            INSERT INTO \#(table) (\#(all)) SELECT "_sk", 0, "_sc", 0, 0, ?2\#(comma) FROM \#(original) WHERE "_sk" = ?1
             """#
         deleteOriginal = #"DELETE FROM \#(original) WHERE "_sk" = ?1"#
     }
 
-    /// Writes the values at these positions (attributes, then references), from parameter ?6 on, with the marks of their row.
+    /// Writes the values at these positions (attributes, then references), from parameter ?7 on, with the marks of their row.
     func update(_ positions: some Sequence<Int>) -> String {
-        var sql = updateMarks, parameter = 6
+        var sql = updateMarks, parameter = 7
         for position in positions {
             sql += ", "
             sql += content[position]

@@ -98,7 +98,8 @@ struct LocalSchema {
 
     private static func statements(_ entity: EntityMetadata, format: Int64) -> [String] {
         let sql = entity.sql
-        let state = ["_pc", "_rc", "_rp", "_rf"].map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" }
+        let marks = ["_pc", "_rc", "_rp", "_rf"] + (format < 4 ? [] : ["_ra"])
+        let state = marks.map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" }
         let content =
             zip(sql.attributeColumns, entity.attributes).map { "\($0) \($1.storage.columnType)" } + sql.referenceColumns.map { "\($0) INTEGER" }
         let key = #""_sk" INTEGER PRIMARY KEY"#
