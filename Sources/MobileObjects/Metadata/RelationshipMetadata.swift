@@ -10,6 +10,8 @@ public struct RelationshipMetadata: Sendable {
     public let cardinality: RelationshipModel.Cardinality
     /// Whether the other end is a list.
     public var isMany: Bool { cardinality == .oneToMany }
+    /// Whether each end has one other end.
+    var isOneToOne: Bool { cardinality == .oneToOne }
     /// This end owns the other: save, submit, delete and cancel cascade.
     public let isComposite: Bool
     /// Position of the object at the other end in ``PackageMetadata/entities``.

@@ -3,7 +3,8 @@ import MobileStore
 extension Entity {
     /// Makes what is pending ready for the server: the change goes to the outbox as it is now, with those of the whole composite tree that
     /// the object belongs to, in one batch: creates and updates before their children, deletes after. It travels with the next
-    /// synchronization. What was submitted before and not changed since is not sent again. SMP 2.3: `submitPending`.
+    /// synchronization. What was submitted before and not changed since is not sent again. Rows that were created here, that the tree refers to and
+    /// that are not submitted go before it, each with its own tree: the server could not tell what is meant. SMP 2.3: `submitPending`.
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.store`.
     public final func submitPending() throws {
         let (metadata, key) = try preparePending("submit")

@@ -79,6 +79,7 @@ extension Transaction {
         } else {
             try connection.execute(entity.sql.setOriginalState, values)
             try noteChanged(changed, of: entity, key)
+            if !before.needsSubmit { try setFirstChange(next, of: entity, key) }
         }
         try noteOperation(called, of: entity, key, before: before)
         return replay
@@ -106,6 +107,8 @@ extension Transaction {
         let values = [.integer(key)] + replay.columns
         if wasOwn {
             try connection.execute(entity.sql.setOriginalState, values)
+            // What was changed before the delete is not sent any more.
+            try setFirstChange(replay.counter, of: entity, key)
         } else {
             try connection.execute(entity.sql.keepOriginal, values + [ChangedValues.nothing.stored])
         }

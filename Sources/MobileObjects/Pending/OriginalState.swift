@@ -19,6 +19,8 @@ struct OriginalState: Equatable, Sendable {
     var isImported: Bool
     /// The counter that the row had while it was not pending; 0 for a row that was created here.
     var serverCounter: Int64
+    /// The counter of the first change that was not submitted; of a row that waits for its answer, of the first one in its last submission.
+    var firstChange: Int64
     /// What was called by its name; nil where a plain create, update or delete is pending.
     var operation: CalledOperation?
 }
@@ -35,7 +37,8 @@ extension Transaction {
         guard !entity.isLocal, let row = try connection.first(entity.sql.selectOriginal, [.integer(key)]) else { return nil }
         return OriginalState(
             replay: ReplayState(columns: row[...]), server: ServerVersion(rawValue: row[5].integer ?? 0) ?? .absent,
-            isImported: row[6].integer == 1, serverCounter: row[7].integer ?? 0, operation: try calledOperation(of: entity, row[8], row[9]))
+            isImported: row[6].integer == 1, serverCounter: row[7].integer ?? 0, firstChange: row[10].integer ?? 0,
+            operation: try calledOperation(of: entity, row[8], row[9]))
     }
 
     private func calledOperation(of entity: EntityMetadata, _ name: Value, _ parameters: Value) throws -> CalledOperation? {
@@ -67,6 +70,11 @@ extension Transaction {
         guard !entity.sql.content.isEmpty else { return [] }
         return try connection.first(
             "SELECT \(entity.sql.content.joined(separator: ", ")) FROM \(table) WHERE \"_sk\" = ?1", [.integer(key)])
+    }
+
+    /// The row was changed under this counter for the first time since its last submit.
+    func setFirstChange(_ counter: Int64, of entity: EntityMetadata, _ key: Int64) throws {
+        try connection.execute("UPDATE \(entity.sql.originalTable) SET \"_fc\" = ?2 WHERE \"_sk\" = ?1", [.integer(key), .integer(counter)])
     }
 
     /// Removes the original state of a row, which has no pending change of its own any longer.

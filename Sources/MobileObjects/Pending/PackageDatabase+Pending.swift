@@ -15,20 +15,22 @@ extension PackageDatabase {
         return try await read { try $0.first(sql) != nil }
     }
 
-    /// Makes every pending change of the package ready for the server; the next synchronization transports it. The form of the object is
-    /// cheaper where one is at hand. SMP 2.3: `submitPendingOperations` of the database class.
+    /// Makes every pending change of the package ready for the server, in the order in which rows were changed first; but rows that were created
+    /// here before those that refer to them, and deleted ones behind those that referred to them. The next synchronization transports it. The form
+    /// of the object is cheaper where one is at hand. SMP 2.3: `submitPendingOperations` of the database class.
     public final func submitPendingOperations() throws { try submit(metadata.storedEntities) }
 
     /// The same without blocking a cooperative thread.
     public final func submitPendingOperations() async throws { try await submit(metadata.storedEntities) }
 
-    /// Makes the pending changes of the objects of a synchronization group ready. SMP 2.3: `submitPendingOperations:`.
+    /// Makes the pending changes of the objects of a synchronization group ready, with rows of others that they need. SMP 2.3: `submitPendingOperations:`.
     public final func submitPendingOperations(group: String) throws { try submit(metadata.storedEntities(inGroup: group)) }
 
     /// The same without blocking a cooperative thread.
     public final func submitPendingOperations(group: String) async throws { try await submit(metadata.storedEntities(inGroup: group)) }
 
-    /// Makes the pending changes of one object of the model ready. SMP 2.3: `submitPendingOperations` of the MBO class.
+    /// Makes the pending changes of one object of the model ready; with them the trees that they belong to, and rows that were created here and that
+    /// they refer to. SMP 2.3: `submitPendingOperations` of the MBO class.
     public final func submitPendingOperations(of entity: EntityMetadata) throws { try submit([entity]) }
 
     /// The same without blocking a cooperative thread.
@@ -59,14 +61,11 @@ extension PackageDatabase {
     }
 
     private final func submit(_ entities: [EntityMetadata]) throws {
-        try write("submit pending operations", measured: .submitPending) { transaction in for entity in entities { try transaction.submitAll(entity) }
-        }
+        try write("submit pending operations", measured: .submitPending) { try $0.submitAll(entities) }
     }
 
     private final func submit(_ entities: [EntityMetadata]) async throws {
-        try await write("submit pending operations", measured: .submitPending) { transaction in
-            for entity in entities { try transaction.submitAll(entity) }
-        }
+        try await write("submit pending operations", measured: .submitPending) { try $0.submitAll(entities) }
     }
 
     private final func cancel(_ entities: [EntityMetadata], unsubmittedOnly: Bool) throws {

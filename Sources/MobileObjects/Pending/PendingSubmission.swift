@@ -5,42 +5,38 @@ extension Transaction {
     /// The marks of the rows that were submitted.
     typealias Submitted = [RowID: ReplayState]
 
-    /// Submits the tree that a row belongs to, from its topmost composite parent on. What was submitted before and not changed since is
-    /// left alone.
-    func submitTree(of entity: EntityMetadata, _ key: Int64) throws -> Submitted {
+    /// Submits the tree that a row belongs to, from its topmost composite parent on, behind the trees of rows created here that it refers to.
+    /// What was submitted before and not changed since is left alone.
+    func submitTree(of entity: EntityMetadata, _ key: Int64) throws -> Submitted { try submit([RowID(entity: entity.index, key: key)]) }
+
+    /// Submits every pending row of these objects, in the order that ``SubmissionForest`` gives.
+    func submitAll(_ entities: [EntityMetadata]) throws {
+        _ = try submit(entities.flatMap { entity in try pendingKeys(of: entity).map { RowID(entity: entity.index, key: $0) } })
+    }
+
+    private func submit(_ rows: [RowID]) throws -> Submitted {
+        let forest = try submissionForest(of: rows)
         var submitted: Submitted = [:]
-        var root = RowID(entity: entity.index, key: key), seen: Set<RowID> = [root]
-        while let owner = try owners(of: metadata.storedEntities[root.entity], root.key).first(where: { !seen.contains($0) }),
-            try exists(owner)
-        {
-            seen.insert(owner)
-            root = owner
+        for tree in forest.trees {
+            var batch: Int64?
+            try submit(tree, forest, &batch, &submitted)
         }
-        var batch: Int64?
-        try submit(root, &batch, &submitted)
         return submitted
     }
 
-    private func exists(_ row: RowID) throws -> Bool {
-        let entity = metadata.storedEntities[row.entity]
-        if try replayState(of: entity, row.key) != nil { return true }
-        return try originalState(of: entity, row.key) != nil
-    }
-
     /// One walk over the tree: the create or update of a row before its children, its delete after them.
-    private func submit(_ row: RowID, _ batch: inout Int64?, _ submitted: inout Submitted) throws {
-        let entity = metadata.storedEntities[row.entity]
-        let original = try originalState(of: entity, row.key)
-        if let original, original.replay.change != .delete { try submitRow(entity, row, original, &batch, &submitted) }
-        for child in try children(of: entity, row.key, .pending) { try submit(child, &batch, &submitted) }
-        if let original, original.replay.change == .delete { try submitRow(entity, row, original, &batch, &submitted) }
+    private func submit(_ row: RowID, _ forest: SubmissionForest, _ batch: inout Int64?, _ submitted: inout Submitted) throws {
+        guard let node = forest.nodes[row] else { return }
+        if node.firstChange != nil, !node.isDelete { try submitRow(row, &batch, &submitted) }
+        for child in forest.children(of: row) { try submit(child, forest, &batch, &submitted) }
+        if node.firstChange != nil, node.isDelete { try submitRow(row, &batch, &submitted) }
     }
 
-    private func submitRow(
-        _ entity: EntityMetadata, _ row: RowID, _ original: OriginalState, _ batch: inout Int64?, _ submitted: inout Submitted
-    ) throws {
+    private func submitRow(_ row: RowID, _ batch: inout Int64?, _ submitted: inout Submitted) throws {
+        let entity = metadata.storedEntities[row.entity]
+        // A child of two parents was submitted with the other one already.
+        guard let original = try originalState(of: entity, row.key), original.replay.needsSubmit else { return }
         var replay = original.replay
-        guard replay.needsSubmit else { return }
         let id = try nextCounter(after: replay.counter)
         let isDelete = replay.change == .delete
         let known = try content(entity.sql.originalTable, of: entity, row.key)
@@ -69,12 +65,7 @@ extension Transaction {
         }
     }
 
-    /// Submits every pending row of an object.
-    func submitAll(_ entity: EntityMetadata) throws {
-        for key in try pendingKeys(of: entity) { _ = try submitTree(of: entity, key) }
-    }
-
-    /// The keys of rows with a pending change of their own, and of parents of such, in order.
+    /// The keys of rows with a pending change of their own, in order.
     func pendingKeys(of entity: EntityMetadata) throws -> [Int64] {
         guard !entity.isLocal else { return [] }
         return try connection.rows("SELECT \"_sk\" FROM \(entity.sql.originalTable) ORDER BY \"_sk\"").compactMap { $0[0].integer }

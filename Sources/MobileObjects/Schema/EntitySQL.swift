@@ -3,11 +3,12 @@ import MobileStore
 /// The SQL texts of one object's table and its original-state table, made once per model. Every identifier is quoted.
 ///
 /// Columns of both tables, in this order: `_sk`, `_pc`, `_rc`, `_rp`, `_rf`, `_ra`, the attributes, `_ref_...`.
-/// The original-state table has `_sv`, `_im`, `_sc` and `_ch` besides:
+/// The original-state table has `_sv`, `_im`, `_sc`, `_ch` and `_fc` besides:
 /// - `_sv`: 0 the server has no such row, 1 it has, 2 it deleted it (``ServerVersion``);
 /// - `_im`: 1 when an import brought a version since the last submit;
 /// - `_sc`: the counter that the row had while it was not pending, and gets back when it is no longer;
-/// - `_ch`: which values were changed since the last submit (``ChangedValues``).
+/// - `_ch`: which values were changed since the last submit (``ChangedValues``);
+/// - `_fc`: the counter of the first change since the last submit, by which trees are ordered (``SubmissionForest``).
 /// Its state columns are copies of the row's (a pending delete has them here alone), so that pending rows are found without
 /// looking through the object's table.
 struct EntitySQL: Sendable {
@@ -86,7 +87,7 @@ struct EntitySQL: Sendable {
         self.all = try select(nil)
         selectState = #"SELECT "_pc", "_rc", "_rp", "_rf", "_ra" FROM \#(table) WHERE "_sk" = ?1"#
         selectOriginal = #"""
-            SELECT "_pc", "_rc", "_rp", "_rf", "_ra", "_sv", "_im", "_sc", "_on", "_pa" FROM \#(original) WHERE "_sk" = ?1
+            SELECT "_pc", "_rc", "_rp", "_rf", "_ra", "_sv", "_im", "_sc", "_on", "_pa", "_fc" FROM \#(original) WHERE "_sk" = ?1
             """#
         let places = (1...6 + content.count).map { "?\($0)" }.joined(separator: ", ")
         insert = "INSERT INTO \(table) (\(all)) VALUES (\(places))"
@@ -97,15 +98,15 @@ struct EntitySQL: Sendable {
         setState = updateMarks + #" WHERE "_sk" = ?1"#
         setOriginalState = #"UPDATE \#(original) \#(marks) WHERE "_sk" = ?1"#
         keepOriginal = #"""
-            INSERT INTO \#(original) (\#(all), "_sv", "_im", "_sc", "_ch")
-            SELECT "_sk", ?2, ?3, ?4, ?5, ?6\#(comma), 1, 0, "_rc", ?7 FROM \#(table) WHERE "_sk" = ?1
+            INSERT INTO \#(original) (\#(all), "_sv", "_im", "_sc", "_ch", "_fc")
+            SELECT "_sk", ?2, ?3, ?4, ?5, ?6\#(comma), 1, 0, "_rc", ?7, ?3 FROM \#(table) WHERE "_sk" = ?1
             """#
         keepOriginalOfUnchanged = keepOriginal + #" AND "_rc" = ?8 AND "_ra" = ?6 AND "_pc" IN (0, 4) AND "_rp" = 0 AND "_rf" = 0"#
         keepOwnValues =
             content.isEmpty
             ? ""
             : #"UPDATE \#(original) SET (\#(contentList)) = (SELECT \#(contentList) FROM \#(table) AS r WHERE r."_sk" = ?1) WHERE "_sk" = ?1"#
-        createOriginal = #"INSERT INTO \#(original) (\#(state), "_sv", "_im", "_sc", "_ch") VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0, '*')"#
+        createOriginal = #"INSERT INTO \#(original) (\#(state), "_sv", "_im", "_sc", "_ch", "_fc") VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0, '*', ?3)"#
         restoreRow =
             content.isEmpty
             ? ""

@@ -116,7 +116,9 @@ struct LocalSchema {
         }
         guard !entity.isLocal else { return statements }
         let texts = format == 1 ? ["_ch"] : ["_ch", "_on", "_pa"]
-        let server = ["_sv", "_im", "_sc"].map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" } + texts.map { "\"\($0)\" TEXT NOT NULL DEFAULT ''" }
+        let server =
+            (["_sv", "_im", "_sc"] + (format < 4 ? [] : ["_fc"])).map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" }
+            + texts.map { "\"\($0)\" TEXT NOT NULL DEFAULT ''" }
         statements.append("CREATE TABLE \(sql.originalTable) (\(([key] + content + state + server).joined(separator: ", ")))")
         return statements
     }

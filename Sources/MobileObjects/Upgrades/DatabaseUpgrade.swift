@@ -53,6 +53,7 @@ struct DatabaseUpgrade {
             for statement in LocalSchema.statements(entity) { try connection.execute(statement) }
         }
         for table in tables { try table.fill() }
+        if format < 4 { try noteFirstChanges() }
         for entity in changed { try ValueUpgrade(entity, connection, store).run() }
         try OutboxUpgrade(entities.filter(\.changesContent), connection, store).run()
         for table in tables { try table.dropAside() }
@@ -61,6 +62,13 @@ struct DatabaseUpgrade {
         let settings = PackageSettings(connection)
         try settings.set(.version, .text(new.version))
         try settings.set(.model, .text(new.model.json))
+    }
+
+    /// Formats up to 3 did not know which change of a row was the first one that was not submitted: the last one is taken for it.
+    private func noteFirstChanges() throws {
+        for entity in new.storedEntities where !entity.isLocal {
+            try connection.execute("UPDATE \(entity.sql.originalTable) SET \"_fc\" = \"_rc\"")
+        }
     }
 
     private func presentStatements() throws -> Set<String> {

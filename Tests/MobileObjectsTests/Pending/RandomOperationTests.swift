@@ -229,12 +229,7 @@ private struct RandomRun {
     mutating func finish() throws {
         for _ in 0..<3 {
             try shop.database.submitPendingOperations()
-            for entity in ["Customer", "SalesOrder"] {
-                let isOrder = entity == "SalesOrder"
-                for key in reference.rows.filter({ $0.value.change != "N" && self.isOrder($0.value) == isOrder }).keys.sorted() {
-                    reference.submit(key)
-                }
-            }
+            reference.submitAll()
             #expect(try waiting() == reference.waiting)
             _ = replayOnServer(refusing: false)
             _ = try tellDevice()

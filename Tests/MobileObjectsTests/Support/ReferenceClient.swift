@@ -24,6 +24,10 @@ struct ReferenceClient {
         var base: Int64 = 0
         /// The customer of a row that is deleted here.
         var lastParent: Int64 = 0
+        /// The counter of the first change since the last submit.
+        var firstChange: Int64 = 0
+
+        var needsSubmit: Bool { change != "N" && counter != submitted }
     }
 
     struct Operation: Equatable {
@@ -55,14 +59,17 @@ struct ReferenceClient {
     // MARK: Events on the device
 
     mutating func create(_ key: Int64, _ version: Version) {
-        rows[key] = Row(now: version, change: "C", counter: next(after: 0))
+        let counter = next(after: 0)
+        rows[key] = Row(now: version, change: "C", counter: counter, firstChange: counter)
     }
 
     mutating func update(_ key: Int64, _ text: String) {
         guard var row = rows[key], var version = row.now else { return }
+        let isFirst = !row.needsSubmit
         if row.change == "N" { keepOriginal(&row) }
         if row.change != "C" { row.change = "U" }
         row.counter = next(after: row.counter)
+        if isFirst { row.firstChange = row.counter }
         version.text = text
         row.now = version
         rows[key] = row
@@ -81,6 +88,7 @@ struct ReferenceClient {
         if case .present(let version) = row.server { row.lastParent = version.parent }
         row.change = "D"
         row.counter = next(after: row.counter)
+        row.firstChange = row.counter
         row.now = nil
         rows[key] = row
     }
@@ -92,11 +100,22 @@ struct ReferenceClient {
     }
 
     mutating func submit(_ key: Int64) {
-        guard let row = rows[key] else { return }
-        let root = rows[parent(of: row)] != nil ? parent(of: row) : key
+        let root = root(of: key)
         if let change = rows[root]?.change, change != "D" { submitRow(root) }
         for child in children(of: root) { submitRow(child) }
         if rows[root]?.change == "D" { submitRow(root) }
+    }
+
+    /// Trees go by the time of their first change that was not submitted.
+    mutating func submitAll() {
+        let waiting = rows.filter { $0.value.needsSubmit }
+        let trees = Dictionary(grouping: waiting, by: { root(of: $0.key) }).mapValues { $0.map(\.value.firstChange).min() ?? 0 }
+        for tree in trees.sorted(by: { $0.value < $1.value }) { submit(tree.key) }
+    }
+
+    private func root(of key: Int64) -> Int64 {
+        guard let row = rows[key], rows[parent(of: row)] != nil else { return key }
+        return parent(of: row)
     }
 
     private mutating func submitRow(_ key: Int64) {

@@ -1,0 +1,184 @@
+import MobileStore
+
+/// The trees of pending rows that are submitted together, and the order in which they go.
+///
+/// **Trees go by the time of their first change that was not submitted, rows of a tree as the tree is walked; but nothing goes before what it
+/// needs.** Why: the back end does one operation after the other, and a reference to a row that it does not have yet, or has no more, is refused
+/// or lost. What must go first:
+/// - a row that was created here and is not submitted, before every row that refers to it;
+/// - a row that no longer refers to what is deleted here, or is deleted itself, before that delete;
+/// - a row that has let go of its partner in a one-to-one relationship, before the one that has the partner now.
+///
+/// Between rows of two trees this is an order of the trees, because a tree is one transaction of the back end; between rows of one tree it is an
+/// order of the two children, of one and the same row, in whose subtrees they are.
+///
+/// **Rows that need each other cannot all come second.** Of a cycle, the row from which the others are reached first, by time, goes last: its own
+/// references are known to the back end then, and the one that closes the cycle is not.
+struct SubmissionForest {
+    /// A row that is pending, or has pending children.
+    struct Node {
+        let parent: RowID?
+        var children: [RowID] = []
+        /// The counter of the first change that was not submitted; nil where there is nothing to submit.
+        let firstChange: Int64?
+        let isDelete: Bool
+    }
+
+    fileprivate(set) var nodes: [RowID: Node] = [:]
+    fileprivate var roots: [(row: RowID, firstChange: Int64)] = []
+    /// By row: siblings of it, or other roots, that go before it.
+    private var earlier: [RowID: [RowID]] = [:]
+
+    /// The trees in their order, by their topmost rows.
+    var trees: [RowID] { ordered(roots.sorted { $0.firstChange < $1.firstChange }.map(\.row)) }
+
+    /// The children of a row in their order: from first to last, where nothing else is needed.
+    func children(of row: RowID) -> [RowID] { ordered(nodes[row]?.children ?? []) }
+
+    /// `first` must be there before `second` comes.
+    fileprivate mutating func order(_ first: RowID, before second: RowID) {
+        let ways = (way(to: first), way(to: second))
+        guard let fork = zip(ways.0, ways.1).first(where: { $0 != $1 }) else { return }
+        earlier[fork.1, default: []].append(fork.0)
+    }
+
+    /// The rows from the root of its tree down to a row.
+    private func way(to row: RowID) -> [RowID] {
+        var way = [row]
+        while let parent = nodes[way[way.count - 1]]?.parent { way.append(parent) }
+        return way.reversed()
+    }
+
+    /// The same rows, each behind what goes before it. Walks along `earlier` without recursion: a chain may be as long as there are rows.
+    private func ordered(_ rows: [RowID]) -> [RowID] {
+        guard rows.count > 1, rows.contains(where: { earlier[$0] != nil }) else { return rows }
+        let places = Dictionary(uniqueKeysWithValues: rows.enumerated().map { ($0.element, $0.offset) })
+        var result: [RowID] = [], entered: Set<RowID> = [], left: Set<RowID> = []
+        for row in rows {
+            var way = [row]
+            while let last = way.last {
+                if entered.insert(last).inserted {
+                    let needed = (earlier[last] ?? []).filter { !entered.contains($0) && places[$0] != nil }
+                    way += needed.sorted { places[$0] ?? 0 > places[$1] ?? 0 }
+                } else {
+                    way.removeLast()
+                    if left.insert(last).inserted { result.append(last) }
+                }
+            }
+        }
+        return result
+    }
+}
+
+extension Transaction {
+    /// The trees that these rows belong to, from their topmost composite parents on, and those of rows created here that they refer to: the
+    /// server could not tell what is meant.
+    func submissionForest(of rows: [RowID]) throws -> SubmissionForest {
+        var forest = SubmissionForest(), waiting = Array(rows.reversed())
+        while let row = waiting.popLast() {
+            guard forest.nodes[row] == nil else { continue }
+            for row in try addTree(of: try root(of: row), to: &forest) {
+                waiting += try references(of: row, in: metadata.storedEntities[row.entity].sql.table).map(\.target).filter { target in
+                    try forest.nodes[target] == nil && isUnsubmittedCreate(target)
+                }
+            }
+        }
+        try orderRows(of: &forest)
+        return forest
+    }
+
+    /// The topmost composite parent that is there.
+    private func root(of row: RowID) throws -> RowID {
+        var root = row, seen: Set<RowID> = [row]
+        while let owner = try owners(of: metadata.storedEntities[root.entity], root.key).first(where: { !seen.contains($0) }), try exists(owner) {
+            seen.insert(owner)
+            root = owner
+        }
+        return root
+    }
+
+    private func exists(_ row: RowID) throws -> Bool {
+        let entity = metadata.storedEntities[row.entity]
+        if try replayState(of: entity, row.key) != nil { return true }
+        return try originalState(of: entity, row.key) != nil
+    }
+
+    /// Adds a tree.
+    /// - Returns: its rows that have something to submit and are not deleted.
+    private func addTree(of root: RowID, to forest: inout SubmissionForest) throws -> [RowID] {
+        var waiting: [(row: RowID, parent: RowID?)] = [(root, nil)], changed: [RowID] = [], first = Int64.max
+        while let (row, parent) = waiting.popLast() {
+            guard forest.nodes[row] == nil else { continue }
+            let entity = metadata.storedEntities[row.entity]
+            let original = try originalState(of: entity, row.key), children = try children(of: entity, row.key, .pending)
+            let change = original.flatMap { $0.replay.needsSubmit ? $0.firstChange : nil }
+            let isDelete = original?.replay.change == .delete
+            forest.nodes[row] = .init(parent: parent, children: children, firstChange: change, isDelete: isDelete)
+            waiting += children.map { ($0, row) }
+            guard let change else { continue }
+            first = min(first, change)
+            if !isDelete { changed.append(row) }
+        }
+        if first < .max { forest.roots.append((root, first)) }
+        return changed
+    }
+
+    private func isUnsubmittedCreate(_ row: RowID) throws -> Bool {
+        let entity = metadata.entities[row.entity]
+        guard let original = try originalState(of: entity, row.key), original.replay.change == .create, original.replay.needsSubmit,
+            original.server == .absent
+        else { return false }
+        return try !hasUnansweredCreate(entity, row.key)
+    }
+}
+
+// MARK: References
+
+/// A row that another one refers to.
+private struct RowReference: Hashable {
+    /// The object that refers, and the position of its relationship.
+    let entity: Int
+    let relationship: Int
+    let target: RowID
+}
+
+extension Transaction {
+    private func orderRows(of forest: inout SubmissionForest) throws {
+        var released: [RowReference: [RowID]] = [:], taken: [(reference: RowReference, row: RowID)] = []
+        for (row, node) in forest.nodes where node.firstChange != nil {
+            let entity = metadata.storedEntities[row.entity]
+            guard entity.referenceCount > 0 else { continue }
+            let now = node.isDelete ? [] : try references(of: row, in: entity.sql.table)
+            for reference in now where try forest.nodes[reference.target] != nil && isUnsubmittedCreate(reference.target) {
+                forest.order(reference.target, before: row)
+            }
+            for reference in try references(of: row, in: entity.sql.originalTable) where !now.contains(reference) {
+                if let target = forest.nodes[reference.target], target.isDelete, target.firstChange != nil {
+                    forest.order(row, before: reference.target)
+                }
+                if isOneToOne(reference) { released[reference, default: []].append(row) }
+            }
+            taken += now.filter(isOneToOne).map { ($0, row) }
+        }
+        for (reference, row) in taken {
+            for former in released[reference] ?? [] where former != row { forest.order(former, before: row) }
+        }
+    }
+
+    private func isOneToOne(_ reference: RowReference) -> Bool {
+        metadata.entities[reference.entity].relationships[reference.relationship].isOneToOne
+    }
+
+    /// The rows that a row refers to, in one of its two tables.
+    private func references(of row: RowID, in table: String) throws -> [RowReference] {
+        let entity = metadata.storedEntities[row.entity]
+        guard entity.referenceCount > 0 else { return [] }
+        let columns = entity.sql.referenceColumns.joined(separator: ", ")
+        let values = try connection.first("SELECT \(columns) FROM \(table) WHERE \"_sk\" = ?1", [.integer(row.key)]) ?? []
+        return zip(entity.references, values).compactMap { relationship, value in
+            guard let key = value.integer else { return nil }
+            let target = RowID(entity: entity.relationships[relationship].targetIndex, key: key)
+            return target == row ? nil : RowReference(entity: row.entity, relationship: relationship, target: target)
+        }
+    }
+}
