@@ -10,6 +10,15 @@ struct DirtyAttributes: Sendable, Equatable {
         if index < 64 { low |= 1 << UInt64(index) } else { high = (high ?? []).union([index]) }
     }
 
+    mutating func remove(_ index: Int) {
+        if index < 64 {
+            low &= ~(1 << UInt64(index))
+        } else {
+            high?.remove(index)
+            if high?.isEmpty == true { high = nil }
+        }
+    }
+
     func contains(_ index: Int) -> Bool {
         index < 64 ? low & (1 << UInt64(index)) != 0 : high?.contains(index) ?? false
     }

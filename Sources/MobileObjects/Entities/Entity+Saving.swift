@@ -51,7 +51,7 @@ extension Entity {
     final func writeChanges(cascading: Bool, calling called: CalledOperation? = nil) throws {
         var session = SaveSession(package: package)
         try session.add(self, cascading: cascading, calling: called)
-        guard !session.plan.rows.isEmpty else { return }
+        guard !session.plan.isEmpty else { return }
         let plan = session.plan
         session.begin()
         do {
@@ -65,7 +65,7 @@ extension Entity {
     nonisolated(nonsending) final func writeChanges(cascading: Bool, calling called: CalledOperation? = nil) async throws {
         var session = SaveSession(package: package)
         try session.add(self, cascading: cascading, calling: called)
-        guard !session.plan.rows.isEmpty else { return }
+        guard !session.plan.isEmpty else { return }
         let plan = session.plan
         session.begin()
         do {

@@ -18,8 +18,18 @@ struct SavePlan: Sendable {
         var newParents: [(reference: Int, row: Int)] = []
         /// References that are being set: their mapped attributes are filled.
         var setReferences: [Int] = []
+        /// Rows of the same object whose one-to-one relationships lead elsewhere already, in memory.
+        var keptPartners: Set<Int64> = []
         /// The operation, where it was called by its name.
         var operation: CalledOperation?
+    }
+
+    /// A row that an object let go of in memory: its one-to-one relationship to that one is cut.
+    struct Release: Sendable {
+        let entity: EntityMetadata
+        let key: Int64
+        let relationship: RelationshipMetadata
+        let owner: Int64
     }
 
     /// What became of a row.
@@ -32,29 +42,54 @@ struct SavePlan: Sendable {
         let references: [(index: Int, key: Int64)]
     }
 
-    var rows: [Row] = []
-
-    func perform(in transaction: Transaction) throws -> [Result] {
+    /// What became of the plan.
+    struct Outcome: Sendable {
+        /// Of each row.
         var results: [Result] = []
+        /// Rows that had to let go of an end of a one-to-one relationship.
+        var released: [ReleasedRow] = []
+    }
+
+    var rows: [Row] = []
+    var releases: [Release] = []
+
+    var isEmpty: Bool { rows.isEmpty && releases.isEmpty }
+
+    func perform(in transaction: Transaction) throws -> Outcome {
+        var outcome = Outcome()
+        for release in releases {
+            let released = try transaction.release(release.relationship, of: release.entity, release.key, from: release.owner)
+            if let released { outcome.released.append(released) }
+        }
         for row in rows {
             var row = row
             var references: [(index: Int, key: Int64)] = []
             for parent in row.newParents {
-                references.append((parent.reference, results[parent.row].key))
-                row.set(row.entity.attributes.count + parent.reference, .integer(results[parent.row].key))
+                references.append((parent.reference, outcome.results[parent.row].key))
+                row.set(row.entity.attributes.count + parent.reference, .integer(outcome.results[parent.row].key))
             }
             let filled = try fillFromParents(&row, transaction)
+            outcome.released += try takePartners(row, transaction)
             if row.isNew {
                 let key = try row.key != 0 ? row.key : transaction.newSurrogateKey(for: row.entity)
                 try row.checkIsComplete()
                 let replay = try transaction.create(row.entity, key, row.changes.map(\.value), by: row.operation)
-                results.append(Result(key: key, replay: replay, filled: filled, references: references))
+                outcome.results.append(Result(key: key, replay: replay, filled: filled, references: references))
             } else {
                 let replay = try transaction.update(row.entity, row.key, readWith: row.read, row.changes, by: row.operation)
-                results.append(Result(key: row.key, replay: replay, filled: filled, references: references))
+                outcome.results.append(Result(key: row.key, replay: replay, filled: filled, references: references))
             }
         }
-        return results
+        return outcome
+    }
+
+    /// Whoever has the other end of a one-to-one relationship that is being set lets go of it.
+    private func takePartners(_ row: Row, _ transaction: Transaction) throws -> [ReleasedRow] {
+        try row.setReferences.flatMap { index -> [ReleasedRow] in
+            guard let key = row.value(row.entity.attributes.count + index)?.integer else { return [] }
+            let relationship = row.entity.relationships[row.entity.references[index]]
+            return try transaction.release(relationship, of: row.entity, to: key, for: row.key, keeping: row.keptPartners)
+        }
     }
 
     /// Fills attributes that the model maps to those of a parent that is being set. A key that the parent's back end has yet to assign
@@ -63,7 +98,11 @@ struct SavePlan: Sendable {
         var filled: [(index: Int, value: Value)] = []
         for index in row.setReferences {
             let relationship = row.entity.relationships[row.entity.references[index]]
-            guard let key = row.value(row.entity.attributes.count + index)?.integer, !relationship.mapping.isEmpty else { continue }
+            guard let key = row.value(row.entity.attributes.count + index)?.integer else {
+                filled += row.clearMapped(relationship)
+                continue
+            }
+            guard !relationship.mapping.isEmpty else { continue }
             let parent = transaction.metadata.entities[relationship.targetIndex]
             guard let content = try transaction.content(parent.sql.table, of: parent, key) else {
                 throw ObjectError(
@@ -88,6 +127,17 @@ extension SavePlan.Row {
         } else {
             changes.append((index, value))
         }
+    }
+
+    /// A reference that is cleared takes the attributes that stand for it along, as far as they may be null and were not set themselves: the server
+    /// would find the parent by them.
+    mutating func clearMapped(_ relationship: RelationshipMetadata) -> [(index: Int, value: Value)] {
+        guard !isNew else { return [] }
+        let cleared = relationship.mapping.map(\.source).filter { index in
+            entity.attributes[index].isNullable && !entity.primaryKey.contains(index) && value(index) == nil
+        }
+        for index in cleared { set(index, .null) }
+        return cleared.map { ($0, .null) }
     }
 
     /// OPS-21: attributes that must have a value have one.

@@ -8,6 +8,8 @@ struct SaveSession {
     private var objects: [Entity] = []
     /// What each object was like before, for the case that the transaction fails.
     private var before: [EntityMemory] = []
+    /// Objects that others were set in place of, by their rows.
+    private var formers: [RowID: Entity] = [:]
 
     let package: PackageDatabase
 
@@ -20,11 +22,30 @@ struct SaveSession {
     mutating func add(_ object: Entity, cascading: Bool, calling called: CalledOperation? = nil) throws {
         if object.presence == .new || object.isDirty || called != nil { try addRow(object, called) }
         guard cascading else { return }
+        addReleases(of: object)
         for index in object.metadata.composites {
             for child in object.attachments?.children[index]?.present ?? [] where child.presence != .deleted {
                 try add(child, cascading: true)
             }
         }
+    }
+
+    /// What the object has let go of in memory, if nobody else has taken it.
+    private mutating func addReleases(of object: Entity) {
+        for (index, list) in object.attachments?.children ?? [:] where object.presence == .stored {
+            guard let inverse = object.metadata.relationships[index].inverseIndex else { continue }
+            for former in list.formers where former.presence == .stored && !former.hasPartner(inverse) {
+                addFormer(former)
+                plan.releases.append(
+                    .init(
+                        entity: former.metadata, key: former.surrogateKey, relationship: former.metadata.relationships[inverse],
+                        owner: object.surrogateKey))
+            }
+        }
+    }
+
+    private mutating func addFormer(_ former: Entity) {
+        formers[RowID(entity: former.metadata.index, key: former.surrogateKey)] = former
     }
 
     private mutating func addRow(_ object: Entity, _ called: CalledOperation?) throws {
@@ -68,7 +89,7 @@ struct SaveSession {
         return stored
     }
 
-    private func addReferences(of object: Entity, to row: inout SavePlan.Row) throws {
+    private mutating func addReferences(of object: Entity, to row: inout SavePlan.Row) throws {
         let metadata = object.metadata
         for (reference, index) in metadata.references.enumerated() {
             let position = metadata.attributes.count + reference
@@ -77,6 +98,11 @@ struct SaveSession {
             let key = parent?.surrogateKey ?? object.references[reference]
             row.changes.append((position, key == 0 ? .null : .integer(key)))
             row.setReferences.append(reference)
+            if let parent, let inverse = metadata.relationships[index].inverseIndex {
+                for former in parent.attachments?.children[inverse]?.formers ?? [] where former.presence == .stored && former !== object {
+                    if former.hasPartner(index) { row.keptPartners.insert(former.surrogateKey) } else { addFormer(former) }
+                }
+            }
             guard let parent, parent.presence == .new else { continue }
             guard let node = objects.firstIndex(where: { $0 === parent }) else {
                 throw ObjectError(
@@ -100,8 +126,9 @@ struct SaveSession {
     }
 
     /// The plan was carried out.
-    func apply(_ results: [SavePlan.Result]) {
-        for (position, result) in results.enumerated() {
+    func apply(_ outcome: SavePlan.Outcome) {
+        let formerMemory = outcome.released.compactMap { released in formers[released.row].map { ($0, EntityMemory($0)) } }
+        for (position, result) in outcome.results.enumerated() {
             let object = objects[position]
             object.isLoading = true
             defer { object.isLoading = false }
@@ -116,14 +143,15 @@ struct SaveSession {
             object.tellKeyToChildren()
             object.markAttachedParents()
         }
-        undoOnRollback()
+        for released in outcome.released { formers[released.row]?.applyReleased(released) }
+        undoOnRollback(formerMemory)
     }
 
     /// Inside of a transaction that may still be rolled back, the objects then get back what they were.
-    private func undoOnRollback() {
+    private func undoOnRollback(_ formers: [(Entity, EntityMemory)]) {
         guard let running = TransactionScope.transaction(of: package) else { return }
-        let objects = objects, before = before
-        running.onRollback { for (object, memory) in zip(objects, before) { memory.restore(object) } }
+        let memories = formers + zip(objects, before)
+        running.onRollback { for (object, memory) in memories { memory.restore(object) } }
     }
 }
 

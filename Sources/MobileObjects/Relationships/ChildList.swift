@@ -4,6 +4,8 @@ final class ChildList {
     var loaded: [Entity]?
     /// Added in memory and not in ``loaded``.
     var added: [Entity] = []
+    /// Of a one-to-one relationship: objects with rows that were here until others were set. A save of the owner lets go of their rows.
+    var formers: [Entity] = []
     /// Why the database could not be read.
     var error: ObjectError?
 
@@ -11,6 +13,11 @@ final class ChildList {
     var present: [Entity] {
         let loaded = loaded ?? []
         return added.isEmpty ? loaded : loaded + added.filter { added in !loaded.contains { $0.isSameRow(as: added) } }
+    }
+
+    func addFormer(_ object: Entity) {
+        guard object.presence == .stored, !formers.contains(where: { $0 === object }) else { return }
+        formers.append(object)
     }
 }
 

@@ -34,12 +34,24 @@ extension Entity {
     }
 
     /// Sets the object at the one end of a relationship, or none. The attributes that the model maps to the parent's are filled when this
-    /// object is saved. SMP 2.3: `setCustomer:`.
+    /// object is saved. In a one-to-one relationship the object that was there before is let go of, and so is this one by the object that had it: its row
+    /// refers to nothing then, or goes where it is a part that needs an owner. Where the other end holds the reference, `save` of this object writes that. SMP 2.3:
+    /// `setCustomer:`.
     public final func setParent<T: Entity>(_ parent: T?, _ index: Int) {
         let relationship = metadata.relationships[index]
         guard relationship.referenceIndex != nil else {
-            setChildren(Children(parent.map { [$0] } ?? []), index)
+            setPartner(parent, index)
             return
+        }
+        if relationship.isOneToOne {
+            leaveFormerPartner(for: parent, index)
+            if let parent, let inverse = relationship.inverseIndex {
+                parent.letGo(of: inverse, except: self)
+                // It is asked for again, once this object is saved.
+                if let list = parent.attachments?.children[inverse], !list.present.contains(where: { $0 === self }) {
+                    (list.loaded, list.added) = (nil, [])
+                }
+            }
         }
         let isListed = parent.map { listed(by: $0, relationship) } ?? false
         link(to: parent.map { isListed ? .weak($0) : .strong($0) }, key: parent?.surrogateKey ?? 0, index)

@@ -1,0 +1,126 @@
+import MobileModel
+import MobileStore
+
+/// One-to-one relationships: each end has one other end. **Whoever takes an end takes it from the one that had it**, in the same transaction and
+/// whether that one was ever read or not. What is let go of:
+/// - keeps its row where the attributes that the model maps may be null: its reference and these become NULL, and it is updated;
+/// - is deleted with its children where they may not, and it is a part (composite): it cannot be without an owner;
+/// - else nothing is written: the application decides what becomes of it.
+struct ReleasedRow: Sendable {
+    let row: RowID
+    /// Position of the relationship that was cut, in the row's object.
+    let relationship: Int
+    let replay: ReplayState
+    let isDeleted: Bool
+}
+
+extension EntityMetadata {
+    /// The mapped attributes that become NULL with the reference; nil where one of them must have a value.
+    fileprivate func clearedAttributes(_ relationship: RelationshipMetadata) -> [Int]? {
+        let sources = relationship.mapping.map(\.source)
+        return sources.allSatisfy { attributes[$0].isNullable && !primaryKey.contains($0) } ? sources : nil
+    }
+}
+
+extension Transaction {
+    /// Takes an end of a one-to-one relationship from every other row that refers to it.
+    /// - Parameters:
+    ///   - own: the row that takes it; 0 of a new one.
+    ///   - kept: rows that have another end already, in memory, and are written next.
+    /// - Throws: ``ObjectError/Code/missingValue`` where one of them cannot be without it; and as an update.
+    func release(
+        _ relationship: RelationshipMetadata, of entity: EntityMetadata, to key: Int64, for own: Int64, keeping kept: Set<Int64>
+    ) throws -> [ReleasedRow] {
+        guard relationship.isOneToOne, let reference = relationship.referenceIndex else { return [] }
+        let rows = try connection.rows(
+            "SELECT \"_sk\" FROM \(entity.sql.table) WHERE \(entity.sql.referenceColumns[reference]) = ?1 AND \"_sk\" <> ?2 ORDER BY \"_sk\"",
+            [.integer(key), .integer(own)])
+        return try rows.compactMap { $0[0].integer }.filter { !kept.contains($0) }.compactMap { other in
+            try release(relationship, of: entity, other, from: key)
+        }
+    }
+
+    /// Cuts a row's one-to-one relationship; nil where it leads elsewhere by now.
+    /// - Parameter key: of the other end.
+    func release(_ relationship: RelationshipMetadata, of entity: EntityMetadata, _ row: Int64, from key: Int64) throws -> ReleasedRow? {
+        guard let reference = relationship.referenceIndex, let read = try replayState(of: entity, row),
+            try content(entity.sql.table, of: entity, row)?[entity.attributes.count + reference].integer == key
+        else { return nil }
+        let id = RowID(entity: entity.index, key: row)
+        if let cleared = entity.clearedAttributes(relationship) {
+            _ = try entity.defaultOperation(.update)
+            let changes = (cleared + [entity.attributes.count + reference]).map { (index: $0, value: Value.null) }
+            let replay = try update(entity, row, readWith: read, changes)
+            return ReleasedRow(row: id, relationship: relationship.index, replay: replay, isDeleted: false)
+        }
+        guard relationship.leadsToOwner else {
+            throw ObjectError(
+                .missingValue,
+                "save of \(entity.name): \(metadata.entities[relationship.targetIndex].name) \(key) has \(entity.name) \(row), which cannot be without "
+                    + "one; delete it, or give it another one first")
+        }
+        return ReleasedRow(row: id, relationship: relationship.index, replay: try delete(entity, row), isDeleted: true)
+    }
+}
+
+extension Entity {
+    /// Sets the other end of a one-to-one relationship, which holds the reference.
+    final func setPartner<T: Entity>(_ partner: T?, _ index: Int) {
+        // What the database has is let go of by a save of this object: so it must be known.
+        _ = try? loadedChildren(index, as: T.self)
+        letGo(of: index, except: partner)
+        let list = childList(index)
+        (list.loaded, list.added) = ([], [])
+        guard let partner else { return }
+        partner.leaveFormerPartner(for: self, metadata.relationships[index].inverseIndex)
+        addChild(partner, to: index)
+    }
+
+    /// The objects in memory at the other end are this object's no longer.
+    final func letGo(of index: Int, except kept: Entity?) {
+        guard let list = attachments?.children[index], let inverse = metadata.relationships[index].inverseIndex else { return }
+        if let kept { list.formers.removeAll { $0.isSameRow(as: kept) } }
+        for former in list.present where !(kept.map { former.isSameRow(as: $0) } ?? false) {
+            list.addFormer(former)
+            if former.isLinked(to: self, inverse) { former.link(to: nil, key: 0, inverse) }
+        }
+    }
+
+    /// This object gets another other end: the one that it has is told, if it is in memory.
+    final func leaveFormerPartner(for partner: Entity?, _ index: Int?) {
+        guard let index, metadata.relationships[index].isOneToOne, let former = knownParent(index), former !== partner,
+            let inverse = metadata.relationships[index].inverseIndex, let list = former.attachments?.children[inverse]
+        else { return }
+        list.loaded?.removeAll { $0 === self }
+        list.added.removeAll { $0 === self }
+        list.addFormer(self)
+    }
+
+    private final func isLinked(to partner: Entity, _ index: Int) -> Bool {
+        if let known = knownParent(index) { return known === partner }
+        guard let reference = metadata.relationships[index].referenceIndex else { return false }
+        return partner.surrogateKey != 0 && references[reference] == partner.surrogateKey
+    }
+
+    /// Whether the object has another end by now.
+    final func hasPartner(_ index: Int) -> Bool {
+        guard let reference = metadata.relationships[index].referenceIndex else { return false }
+        return knownParent(index) != nil || references[reference] != 0
+    }
+
+    /// The row was let go of by the save of another object.
+    final func applyReleased(_ released: ReleasedRow) {
+        replay = released.replay
+        guard !released.isDeleted else {
+            presence = .deleted
+            dirty.removeAll()
+            return
+        }
+        let relationship = metadata.relationships[released.relationship]
+        isLoading = true
+        defer { isLoading = false }
+        // Only what was not changed in memory since.
+        for attribute in relationship.mapping.map(\.source) where !dirty.contains(attribute) { try? setValue(.null, ofAttribute: attribute) }
+        if let reference = relationship.referenceIndex, !hasPartner(relationship.index) { dirty.remove(metadata.attributes.count + reference) }
+    }
+}
