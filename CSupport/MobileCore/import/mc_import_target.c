@@ -313,14 +313,12 @@ static bool make_room(mc_import_target *target, size_t row_count)
     return true;
 }
 
-/// Before the first row: so that an import of none writes nothing.
 static mc_status set_aside(mc_import_target *target, mc_error *error)
 {
     // Rows with large values stay: they are looked at to tell whether a value is still in use.
-    if (target->has_looked_aside || !target->takes_apart || target->key_count != 1 || target->large.count > 0)
+    if (!target->takes_apart || target->key_count != 1 || target->large.count > 0)
         return MC_OK;
-    target->has_looked_aside = true;
-    return mc_set_aside_take(&target->aside, target->db, target->table, target->first_key, &target->pending, error);
+    return mc_set_aside_take(&target->aside, target->db, target->table, target->first_key, &target->pending, target->inserted, error);
 }
 
 mc_status mc_import_target_take_part(mc_import_target *target, const mc_large_part *part, mc_error *error)

@@ -25,8 +25,7 @@ typedef struct mc_import_target {
     sqlite3_stmt *released;  // large values that such a row lets go of; NULL without large columns
     mc_large_columns large;
     mc_key_set pending;
-    bool takes_apart;  // what is in the way may be out of the table until the end
-    bool has_looked_aside;
+    bool takes_apart;    // what is in the way may be out of the table until the end
     mc_set_aside aside;  // pending rows
     mc_deferred_indexes indexes;
     int64_t inserted;

@@ -1,10 +1,10 @@
 #include "import/mc_set_aside.h"
 
-#include <stdbool.h>
-
 #include "base/mc_memory.h"
-// Beyond these the memory would no longer be bounded, and the table no longer as good as empty.
-enum { ROWS_MAXIMUM = 1024, BYTES_MAXIMUM = 1 << 20 };
+
+/// The bounds of the memory. As many rows as may be taken out must have been inserted before, so that a small import does not move
+/// more rows than it brings.
+enum { ROWS_MAXIMUM = 1024, BYTES_MAXIMUM = 1 << 20, ROWS_DECISIVE = ROWS_MAXIMUM };
 
 static mc_status prepare(sqlite3 *db, sqlite3_str *sql, const char *table, sqlite3_stmt **out, mc_error *error)
 {
@@ -16,10 +16,11 @@ static mc_status prepare(sqlite3 *db, sqlite3_str *sql, const char *table, sqlit
     return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, db, result, "import of \"%.80s\"", table);
 }
 
+/// The rows from the end of the table on.
 static mc_status prepare_rows(sqlite3 *db, const char *table, const char *key, sqlite3_stmt **out, mc_error *error)
 {
     sqlite3_str *const sql = sqlite3_str_new(db);
-    sqlite3_str_appendf(sql, "SELECT \"%w\".\"%w\", * FROM \"%w\" LIMIT %d", table, key, table, ROWS_MAXIMUM + 1);
+    sqlite3_str_appendf(sql, "SELECT t.\"%w\", t.* FROM \"%w\" AS t ORDER BY t.\"%w\" DESC LIMIT %d", key, table, key, ROWS_MAXIMUM + 1);
     return prepare(db, sql, table, out, error);
 }
 
@@ -36,7 +37,7 @@ static sqlite3_stmt *prepare_put_back(sqlite3 *db, const char *table, size_t col
 }
 
 /// Copies the row that `rows` stands on; false without memory.
-static bool copy_row(mc_set_aside *aside, sqlite3_stmt *rows, size_t *bytes)
+static bool copy_row(mc_set_aside *aside, sqlite3_stmt *rows)
 {
     const size_t used = aside->row_count * aside->column_count;
     sqlite3_value **const grown = mc_reallocate(aside->values, used + aside->column_count, sizeof *grown);
@@ -48,12 +49,23 @@ static bool copy_row(mc_set_aside *aside, sqlite3_stmt *rows, size_t *bytes)
     aside->row_count++;
     for (size_t column = 0; column < aside->column_count; column++) {
         // The key stands in front of the columns.
-        *bytes += (size_t)sqlite3_column_bytes(rows, (int)column + 1);
         aside->values[used + column] = sqlite3_value_dup(sqlite3_column_value(rows, (int)column + 1));
         if (aside->values[used + column] == NULL)
             return false;
     }
     return true;
+}
+
+/// Bytes of the texts and blobs of the row that `rows` stands on.
+static size_t row_bytes(const mc_set_aside *aside, sqlite3_stmt *rows)
+{
+    size_t bytes = 0;
+    for (int column = 1; column <= (int)aside->column_count; column++) {
+        const int type = sqlite3_column_type(rows, column);
+        if (type == SQLITE_TEXT || type == SQLITE_BLOB)
+            bytes += (size_t)sqlite3_column_bytes(rows, column);
+    }
+    return bytes;
 }
 
 static void forget_rows(mc_set_aside *aside)
@@ -65,30 +77,56 @@ static void forget_rows(mc_set_aside *aside)
     aside->row_count = 0;
 }
 
-/// Copies all rows of the table, or none where one of them is not pending or they are too many or too large.
+/// Copies the rows from the end to the first one that is not pending, or none where they are too many or too large.
 static mc_status copy_rows(mc_set_aside *aside, sqlite3 *db, const char *table, sqlite3_stmt *rows, const mc_key_set *pending,
-                           mc_error *error)
+                           int64_t *first, mc_error *error)
 {
     size_t bytes = 0;
     int step;
     while ((step = sqlite3_step(rows)) == SQLITE_ROW) {
         const bool is_pending =
             sqlite3_column_type(rows, 0) == SQLITE_INTEGER && mc_key_set_contains(pending, sqlite3_column_int64(rows, 0));
-        if (!is_pending || aside->row_count == ROWS_MAXIMUM || bytes > BYTES_MAXIMUM) {
+        if (!is_pending)
+            return MC_OK;
+        bytes += row_bytes(aside, rows);
+        if (aside->row_count == ROWS_MAXIMUM || bytes > BYTES_MAXIMUM) {
             forget_rows(aside);
             return MC_OK;
         }
-        if (!copy_row(aside, rows, &bytes))
+        if (!copy_row(aside, rows))
             return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory for its pending rows", table);
+        *first = sqlite3_column_int64(rows, 0);
     }
-    return step == SQLITE_DONE ? MC_OK : mc_fail_sqlite(error, db, step, "import of \"%.80s\", its pending rows", table);
+    if ((step & 0xFF) == SQLITE_TOOBIG)
+        forget_rows(aside);
+    else if (step != SQLITE_DONE)
+        return mc_fail_sqlite(error, db, step, "import of \"%.80s\", its pending rows", table);
+    return MC_OK;
 }
 
-static mc_status delete_rows(sqlite3 *db, const char *table, mc_error *error)
+/// The same, with SQLite's own limit as low as ours: it refuses a row that is larger before it reads it.
+static mc_status copy_bounded_rows(mc_set_aside *aside, sqlite3 *db, const char *table, const char *key, const mc_key_set *pending,
+                                   int64_t *first, mc_error *error)
+{
+    sqlite3_stmt *rows = NULL;
+    mc_status status = prepare_rows(db, table, key, &rows, error);
+    if (status != MC_OK)
+        return status;
+    aside->column_count = (size_t)sqlite3_column_count(rows) - 1;
+    const int limit = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1);
+    (void)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, limit < BYTES_MAXIMUM ? limit : BYTES_MAXIMUM);
+    status = copy_rows(aside, db, table, rows, pending, first, error);
+    sqlite3_finalize(rows);
+    (void)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, limit);
+    return status;
+}
+
+/// Those that were copied: all from `first` on.
+static mc_status delete_rows(sqlite3 *db, const char *table, const char *key, int64_t first, mc_error *error)
 {
     sqlite3_str *const sql = sqlite3_str_new(db);
     sqlite3_stmt *statement = NULL;
-    sqlite3_str_appendf(sql, "DELETE FROM \"%w\"", table);
+    sqlite3_str_appendf(sql, "DELETE FROM \"%w\" WHERE \"%w\".\"%w\">=%lld", table, table, key, (long long)first);
     mc_status status = prepare(db, sql, table, &statement, error);
     if (status != MC_OK)
         return status;
@@ -100,17 +138,13 @@ static mc_status delete_rows(sqlite3 *db, const char *table, mc_error *error)
 }
 
 mc_status mc_set_aside_take(mc_set_aside *aside, sqlite3 *db, const char *table, const char *key, const mc_key_set *pending,
-                            mc_error *error)
+                            int64_t inserted, mc_error *error)
 {
-    if (pending->count == 0)
+    int64_t first = 0;
+    if (aside->has_looked || inserted < ROWS_DECISIVE || pending->count == 0)
         return MC_OK;
-    sqlite3_stmt *rows = NULL;
-    mc_status status = prepare_rows(db, table, key, &rows, error);
-    if (status != MC_OK)
-        return status;
-    aside->column_count = (size_t)sqlite3_column_count(rows) - 1;
-    status = copy_rows(aside, db, table, rows, pending, error);
-    sqlite3_finalize(rows);
+    aside->has_looked = true;
+    const mc_status status = copy_bounded_rows(aside, db, table, key, pending, &first, error);
     if (status != MC_OK || aside->row_count == 0)
         return status;
     aside->put_back = prepare_put_back(db, table, aside->column_count);
@@ -118,7 +152,7 @@ mc_status mc_set_aside_take(mc_set_aside *aside, sqlite3 *db, const char *table,
         forget_rows(aside);
         return MC_OK;
     }
-    return delete_rows(db, table, error);
+    return delete_rows(db, table, key, first, error);
 }
 
 mc_status mc_set_aside_put_back(mc_set_aside *aside, sqlite3 *db, const char *table, mc_error *error)

@@ -16,8 +16,8 @@
 /// it before finish, rolls it back; what the surrounding transaction did before stays. Without a transaction the savepoint is one.
 ///
 /// Pending protection: rows whose key has a row in the table of original states are not written to the target; their values go
-/// to that table instead. The pending keys are read when the import opens, and must not change while it runs. Where a table holds
-/// nothing but a few pending rows, they are out of it until the import finishes: it fills an empty table faster.
+/// to that table instead. The pending keys are read when the import opens, and must not change while it runs. Where the last rows of a
+/// table are pending and few, a large import takes them out until it finishes: a table is filled fastest at its end.
 ///
 /// Large values (mc_blob.h): columns of the types MC_COLUMN_LARGE_TEXT and MC_COLUMN_LARGE_BLOB get the ids of values that the import
 /// stores in chunks as they come, in its own transaction, whatever their length. A value that a row lets go of is dropped in the same
