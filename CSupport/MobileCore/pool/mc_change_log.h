@@ -18,7 +18,8 @@ typedef struct mc_changed_table {
 } mc_changed_table;
 
 typedef struct mc_change_log {
-    bool is_on;  ///< SQLite's hooks are set
+    bool is_on;       ///< SQLite's hooks are set
+    bool is_telling;  ///< an observer that reads on the writer is between two transactions as well, and is not told again
     bool any_table;
     mc_changed_table *tables;  ///< kept from one transaction to the next
     size_t count, capacity;

@@ -253,7 +253,7 @@ void mc_changes_tell(mc_connection *connection)
 {
     mc_change_log *log = &connection->changes;
     const bool has_new_observers = atomic_load_explicit(&connection->pool->has_new_observers, memory_order_relaxed);
-    if ((!log->is_on && !has_new_observers) || sqlite3_get_autocommit(connection->db) == 0)
+    if (log->is_telling || (!log->is_on && !has_new_observers) || sqlite3_get_autocommit(connection->db) == 0)
         return;
     const int64_t changed_rows = sqlite3_total_changes64(connection->db) - log->changes_before;
     if (changed_rows == 0 && log->named_rows == 0)
@@ -266,8 +266,10 @@ void mc_changes_tell(mc_connection *connection)
         }
     }
     const bool any_table = log->any_table || changed_rows != log->named_rows;
+    log->is_telling = true;
     if (is_wanted || any_table || has_new_observers)
         tell(connection, any_table);
+    log->is_telling = false;
     forget(connection);
 }
 

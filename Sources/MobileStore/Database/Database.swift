@@ -85,7 +85,7 @@ internal import Synchronization
         length: ReadLength = .short, timeout: Duration? = nil, label: String = "", interruption: Interruption? = nil,
         _ body: (Connection) throws -> R
     ) throws -> R {
-        try lease(length == .short ? .read : .longRead, timeout: timeout, label: label, interruption: interruption).transaction(body)
+        try lease(length == .short ? .read : .longRead, timeout: timeout, label: label, interruption: interruption).transaction(reads: true, body)
     }
 
     /// How long a read keeps its connection.

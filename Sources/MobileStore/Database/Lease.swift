@@ -31,10 +31,14 @@ internal import MobileCore
         try unsafe StoreError.check { unsafe mc_connection_begin(handle, $0) }
     }
 
-    /// Runs `body` in a transaction, or in a part of the one that this thread is in already, and gives the connection back.
-    func transaction<R>(_ body: (Connection) throws -> R) throws -> R {
+    /// Runs `body` in a transaction, or in a part of the one that this thread is in already, and gives the connection back. A write within
+    /// a write is undone alone when it throws. A read within anything needs nothing of its own: an observer reads behind the commit
+    /// that it is told of, where there is no transaction.
+    func transaction<R>(reads: Bool = false, _ body: (Connection) throws -> R) throws -> R {
         defer { end() }
-        guard isOutermost else { return try connection.nested(body) }
+        guard isOutermost else {
+            return reads || !connection.isWriter ? try body(connection) : try connection.savepoint { try body(connection) }
+        }
         try begin()
         let result: R
         do {
@@ -51,12 +55,5 @@ internal import MobileCore
         // Committed is committed: space that cannot be freed now is freed by a later write that drops values, or at open.
         if dropsValues { _ = try? database.freeRemovedValues() }
         return result
-    }
-}
-
-extension Connection {
-    /// A write within a write is undone alone when it throws. A read within anything needs nothing of its own.
-    fileprivate func nested<R>(_ body: (Connection) throws -> R) throws -> R {
-        try isWriter ? savepoint { try body(self) } : body(self)
     }
 }

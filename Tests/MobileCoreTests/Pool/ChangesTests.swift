@@ -82,6 +82,18 @@ import Testing
         #expect(listener.told == ["a 3,7; b 1"])
     }
 
+    @Test func `who is told of a commit may read what it wrote, and is told once`() throws {
+        let seen = Mutex<[Int64]>([])
+        let listener = try Listener(core) { [core] _ in
+            let count = try? core.integer("SELECT count(*) FROM a")
+            seen.withLock { $0.append(count ?? -1) }
+        }
+        try commit("INSERT INTO a VALUES (1, 1)")
+        try commit("INSERT INTO a VALUES (2, 2)")
+        #expect(listener.told == ["a 1", "a 2"])
+        #expect(seen.withLock { $0 } == [1, 2])
+    }
+
     @Test func `who asks for tables hears of no others`() throws {
         let one = try Listener(core, ["A"]), other = try Listener(core, ["b", "w"])
         try commit("INSERT INTO a VALUES (1, 1)")

@@ -31,6 +31,17 @@ import Testing
         #expect(told.withLock { $0 }.count == 1)
     }
 
+    @Test func `who is told of a commit may read what it wrote`() throws {
+        let seen = Mutex<[Int64?]>([])
+        let observation = try database.observe(["b"]) { [unowned database] _ in
+            let count = try? database.read { try $0.rows("SELECT count(*) FROM b") }[0][0].integer
+            seen.withLock { $0.append(count) }
+        }
+        for id in 1...2 { try database.write { _ = try $0.execute("INSERT INTO b VALUES (?)", [.integer(Int64(id))]) } }
+        #expect(seen.withLock { $0 } == [1, 2])
+        withExtendedLifetime(observation) {}
+    }
+
     @Test func `a task hears of commits one by one`() async throws {
         let commits = try database.commits()
         for id in 1...3 { try await database.write { _ = try $0.execute("INSERT INTO b VALUES (?)", [.integer(Int64(id))]) } }
