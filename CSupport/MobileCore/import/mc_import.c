@@ -45,10 +45,22 @@ static const char *name_of(const mc_import *import)
     return import->targets[0].table;
 }
 
+/// Another import that is open would lose what it has put aside.
+static mc_status check_commits(const mc_import *import, mc_error *error)
+{
+    const bool commits = import->commit_rows > 0 || import->commit_bytes > 0;
+    return !commits || !mc_import_savepoint_is_shared(&import->savepoint)
+        ? MC_OK
+        : mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\", commits on the way: %s", name_of(import), MC_COMMITS_REFUSAL);
+}
+
 /// Commits what there is, and goes on in a transaction of the same kind.
 static mc_status commit(mc_import *import, mc_error *error)
 {
     bool committed;
+    const mc_status status = check_commits(import, error);
+    if (status != MC_OK)
+        return status;
     const int result = mc_import_savepoint_commit(&import->savepoint, &committed);
     if (committed)
         import->counts.committed = import->counts.rows;
@@ -197,7 +209,7 @@ static mc_status prepare(mc_import *import, const mc_import_options *options, mc
     const int result = mc_import_savepoint_begin(&import->savepoint);
     if (result != SQLITE_OK)
         return mc_fail_sqlite(error, import->db, result, "import of \"%.80s\"", name_of(import));
-    mc_status status = MC_OK;
+    mc_status status = check_commits(import, error);
     for (size_t index = 0; index < options->table_count && status == MC_OK; index++)
         status = mc_import_target_prepare(&import->targets[index], &options->tables[index], !commits, error);
     return status;
@@ -340,7 +352,8 @@ static mc_status finish_input(mc_import *import, mc_error *error)
 /// What is left to do when all rows are written.
 static mc_status finish_targets(mc_import *import, mc_error *error)
 {
-    mc_status status = MC_OK;
+    // What ended the transaction may have begun another one, in which all of this has no place.
+    mc_status status = check_savepoint(import, error);
     for (size_t index = 0; index < import->target_count && status == MC_OK; index++)
         status = mc_import_target_finish(&import->targets[index], error);
     if (status != MC_OK)

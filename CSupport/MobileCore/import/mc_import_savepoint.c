@@ -6,12 +6,13 @@
 
 #include "base/mc_control.h"
 
-enum { SAVEPOINT, RELEASE, UNDO, ROLLBACK, COMMIT, BEGIN };
+enum { SAVEPOINT, RELEASE, UNDO, ROLLBACK, JOIN, COMMIT, BEGIN };
 
 static int prepare(mc_import_savepoint *savepoint, int which)
 {
-    static const char *const verbs[MC_IMPORT_SAVEPOINT_STATEMENTS] = {"SAVEPOINT", "RELEASE", "ROLLBACK TO",
-                                                                      "ROLLBACK",  "COMMIT",  "BEGIN IMMEDIATE"};
+    static const char *const verbs[MC_IMPORT_SAVEPOINT_STATEMENTS] = {
+        "SAVEPOINT", "RELEASE", "ROLLBACK TO", "ROLLBACK", MC_COMMITS_JOIN, "COMMIT", "BEGIN IMMEDIATE",
+    };
     char sql[64];
     if (which <= UNDO)
         (void)snprintf(sql, sizeof sql, "%s mc_import_%" PRIxPTR, verbs[which], (uintptr_t)savepoint);  // a name of its own
@@ -26,19 +27,42 @@ static int run_end(const mc_import_savepoint *savepoint, int which)
     return mc_control_end(savepoint->db, savepoint->statements[which]);
 }
 
+/// From here on nobody commits.
+static int hold_commits(mc_import_savepoint *savepoint)
+{
+    const int code = mc_control_run(savepoint->statements[JOIN]);
+    if (code != SQLITE_OK)
+        return code;
+    savepoint->commits->held++;
+    savepoint->holds_commits = true;
+    savepoint->rollbacks = savepoint->commits->rollbacks;
+    return SQLITE_OK;
+}
+
+static void let_commit(mc_import_savepoint *savepoint)
+{
+    if (savepoint->holds_commits && savepoint->rollbacks == savepoint->commits->rollbacks)
+        savepoint->commits->held--;
+    savepoint->holds_commits = false;
+}
+
 int mc_import_savepoint_begin(mc_import_savepoint *savepoint)
 {
-    int code = SQLITE_OK;
-    for (int which = SAVEPOINT; which <= ROLLBACK && code == SQLITE_OK; which++)
+    int code = savepoint->commits == NULL ? mc_commits_find(savepoint->db, &savepoint->commits) : SQLITE_OK;
+    for (int which = SAVEPOINT; which <= JOIN && code == SQLITE_OK; which++)
         code = prepare(savepoint, which);
     if (code == SQLITE_OK)
         code = mc_control_run(savepoint->statements[SAVEPOINT]);
-    savepoint->has_begun = code == SQLITE_OK;
-    return code;
+    if (code != SQLITE_OK)
+        return code;
+    savepoint->has_begun = true;
+    savepoint->rollbacks = savepoint->commits->rollbacks;
+    return hold_commits(savepoint);
 }
 
 int mc_import_savepoint_release(mc_import_savepoint *savepoint)
 {
+    let_commit(savepoint);
     const int code = run_end(savepoint, RELEASE);
     savepoint->has_begun = code != SQLITE_OK;
     return code;
@@ -48,6 +72,11 @@ static void roll_back_all(const mc_import_savepoint *savepoint)
 {
     if (sqlite3_get_autocommit(savepoint->db) == 0)
         (void)run_end(savepoint, ROLLBACK);
+}
+
+bool mc_import_savepoint_is_shared(const mc_import_savepoint *savepoint)
+{
+    return savepoint->commits->held > 1;
 }
 
 int mc_import_savepoint_commit(mc_import_savepoint *savepoint, bool *committed)
@@ -73,17 +102,16 @@ int mc_import_savepoint_commit(mc_import_savepoint *savepoint, bool *committed)
 
 void mc_import_savepoint_undo(mc_import_savepoint *savepoint)
 {
-    const bool has_begun = savepoint->has_begun;
+    const bool is_there = savepoint->has_begun && !mc_import_savepoint_is_lost(savepoint);
+    let_commit(savepoint);
     savepoint->has_begun = false;
-    if (!has_begun || sqlite3_get_autocommit(savepoint->db) != 0)
-        return;
-    if (run_end(savepoint, UNDO) != SQLITE_OK || run_end(savepoint, RELEASE) != SQLITE_OK)
+    if (is_there && (run_end(savepoint, UNDO) != SQLITE_OK || run_end(savepoint, RELEASE) != SQLITE_OK))
         roll_back_all(savepoint);
 }
 
 bool mc_import_savepoint_is_lost(const mc_import_savepoint *savepoint)
 {
-    return sqlite3_get_autocommit(savepoint->db) != 0;
+    return sqlite3_get_autocommit(savepoint->db) != 0 || savepoint->rollbacks != savepoint->commits->rollbacks;
 }
 
 void mc_import_savepoint_close(mc_import_savepoint *savepoint)

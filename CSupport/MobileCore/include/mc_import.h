@@ -14,6 +14,9 @@
 ///
 /// All or nothing, unless commits are asked for: an import opens a savepoint, and releases it at `mc_import_finish`. An error, or freeing
 /// it before finish, rolls it back; what the surrounding transaction did before stays. Without a transaction the savepoint is one.
+/// Nobody else commits while an import is open, by whatever interface: SQLite refuses it (SQLITE_BUSY, `mc_connection_commit` and the
+/// statements of a pool: MC_ERROR_MISUSE), and the transaction and the import go on. Who rolls back ends the import with it: its next call
+/// fails.
 ///
 /// Pending protection: rows whose key has a row in the table of original states are not written to the target; their values go
 /// to that table instead. The pending keys are read when the import opens, and must not change while it runs. Where the last rows of a
@@ -135,7 +138,8 @@ typedef struct mc_import_options {
     int64_t inflate_ratio;   ///< the most it may grow when inflated, looked at beyond 1 MB; 0: 400
     /// Commits when so many rows have been taken, or so many bytes of JSON text, since the last commit; 0: all or nothing.
     /// Looked at after each batch of some hundred rows. What the transaction did before the import is committed with it, and an
-    /// error takes back what came since.
+    /// error takes back what came since. While another import is open it fails with
+    /// MC_ERROR_MISUSE.
     int64_t commit_rows, commit_bytes;
     mc_import_progress MC_NULLABLE progress;
     mc_import_observer MC_NULLABLE observer;

@@ -35,6 +35,7 @@ MC_MUST_USE mc_status mc_connection_begin(mc_connection *connection, mc_error *M
 
 /// Commits. On failure the transaction has been rolled back. Fails with MC_ERROR_MISUSE when there is none: SQLite ended it
 /// by itself after an earlier error, or somebody else did; and with everything that writing fails with.
+/// While an import is open on the connection it fails with MC_ERROR_MISUSE and does nothing: transaction and import go on.
 MC_MUST_USE mc_status mc_connection_commit(mc_connection *connection, mc_error *MC_NULLABLE error);
 
 /// Rolls back if there is a transaction. Statements in use are reset. Cannot fail.

@@ -165,6 +165,18 @@ static int may_not_commit(void *context)
     return writer->has_transaction && writer->is_rolled_back;
 }
 
+/// Watches the writer's transactions.
+static mc_status watch(mc_connection *writer, mc_error *error)
+{
+    const int code = mc_commits_find(writer->db, &writer->commits);
+    if (code != SQLITE_OK)
+        return mc_fail_sqlite(error, writer->db, code, "open \"%s\"", writer->pool->path);
+    mc_log_watch(writer);
+    (void)sqlite3_rollback_hook(writer->db, rolled_back, writer);
+    (void)sqlite3_commit_hook(writer->db, may_not_commit, writer);
+    return MC_OK;
+}
+
 static mc_status open_handle(mc_connection *connection, mc_error *error)
 {
     const mc_pool *pool = connection->pool;
@@ -208,14 +220,11 @@ mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc
         status = mc_decimal_register(connection->db, error);
     if (status == MC_OK)
         status = mc_statement_cache_open(connection, pool->options.statement_cache, error);
+    if (status == MC_OK && writer)
+        status = watch(connection, error);
     if (status == MC_OK) {
         // A misspelt "column" in double quotes is an error, not a string.
         (void)sqlite3_db_config(connection->db, SQLITE_DBCONFIG_DQS_DML, 0, (int *)NULL);
-        if (writer) {
-            mc_log_watch(connection);
-            (void)sqlite3_rollback_hook(connection->db, rolled_back, connection);
-            (void)sqlite3_commit_hook(connection->db, may_not_commit, connection);
-        }
         *out = connection;
         connection = NULL;
     }
@@ -340,6 +349,8 @@ static void roll_back(mc_connection *connection)
 
 mc_status mc_connection_commit(mc_connection *connection, mc_error *error)
 {
+    if (connection->commits != NULL && connection->commits->held > 0)
+        return mc_fail(error, MC_ERROR_MISUSE, "commit: %s", MC_COMMITS_REFUSAL);
     connection->has_transaction = false;
     if (sqlite3_get_autocommit(connection->db) != 0)
         return mc_fail(error, MC_ERROR_MISUSE, "commit: %s", LOST_TRANSACTION);

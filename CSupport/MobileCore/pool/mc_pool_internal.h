@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 
+#include "base/mc_commits.h"
 #include "base/mc_fail.h"
 #include "mc_pool.h"
 #include "mc_statement.h"
@@ -55,6 +56,7 @@ struct mc_connection {
     bool has_dropped_values;    ///< large values, since it was checked out
     bool has_transaction;       ///< begun by mc_connection_begin and not ended by its owner; SQLite may have rolled it back
     bool is_rolled_back;        ///< of the writer: that transaction, by whomever
+    mc_commits *commits;        ///< of the writer
     mc_change_log changes;      ///< of the writer, for the observers
     int log_frames;             ///< of the writer: frames in the log after its last commit
     int64_t log_restarts_at;    ///< of the writer: frames from which on the log should start over
@@ -195,5 +197,8 @@ mc_sql_excerpt mc_excerpt(const char *sql, size_t length);
 
 /// Whether another statement may run: not interrupted, and not behind the end of its transaction.
 mc_status mc_connection_check(mc_connection *connection, mc_error *error);
+
+/// What a statement failed with that was run: a commit that an import holds back is a call out of order.
+mc_status mc_fail_statement(mc_error *error, mc_connection *connection, int sqlite_code, mc_sql_excerpt sql);
 
 #endif

@@ -137,10 +137,23 @@ mc_status mc_statement_bind_blob(mc_statement *statement, int index, const void 
     return bound(statement, index, code, error);
 }
 
+mc_status mc_fail_statement(mc_error *error, mc_connection *connection, int sqlite_code, mc_sql_excerpt sql)
+{
+    const mc_status status = mc_fail_sqlite(error, connection->db, sqlite_code, "\"%s\"", sql.text);
+    if (connection->commits == NULL || !connection->commits->has_refused)
+        return status;
+    connection->commits->has_refused = false;
+    if (sqlite_code != SQLITE_BUSY)
+        return status;
+    if (error != NULL)
+        error->code = MC_ERROR_MISUSE;
+    return MC_ERROR_MISUSE;
+}
+
 static mc_status step_failed(mc_statement *statement, int code, mc_error *error)
 {
     mc_connection *connection = statement->connection;
-    const mc_status status = mc_fail_sqlite(error, connection->db, code, "\"%s\"", mc_excerpt(statement->sql, statement->length).text);
+    const mc_status status = mc_fail_statement(error, connection, code, mc_excerpt(statement->sql, statement->length));
     mc_statement_reset(statement);
     return status;
 }
@@ -261,7 +274,7 @@ static mc_status run_script(mc_connection *connection, const char *sql, size_t l
         if (handle != NULL) {
             const int code = run_to_end(connection->db, handle, changes);
             if (code != SQLITE_DONE)
-                status = mc_fail_sqlite(error, connection->db, code, "\"%s\"", mc_excerpt(sql, (size_t)(tail - sql)).text);
+                status = mc_fail_statement(error, connection, code, mc_excerpt(sql, (size_t)(tail - sql)));
             (void)sqlite3_finalize(handle);
             mc_changes_tell(connection);
         }

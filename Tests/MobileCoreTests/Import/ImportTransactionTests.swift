@@ -1,0 +1,157 @@
+import Foundation
+import MobileCore
+import MobileSQLite
+import Testing
+
+/// What the transaction around an import may do while the import is open.
+@Suite struct ImportTransactionTests {
+    private static let columns = [("id", MC_COLUMN_INTEGER), ("name", MC_COLUMN_ANY)]
+    /// A table with indexes, and pending rows at its end.
+    private static let schema = """
+        CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE t_os(id INTEGER PRIMARY KEY, name TEXT);
+        CREATE INDEX by_name ON t(name); CREATE INDEX by_length ON t(length(name));
+        INSERT INTO t VALUES (100000, 'mine'), (100001, 'mine too');
+        INSERT INTO t_os(id) VALUES (100000), (100001)
+        """
+    private static let indexes = "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND tbl_name = 't'"
+    private static let pending = "SELECT count(*) FROM t WHERE id >= 100000"
+    private static let refusal = "an import is open: finish or free it first"
+
+    /// Rows enough that indexes are dropped and pending rows set aside.
+    private static func rows(_ numbers: ClosedRange<Int>) -> String { numbers.map { "[\($0),\"name \($0)\"]" }.joined(separator: ",") }
+
+    /// An import that has taken so many rows that the table is without its indexes and its pending rows.
+    private func openImport(_ connection: OpaquePointer, _ change: (inout mc_import_options) -> Void = { _ in }) throws -> CoreImport {
+        let rows = try "t_os".withCString { table in
+            try withUnsafePointer(to: mc_import_pending(table: table, keys: nil, assignments: nil, assignment_count: 0)) { pending in
+                try CoreImport(connection, into: "t", Self.columns) { options, table in
+                    table.pending = pending
+                    change(&options)
+                }
+            }
+        }
+        try rows.push("[" + Self.rows(1...9000) + ",")
+        return rows
+    }
+
+    private func failure(_ body: () throws -> Void) -> CoreError? { #expect(throws: CoreError.self, performing: body) }
+
+    @Test("a commit while an import is open is refused, and the import goes on", arguments: ["COMMIT", "RELEASE", "pool", "END twice"])
+    func refused(way: String) throws {
+        let core = try CorePool()
+        try core.with(writer: true) { connection in
+            try exec(connection, Self.schema)
+            if way == "RELEASE" {
+                try exec(connection, "SAVEPOINT outermost")
+            } else {
+                try CoreError.check { mc_connection_begin(connection, $0) }
+            }
+            let rows = try openImport(connection)
+            #expect(try integer(connection, Self.indexes) == 0 && integer(connection, Self.pending) == 0)
+            let error = failure {
+                switch way {
+                case "pool": try CoreError.check { mc_connection_commit(connection, $0) }
+                case "RELEASE": try exec(connection, "RELEASE outermost")
+                case "COMMIT": try exec(connection, "COMMIT")
+                default:
+                    #expect(throws: CoreError.self) { try exec(connection, "END") }
+                    try withStatement(connection, "END") { statement in try CoreError.check { mc_statement_run(statement, nil, $0) } }
+                }
+            }
+            #expect(error?.code == MC_ERROR_MISUSE && error?.message.hasSuffix(Self.refusal) == true, "\(error as Any)")
+            try rows.push(Self.rows(9001...9500) + "]")
+            #expect(try rows.finish().inserted == 9500)
+            if way == "RELEASE" {
+                try exec(connection, "RELEASE outermost")
+            } else {
+                try CoreError.check { mc_connection_commit(connection, $0) }
+            }
+        }
+        #expect(try core.integer(Self.indexes) == 2 && core.integer(Self.pending) == 2)
+        #expect(try core.integer("SELECT count(*) FROM t INDEXED BY by_name WHERE name > ''") == 9502)
+    }
+
+    @Test func `after a commit that was refused, an import that never ends leaves everything as it was`() throws {
+        let core = try CorePool()
+        try core.with(writer: true) { connection in
+            try exec(connection, Self.schema)
+            try CoreError.check { mc_connection_begin(connection, $0) }
+            let rows = try openImport(connection)
+            #expect(throws: CoreError.self) { try exec(connection, "COMMIT") }
+            #expect(throws: CoreError.self) { try CoreError.check { mc_connection_commit(connection, $0) } }
+            withExtendedLifetime(rows) {}
+        }
+        #expect(try core.integer(Self.indexes) == 2 && core.integer(Self.pending) == 2)
+        #expect(try core.integer("SELECT count(*) FROM t") == 2)
+    }
+
+    @Test func `a program of SQLite's own interface is refused its commit as well`() throws {
+        let core = try CorePool()
+        try core.with(writer: true) { try exec($0, Self.schema) }
+        var opened: OpaquePointer?
+        #expect(sqlite3_open(core.directory + "/core.db", &opened) == SQLITE_OK)
+        let db = try #require(opened)
+        var open: OpaquePointer?
+        let text = "[" + Self.rows(1...9000) + "]"
+        #expect(sqlite3_exec(db, "BEGIN", nil, nil, nil) == SQLITE_OK)
+        try "t".withCString { table in
+            try "id".withCString { id in
+                try "name".withCString { label in
+                    let number = mc_column(name: id, type: MC_COLUMN_INTEGER, precision: 0, scale: 0, required: true)
+                    let name = mc_column(name: label, type: MC_COLUMN_TEXT, precision: 0, scale: 0, required: false)
+                    try [number, name].withUnsafeBufferPointer { columns in
+                        let one = mc_import_table(
+                            table: table, member: nil, columns: columns.baseAddress!, column_count: 2, mode: MC_IMPORT_UPSERT, keys: nil,
+                            key_count: 0, on_insert: nil, on_insert_count: 0, pending: nil, large: nil, large_count: 0)
+                        try withUnsafePointer(to: one) { tables in
+                            var options = mc_import_options(
+                                tables: tables, table_count: 1, is_object: false, depth: 0, row_bytes: 0, inflated_bytes: 0, inflate_ratio: 0,
+                                commit_rows: 0, commit_bytes: 0, progress: nil, observer: nil, context: nil, threads: MC_IMPORT_THREADS_OFF,
+                                thread_begins: nil, thread_context: nil, connection: nil)
+                            try CoreError.check { mc_import_open(db, &options, &open, $0) }
+                        }
+                    }
+                }
+            }
+        }
+        try CoreError.check { mc_import_push(open!, text, text.utf8.count, $0) }
+        #expect(sqlite3_exec(db, "COMMIT", nil, nil, nil) == SQLITE_BUSY)
+        #expect(String(cString: sqlite3_errmsg(db)) == Self.refusal)
+        mc_import_free(open!)
+        #expect(sqlite3_exec(db, "COMMIT", nil, nil, nil) == SQLITE_OK)
+        #expect(sqlite3_close(db) == SQLITE_OK)
+        #expect(try core.integer(Self.indexes) == 2 && core.integer("SELECT count(*) FROM t") == 2)
+    }
+
+    @Test func `who rolls back and begins anew has ended the import, and keeps the new transaction`() throws {
+        let core = try CorePool()
+        try core.with(writer: true) { connection in
+            try exec(connection, Self.schema)
+            try exec(connection, "BEGIN")
+            let rows = try openImport(connection)
+            try exec(connection, "ROLLBACK; BEGIN; INSERT INTO t VALUES (1, 'new')")
+            let error = failure { try rows.push(Self.rows(9001...12_000)) }
+            #expect(error?.sqliteCode == SQLITE_ABORT | 2 << 8, "\(error as Any)")
+            #expect(throws: CoreError.self) { _ = try rows.finish() }
+            try exec(connection, "COMMIT")
+        }
+        #expect(try core.integer(Self.indexes) == 2 && core.integer("SELECT count(*) FROM t") == 3)
+    }
+
+    @Test func `an import within another one cannot commit what that one has begun`() throws {
+        let core = try CorePool()
+        try core.with(writer: true) { connection in
+            try exec(connection, Self.schema + "; CREATE TABLE u(id INTEGER PRIMARY KEY, name)")
+            let outer = try openImport(connection)
+            let error = failure { _ = try CoreImport(connection, into: "u", Self.columns) { options, _ in options.commit_rows = 1 } }
+            #expect(error?.code == MC_ERROR_MISUSE && error?.message.hasSuffix(Self.refusal) == true, "\(error as Any)")
+            let inner = try CoreImport(connection, into: "u", Self.columns)
+            try inner.push(#"[[1,"a"]]"#)
+            #expect(try inner.finish().inserted == 1)
+            try outer.push("[9001,null]]")
+            #expect(try outer.finish().inserted == 9001)
+        }
+        #expect(try core.integer(Self.indexes) == 2 && core.integer("SELECT count(*) FROM t") == 9003 && core.integer("SELECT count(*) FROM u") == 1)
+    }
+}
