@@ -1,4 +1,4 @@
-/// mc_commits.h: the commits of a connection, and who holds them back. Internal.
+/// mc_commits.h: the commits of a connection: who holds them back, and who hears of those that an import makes. Internal.
 ///
 /// While an import is open, indexes and rows of its table may be out of it: whoever committed then would lose them for good. SQLite's
 /// commit hook is of no use here: there is one per connection, and what it refuses is rolled back. So a virtual table without rows takes
@@ -23,6 +23,8 @@ typedef struct mc_commits {
     int held;            ///< how many hold the commit of this transaction, each after MC_COMMITS_JOIN; of no transaction after its end
     uint64_t rollbacks;  ///< of transactions that somebody took part in
     bool has_refused;    ///< a commit, since this was set to false
+    void (*MC_NULLABLE committed)(void *MC_NULLABLE context);  ///< called behind the commits that an import makes
+    void *MC_NULLABLE context;
 } mc_commits;
 
 /// Finds the connection's, or makes it. Returns SQLite's result code.

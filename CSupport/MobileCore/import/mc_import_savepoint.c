@@ -95,6 +95,8 @@ int mc_import_savepoint_commit(mc_import_savepoint *savepoint, bool *committed)
         return code;
     }
     *committed = true;
+    if (savepoint->commits->committed != NULL)
+        savepoint->commits->committed(savepoint->commits->context);
     if (is_inner)
         code = mc_control_run(savepoint->statements[BEGIN]);
     return code == SQLITE_OK ? mc_import_savepoint_begin(savepoint) : code;

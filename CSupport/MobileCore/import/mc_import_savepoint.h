@@ -30,7 +30,7 @@ int mc_import_savepoint_release(mc_import_savepoint *MC_NONNULL savepoint);
 /// Whether its commit would be that of another import's work as well, which is not finished.
 bool mc_import_savepoint_is_shared(const mc_import_savepoint *MC_NONNULL savepoint);
 
-/// Commits the work together with the transaction around it, and begins anew in a transaction of the same kind.
+/// Commits the work together with the transaction around it, tells the observers, and begins anew in a transaction of the same kind.
 /// `*committed` tells whether the work was committed, also where beginning anew failed. It must not be shared.
 int mc_import_savepoint_commit(mc_import_savepoint *MC_NONNULL savepoint, bool *MC_NONNULL committed);
 

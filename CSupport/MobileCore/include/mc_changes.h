@@ -1,7 +1,8 @@
 /// mc_changes.h: what a commit changed, told to those who want to know.
 ///
 /// Changes are noted while the writer works, and only while somebody observes: otherwise nothing of this costs anything. One
-/// transaction is one call, also an import's. What was rolled back is not told; what only a savepoint undid may be.
+/// transaction is one call, also an import's; one that commits on the way makes several. What was rolled back is not told; what only a
+/// savepoint undid may be.
 ///
 /// SQLite names no rows of WITHOUT ROWID tables and of virtual tables, and none of a DELETE without WHERE: such a commit says
 /// that any table may have changed. A row that makes way for another one (REPLACE) is not named. Writes of other pools and

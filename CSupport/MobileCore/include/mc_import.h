@@ -138,7 +138,7 @@ typedef struct mc_import_options {
     int64_t inflate_ratio;   ///< the most it may grow when inflated, looked at beyond 1 MB; 0: 400
     /// Commits when so many rows have been taken, or so many bytes of JSON text, since the last commit; 0: all or nothing.
     /// Looked at after each batch of some hundred rows. What the transaction did before the import is committed with it, and an
-    /// error takes back what came since. While another import is open it fails with
+    /// error takes back what came since. Observers (mc_changes.h) hear of each commit. While another import is open it fails with
     /// MC_ERROR_MISUSE.
     int64_t commit_rows, commit_bytes;
     mc_import_progress MC_NULLABLE progress;

@@ -273,6 +273,15 @@ void mc_changes_tell(mc_connection *connection)
     forget(connection);
 }
 
+void mc_changes_tell_within(mc_connection *writer)
+{
+    // Who reads when he is told reads on the writer, between two transactions.
+    const bool has_transaction = writer->has_transaction;
+    writer->has_transaction = false;
+    mc_changes_tell(writer);
+    writer->has_transaction = has_transaction;
+}
+
 // ---- Observers -----------------------------------------------------------------------------------------------------------
 
 static bool copy_tables(mc_observer *observer, const mc_observation *observation)

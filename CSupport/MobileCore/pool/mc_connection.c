@@ -165,12 +165,19 @@ static int may_not_commit(void *context)
     return writer->has_transaction && writer->is_rolled_back;
 }
 
+static void committed_within(void *context)
+{
+    mc_changes_tell_within(context);
+}
+
 /// Watches the writer's transactions.
 static mc_status watch(mc_connection *writer, mc_error *error)
 {
     const int code = mc_commits_find(writer->db, &writer->commits);
     if (code != SQLITE_OK)
         return mc_fail_sqlite(error, writer->db, code, "open \"%s\"", writer->pool->path);
+    writer->commits->committed = committed_within;
+    writer->commits->context = writer;
     mc_log_watch(writer);
     (void)sqlite3_rollback_hook(writer->db, rolled_back, writer);
     (void)sqlite3_commit_hook(writer->db, may_not_commit, writer);

@@ -165,6 +165,8 @@ mc_status mc_connection_pragma(mc_connection *connection, const char *name, int6
 /// mc_changes.c. Begin, with the pool locked, when the writer is checked out; tell behind whatever may have committed.
 void mc_changes_begin(mc_connection *writer);
 void mc_changes_tell(mc_connection *connection);
+/// The same behind a commit that is not the end of what the writer's owner has begun.
+void mc_changes_tell_within(mc_connection *writer);
 /// What was noted of the running transaction is void.
 void mc_changes_forget(mc_connection *writer);
 void mc_changes_close(mc_connection *connection);

@@ -1,9 +1,10 @@
 import Foundation
 import MobileCore
 import MobileSQLite
+import Synchronization
 import Testing
 
-/// What the transaction around an import may do while the import is open.
+/// What the transaction around an import may do while the import is open, and who hears of commits.
 @Suite struct ImportTransactionTests {
     private static let columns = [("id", MC_COLUMN_INTEGER), ("name", MC_COLUMN_ANY)]
     /// A table with indexes, and pending rows at its end.
@@ -153,5 +154,36 @@ import Testing
             #expect(try outer.finish().inserted == 9001)
         }
         #expect(try core.integer(Self.indexes) == 2 && core.integer("SELECT count(*) FROM t") == 9003 && core.integer("SELECT count(*) FROM u") == 1)
+    }
+
+    @Test("observers hear of the commits of an import that knows the database alone", arguments: [false, true])
+    func told(isInTransaction: Bool) throws {
+        let core = try CorePool()
+        let heard = Mutex<[Int]>([])
+        try core.with(writer: true) { try exec($0, Self.schema) }
+        try withUnsafePointer(to: heard) { heard in
+            var observer: OpaquePointer?
+            var observation = mc_observation(
+                tables: nil, table_count: 0,
+                changed: { context, changes in
+                    let heard = context!.assumingMemoryBound(to: Mutex<[Int]>.self)
+                    heard.pointee.withLock { $0.append(changes.pointee.tables!.pointee.key_count) }
+                }, context: UnsafeMutableRawPointer(mutating: heard))
+            try CoreError.check { mc_pool_observe(core.pool, &observation, &observer, $0) }
+            defer { mc_pool_unobserve(core.pool, observer) }
+            try core.with(writer: true) { connection in
+                if isInTransaction { try CoreError.check { mc_connection_begin(connection, $0) } }
+                let rows = try openImport(connection) { options in
+                    options.commit_rows = 2000
+                    options.connection = nil
+                }
+                let before = heard.pointee.withLock { $0 }
+                #expect(before.count >= 4 && before.reduce(0, +) >= 8000, "\(before)")
+                try rows.push("[9001,null]]")
+                _ = try rows.finish()
+                if isInTransaction { try CoreError.check { mc_connection_commit(connection, $0) } }
+            }
+            #expect(heard.pointee.withLock { $0.reduce(0, +) } == 9001)
+        }
     }
 }

@@ -1,4 +1,5 @@
 import MobileStore
+import Synchronization
 import Testing
 
 /// Batch commits, duplicate keys, and what callers can see of them.
@@ -65,6 +66,50 @@ import Testing
         let result = try importing("[\(Self.rows(1...4000))]") { options in options.progress = { _ in seen.insert(try countElsewhere()) } }
         #expect(seen == [0])
         #expect(result.committed == 0)
+    }
+
+    /// What observers heard: the keys of each commit, and how many rows they saw in the table when they heard of it.
+    private final class Heard: Sendable {
+        let commits = Mutex<[(keys: [Int64], rows: Int64)]>([])
+        var keys: [[Int64]] { commits.withLock { $0.map(\.keys) } }
+
+        func observe(_ database: Database) throws -> Observation {
+            try database.observe(["item"]) { [unowned database] changes in
+                let rows = try? database.read { try $0.rows("SELECT count(*) FROM item") }[0][0].integer
+                self.commits.withLock { $0.append(((changes.tables["item"] ?? nil) ?? [], rows ?? -1)) }
+            }
+        }
+    }
+
+    @Test(arguments: [ImportThreads.off, .on])
+    func `observers hear of each commit when it is made, like of any other`(threads: ImportThreads) throws {
+        let heard = Heard()
+        let observation = try heard.observe(database)
+        var isToldInTime = true
+        try importing("[\(Self.rows(1...4000))]") { options in
+            options.commits = .rows(1000)
+            options.threads = threads
+            options.progress = { progress in isToldInTime = isToldInTime && heard.keys.joined().count == progress.committed }
+        }
+        #expect(isToldInTime)
+        #expect(heard.keys.count >= 4 && Array(heard.keys.joined()) == Array(1...4000))
+        var rows: Int64 = 0
+        for commit in heard.commits.withLock({ $0 }) {
+            rows += Int64(commit.keys.count)
+            #expect(commit.rows == rows, "they see what was committed")
+        }
+        withExtendedLifetime(observation) {}
+    }
+
+    @Test func `observers hear nothing of what came after the last commit and was rolled back`() throws {
+        let heard = Heard()
+        let observation = try heard.observe(database)
+        #expect(throws: StoreError.self) { try importing("[\(Self.rows(1...6000))]") { $0.commits = .rows(1000) } }
+        let left = try #require(try count())
+        #expect(left >= 4000 && Array(heard.keys.joined()) == Array(1...left))
+        try database.write { try $0.execute("DELETE FROM item WHERE id = 1") }
+        #expect(heard.keys.last == [1])
+        withExtendedLifetime(observation) {}
     }
 
     @Test func `a commit after nothing is refused`() throws {
