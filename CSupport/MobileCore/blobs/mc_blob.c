@@ -46,6 +46,28 @@ mc_status mc_short_write_end(mc_short_write *write, mc_status status, mc_error *
     return status;
 }
 
+mc_status mc_blob_sweep(mc_connection *connection, mc_status (*sweep)(mc_connection *connection, void *context, mc_error *error),
+                        void *context, mc_error *error)
+{
+    mc_pool *const pool = mc_connection_pool(connection);
+    const bool is_own = sqlite3_get_autocommit(mc_connection_sqlite(connection)) != 0;
+    bool alone = false;
+    mc_status status = is_own ? mc_connection_begin(connection, error) : MC_OK;
+    if (status != MC_OK)
+        return status;
+    status = mc_blob_lease_begin_alone(pool, &alone, error);
+    if (alone) {
+        status = sweep(connection, context, error);
+        const mc_status end = mc_blob_lease_end_alone(pool, status == MC_OK ? error : NULL);
+        status = status == MC_OK ? end : status;
+    }
+    if (is_own && status == MC_OK)
+        return mc_connection_commit(connection, error);
+    if (is_own)
+        mc_connection_rollback(connection);
+    return status;
+}
+
 static mc_status prepare_with(mc_connection *connection, const char *sql, const int64_t *values, int count, mc_statement **out,
                               mc_error *error)
 {
@@ -78,19 +100,22 @@ mc_status mc_blob_find(mc_connection *connection, const char *sql, const int64_t
     return status;
 }
 
-/// The lock is held until the values have been dropped, so that none of them can belong to somebody who begins meanwhile.
+/// Values of this pool that are being written are unfinished as well: then all of them stay.
+static mc_status drop_unfinished(mc_connection *connection, void *context, mc_error *error)
+{
+    (void)context;
+    if (mc_blob_lease_is_held(mc_connection_pool(connection)))
+        return MC_OK;
+    return mc_blob_run(connection, "UPDATE \"_mc_value\" SET \"state\" = 2 WHERE \"state\" = 0", NULL, 0, NULL, error);
+}
+
 static mc_status drop_leftovers(mc_connection *connection, mc_error *error)
 {
-    mc_blob_lease *alone = NULL;
     int64_t one = 0;
     bool found = false;
-    mc_status status = mc_blob_find(connection, "SELECT 1 FROM \"_mc_value\" WHERE \"state\" = 0 LIMIT 1", NULL, 0, &one, &found, error);
-    if (status == MC_OK && found)
-        status = mc_blob_lease_try_alone(mc_connection_pool(connection), &alone, error);
-    if (alone != NULL)
-        status = mc_blob_run(connection, "UPDATE \"_mc_value\" SET \"state\" = 2 WHERE \"state\" = 0", NULL, 0, NULL, error);
-    mc_blob_lease_end(alone);
-    return status;
+    const mc_status status =
+        mc_blob_find(connection, "SELECT 1 FROM \"_mc_value\" WHERE \"state\" = 0 LIMIT 1", NULL, 0, &one, &found, error);
+    return status == MC_OK && found ? mc_blob_sweep(connection, drop_unfinished, NULL, error) : status;
 }
 
 mc_status mc_blob_prepare(mc_connection *connection, mc_error *error)

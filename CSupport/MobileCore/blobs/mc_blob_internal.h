@@ -45,6 +45,11 @@ mc_status mc_blob_run(mc_connection *connection, const char *sql, const int64_t 
 mc_status mc_blob_find(mc_connection *connection, const char *sql, const int64_t *values, int count, int64_t *result, bool *found,
                        mc_error *error);
 
+/// Runs `sweep` while no other pool has values in hand, in the writer's transaction or in one of its own; where another pool has some,
+/// does nothing: whoever sweeps next does.
+mc_status mc_blob_sweep(mc_connection *connection, mc_status (*sweep)(mc_connection *connection, void *context, mc_error *error),
+                        void *context, mc_error *error);
+
 // ---- Writing, in the caller's transaction: insert, any number of chunks, complete ---------------------------------------------
 
 /// Makes a value that is being written. Fails with MC_ERROR_LIMIT (no ids are left), and as writing does.
@@ -73,8 +78,8 @@ mc_status mc_blob_drop_one(mc_connection *connection, int64_t value, mc_error *e
 /// pool/mc_pool_pins.c
 void mc_connection_set_dropped_values(mc_connection *connection);
 bool mc_pool_is_pinned(mc_pool *pool, int64_t value);
-const char *mc_pool_path(const mc_pool *pool);
-const char *mc_pool_vfs(const mc_pool *pool);  ///< NULL: the system's
+/// Pins a value that nobody has pinned. Its last pin ends a lease, which the caller holds until then.
+mc_status mc_pool_pin_leased(mc_pool *pool, int64_t value, mc_error *error);
 
 /// pool/mc_log.c
 void mc_log_postpone(mc_connection *writer, bool is_postponed);

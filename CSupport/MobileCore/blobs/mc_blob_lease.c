@@ -1,61 +1,138 @@
-/// mc_blob_lease.c: locks of the file beside the database.
+/// mc_blob_lease.c: locks of the file beside the database, on one connection per pool.
+///
+///     free --take--> shared --end of the last--> free
+///       +--begin_alone--> alone --end_alone--> free, or shared where somebody of this pool holds the lease
+///       shared --begin_alone--> alone        through free: who else could be alone waits for our transaction
 #include "blobs/mc_blob_lease.h"
 
-/// Whoever looks for leftovers holds the exclusive lock for one small update.
+#include "pool/mc_pool_internal.h"
+
+/// Whoever looks for leftovers holds the exclusive lock for one pass over some columns.
 enum { TIMEOUT_MS = 10000 };
 
-/// A lease is the connection that holds the lock.
-static sqlite3 *connection_of(mc_blob_lease *lease)
+static mc_status fail(const mc_pool *pool, int code, mc_error *error)
 {
-    return (sqlite3 *)(void *)lease;
+    return mc_fail_sqlite(error, pool->lease.db, code, "lock \"%s-lease\"", pool->path);
 }
 
-void mc_blob_lease_end(mc_blob_lease *lease)
-{
-    (void)sqlite3_close(connection_of(lease));
-}
-
-/// SQLite's result is `*code` as well.
-static mc_status lock_lease(mc_pool *pool, const char *lock, int timeout_ms, mc_blob_lease **out, int *code, mc_error *error)
+/// With the lease locked: opens the file.
+static mc_status open_file(mc_pool *pool, mc_error *error)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    sqlite3 *db = NULL;
-    mc_status status = MC_OK;
-    *out = NULL;
-    *code = SQLITE_NOMEM;
-    char *path = sqlite3_mprintf("%s-lease", mc_pool_path(pool));
+    mc_lease *const lease = &pool->lease;
+    if (lease->db != NULL)
+        return MC_OK;
+    char *const path = sqlite3_mprintf("%s-lease", pool->path);
     if (path == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for the lease of large values");
-    *code = sqlite3_open_v2(path, &db, flags, mc_pool_vfs(pool));
-    if (*code == SQLITE_OK)
-        *code = sqlite3_busy_timeout(db, timeout_ms);
-    if (*code == SQLITE_OK)
-        *code = sqlite3_exec(db, lock, NULL, NULL, NULL);
-    if (*code == SQLITE_OK) {
-        *out = (mc_blob_lease *)(void *)db;
-    } else {
-        status = mc_fail_sqlite(error, db, *code, "lock \"%s\"", path);
-        (void)sqlite3_close(db);
-    }
+    const int code = sqlite3_open_v2(path, &lease->db, flags, pool->vfs);
     sqlite3_free(path);
-    return status;
-}
-
-mc_status mc_blob_lease_take(mc_pool *pool, mc_blob_lease **out, mc_error *error)
-{
-    int code;
-    // A read in a transaction keeps SQLite's shared lock until the transaction ends.
-    return lock_lease(pool, "BEGIN; SELECT 1 FROM sqlite_schema", TIMEOUT_MS, out, &code, error);
-}
-
-mc_status mc_blob_lease_try_alone(mc_pool *pool, mc_blob_lease **out, mc_error *error)
-{
-    int code;
-    mc_error failure;
-    const mc_status status = lock_lease(pool, "BEGIN EXCLUSIVE", 0, out, &code, &failure);
-    if (status == MC_OK || (code & 0xFF) == SQLITE_BUSY)
+    if (code == SQLITE_OK)
         return MC_OK;
-    if (error != NULL)
-        *error = failure;
+    const mc_status status = fail(pool, code, error);
+    (void)sqlite3_close(lease->db);
+    lease->db = NULL;
     return status;
+}
+
+static int run(mc_lease *lease, const char *sql, int timeout_ms)
+{
+    (void)sqlite3_busy_timeout(lease->db, timeout_ms);
+    return sqlite3_exec(lease->db, sql, NULL, NULL, NULL);
+}
+
+static void unlock(mc_lease *lease)
+{
+    if (sqlite3_get_autocommit(lease->db) == 0)
+        (void)run(lease, "ROLLBACK", 0);
+    lease->is_locked = lease->is_alone = false;
+}
+
+/// With the lease locked: takes SQLite's shared lock.
+static mc_status lock_shared(mc_pool *pool, mc_error *error)
+{
+    mc_lease *const lease = &pool->lease;
+    // A read in a transaction keeps the lock until the transaction ends.
+    const int code = run(lease, "BEGIN; SELECT 1 FROM sqlite_schema", TIMEOUT_MS);
+    lease->is_locked = code == SQLITE_OK;
+    if (lease->is_locked)
+        return MC_OK;
+    const mc_status status = fail(pool, code, error);
+    unlock(lease);
+    return status;
+}
+
+mc_status mc_blob_lease_take(mc_pool *pool, mc_error *error)
+{
+    mc_lease *const lease = &pool->lease;
+    mc_status status = MC_OK;
+    (void)pthread_mutex_lock(&lease->mutex);
+    if (!lease->is_locked && !lease->is_alone) {
+        status = open_file(pool, error);
+        if (status == MC_OK)
+            status = lock_shared(pool, error);
+    }
+    if (status == MC_OK)
+        lease->holders++;
+    (void)pthread_mutex_unlock(&lease->mutex);
+    return status;
+}
+
+void mc_blob_lease_end(mc_pool *pool)
+{
+    mc_lease *const lease = &pool->lease;
+    (void)pthread_mutex_lock(&lease->mutex);
+    if (--lease->holders == 0 && lease->is_locked)
+        unlock(lease);
+    (void)pthread_mutex_unlock(&lease->mutex);
+}
+
+bool mc_blob_lease_is_held(mc_pool *pool)
+{
+    (void)pthread_mutex_lock(&pool->lease.mutex);
+    const bool is_held = pool->lease.holders > 0;
+    (void)pthread_mutex_unlock(&pool->lease.mutex);
+    return is_held;
+}
+
+mc_status mc_blob_lease_begin_alone(mc_pool *pool, bool *alone, mc_error *error)
+{
+    mc_lease *const lease = &pool->lease;
+    *alone = false;
+    (void)pthread_mutex_lock(&lease->mutex);
+    mc_status status = open_file(pool, error);
+    if (status == MC_OK) {
+        const bool was_locked = lease->is_locked;
+        unlock(lease);
+        const int code = run(lease, "BEGIN EXCLUSIVE", 0);
+        *alone = lease->is_alone = code == SQLITE_OK;
+        if (code != SQLITE_OK && (code & 0xFF) != SQLITE_BUSY)
+            status = fail(pool, code, error);
+        if (!*alone && was_locked) {
+            const mc_status relocked = lock_shared(pool, status == MC_OK ? error : NULL);
+            status = status == MC_OK ? relocked : status;
+        }
+    }
+    (void)pthread_mutex_unlock(&lease->mutex);
+    return status;
+}
+
+mc_status mc_blob_lease_end_alone(mc_pool *pool, mc_error *error)
+{
+    mc_lease *const lease = &pool->lease;
+    (void)pthread_mutex_lock(&lease->mutex);
+    unlock(lease);
+    const mc_status status = lease->holders > 0 ? lock_shared(pool, error) : MC_OK;
+    (void)pthread_mutex_unlock(&lease->mutex);
+    return status;
+}
+
+void mc_blob_lease_close(mc_pool *pool)
+{
+    mc_lease *const lease = &pool->lease;
+    (void)pthread_mutex_lock(&lease->mutex);
+    (void)sqlite3_close(lease->db);
+    lease->db = NULL;
+    lease->is_locked = false;
+    (void)pthread_mutex_unlock(&lease->mutex);
 }

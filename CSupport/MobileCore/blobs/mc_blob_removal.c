@@ -34,18 +34,18 @@ static char *unreferenced_sql(const mc_blob_reference *references, size_t count)
     return sqlite3_str_finish(sql);
 }
 
-mc_status mc_blob_drop_unreferenced(mc_connection *connection, const mc_blob_reference *references, size_t count, int64_t *dropped,
-                                    mc_error *error)
+typedef struct unreferenced_sweep {
+    const char *sql;  ///< finds them
+    int64_t dropped;
+} unreferenced_sweep;
+
+static mc_status sweep_unreferenced(mc_connection *connection, void *context, mc_error *error)
 {
-    mc_pool *pool = mc_connection_pool(connection);
+    mc_pool *const pool = mc_connection_pool(connection);
+    unreferenced_sweep *const sweep = context;
     mc_statement *statement = NULL;
-    int64_t number = 0;
     bool has_row = false;
-    char *sql = unreferenced_sql(references, count);
-    if (sql == NULL)
-        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory to look for unreferenced values");
-    mc_status status = mc_statement_prepare(connection, sql, strlen(sql), &statement, error);
-    sqlite3_free(sql);
+    mc_status status = mc_statement_prepare(connection, sweep->sql, strlen(sweep->sql), &statement, error);
     while (status == MC_OK) {
         status = mc_statement_step(statement, &has_row, error);
         if (status != MC_OK || !has_row)
@@ -54,11 +54,27 @@ mc_status mc_blob_drop_unreferenced(mc_connection *connection, const mc_blob_ref
         if (mc_pool_is_pinned(pool, value))
             continue;
         status = mc_blob_drop_one(connection, value, error);
-        number++;
+        sweep->dropped++;
     }
     mc_statement_return(statement);
+    return status;
+}
+
+mc_status mc_blob_drop_unreferenced(mc_connection *connection, const mc_blob_reference *references, size_t count, int64_t *dropped,
+                                    mc_error *error)
+{
+    int64_t one = 0;
+    bool found = false;
+    char *const sql = unreferenced_sql(references, count);
+    unreferenced_sweep sweep = {.sql = sql};
+    if (sql == NULL)
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory to look for unreferenced values");
+    mc_status status = mc_blob_find(connection, "SELECT 1 FROM \"_mc_value\" WHERE \"state\" = 1 LIMIT 1", NULL, 0, &one, &found, error);
+    if (status == MC_OK && found)
+        status = mc_blob_sweep(connection, sweep_unreferenced, &sweep, error);
+    sqlite3_free(sql);
     if (status == MC_OK && dropped != NULL)
-        *dropped = number;
+        *dropped = sweep.dropped;
     return status;
 }
 

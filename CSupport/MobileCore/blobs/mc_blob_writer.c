@@ -12,8 +12,8 @@ enum { BUFFER_WANTED = 512 * 1024 };
 /// although it may grow; it then stays in the buffer and is stored once more.
 struct mc_blob_writer {
     mc_pool *pool;
-    int64_t value;         ///< 0: the database knows nothing of it yet
-    mc_blob_lease *lease;  ///< from before the first part of the unfinished value until its end; NULL: nothing is stored
+    int64_t value;     ///< 0: the database knows nothing of it yet
+    bool holds_lease;  ///< from before the first part of the value until its end; a finished one's goes to its pin
     mc_blob_unit unit;
     int64_t announced;  ///< units; negative: unknown
     int64_t timeout_ns;
@@ -105,6 +105,13 @@ static mc_status store_chunks(mc_blob_writer *writer, mc_connection *connection,
     return status;
 }
 
+static mc_status take_lease(mc_blob_writer *writer, mc_error *error)
+{
+    const mc_status status = writer->holds_lease ? MC_OK : mc_blob_lease_take(writer->pool, error);
+    writer->holds_lease = status == MC_OK;
+    return status;
+}
+
 /// One short transaction. Then the whole chunks are done with: the next buffer begins behind them. When it fails, nothing of it is
 /// in the database, and the writer is broken: what was taken is lost.
 static mc_status store(mc_blob_writer *writer, const uint8_t *bytes, size_t length, mc_error *error)
@@ -112,7 +119,7 @@ static mc_status store(mc_blob_writer *writer, const uint8_t *bytes, size_t leng
     const int64_t known = writer->value;
     int64_t start = writer->next_start;
     mc_short_write write;
-    mc_status status = writer->lease == NULL ? mc_blob_lease_take(writer->pool, &writer->lease, error) : MC_OK;
+    mc_status status = take_lease(writer, error);
     if (status == MC_OK)
         status = mc_short_write_begin(writer->pool, "write of a large value", writer->timeout_ns, &write, error);
     if (status == MC_OK) {
@@ -262,31 +269,34 @@ static mc_status complete_value(mc_blob_writer *writer, mc_connection *connectio
 mc_status mc_blob_writer_finish(mc_blob_writer *writer, int64_t *value, mc_error *error)
 {
     const int64_t known = writer->value;
+    bool is_pinned = false;
     mc_short_write write;
     mc_status status = check_open(writer, error);
     if (status == MC_OK)
         status = check_complete(writer, error);
     if (status != MC_OK)
         return status;
-    status = mc_short_write_begin(writer->pool, "write of a large value", writer->timeout_ns, &write, error);
+    status = take_lease(writer, error);
+    if (status == MC_OK)
+        status = mc_short_write_begin(writer->pool, "write of a large value", writer->timeout_ns, &write, error);
     if (status == MC_OK) {
         status = complete_value(writer, write.connection, error);
-        const bool is_pinned = status == MC_OK;
-        if (is_pinned)  // before the commit: from then on it may be taken for unreferenced
-            status = mc_blob_pin(writer->pool, writer->value, error);
-        const bool holds_pin = is_pinned && status == MC_OK;
+        if (status == MC_OK) {  // before the commit: from then on it may be taken for unreferenced
+            status = mc_pool_pin_leased(writer->pool, writer->value, error);
+            is_pinned = status == MC_OK;
+        }
         status = mc_short_write_end(&write, status, error);
-        if (status != MC_OK && holds_pin)
-            mc_blob_unpin(writer->pool, writer->value);
     }
+    if (is_pinned)
+        writer->holds_lease = false;
+    if (status != MC_OK && is_pinned)
+        mc_blob_unpin(writer->pool, writer->value);
     if (status != MC_OK) {
         writer->value = known;
         writer->state = STATE_BROKEN;
         return status;
     }
     writer->state = STATE_FINISHED;
-    mc_blob_lease_end(writer->lease);
-    writer->lease = NULL;
     *value = writer->value;
     return MC_OK;
 }
@@ -309,7 +319,8 @@ void mc_blob_writer_free(mc_blob_writer *writer)
     if (writer->state != STATE_FINISHED && writer->value != 0
         && mc_short_write_begin(writer->pool, "drop of a large value", 0, &write, NULL) == MC_OK)
         (void)mc_short_write_end(&write, mc_blob_drop_one(write.connection, writer->value, NULL), NULL);
-    mc_blob_lease_end(writer->lease);
+    if (writer->holds_lease)
+        mc_blob_lease_end(writer->pool);
     mc_free(writer->buffer);
     mc_free(writer);
 }

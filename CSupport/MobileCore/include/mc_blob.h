@@ -13,6 +13,8 @@
 ///
 /// A pinned value is neither dropped by `mc_blob_drop_unreferenced` nor collected: readers pin what they read, a finished
 /// writer pins its value until the row that shall refer to it has been written. Pins live in the pool, not in the file.
+/// What another pool or process may drop is told by locks of the empty file "NAME-lease" beside the database NAME: as long as a pool has
+/// values that are unfinished, or finished and pinned by their writer, no other one drops what it does not know.
 #ifndef MC_BLOB_H
 #define MC_BLOB_H
 
@@ -31,8 +33,7 @@ typedef enum mc_blob_unit {
 
 /// Makes the tables where they are missing, and drops the values that a killed process left unfinished: all unfinished ones, when
 /// no pool in any process is writing a value; as long as one is, they stay, and the next call looks again. `connection` is the
-/// writer. Idempotent. Who is writing is told by locks of the empty file "NAME-lease" beside the database NAME, which is made
-/// when the first part of an unfinished value is stored. Fails with what writing and opening files fail with.
+/// writer. Idempotent. Fails with what writing and opening files fail with.
 MC_MUST_USE mc_status mc_blob_prepare(mc_connection *connection, mc_error *MC_NULLABLE error);
 
 /// What is known of a value.
@@ -59,10 +60,11 @@ typedef struct mc_blob_reference {
     const char *column;
 } mc_blob_reference;
 
-/// Drops every complete value that is not pinned and that no column refers to. `*dropped` (may be NULL) counts them.
-/// Costs one pass over the columns.
+/// Drops every complete value that is not pinned and that no column refers to. `*dropped` (may be NULL) counts them: none as long as
+/// another pool has values that are not saved yet, in any process; the next call looks again.
+/// Costs one pass over the columns. `connection` is the writer.
 MC_MUST_USE mc_status mc_blob_drop_unreferenced(mc_connection *connection, const mc_blob_reference *MC_NULLABLE references, size_t count,
-                                                int64_t *MC_NULLABLE dropped, mc_error *MC_NULLABLE error);
+                                    int64_t *MC_NULLABLE dropped, mc_error *MC_NULLABLE error);
 
 /// Whether values were dropped since the connection was checked out, so that collecting is worth while.
 bool mc_blob_has_dropped(const mc_connection *connection);

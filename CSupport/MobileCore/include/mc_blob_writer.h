@@ -56,7 +56,7 @@ const mc_error *mc_blob_writer_failure(const mc_blob_writer *writer);
 MC_MUST_USE mc_status mc_blob_writer_flush(mc_blob_writer *writer, mc_error *MC_NULLABLE error);
 
 /// Writes what is left and makes the value complete in the same transaction. `*value` is its id, pinned: give it to
-/// `mc_blob_unpin` when a row refers to it.
+/// `mc_blob_unpin` when a row refers to it. Until then, and until the pool is closed, other pools leave it alone as well.
 /// Fails as write does, and with MC_ERROR_TRUNCATED (shorter than announced), MC_ERROR_TYPE (the text ends within a character).
 MC_MUST_USE mc_status mc_blob_writer_finish(mc_blob_writer *writer, int64_t *value, mc_error *MC_NULLABLE error);
 

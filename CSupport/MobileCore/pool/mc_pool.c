@@ -1,5 +1,6 @@
 /// mc_pool.c: opens and closes a pool.
 #include "base/mc_memory.h"
+#include "blobs/mc_blob_lease.h"
 #include "mc_storage.h"
 #include "pool/mc_checkout.h"
 
@@ -46,12 +47,18 @@ static mc_status create_pool(const char *path, const mc_pool_options *options, m
     mc_status status = copy_texts(pool, path, options, error);
     if (status == MC_OK && pthread_mutex_init(&pool->mutex, NULL) != 0)
         status = fail_memory(error);
+    if (status == MC_OK && pthread_mutex_init(&pool->lease.mutex, NULL) != 0) {
+        (void)pthread_mutex_destroy(&pool->mutex);
+        status = fail_memory(error);
+    }
     if (status == MC_OK && mc_condition_init(&pool->drained) != 0) {
+        (void)pthread_mutex_destroy(&pool->lease.mutex);
         (void)pthread_mutex_destroy(&pool->mutex);
         status = fail_memory(error);
     }
     if (status == MC_OK && mc_condition_init(&pool->told) != 0) {
         (void)pthread_cond_destroy(&pool->drained);
+        (void)pthread_mutex_destroy(&pool->lease.mutex);
         (void)pthread_mutex_destroy(&pool->mutex);
         status = fail_memory(error);
     }
@@ -74,12 +81,15 @@ static void close_connections(mc_pool *pool)
     }
     mc_connection_close(pool->writer);
     pool->writer = NULL;
+    mc_blob_lease_close(pool);
 }
 
 static void free_pool(mc_pool *pool)
 {
+    mc_blob_lease_close(pool);  // somebody may have tried to write since the pool was closed
     (void)pthread_cond_destroy(&pool->told);
     (void)pthread_cond_destroy(&pool->drained);
+    (void)pthread_mutex_destroy(&pool->lease.mutex);
     (void)pthread_mutex_destroy(&pool->mutex);
     mc_free(pool->pins);
     free_texts(pool);

@@ -116,7 +116,17 @@ struct mc_ticket {
 typedef struct mc_pin {
     int64_t value;
     int count;
+    bool holds_lease;  ///< nothing may refer to it yet
 } mc_pin;
+
+/// What blobs/mc_blob_lease.c knows.
+typedef struct mc_lease {
+    pthread_mutex_t mutex;  ///< guards the others; taken under no other lock
+    sqlite3 *db;            ///< made when first needed; NULL: not yet, or the pool is closed
+    size_t holders;
+    bool is_locked;  ///< shared
+    bool is_alone;   ///< exclusively
+} mc_lease;
 
 struct mc_pool {
     pthread_mutex_t mutex;
@@ -142,6 +152,7 @@ struct mc_pool {
     pthread_cond_t told;             ///< a call has ended
     mc_pin *pins;
     size_t pin_count, pin_capacity;
+    mc_lease lease;
 };
 
 /// mc_clock.c

@@ -45,7 +45,8 @@ extension Connection {
     }
 
     /// Removes the large values that no row refers to, in one pass over the columns. Values that are read, and finished values
-    /// whose ``LargeValue`` is held, stay.
+    /// whose ``LargeValue`` is held, stay. None is removed while another opening of the file, here or in another process, writes a value
+    /// or holds one that is not saved; the next call looks again.
     /// - Parameter references: all columns that hold ids of large values.
     /// - Returns: how many were removed.
     @discardableResult

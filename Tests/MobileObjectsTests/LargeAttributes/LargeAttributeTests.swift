@@ -207,4 +207,16 @@ import Testing
         try shop.database.closeConnection()
         #expect(try values == 1 && picture(of: self.product()) == [1, 2, 3])
     }
+
+    @Test("a value that was written outlives another opening of the file, and can be saved then")
+    func openedTwice() throws {
+        let product = try product()
+        try write([9, 8], to: product)
+        let second = try PackageDatabase(
+            model: ShopModel.model, profile: ConnectionProfile(path: shop.directory.appending(path: "shop.db").path, maxConnections: 2))
+        _ = try second.entity("Product").load(1)
+        try product.update()
+        #expect(try picture(of: self.product()) == [9, 8])
+        try second.close()
+    }
 }

@@ -174,7 +174,7 @@ struct LargeValueStore {
 
     @Test func `what a killed process left unfinished is removed at the next open`() throws {
         let store = try LargeValueStore()
-        let complete = try store.write([7])
+        let complete = try store.write([7]).id
         try store.database.write { connection in
             try connection.execute("INSERT INTO _mc_value(id, unit, chunk, state, length, bytes) VALUES (99, 0, 4, 0, 0, 0)")
             try connection.execute("INSERT INTO _mc_chunk VALUES (99 << 24, NULL, x'01020304'), (99 << 24 | 1, NULL, x'05')")
@@ -183,7 +183,7 @@ struct LargeValueStore {
         try second.write { try $0.prepareLargeValues() }
         #expect(try second.freeRemovedValues() == 1)
         #expect(try store.count("_mc_chunk") == 1)
-        #expect(try LargeValueReader(complete.id, in: second).bytes(upTo: 2) == [7])
+        #expect(try LargeValueReader(complete, in: second).bytes(upTo: 2) == [7])
     }
 
     @Test func `several openings of a file write values side by side`() throws {
