@@ -6,6 +6,9 @@
 ///
 /// So the rule is: when an import has inserted 4,096 rows, and the table has at most as many others, its indexes that are not unique
 /// are dropped, in the import's savepoint. Unique ones stay, because rows are found and refused by them.
+///
+/// What ANALYZE has found out about them waits in its tables under other names, because it would be dropped with them. It is
+/// that of before the import: to look at the table anew is for the close of the pool (pool/mc_optimize.c).
 #ifndef MC_DEFERRED_INDEXES_H
 #define MC_DEFERRED_INDEXES_H
 
@@ -17,7 +20,8 @@
 /// Zeroed memory is one that has dropped nothing.
 typedef struct mc_deferred_indexes {
     bool looked;
-    mc_byte_buffer sql;  // what makes the dropped ones again; NUL-terminated where there are any
+    bool have_statistics;
+    mc_byte_buffer names, sql;  // of the dropped ones, and what makes them again; a NUL behind each
 } mc_deferred_indexes;
 
 /// Drops the indexes of `table` if the rule says so, once; `inserted` counts the rows that the import has inserted. One that

@@ -355,7 +355,9 @@ static mc_status finish_targets(mc_import *import, mc_error *error)
     // What ended the transaction may have begun another one, in which all of this has no place.
     mc_status status = check_savepoint(import, error);
     for (size_t index = 0; index < import->target_count && status == MC_OK; index++)
-        status = mc_import_target_finish(&import->targets[index], error);
+        status = mc_import_target_put_back(&import->targets[index], error);
+    for (size_t index = 0; index < import->target_count && status == MC_OK; index++)
+        status = mc_import_target_make_indexes(&import->targets[index], error);
     if (status != MC_OK)
         return status;
     const int result = mc_import_savepoint_release(&import->savepoint);

@@ -394,10 +394,14 @@ mc_status mc_import_target_renew(mc_import_target *target, mc_error *error)
                                : mc_fail_sqlite(error, target->db, result, "import of \"%.80s\", behind its indexes", target->table);
 }
 
-mc_status mc_import_target_finish(mc_import_target *target, mc_error *error)
+mc_status mc_import_target_put_back(mc_import_target *target, mc_error *error)
 {
-    const mc_status status = mc_set_aside_put_back(&target->aside, target->db, target->table, error);
-    return status == MC_OK ? mc_deferred_indexes_make(&target->indexes, target->db, target->table, error) : status;
+    return mc_set_aside_put_back(&target->aside, target->db, target->table, error);
+}
+
+mc_status mc_import_target_make_indexes(mc_import_target *target, mc_error *error)
+{
+    return mc_deferred_indexes_make(&target->indexes, target->db, target->table, error);
 }
 
 void mc_import_target_close(mc_import_target *target)

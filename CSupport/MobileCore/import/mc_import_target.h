@@ -41,7 +41,7 @@ mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_
                                 mc_error *error);
 
 /// Prepares the statements and reads the pending keys, inside of the import's savepoint. `takes_apart`: pending rows and
-/// indexes may be out of the table until `mc_import_target_finish`, because nobody sees it before.
+/// indexes may be out of the table until the import's end, because nobody sees it before.
 mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool takes_apart, mc_error *error);
 
 /// Writes a batch, whose large values become their ids, and adds to the counts. With `observes`, `target->changes` says afterwards what
@@ -58,8 +58,9 @@ mc_status mc_import_target_renew(mc_import_target *target, mc_error *error);
 /// Stores a part of a large value.
 mc_status mc_import_target_take_part(mc_import_target *target, const mc_large_part *part, mc_error *error);
 
-/// Puts back what was taken out.
-mc_status mc_import_target_finish(mc_import_target *target, mc_error *error);
+/// Put back what was taken out: the rows of all tables first, because indexes make all statements older than the schema.
+mc_status mc_import_target_put_back(mc_import_target *target, mc_error *error);
+mc_status mc_import_target_make_indexes(mc_import_target *target, mc_error *error);
 
 void mc_import_target_close(mc_import_target *target);
 

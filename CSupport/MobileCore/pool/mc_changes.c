@@ -96,7 +96,7 @@ static void row_changed(void *context, int operation, const char *schema, const 
     mc_connection *connection = context;
     (void)operation;
     connection->changes.named_rows++;
-    if (strcmp(schema, "main") != 0)
+    if (strcmp(schema, "main") != 0 || sqlite3_strnicmp(name, "sqlite_", 7) == 0)  // nobody's rows: what ANALYZE has found
         return;
     mc_changed_table *table = find_table(connection, name);
     if (table == NULL) {

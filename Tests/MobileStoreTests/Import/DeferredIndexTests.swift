@@ -102,4 +102,41 @@ import Testing
         #expect(result.inserted == 6000 && result.diverted == 1)
         #expect(try large.database.read { try $0.rows("SELECT count(*) FROM doc INDEXED BY by_title WHERE title > ''") } == [[6000]])
     }
+
+    /// Two indexes serve the query; only the statistics say which one finds 3 rows and which one half of the table.
+    @Test func `the planner's statistics are as they were, and plans with them`() throws {
+        let directory = try TemporaryDirectory()
+        let database = try Database(directory.profile())
+        try database.write { connection in
+            _ = try connection.execute(
+                """
+                CREATE TABLE fact(id INTEGER PRIMARY KEY, code INTEGER, kind INTEGER);
+                CREATE INDEX "by ""code"" alone" ON fact(code); CREATE INDEX by_kind ON fact(kind);
+                CREATE TABLE other(id INTEGER PRIMARY KEY, x); CREATE INDEX by_x ON other(x); INSERT INTO other VALUES (1, 2);
+                WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO fact SELECT -i, i / 3, i % 2 FROM n;
+                ANALYZE
+                """)
+        }
+        let query = "SELECT id FROM fact WHERE kind = 1 AND code = 500"
+        func plan(_ connection: Connection) throws -> String? { try connection.rows("EXPLAIN QUERY PLAN \(query)")[0][3].text }
+        func statistics() throws -> [[Value]] {
+            let tables = try database.read { try $0.rows("SELECT name FROM sqlite_schema WHERE name LIKE 'sqlite_stat%' ORDER BY 1") }
+            return try tables.flatMap { table in try database.read { try $0.rows("SELECT * FROM \(table[0].text ?? "") ORDER BY 1, 2, 3") } }
+        }
+        let before = try statistics()
+        #expect(before.count >= 3)
+        try database.write { connection in
+            #expect(try plan(connection)?.contains("code") == true)
+            let importer = try connection.importer(into: "fact", columns: ["id", "code", "kind"])
+            try importer.push(Array("[\((1...9000).map { "[\($0),\($0 / 3),\($0 % 2)]" }.joined(separator: ","))]".utf8))
+            try importer.finish()
+            #expect(try plan(connection)?.contains("code") == true, "on the connection that imported")
+        }
+        #expect(try statistics() == before)
+        #expect(try database.read { try plan($0) }?.contains("code") == true)
+        try database.close()
+        let again = try Database(directory.profile())
+        #expect(try again.read { try plan($0) }?.contains("code") == true)
+        try again.close()
+    }
 }
