@@ -105,8 +105,9 @@ MC_MUST_USE mc_status mc_pool_open(const char *path, const mc_pool_options *opti
                                    mc_error *MC_NULLABLE error);
 
 /// Lets nobody in any more (callers that wait get MC_ERROR_CLOSED at once), waits for those who are in, and closes every
-/// connection. Afterwards every check-out fails with MC_ERROR_CLOSED; closing again has no effect.
-/// Fails with MC_ERROR_MISUSE, and closes nothing, on a thread that holds a connection.
+/// connection. Before, what queries have looked for is analyzed where that is worth while (`PRAGMA optimize`), a bounded part of each
+/// index, except with MC_JOURNAL_UNCHANGED. Afterwards every check-out fails with MC_ERROR_CLOSED; closing again has no effect. Fails with
+/// MC_ERROR_MISUSE, and closes nothing, on a thread that holds a connection.
 MC_MUST_USE mc_status mc_pool_close(mc_pool *pool, mc_error *MC_NULLABLE error);
 
 /// Closes the pool if it is open, and frees it: nobody may hold a connection, wait for one, or use the pool afterwards.

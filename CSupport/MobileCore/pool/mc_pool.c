@@ -72,16 +72,14 @@ static mc_status create_pool(const char *path, const mc_pool_options *options, m
 }
 
 /// Closes the connections, the writer last: it makes the final checkpoint.
-static void close_connections(mc_pool *pool)
+static void close_connections(mc_connection *writer, mc_connection *readers)
 {
-    while (pool->idle_readers != NULL) {
-        mc_connection *reader = pool->idle_readers;
-        pool->idle_readers = reader->next;
+    while (readers != NULL) {
+        mc_connection *const reader = readers;
+        readers = reader->next;
         mc_connection_close(reader);
     }
-    mc_connection_close(pool->writer);
-    pool->writer = NULL;
-    mc_blob_lease_close(pool);
+    mc_connection_close(writer);
 }
 
 static void free_pool(mc_pool *pool)
@@ -126,7 +124,7 @@ mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool
 
 done:
     if (pool != NULL) {
-        close_connections(pool);
+        close_connections(pool->writer, pool->idle_readers);
         free_pool(pool);
     }
     return status;
@@ -158,7 +156,13 @@ mc_status mc_pool_close(mc_pool *pool, mc_error *error)
     while (mc_pool_is_in_use(pool) || (!is_first && !pool->is_closed))
         (void)pthread_cond_wait(&pool->drained, &pool->mutex);
     if (is_first) {
-        close_connections(pool);
+        mc_connection *const writer = pool->writer, *const readers = pool->idle_readers;
+        pool->writer = pool->idle_readers = NULL;
+        (void)pthread_mutex_unlock(&pool->mutex);  // the writer's hooks take it, and who asks for statistics does not wait
+        mc_pool_optimize(writer, readers);
+        close_connections(writer, readers);
+        mc_blob_lease_close(pool);
+        (void)pthread_mutex_lock(&pool->mutex);
         pool->is_closed = true;
         (void)pthread_cond_broadcast(&pool->drained);
     }

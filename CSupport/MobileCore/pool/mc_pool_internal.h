@@ -191,6 +191,10 @@ mc_status mc_log_make_room(mc_connection *writer, mc_error *error);
 /// because asking SQLite is a fiftieth of a look-up by key.
 void mc_connection_note_return(mc_connection *connection);
 
+/// mc_optimize.c, before the connections are closed: analyzes what their queries have looked for. What cannot be done now is left undone.
+/// The pool must not be locked; NULL is allowed.
+void mc_pool_optimize(mc_connection *writer, mc_connection *readers);
+
 /// mc_statement_cache.c
 mc_status mc_statement_cache_open(mc_connection *connection, int limit, mc_error *error);
 void mc_statement_cache_close(mc_connection *connection);

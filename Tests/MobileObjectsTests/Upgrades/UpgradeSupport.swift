@@ -63,9 +63,11 @@ struct DatabaseContents: Equatable {
     }
 
     init(_ connection: Connection) throws {
-        schema = Set(try connection.rows("SELECT \"sql\" FROM sqlite_schema WHERE \"sql\" IS NOT NULL").compactMap { $0[0].text })
+        // The planner's statistics come and go when a database is closed.
+        let own = "\"name\" NOT LIKE 'sqlite%'"
+        schema = Set(try connection.rows("SELECT \"sql\" FROM sqlite_schema WHERE \"sql\" IS NOT NULL AND \(own)").compactMap { $0[0].text })
         tables = [:]
-        for table in try connection.rows("SELECT \"name\" FROM sqlite_schema WHERE \"type\" = 'table' AND \"name\" NOT LIKE 'sqlite%'") {
+        for table in try connection.rows("SELECT \"name\" FROM sqlite_schema WHERE \"type\" = 'table' AND \(own)") {
             let name = table[0].text ?? ""
             let columns = try connection.rows("SELECT \"name\" FROM pragma_table_info(?1)", [table[0]]).compactMap { $0[0].text }
             // The space of values that were removed is freed in transactions of its own, sooner or later.
