@@ -6,9 +6,11 @@
 #include "base/mc_memory.h"
 #include "import/mc_cores.h"
 #include "import/mc_import_savepoint.h"
+#include "import/mc_import_sql.h"
 #include "import/mc_import_target.h"
 #include "import/mc_inflater.h"
 #include "import/mc_scan_ahead.h"
+#include "json/mc_rows_internal.h"
 
 /// open ---push---> open ---finish---> finished; an error in any of them: failed, and rolled back. Only `open` takes bytes.
 typedef enum import_state { STATE_OPEN, STATE_FINISHED, STATE_FAILED } import_state;
@@ -148,6 +150,15 @@ static void copy_columns(mc_column *columns, const mc_import_target *target, con
         columns[target->key_columns[key]].required |= table->mode != MC_IMPORT_INSERT;
 }
 
+/// The text of a number beyond the largest double becomes infinite in a column that makes numbers of texts.
+static void refuse_infinity(mc_import *import, size_t member, const mc_import_table *table)
+{
+    for (size_t column = 0; column < table->column_count; column++) {
+        if (table->columns[column].type == MC_COLUMN_ANY && mc_import_makes_numbers(import->db, table->table, table->columns[column].name))
+            mc_rows_set_finite(import->rows, member, column);
+    }
+}
+
 /// Makes the row scanner.
 static mc_status open_rows(mc_import *import, const mc_import_options *options, mc_error *error)
 {
@@ -185,6 +196,8 @@ static mc_status open_rows(mc_import *import, const mc_import_options *options, 
         .context = import,
     };
     status = mc_rows_open(&rows, &import->rows, error);
+    for (size_t index = 0; index < options->table_count && status == MC_OK; index++)
+        refuse_infinity(import, index, &options->tables[index]);
 
 done:
     mc_free(columns);

@@ -288,6 +288,32 @@ mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, cons
     return prepare(db, sql, from, out, error);
 }
 
+static bool is_strict(sqlite3 *db, const char *table)
+{
+    sqlite3_stmt *statement = NULL;
+    const bool is_known = sqlite3_prepare_v2(db, "SELECT strict FROM pragma_table_list(?1)", -1, &statement, NULL) == SQLITE_OK
+        && sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
+    const bool strict = is_known && sqlite3_column_int(statement, 0) != 0;
+    sqlite3_finalize(statement);
+    return strict;
+}
+
+/// SQLite's rules for declared types (datatype3.html, section 3.1), in their order.
+bool mc_import_makes_numbers(sqlite3 *db, const char *table, const char *column)
+{
+    static const char *const others[] = {"%CHAR%", "%CLOB%", "%TEXT%", "%BLOB%"};
+    const char *type = NULL;
+    if (sqlite3_table_column_metadata(db, NULL, table, column, &type, NULL, NULL, NULL, NULL) != SQLITE_OK || type == NULL || *type == '\0')
+        return false;
+    if (sqlite3_strlike("%INT%", type, 0) == 0)
+        return true;
+    for (size_t index = 0; index < sizeof others / sizeof others[0]; index++) {
+        if (sqlite3_strlike(others[index], type, 0) == 0)
+            return false;
+    }
+    return sqlite3_stricmp(type, "ANY") != 0 || !is_strict(db, table);
+}
+
 mc_status mc_import_has_triggers(sqlite3 *db, const char *table, bool *has_triggers, mc_error *error)
 {
     sqlite3_str *const sql = sqlite3_str_new(db);

@@ -31,6 +31,9 @@ mc_status mc_import_prepare_released(sqlite3 *db, const mc_import_table *table, 
 mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count, sqlite3_stmt **out,
                                  mc_error *error);
 
+/// Whether a column makes a number of a text that looks like one. False where there is no such column.
+bool mc_import_makes_numbers(sqlite3 *db, const char *table, const char *column);
+
 /// Whether the table has triggers, temporary ones included.
 mc_status mc_import_has_triggers(sqlite3 *db, const char *table, bool *has_triggers, mc_error *error);
 

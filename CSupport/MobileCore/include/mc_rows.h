@@ -37,8 +37,8 @@ MC_NONNULL_BEGIN
 
 /// What a column takes, and what becomes of it.
 typedef enum mc_column_type {
-    /// Everything: integers of 64 bits; larger ones as their digits in text; other numbers as the nearest double; true and false
-    /// as 1 and 0; strings as text; arrays and objects as their JSON text.
+    /// Everything: integers of 64 bits; larger ones as their digits in text; other numbers as the nearest double, those beyond the
+    /// largest one as they are written, in text; true and false as 1 and 0; strings as text; arrays and objects as their JSON text.
     MC_COLUMN_ANY = 0,
     MC_COLUMN_INTEGER = 1,  ///< numbers without fraction and exponent, of 64 bits
     /// Numbers, exactly. With a precision up to 18 an integer, scaled by `10 ^ scale`; beyond as text in plain notation without

@@ -241,13 +241,18 @@ static const uint8_t *read_number(mc_row_reader *reader, const mc_row_column *co
     }
     if (rule->type == MC_COLUMN_INTEGER)
         return refuse_type(reader, rule, at, number.integral ? "one beyond 64 bits" : "a number with a fraction or an exponent", outcome);
-    if (rule->type == MC_COLUMN_ANY && number.integral) {
+    const bool is_any = rule->type == MC_COLUMN_ANY;
+    if (is_any && number.integral && !column->is_finite) {
         set_bytes(cell, MC_VALUE_TEXT, number.text, number.length);
         return behind;
     }
-    if (!mc_json_number_double(&number, &cell->value.real))
+    const bool is_double = mc_json_number_double(&number, &cell->value.real);
+    if (!is_double && (!is_any || column->is_finite))
         return mc_row_refuse(reader, MC_ERROR_TYPE, at, "a number within the range of a double", "a larger one", outcome);
-    cell->kind = MC_VALUE_REAL;
+    if (is_any && (number.integral || !is_double))
+        set_bytes(cell, MC_VALUE_TEXT, number.text, number.length);
+    else
+        cell->kind = MC_VALUE_REAL;
     return behind;
 }
 

@@ -10,6 +10,7 @@
 typedef struct mc_row_column {
     mc_column rule;  ///< `rule.name` belongs to the reader
     int64_t bound;   ///< scaled decimals: 10 ^ precision, beyond the largest one; else 0
+    bool is_finite;  ///< MC_COLUMN_ANY: refuses numbers beyond the largest double, as their text would become infinite
     size_t name_length;
 } mc_row_column;
 

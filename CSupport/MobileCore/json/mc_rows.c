@@ -123,6 +123,11 @@ void mc_row_block_free(mc_row_block *block)
     *block = (mc_row_block){0};
 }
 
+void mc_rows_set_finite(mc_rows *rows, size_t member, size_t column)
+{
+    rows->members[member].reader.columns[column].is_finite = true;
+}
+
 void mc_rows_set_sink(mc_rows *rows, mc_rows_sink sink, void *context)
 {
     rows->sink = sink;

@@ -16,6 +16,9 @@ typedef struct mc_row_block {
 bool mc_row_block_init(mc_row_block *block, const mc_rows *rows);
 void mc_row_block_free(mc_row_block *block);
 
+/// Makes a column of the type MC_COLUMN_ANY refuse numbers beyond the largest double. Before the first push.
+void mc_rows_set_finite(mc_rows *rows, size_t member, size_t column);
+
 /// Hands batches to another sink from here on.
 void mc_rows_set_sink(mc_rows *rows, mc_rows_sink sink, void *context);
 

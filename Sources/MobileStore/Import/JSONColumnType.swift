@@ -1,7 +1,8 @@
 /// What a column takes from the JSON text, and what becomes of it in SQLite.
 public enum JSONColumnType: Sendable, Hashable {
     /// Everything: integers of 64 bits, larger ones as their digits in text, other numbers as the nearest double, true and false
-    /// as 1 and 0, strings as text, arrays and objects as their JSON text.
+    /// as 1 and 0, strings as text, arrays and objects as their JSON text. A number beyond the largest double is kept as it is written, in
+    /// text; where the table's column makes numbers of texts (its declared type is neither of text, nor BLOB, nor missing) it is an error.
     case any
     /// Numbers without fraction and exponent, of 64 bits.
     case integer
