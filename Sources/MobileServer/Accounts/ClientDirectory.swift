@@ -43,9 +43,7 @@ struct ClientDirectory: Sendable {
     /// Grants surrogate keys for new rows, which nobody else ever gets: the grant is on the disk before it is answered.
     func grantKeys(to client: String) throws -> (first: Int64, last: Int64) {
         try database.write(label: "key range") { connection in
-            let first = try cache.nextKey(in: connection)
-            let last = first + configuration.keyRangeSize - 1
-            try cache.setNextKey(last + 1, in: connection)
+            let (first, last) = try cache.takeKeys(configuration.keyRangeSize, in: connection)
             _ = try connection.execute(
                 "INSERT INTO _key_range (package, first, last, client, granted) VALUES (?1, ?2, ?3, ?4, ?5)",
                 [.integer(cache.id), .integer(first), .integer(last), .text(client), .integer(configuration.clock())])

@@ -47,10 +47,14 @@ enum ProcessedOperations {
             [.text(client), .integer(operation), .integer(seq)])
     }
 
-    /// The outcomes behind `seq`, in their order.
-    static func outcomes(after seq: Int64, in connection: Connection) throws -> [(seq: Int64, outcome: OperationOutcome)] {
-        try connection.rows("SELECT seq, outcome FROM mobile_processed_operation WHERE seq > ?1 ORDER BY seq", [.integer(seq)]).map {
-            (seq: $0[0].integer ?? 0, outcome: try OperationOutcome(json: JSONValue(parsing: $0[1].text ?? "")))
+    /// Walks over the outcomes behind `seq`, in their order, with their clients.
+    static func forEachOutcome(
+        after seq: Int64, in connection: Connection, _ visit: (_ seq: Int64, _ client: String, OperationOutcome) throws -> Void
+    ) throws {
+        let query = try connection.statement("SELECT seq, client, outcome FROM mobile_processed_operation WHERE seq > ?1 ORDER BY seq")
+        try query.bind([.integer(seq)])
+        while try query.step() {
+            try visit(query.integer(0), query.text(1) ?? "", OperationOutcome(json: JSONValue(parsing: query.text(2) ?? "")))
         }
     }
 
@@ -67,6 +71,8 @@ struct OperationOutcome: Sendable {
     var package: String
     /// The back end's own code of a rejection; empty for none.
     var backEndCode = ""
+    /// What the operation was to do; nil in a record of an earlier release.
+    var change: OperationFrame.Change?
     /// The operation's name, for log records.
     var operation: String
     /// When it was decided.
@@ -74,10 +80,14 @@ struct OperationOutcome: Sendable {
     /// The row's key in the back end, for rows that were created or whose key was changed; nil for all others.
     var rowKey: Value?
 
-    init(result: ReplayResult, package: String, backEndCode: String = "", operation: String, timestamp: String, rowKey: Value? = nil) {
+    init(
+        result: ReplayResult, package: String, backEndCode: String = "", change: OperationFrame.Change, operation: String, timestamp: String,
+        rowKey: Value? = nil
+    ) {
         self.result = result
         self.package = package
         self.backEndCode = backEndCode
+        self.change = change
         self.operation = operation
         self.timestamp = timestamp
         self.rowKey = rowKey
@@ -87,6 +97,7 @@ struct OperationOutcome: Sendable {
         result = try ReplayResult(json: json)
         package = json["pkg"]?.string ?? ""
         backEndCode = json["eisCode"]?.string ?? ""
+        change = json["change"]?.string.flatMap(OperationFrame.Change.init(rawValue:))
         operation = json["operation"]?.string ?? ""
         timestamp = json["timestamp"]?.string ?? ""
         rowKey = json["rowKey"].flatMap(Value.init(key:))
@@ -95,6 +106,7 @@ struct OperationOutcome: Sendable {
     var json: JSONValue {
         var object = result.json.object ?? [:]
         object["pkg"] = .string(package)
+        if let change { object["change"] = .string(change.rawValue) }
         object["operation"] = .string(operation)
         object["timestamp"] = .string(timestamp)
         if !backEndCode.isEmpty { object["eisCode"] = .string(backEndCode) }

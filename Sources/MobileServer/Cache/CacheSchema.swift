@@ -29,16 +29,16 @@ enum CacheSchema {
     static func prepare(_ database: Database) throws {
         try database.write(label: "preparing the cache") { connection in
             let found = try connection.first("PRAGMA user_version")?[0].integer ?? 0
-            guard found != version else { return }
             if found == 0, try connection.first("SELECT 1 FROM sqlite_schema") == nil {
                 _ = try connection.execute(tables)
-            } else if found != 1 {
+            } else if !(1...version).contains(found) {
                 throw ServerError(
                     .cache,
                     "cache \(database.path): expected a new file or one of schema version 1 to \(version), found version \(found); name another file"
                 )
             }
-            _ = try connection.execute(tablesOfVersion2)
+            if found != version { _ = try connection.execute(tablesOfVersion2) }
+            _ = try connection.execute(additions)
         }
     }
 
@@ -99,5 +99,10 @@ enum CacheSchema {
         CREATE INDEX _traced_request_passport ON _traced_request (passport, application, device);
         CREATE INDEX _traced_request_device ON _traced_request (application, device);
         PRAGMA user_version = 2;
+        """
+
+    /// What an earlier release of the same version neither needs nor is disturbed by: added to each file that lacks it.
+    private static let additions = """
+        CREATE INDEX IF NOT EXISTS _key_range_client ON _key_range (client, first);
         """
 }

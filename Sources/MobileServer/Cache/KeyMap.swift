@@ -19,9 +19,13 @@ struct KeyMap {
         var applied = try appliedSequence(of: backEnd, in: connection)
         // A file with fewer operations than were read is another one, such as a restored copy: read all of it.
         if try ProcessedOperations.lastSequence(in: source) < applied { applied = 0 }
-        let outcomes = try ProcessedOperations.outcomes(after: applied, in: source)
-        guard let last = outcomes.last?.seq else { return }
-        for (_, outcome) in outcomes where outcome.package == package.identifier { try apply(outcome, in: connection) }
+        var last: Int64?
+        try ProcessedOperations.forEachOutcome(after: applied, in: source) { seq, _, outcome in
+            last = seq
+            guard outcome.package == package.identifier else { return }
+            try apply(outcome, in: connection)
+        }
+        guard let last else { return }
         _ = try connection.execute(
             "UPDATE _back_end SET applied = ?3 WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name), .integer(last)])
     }
@@ -37,12 +41,19 @@ struct KeyMap {
         }
     }
 
-    /// Gives one row the key that its device gave it.
-    func apply(_ outcome: OperationOutcome, in connection: Connection) throws {
-        guard let key = outcome.rowKey, let object = package.object(named: outcome.result.object) else { return }
+    /// Takes over what became of a batch on a back end that keeps no record of it.
+    func apply(_ outcomes: [OperationOutcome], in connection: Connection) throws {
+        for outcome in outcomes { try apply(outcome, in: connection) }
+    }
+
+    /// Gives one row the key that its device gave it. That the key is this client's to give, and that the
+    /// row is not another one's, was looked at when the operation was done: what is in the map of either is out of date.
+    private func apply(_ outcome: OperationOutcome, in connection: Connection) throws {
         let surrogateKey = outcome.result.key
+        guard let key = outcome.rowKey, let object = package.object(named: outcome.result.object) else { return }
         _ = try connection.execute("DELETE FROM \(object.keyTable) WHERE _sk = ?1 OR k = ?2", [.integer(surrogateKey), key])
         _ = try connection.execute("INSERT INTO \(object.keyTable) (_sk, k) VALUES (?1, ?2)", [.integer(surrogateKey), key])
+        try cache.keepFree(from: surrogateKey, in: connection)
     }
 
     func appliedSequence(of backEnd: BackEnd, in connection: Connection) throws -> Int64 {

@@ -28,15 +28,6 @@ struct PackageCache: Sendable {
         _ = try connection.execute("UPDATE _package SET version = ?2 WHERE id = ?1", [.integer(id), .integer(version)])
     }
 
-    /// The first surrogate key that nobody has.
-    func nextKey(in connection: Connection) throws -> Int64 {
-        try connection.first("SELECT next_key FROM _package WHERE id = ?1", [.integer(id)])?[0].integer ?? 1
-    }
-
-    /// All keys below `next` are somebody's from now on.
-    func setNextKey(_ next: Int64, in connection: Connection) throws {
-        _ = try connection.execute("UPDATE _package SET next_key = max(next_key, ?2) WHERE id = ?1", [.integer(id), .integer(next)])
-    }
 }
 
 private struct PackageCacheBuilder {
@@ -45,7 +36,13 @@ private struct PackageCacheBuilder {
     let configuration: ServerConfiguration
 
     func open() throws -> PackageCache {
-        let name = package.identifier
+        let cache = try find(package.identifier) ?? create(package.identifier)
+        try cache.repairNextKey(above: package.objects, firstKey: firstKey, in: connection)
+        return cache
+    }
+
+    /// The package's cache; nil where there is none, or where it had to be dropped.
+    private func find(_ name: String) throws -> PackageCache? {
         if let row = try connection.first("SELECT id, epoch FROM _package WHERE name = ?1", [.text(name)]) {
             let id = row[0].integer ?? 0
             let shapes = try connection.rows("SELECT name, shape FROM _object WHERE package = ?1", [.integer(id)])
@@ -55,7 +52,7 @@ private struct PackageCacheBuilder {
             }
             try drop(id, objects: Array(found.keys))
         }
-        return try create(name)
+        return nil
     }
 
     private func objectIDs(of package: Int64) throws -> [String: Int64] {
@@ -75,11 +72,12 @@ private struct PackageCacheBuilder {
         _ = try connection.execute("DELETE FROM _back_end WHERE package = ?1", [.integer(id)])
     }
 
+    /// Keys of a new life begin above those of all earlier ones, also where their cache is lost: 4096 per millisecond since 2025
+    /// leave room enough, and numbers below 2^53 until the year 2094. A device may still hold rows of an earlier life.
+    private var firstKey: Int64 { max(1, configuration.clock() - 1_735_689_600_000) << 12 }
+
     private func create(_ name: String) throws -> PackageCache {
         let epoch = configuration.random(12).hexadecimal
-        // Keys of this life begin above those of all earlier ones, also where their cache is lost: 4096 per millisecond since 2025
-        // leave room enough, and numbers below 2^53 until the year 2094. A device may still hold rows of an earlier life.
-        let firstKey = max(1, configuration.clock() - 1_735_689_600_000) << 12
         _ = try connection.execute(
             """
             INSERT INTO _package (name, epoch, next_key) VALUES (?1, ?2, ?3)

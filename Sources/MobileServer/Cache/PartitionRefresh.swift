@@ -60,7 +60,7 @@ struct PartitionRefresh {
             INSERT INTO \(object.keyTable) (_sk, k) SELECT ?1 + l.rowid, l.k FROM temp._load AS l
             WHERE NOT EXISTS (SELECT 1 FROM \(object.keyTable) AS m WHERE m.k = l.k)
             """, [.integer(first)])
-        if added > 0 { try reserveKeys(of: object.keyTable) }
+        if added > 0 { try reserveKeys(of: object.keyTable, from: first) }
     }
 
     /// A parent gets its surrogate key when the first child names it, also where the parent itself is not in any partition.
@@ -73,12 +73,15 @@ struct PartitionRefresh {
             INSERT INTO \(parent.keyTable) (_sk, k) SELECT ?1 + min(l.rowid), l.r\(index) FROM temp._load AS l
             WHERE l.r\(index) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(parent.keyTable) AS m WHERE m.k = l.r\(index)) GROUP BY l.r\(index)
             """, [.integer(first)])
-        if added > 0 { try reserveKeys(of: parent.keyTable) }
+        if added > 0 { try reserveKeys(of: parent.keyTable, from: first) }
     }
 
-    private func reserveKeys(of table: String) throws {
-        let last = try connection.first("SELECT max(_sk) FROM \(table)")?[0].integer ?? 0
-        try cache.setNextKey(last + 1, in: connection)
+    /// The keys that the loaded rows have got from `first` on are taken. Other keys of the table say nothing: devices have given some of them.
+    private func reserveKeys(of table: String, from first: Int64) throws {
+        let rows = try connection.first("SELECT max(rowid) FROM temp._load")?[0].integer ?? 0
+        let end = try PackageCache.key(first, plus: rows)
+        let last = try connection.first("SELECT max(_sk) FROM \(table) WHERE _sk BETWEEN ?1 AND ?2", [.integer(first), .integer(end)])?[0].integer
+        if let last { try cache.setNextKey(PackageCache.key(last, plus: 1), in: connection) }
     }
 
     // MARK: Rows

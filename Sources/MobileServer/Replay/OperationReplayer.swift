@@ -20,10 +20,10 @@ struct OperationReplayer {
     /// - Returns: what became of each operation, in the order of the upload.
     func replay(_ upload: UploadReader) throws -> [OperationOutcome] {
         var outcomes: [OperationOutcome] = []
-        var newKeys: [Int64: RowKey] = [:]
+        var rows = RowDirectory(package: package, cache: cache, database: database, client: client)
         for backEnd in package.backEnds.values { try KeyMap(package: package, cache: cache).catchUp(with: backEnd, database) }
         try upload.forEachBatch { batch in
-            let results = try replay(batch, &newKeys)
+            let results = try replay(batch, &rows)
             for outcome in results where outcome.result.outcome == .rejected {
                 configuration.log(
                     "operation \(outcome.result.id) of client \(client) rejected: \(outcome.result.object) \(outcome.operation): \(outcome.result.code) \(outcome.result.message)"
@@ -34,17 +34,17 @@ struct OperationReplayer {
         return outcomes
     }
 
-    private func replay(_ batch: [UploadReader.Operation], _ newKeys: inout [Int64: RowKey]) throws -> [OperationOutcome] {
+    private func replay(_ batch: [UploadReader.Operation], _ rows: inout RowDirectory) throws -> [OperationOutcome] {
         let names = Set(batch.compactMap { package.object(named: $0.frame.object)?.binding.backEnd })
         guard names.count == 1, let backEnd = names.first.flatMap({ package.backEnds[$0] }) else {
             let rejection = Rejection(
                 ResultCode.failure, "the operations of one batch are on several back ends: \(names.sorted().joined(separator: ", "))")
             return batch.map { outcome(of: $0.frame, rejection) }
         }
-        let state = BatchState(newKeys: newKeys)
+        let state = BatchState(rows)
         do {
             let outcomes = try run(batch, on: backEnd, state)
-            newKeys = state.newKeys
+            rows = state.rows
             return outcomes
         } catch {
             let rejection = Rejection(error)
@@ -61,22 +61,20 @@ struct OperationReplayer {
 
     /// What a batch leaves behind when it fails in the middle.
     private final class BatchState {
-        var newKeys: [Int64: RowKey]
+        var rows: RowDirectory
         /// The operation that is being done; nil outside of operations, such as at the commit.
         var current: Int?
-        init(newKeys: [Int64: RowKey]) { self.newKeys = newKeys }
+        init(_ rows: RowDirectory) { self.rows = rows }
     }
 
     private func run(_ batch: [UploadReader.Operation], on backEnd: BackEnd, _ state: BatchState) throws -> [OperationOutcome] {
         let applied = try database.read { try KeyMap(package: package, cache: cache).appliedSequence(of: backEnd, in: $0) }
         let outcomes = try backEnd.database.write(label: "replay for \(client)") { connection in
-            var runner = OperationRunner(package: package, connection: connection, newKeys: state.newKeys) { surrogateKey, object in
-                try database.read { try KeyMap.key(of: surrogateKey, in: object, $0) }.flatMap { RowKey($0, of: object) }
-            }
+            var runner = OperationRunner(package: package, connection: connection, rows: state.rows)
             var outcomes: [OperationOutcome] = []
             for (index, operation) in batch.enumerated() {
                 if let recorded = try recorded(operation.frame, backEnd, connection) {
-                    recorded.addKey(to: &runner.newKeys, package)
+                    runner.rows.take(recorded)
                     outcomes.append(recorded)
                     continue
                 }
@@ -91,12 +89,12 @@ struct OperationReplayer {
             if !backEnd.isIdempotent, settledBelow > 0 {
                 try ProcessedOperations.prune(client: client, below: settledBelow, upTo: applied, in: connection)
             }
-            state.newKeys = runner.newKeys
+            state.rows = runner.rows
             return outcomes
         }
         if backEnd.isIdempotent {
             try database.write(label: "keys of new rows") { connection in
-                for outcome in outcomes { try KeyMap(package: package, cache: cache).apply(outcome, in: connection) }
+                try KeyMap(package: package, cache: cache).apply(outcomes, in: connection)
             }
         }
         return outcomes
@@ -128,26 +126,18 @@ struct OperationReplayer {
     private func outcome(of frame: OperationFrame, key: Value?) -> OperationOutcome {
         OperationOutcome(
             result: ReplayResult(id: frame.id, outcome: .accepted, object: frame.object, key: frame.key), package: package.identifier,
-            operation: name(of: frame), timestamp: Timestamp.text(milliseconds: configuration.clock()), rowKey: key)
+            change: frame.change, operation: name(of: frame), timestamp: Timestamp.text(milliseconds: configuration.clock()), rowKey: key)
     }
 
     private func outcome(of frame: OperationFrame, _ rejection: Rejection) -> OperationOutcome {
         OperationOutcome(
             result: ReplayResult(
                 id: frame.id, outcome: .rejected, code: rejection.code, message: rejection.message, object: frame.object, key: frame.key),
-            package: package.identifier, backEndCode: rejection.backEndCode, operation: name(of: frame),
+            package: package.identifier, backEndCode: rejection.backEndCode, change: frame.change, operation: name(of: frame),
             timestamp: Timestamp.text(milliseconds: configuration.clock()))
     }
 
     private func name(of frame: OperationFrame) -> String { frame.operation ?? frame.change.kind.rawValue }
-}
-
-extension OperationOutcome {
-    /// Makes a key known that an earlier upload has made.
-    func addKey(to keys: inout [Int64: RowKey], _ package: DeployedPackage) {
-        guard let rowKey, let object = package.object(named: result.object) else { return }
-        keys[result.key] = RowKey(rowKey, of: object)
-    }
 }
 
 extension Rejection {

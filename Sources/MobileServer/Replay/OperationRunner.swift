@@ -8,20 +8,8 @@ struct OperationRunner {
     let package: DeployedPackage
     /// The back end, in the batch's transaction.
     let connection: Connection
-    /// Keys of rows that the server knows from earlier synchronizations.
-    let knownKey: (_ surrogateKey: Int64, _ object: ObjectPlan) throws -> RowKey?
-    /// Keys that operations of this upload have made, by surrogate key.
-    var newKeys: [Int64: RowKey]
-
-    init(
-        package: DeployedPackage, connection: Connection, newKeys: [Int64: RowKey],
-        knownKey: @escaping (_ surrogateKey: Int64, _ object: ObjectPlan) throws -> RowKey?
-    ) {
-        self.package = package
-        self.connection = connection
-        self.newKeys = newKeys
-        self.knownKey = knownKey
-    }
+    /// What is known about rows.
+    var rows: RowDirectory
 
     /// Does one operation.
     /// - Returns: the row's key as one value, where the operation made or changed it.
@@ -34,22 +22,24 @@ struct OperationRunner {
         var row = RowValues(object: object, key: try key(of: frame, object))
         try row.take(operation)
         try fillReferences(of: frame, into: &row)
-        if !modelled.statements.isEmpty { return try runStatements(modelled, frame, row) }
-        switch frame.change {
-        case .create: return try insert(frame, row)
-        case .update: return try update(frame, row)
-        case .delete:
-            try delete(row)
+        if frame.change == .create { return try create(modelled, frame, row) }
+        if !modelled.statements.isEmpty {
+            try runStatements(modelled, frame, row)
             return nil
-        case .other: throw Rejection(ResultCode.notFound, "the operation \"\(modelled.name)\" has no statements")
         }
+        switch frame.change {
+        case .update: return try update(frame, row)
+        case .delete: try delete(row)
+        case .create, .other: throw Rejection(ResultCode.notFound, "the operation \"\(modelled.name)\" has no statements")
+        }
+        return nil
     }
 
     /// The key of the row that is changed. The server's own knowledge comes first: the device may not yet know the key that the back end
     /// gave to a row that it created.
     private func key(of frame: OperationFrame, _ object: ObjectPlan) throws -> RowKey? {
         guard frame.change != .create else { return nil }
-        return try newKeys[frame.key] ?? knownKey(frame.key, object) ?? RowKey(wire: frame.primaryKey, of: object)
+        return try rows.key(of: RowIdentity(frame), object) ?? RowKey(wire: frame.primaryKey, of: object)
     }
 
     // MARK: References
@@ -59,9 +49,9 @@ struct OperationRunner {
     private func fillReferences(of frame: OperationFrame, into row: inout RowValues) throws {
         for reference in row.object.references {
             guard let surrogateKey = frame.refs[reference.name]?.integer, let target = package.object(named: reference.target) else { continue }
-            let isNew = newKeys[surrogateKey] != nil
-            let isMeant = frame.change == .create || isNew || reference.pairs.contains { frame.attributes[$0.source.name] != nil }
-            guard isMeant, let key = try newKeys[surrogateKey] ?? knownKey(surrogateKey, target) else { continue }
+            let parent = RowIdentity(target.name, surrogateKey)
+            let isMeant = frame.change == .create || rows.isNew(parent) || reference.pairs.contains { frame.attributes[$0.source.name] != nil }
+            guard isMeant, let key = try rows.key(of: parent, target) else { continue }
             for (index, pair) in reference.pairs.enumerated() {
                 let affinity = row.object.tableColumn(pair.source.name)?.affinity ?? .blob
                 row.values[pair.source.name] = WireConversion.value(cached: key.parts[index], of: pair.key, affinity: affinity)
@@ -69,9 +59,60 @@ struct OperationRunner {
         }
     }
 
+    // MARK: Identity of rows
+
+    /// Creates a row under a surrogate key that is the client's to give and no other row's, with a primary key that is no other row's either. A back
+    /// end need not hold the primary key unique, and statements of a model may overwrite a row: so both are looked at.
+    private mutating func create(_ modelled: OperationModel, _ frame: OperationFrame, _ row: RowValues) throws -> Value? {
+        let object = row.object, identity = RowIdentity(frame)
+        guard try rows.mayGive(frame.key) else {
+            throw Rejection(ResultCode.forbidden, "the surrogate key \(frame.key) was not granted to this client")
+        }
+        let owner = try rows.key(of: identity, object)
+        let isOwned = try owner.map { try exists($0, object) } ?? false
+        let isTaken = try givenKey(row).map { try keys(where: $0, object).isEmpty == false } ?? false
+        let key = modelled.statements.isEmpty ? try insert(row) : try createdKey(row, runStatements(modelled, frame, row))
+        guard let key, key != .null, let parts = RowKey(key, of: object) else {
+            throw Rejection(ResultCode.failure, "the back end did not say which key the new row of \"\(object.name)\" has")
+        }
+        if parts != owner {
+            if isOwned { throw Rejection(ResultCode.forbidden, "the surrogate key \(frame.key) is that of another row of \"\(object.name)\"") }
+            if isTaken { throw Rejection(ResultCode.forbidden, "there is a row of \"\(object.name)\" with this primary key") }
+        }
+        rows.set(parts, of: identity)
+        return key
+    }
+
+    private func exists(_ key: RowKey, _ object: ObjectPlan) throws -> Bool {
+        try !keys(where: key.condition(on: object, first: 1), object).isEmpty
+    }
+
+    /// The keys of at most two rows.
+    private func keys(where condition: (sql: String, values: [Value]), _ object: ObjectPlan) throws -> [Value] {
+        let key = object.keyExpression { SQLText.quoted(object.binding.column(of: $0)) }
+        return try connection.rows(
+            "SELECT \(key) FROM \(SQLText.quoted(object.table.name)) WHERE \(condition.sql) LIMIT 2", condition.values
+        ).map { $0[0] }
+    }
+
+    /// The condition on the primary key that the device has given to a new row; nil where the back end gives it.
+    private func givenKey(_ row: RowValues) -> (sql: String, values: [Value])? {
+        let attributes = row.object.keyAttributes, given = attributes.compactMap { $0.isGenerated ? nil : row.values[$0.name] }
+        guard given.count == attributes.count else { return nil }
+        let terms = attributes.enumerated().map { "\(SQLText.quoted(row.object.binding.column(of: $0.element.name))) = ?\($0.offset + 1)" }
+        return (terms.joined(separator: " AND "), given)
+    }
+
+    /// The key of a row that statements of the model have made: what the device gave, else the row that was inserted first.
+    private func createdKey(_ row: RowValues, _ inserted: Int64?) throws -> Value? {
+        if let given = givenKey(row) { return try keys(where: given, row.object).first }
+        guard let inserted else { return nil }
+        return try keys(where: ("rowid = ?1", [.integer(inserted)]), row.object).first
+    }
+
     // MARK: Statements made from the binding
 
-    private mutating func insert(_ frame: OperationFrame, _ row: RowValues) throws -> Value? {
+    private func insert(_ row: RowValues) throws -> Value? {
         let object = row.object
         let written = row.writable { !$0.isGenerated }
         let columns = written.map { SQLText.quoted($0.column) }.joined(separator: ", ")
@@ -79,9 +120,10 @@ struct OperationRunner {
         let values = written.isEmpty ? "DEFAULT VALUES" : "(\(columns)) VALUES (\(places))"
         let key = object.keyExpression { SQLText.quoted(object.binding.column(of: $0)) }
         let sql = "INSERT INTO \(SQLText.quoted(object.table.name)) \(values) RETURNING \(key)"
-        return try remember(connection.first(sql, written.map(\.value))?[0], of: frame, object)
+        return try connection.first(sql, written.map(\.value))?[0]
     }
 
+    /// - Returns: the row's new key, if it has one and the server knows the row under its surrogate key.
     private mutating func update(_ frame: OperationFrame, _ row: RowValues) throws -> Value? {
         let object = row.object
         let key = try row.requiredKey()
@@ -99,8 +141,13 @@ struct OperationRunner {
         let returned = object.keyExpression { SQLText.quoted(object.binding.column(of: $0)) }
         let sql = "UPDATE \(table) SET \(assignments) WHERE \(condition.sql) RETURNING \(returned)"
         guard let new = try connection.first(sql, condition.values + written.map(\.value))?[0] else { throw row.missing }
-        let changesKey = written.contains { object.model.primaryKey.contains($0.attribute) }
-        return changesKey ? try remember(new, of: frame, object) : nil
+        guard written.contains(where: { object.model.primaryKey.contains($0.attribute) }) else { return nil }
+        guard let parts = RowKey(new, of: object), try keys(where: parts.condition(on: object, first: 1), object).count == 1 else {
+            throw Rejection(ResultCode.forbidden, "there is another row of \"\(object.name)\" with this primary key")
+        }
+        let isKnown = try rows.key(of: RowIdentity(frame), object) != nil
+        rows.set(parts, of: RowIdentity(frame))
+        return isKnown ? new : nil
     }
 
     /// A row that is gone already is what was asked for.
@@ -109,19 +156,11 @@ struct OperationRunner {
         _ = try connection.execute("DELETE FROM \(SQLText.quoted(row.object.table.name)) WHERE \(condition.sql)", condition.values)
     }
 
-    /// Keeps the key of a row for those that refer to it.
-    private mutating func remember(_ key: Value?, of frame: OperationFrame, _ object: ObjectPlan) throws -> Value? {
-        guard let key, key != .null, let parts = RowKey(key, of: object) else {
-            throw Rejection(ResultCode.failure, "the back end did not say which key the new row of \"\(object.name)\" has")
-        }
-        newKeys[frame.key] = parts
-        return key
-    }
-
     // MARK: Statements of the model
 
-    private mutating func runStatements(_ modelled: OperationModel, _ frame: OperationFrame, _ row: RowValues) throws -> Value? {
-        let object = row.object
+    /// - Returns: the rowid of the row that was inserted first.
+    @discardableResult
+    private func runStatements(_ modelled: OperationModel, _ frame: OperationFrame, _ row: RowValues) throws -> Int64? {
         let current = try currentRow(row, for: modelled)
         var changed = 0
         var insertedKey: Int64?
@@ -132,26 +171,8 @@ struct OperationRunner {
             changed += try connection.execute(statement.text, values)
             if insertedKey == nil, connection.lastInsertedKey != before || frame.change == .create { insertedKey = connection.lastInsertedKey }
         }
-        switch frame.change {
-        case .create: return try remember(createdKey(object, row, insertedKey), of: frame, object)
-        case .update where changed == 0: throw row.missing
-        default: return nil
-        }
-    }
-
-    /// The key of a row that statements of the model have made: what the device gave, else the row that was inserted first.
-    private func createdKey(_ object: ObjectPlan, _ row: RowValues, _ inserted: Int64?) throws -> Value? {
-        let key = object.keyExpression { SQLText.quoted(object.binding.column(of: $0)) }
-        let table = SQLText.quoted(object.table.name)
-        let given = object.keyAttributes.compactMap { $0.isGenerated ? nil : row.values[$0.name] }
-        if given.count == object.keyAttributes.count {
-            let condition = object.keyAttributes.enumerated().map {
-                "\(SQLText.quoted(object.binding.column(of: $0.element.name))) = ?\($0.offset + 1)"
-            }
-            return try connection.first("SELECT \(key) FROM \(table) WHERE \(condition.joined(separator: " AND "))", given)?[0]
-        }
-        guard let inserted else { return nil }
-        return try connection.first("SELECT \(key) FROM \(table) WHERE rowid = ?1", [.integer(inserted)])?[0]
+        if frame.change == .update, changed == 0 { throw row.missing }
+        return insertedKey
     }
 
     /// The row as it is in the back end before the operation, by attribute; empty where no statement asks for it.

@@ -56,10 +56,15 @@ final class TestServer {
     /// Opens the server again after its caller has closed it.
     func restartClosed() throws { server = try MobileServer(configuration) }
 
+    /// Removes the files of the cache, of a server that is closed.
+    func removeCache() {
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.file("cache.db") + suffix) }
+    }
+
     /// Closes the server, loses its cache, and opens it again.
     func loseCache() throws {
         try server.close()
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.file("cache.db") + suffix) }
+        removeCache()
         server = try MobileServer(configuration)
     }
 
@@ -73,7 +78,7 @@ final class TestServer {
     /// Opens the server again on a cache that was saved before.
     func reopen(withCache path: String) throws {
         try server.close()
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.file("cache.db") + suffix) }
+        removeCache()
         try FileManager.default.copyItem(atPath: path, toPath: folder.file("cache.db"))
         server = try MobileServer(configuration)
     }

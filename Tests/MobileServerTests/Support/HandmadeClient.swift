@@ -1,0 +1,208 @@
+import Foundation
+import MobileServer
+import MobileStore
+
+/// A client that puts its requests together byte by byte and speaks HTTP over a socket of its own: it can say what no client of the platform
+/// would ever say. Its server has its HTTP face before it.
+final class HandmadeClient {
+    let server: TestServer
+    private var http: HTTPServer
+    private(set) var token = ""
+    var clientID = "handmade"
+
+    /// - Parameter server: nil for one over ``FieldSales``.
+    init(_ server: TestServer? = nil) throws {
+        let server = try server ?? FieldSales.server()
+        self.server = server
+        http = try Self.face(of: server)
+        try register("handmade")
+    }
+
+    private static func face(of server: TestServer) throws -> HTTPServer {
+        let served = server.server
+        return try HTTPServer { served.respond(to: $0) }
+    }
+
+    /// Closes the server and opens it again on the same files.
+    /// - Parameter meanwhile: is done to the files between.
+    func restart(_ meanwhile: () throws -> Void = {}) throws {
+        http.stop()
+        try server.server.close()
+        try meanwhile()
+        try server.restartClosed()
+        http = try Self.face(of: server)
+    }
+
+    /// Works on the closed server's cache as somebody with a shell does.
+    func cache<R>(_ body: (Connection) throws -> R) throws -> R {
+        let database = try Database(ConnectionProfile(path: server.folder.file("cache.db"), pageSize: 8192))
+        defer { try? database.close() }
+        return try database.write { try body($0) }
+    }
+
+    /// Begins the session of a device.
+    func register(_ device: String) throws {
+        let body = """
+            {"header": {"method": "register", "id": "1", "app": "crm", "device": "\(device)"}, "content": {"user": "ada", "password": "secret"}}
+            """
+        let answer = try post("/mobile/v1/messages", Array(body.utf8), type: "application/json")
+        token = try JSONValue(parsing: answer.body).array?.first?["content"]?["token"]?.string ?? ""
+    }
+
+    /// Sends one message in the session, and returns its answer.
+    @discardableResult
+    func message(_ method: String, _ content: String = "{}") throws -> JSONValue {
+        let body = """
+            {"header": {"method": "\(method)", "id": "1", "app": "crm", "device": "handmade", "pkg": "\(server.package)", "cid": "\(clientID)"},
+             "content": \(content)}
+            """
+        let answer = try post("/mobile/v1/messages", Array(body.utf8), type: "application/json")
+        return try JSONValue(parsing: answer.body).array?.first ?? .null
+    }
+
+    // MARK: Synchronization
+
+    /// One answer to a synchronization.
+    struct Answer {
+        var status = 0
+        var body: [UInt8] = []
+        /// The frames in their order: letter and payload.
+        var frames: [(letter: Character, payload: [UInt8])] = []
+
+        var text: String { String(decoding: body, as: UTF8.self) }
+
+        private func values(_ letter: Character) -> [JSONValue] {
+            frames.filter { $0.letter == letter }.compactMap { try? JSONValue(parsing: $0.payload) }
+        }
+
+        var results: [JSONValue] { values("R").flatMap { $0.array ?? [] } }
+        var outcomes: [String] { results.map { "\($0["outcome"]?.string ?? "?") \($0["code"]?.integer ?? 0)" } }
+        /// The granted keys.
+        var keys: ClosedRange<Int64>? {
+            values("K").last.flatMap { range in
+                guard let first = range["first"]?.integer, let last = range["last"]?.integer, first <= last else { return nil }
+                return first...last
+            }
+        }
+        /// The groups' tokens as JSON texts.
+        var tokens: [String: String] {
+            Dictionary(values("G").map { ($0["group"]?.string ?? "", $0["token"]?.description ?? "") }) { $1 }
+        }
+        /// Whether the stream has its regular end.
+        var isComplete: Bool { frames.last?.letter == "Z" }
+        /// How many rows the parts with this mode had.
+        func rows(_ mode: String, of object: String) -> Int64 {
+            var isMeant = false, rows: Int64 = 0
+            for (letter, payload) in frames {
+                guard letter == "T" || letter == "E", let json = try? JSONValue(parsing: payload) else { continue }
+                if letter == "T" {
+                    isMeant = json["mode"]?.string == mode && json["object"]?.string == object
+                } else if isMeant {
+                    (rows, isMeant) = (rows + (json["rows"]?.integer ?? 0), false)
+                }
+            }
+            return rows
+        }
+    }
+
+    /// The bytes of one frame.
+    static func frame(_ letter: Character, _ payload: String) -> [UInt8] { frame(letter, Array(payload.utf8)) }
+
+    static func frame(_ letter: Character, _ payload: [UInt8]) -> [UInt8] {
+        let length = UInt32(payload.count)
+        return [letter.asciiValue ?? 0, 0, 0, 0] + (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) } + payload
+    }
+
+    /// A header for the customers of the north, with what a test adds.
+    func header(
+        subscriptions: String = #"{"Customer": [{"region": "NORTH"}]}"#, groups: String = #"["default", "lines"]"#, tokens: String = "{}",
+        more: String = ""
+    ) -> [UInt8] {
+        Self.frame(
+            "H",
+            """
+            {"version": 1, "cid": "\(clientID)", "pkg": "\(server.package)", "groups": \(groups), "tokens": \(tokens), "subscriptions": \(subscriptions)\(more)}
+            """)
+    }
+
+    /// An upload of these operations, each the text of an `O` frame.
+    func synchronize(_ operations: [String] = [], header: [UInt8]? = nil) throws -> Answer {
+        let body = (header ?? self.header()) + operations.flatMap { Self.frame("O", $0) } + Self.frame("Z", "")
+        return try synchronize(bytes: body)
+    }
+
+    func synchronize(bytes: [UInt8]) throws -> Answer {
+        let answer = try post("/mobile/v1/synchronize", bytes, type: "application/vnd.mobileobjects.frames")
+        var frames: [(letter: Character, payload: [UInt8])] = []
+        var position = 0
+        while answer.status == 200, position + 8 <= answer.body.count {
+            let length = answer.body[position + 4..<position + 8].reduce(0) { $0 << 8 | Int($1) }
+            let end = min(answer.body.count, position + 8 + length)
+            frames.append((Character(UnicodeScalar(answer.body[position])), Array(answer.body[position + 8..<end])))
+            position = end
+        }
+        return Answer(status: answer.status, body: answer.body, frames: frames)
+    }
+
+    // MARK: HTTP
+
+    struct NoAnswer: Error {}
+
+    /// One request on a connection of its own.
+    func post(_ path: String, _ body: [UInt8], type: String) throws -> (status: Int, body: [UInt8]) {
+        let descriptor = try connection()
+        defer { close(descriptor) }
+        let head = """
+            POST \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer \(token)\r\nContent-Type: \(type)\r\n\
+            Content-Length: \(body.count)\r\n\r\n
+            """
+        try send(Array(head.utf8) + body, descriptor)
+        var bytes: [UInt8] = [], buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 { bytes += buffer[..<count] }
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { throw NoAnswer() }
+        let lines = String(decoding: bytes[..<end], as: UTF8.self).components(separatedBy: "\r\n")
+        guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { throw NoAnswer() }
+        let isChunked = lines.contains { $0.lowercased() == "transfer-encoding: chunked" }
+        return (status, isChunked ? Self.joined(bytes[end...]) : Array(bytes[end...]))
+    }
+
+    /// The content of HTTP chunks.
+    private static func joined(_ chunks: ArraySlice<UInt8>) -> [UInt8] {
+        var rest = chunks, content: [UInt8] = []
+        while let line = rest.firstRange(of: Array("\r\n".utf8)),
+            let length = Int(String(decoding: rest[..<line.lowerBound], as: UTF8.self), radix: 16), length > 0
+        {
+            let end = min(rest.endIndex, line.upperBound + length)
+            content += rest[line.upperBound..<end]
+            rest = rest[min(rest.endIndex, end + 2)...]
+        }
+        return content
+    }
+
+    private func connection() throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = http.port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isConnected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) == 0 }
+        }
+        guard isConnected else {
+            close(descriptor)
+            throw NoAnswer()
+        }
+        return descriptor
+    }
+
+    private func send(_ bytes: [UInt8], _ descriptor: Int32) throws {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            // A server that has answered need not read the rest.
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+}
