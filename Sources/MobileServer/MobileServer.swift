@@ -28,6 +28,10 @@ public final class MobileServer: Sendable {
             throw ServerError(.configuration, "key range size \(configuration.keyRangeSize): use 1 to 1,000,000")
         }
         try configuration.checkLogs()
+        var configuration = configuration
+        let log = configuration.log
+        // Here, so that no line of whatever origin can be forgotten.
+        configuration.log = { log(LogLine.escaped($0)) }
         self.configuration = configuration
         let deployed = try configuration.packages.map { try PackageDeployer($0).deploy() }
         for (index, package) in deployed.enumerated() where deployed[..<index].contains(where: { $0.identifier == package.identifier }) {
@@ -58,7 +62,7 @@ public final class MobileServer: Sendable {
         let began = configuration.clock()
         let response = respond(to: request, &line)
         if line.passport != nil || configuration.requestTrace.traces(line.device) {
-            let text = line.text(request, status: response.status, milliseconds: configuration.clock() - began)
+            let text = LogLine.escaped(line.text(request, status: response.status, milliseconds: configuration.clock() - began))
             configuration.log(text)
             note(text, of: line)
         }
@@ -78,7 +82,7 @@ public final class MobileServer: Sendable {
             return try route(request, &line)
         } catch let failure as RequestFailure {
             return Self.refusal(failure)
-        } catch let error as ProtocolError {
+        } catch let error as ProtocolError where error.code != .spool {
             let isTooLarge = error.code == .limitExceeded
             return Self.refusal(RequestFailure(isTooLarge ? .tooLarge : .badRequest, error.description))
         } catch let error as StoreError where error.code == .timeout {
@@ -119,8 +123,8 @@ public final class MobileServer: Sendable {
         line.user = session?.user ?? ""
         line.application = session?.application ?? ""
         line.events = zip(messages, answers).map { message, answer in
-            let package = message.header.package.map { " of \($0)" } ?? ""
-            return "\(message.header.method.rawValue)\(package): \(answer.header.method.isFailure ? "failed" : "done")"
+            let package = message.header.package.map { " of \(LogLine.name($0))" } ?? ""
+            return "\(LogLine.name(message.header.method.rawValue))\(package): \(answer.header.method.isFailure ? "failed" : "done")"
         }
         return ServerResponse(status: 200, contentType: Endpoint.messageContentType, body: .bytes(Message.bytes(answers)))
     }

@@ -64,8 +64,10 @@ struct RequestLine {
         (device, user, application) = (session.device, session.user, session.application)
     }
 
+    /// The line; names are cut, but not escaped.
     func text(_ request: ServerRequest, status: Int, milliseconds: Int64) -> String {
-        var text = "trace: \(request.method) \(request.path) of device \(device.isEmpty ? "?" : device), user \(user.isEmpty ? "?" : user): "
+        let (device, user) = (device.isEmpty ? "?" : LogLine.name(device), user.isEmpty ? "?" : LogLine.name(user))
+        var text = "trace: \(request.method) \(LogLine.name(request.path)) of device \(device), user \(user): "
         text += (events + ["status \(status)", "\(milliseconds) ms"]).joined(separator: ", ")
         if let passport { text += ", transaction \(passport.transaction), request \(passport.request)" }
         return text

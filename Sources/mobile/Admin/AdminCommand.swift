@@ -67,16 +67,28 @@ enum AdminCommand {
                 return ["asked; see domain-log when the device has synchronized"]
             }
         case ("domain-log", 0...1):
-            return { try $0.domainLog(ofDevice: values.first).map { "\(time($0.received)) \($0.device) \($0.user) \($0.package)\n\($0.text)" } }
+            return {
+                try $0.domainLog(ofDevice: values.first).map {
+                    LogLine.escaped("\(time($0.received)) \($0.device) \($0.user) \($0.package)") + "\n"
+                        + LogLine.escaped($0.text, keepingLines: true)
+                }
+            }
         case ("traces", 0):
-            return { try $0.traces().map { "\($0.transaction) \(time($0.received)) \($0.device) \($0.user), \($0.requests.count) requests" } }
-        case ("traces", 1): return { try $0.traces(transaction: values[0]).flatMap { [$0.document] + $0.requests } }
+            return {
+                try $0.traces().map {
+                    LogLine.escaped("\($0.transaction) \(time($0.received)) \($0.device) \($0.user), \($0.requests.count) requests")
+                }
+            }
+        case ("traces", 1):
+            return { try $0.traces(transaction: values[0]).flatMap { [LogLine.escaped($0.document, keepingLines: true)] + $0.requests } }
         default: throw UsageError(message: "admin: there is no command \"\(([command] + values).joined(separator: " ").prefix(80))\"")
         }
     }
 
     private static func line(_ record: ServerAdministration.LogRecord) -> String {
-        "\(time(record.stored)) \(record.user) \(record.isFromClient ? "client" : "server")\(record.isDeleted ? " deleted" : ""): \(record.line)"
+        // Devices have written most of it.
+        LogLine.escaped(
+            "\(time(record.stored)) \(record.user) \(record.isFromClient ? "client" : "server")\(record.isDeleted ? " deleted" : ""): \(record.line)")
     }
 
     private static func time(_ milliseconds: Int64) -> String {
