@@ -89,8 +89,13 @@ struct TraceDocument {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw RequestFailure(.badRequest, "trace: expected text in UTF-8")
         }
-        // A document type could have entities that grow, or that lead to files.
-        guard !text.contains("<!DOCTYPE") else { throw RequestFailure(.badRequest, "trace: a document type is not accepted") }
+        // The parser would follow a declaration, and finds UTF-16 by its zeros: it would then read another text than this one.
+        guard !bytes.contains(0) else { throw RequestFailure(.badRequest, "trace: expected a well-formed XML document, found U+0000") }
+        guard Self.saysUTF8(text) else { throw RequestFailure(.badRequest, "trace: expected no other encoding than UTF-8 in the XML declaration") }
+        // A document type could have entities that grow, or that lead to files. By bytes: characters could swallow the first of them.
+        guard Data(bytes).range(of: Data("<!DOCTYPE".utf8)) == nil else {
+            throw RequestFailure(.badRequest, "trace: a document type is not accepted")
+        }
         let root = RootReader(), parser = XMLParser(data: Data(bytes))
         parser.delegate = root
         parser.shouldResolveExternalEntities = false
@@ -102,6 +107,17 @@ struct TraceDocument {
             throw RequestFailure(.badRequest, "trace: expected the element BusinessTransaction with an id of 32 hexadecimal digits")
         }
         (self.text, transaction) = (text, id)
+    }
+
+    /// Whether the XML declaration, if there is one, names UTF-8 or no encoding.
+    private static func saysUTF8(_ text: String) -> Bool {
+        let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+        guard text.utf8.starts(with: "<?xml".utf8), let next = text.utf8.dropFirst(5).first, [0x20, 0x09, 0x0A, 0x0D].contains(next) else {
+            return true
+        }
+        let value = #"\s*=\s*(?:"[^"<>]*"|'[^'<>]*')"#
+        let declaration = #"<\?xml\s+version\#(value)(?:\s+encoding\s*=\s*["']utf-8["'])?(?:\s+standalone\#(value))?\s*\?>"#
+        return text.range(of: declaration, options: [.regularExpression, .anchored, .caseInsensitive]) != nil
     }
 
     private final class RootReader: NSObject, XMLParserDelegate {
