@@ -32,6 +32,8 @@ struct ServedPackage: Sendable {
     func synchronize(_ body: Spool, user: String, inquiries: [ServerInquiry], _ line: inout RequestLine) throws -> Download {
         let upload = UploadReader(body)
         let header = try upload.header()
+        let state = try clients.state(of: header.client, user: user)
+        guard state != .unsubscribed else { throw RequestFailure(.notFound, "the client is not subscribed to \"\(deployed.identifier)\"") }
         let request = try SynchronizationRequest(header, user: user, package: deployed)
         let check = UploadCheck(package: deployed)
         var operations = 0
@@ -40,11 +42,11 @@ struct ServedPackage: Sendable {
             operations += 1
         }
         try upload.forEachLogRecordFrame { try $0.forEach(check.check) }
-        if try clients.state(of: header.client, user: user) == nil {
+        if state == nil {
             // The server may have lost its cache: the client's word is enough to go on, the password has been checked.
             try clients.setState(.subscribed, of: header.client, user: user)
         }
-        let isSuspended = try clients.state(of: header.client, user: user) == .suspended
+        let isSuspended = state == .suspended
         let replayer = OperationReplayer(
             package: deployed, cache: cache, database: database, client: header.client, settledBelow: header.settledBelow,
             configuration: configuration)
@@ -52,7 +54,7 @@ struct ServedPackage: Sendable {
         let outcomes = operations > 0 ? try replayer.replay(upload) : []
         try log.store(outcomes, client: header.client, user: user)
         let rejected = outcomes.count { $0.result.outcome == .rejected }
-        line.events = ["\(header.package)", "client \(header.client)", "\(outcomes.count) operations, \(rejected) rejected"]
+        line.events = [LogLine.name(header.package), "client \(LogLine.name(header.client))", "\(outcomes.count) operations, \(rejected) rejected"]
         let keys = header.keysLeft < configuration.keyRangeSize / 2 ? try clients.grantKeys(to: header.client) : nil
         let groups = isSuspended ? [] : request.groups
         let partitions = try refresher.refresh(groups.flatMap(\.partitions))
