@@ -56,7 +56,7 @@ import Testing
         let operation = refused(device)
         let answer = try device.synchronize([operation], groups: ["system"], log: [record(1)])
         let message = try #require(answer.logRecords.first).message
-        #expect(message.hasSuffix("CHECK constraint failed: credit >= 0"))
+        #expect(message == "the back end does not accept this value of \"credit\" of \"Customer\"")
         #expect(
             try server.server.administration.logTables()
                 == [ServerAdministration.LogTableSize(package: Self.package, name: Self.table, rows: 2)])

@@ -79,6 +79,8 @@ struct OperationOutcome: Sendable {
     var timestamp: String
     /// The row's key in the back end, for rows that were created or whose key was changed; nil for all others.
     var rowKey: Value?
+    /// What the back end said of a rejection, with its statement: for the server's log, while it is new. It is not kept.
+    var detail = ""
 
     init(
         result: ReplayResult, package: String, backEndCode: String = "", change: OperationFrame.Change, operation: String, timestamp: String,

@@ -26,7 +26,7 @@ struct OperationReplayer {
             let results = try replay(batch, &rows)
             for outcome in results where outcome.result.outcome == .rejected {
                 configuration.log(
-                    "operation \(outcome.result.id) of client \(client) rejected: \(outcome.result.object) \(outcome.operation): \(outcome.result.code) \(outcome.result.message)"
+                    "operation \(outcome.result.id) of client \(LogLine.name(client)) rejected: \(LogLine.name(outcome.result.object)) \(outcome.operation): \(outcome.result.code) \(outcome.result.message)\(outcome.detail.isEmpty ? "" : " (\(outcome.detail))")"
                 )
             }
             outcomes += results
@@ -38,7 +38,7 @@ struct OperationReplayer {
         let names = Set(batch.compactMap { package.object(named: $0.frame.object)?.binding.backEnd })
         guard names.count == 1, let backEnd = names.first.flatMap({ package.backEnds[$0] }) else {
             let rejection = Rejection(
-                ResultCode.failure, "the operations of one batch are on several back ends: \(names.sorted().joined(separator: ", "))")
+                ResultCode.failure, "the operations of one batch are on several back ends", detail: names.sorted().joined(separator: ", "))
             return batch.map { outcome(of: $0.frame, rejection) }
         }
         let state = BatchState(rows)
@@ -47,7 +47,7 @@ struct OperationReplayer {
             rows = state.rows
             return outcomes
         } catch {
-            let rejection = Rejection(error)
+            let rejection = Rejection(error, of: state.current.flatMap { package.object(named: batch[$0].frame.object) })
             let outcomes = batch.enumerated().map { index, operation in
                 // A commit that fails blames all; otherwise the others share the fate of the one that failed.
                 let isCulprit = state.current == nil || state.current == index || batch.count == 1
@@ -116,7 +116,7 @@ struct OperationReplayer {
             }
         } catch {
             // A back end that cannot be written has decided nothing either.
-            configuration.log("rejections of client \(client) could not be recorded: \(error)")
+            configuration.log("rejections of client \(LogLine.name(client)) could not be recorded: \(error)")
             return outcomes
         }
     }
@@ -130,11 +130,13 @@ struct OperationReplayer {
     }
 
     private func outcome(of frame: OperationFrame, _ rejection: Rejection) -> OperationOutcome {
-        OperationOutcome(
+        var outcome = OperationOutcome(
             result: ReplayResult(
                 id: frame.id, outcome: .rejected, code: rejection.code, message: rejection.message, object: frame.object, key: frame.key),
             package: package.identifier, backEndCode: rejection.backEndCode, change: frame.change, operation: name(of: frame),
             timestamp: Timestamp.text(milliseconds: configuration.clock()))
+        outcome.detail = rejection.detail
+        return outcome
     }
 
     private func name(of frame: OperationFrame) -> String { frame.operation ?? frame.change.kind.rawValue }
@@ -143,6 +145,8 @@ struct OperationReplayer {
 extension Rejection {
     /// The rejection of an operation that was right itself: its batch was undone.
     func shared(by culprit: String) -> Rejection {
-        Rejection(code, "not done, because another operation of its batch was rejected: \(culprit)\(message)", backEndCode: backEndCode)
+        Rejection(
+            code, "not done, because another operation of its batch was rejected: \(culprit)\(message)", backEndCode: backEndCode,
+            detail: detail)
     }
 }

@@ -7,12 +7,16 @@ struct Rejection: Error, Sendable {
     let code: Int64
     /// The back end's own code; empty for none.
     let backEndCode: String
+    /// What the device is told.
     let message: String
+    /// What the back end said, with its statement: for the server's log alone. Empty where ``message`` says all.
+    let detail: String
 
-    init(_ code: Int64, _ message: String, backEndCode: String = "") {
+    init(_ code: Int64, _ message: String, backEndCode: String = "", detail: String = "") {
         self.code = code
         self.message = message
         self.backEndCode = backEndCode
+        self.detail = detail
     }
 
     /// Whether trying again may help: such a rejection is answered and not recorded, since nothing was decided.
@@ -20,15 +24,18 @@ struct Rejection: Error, Sendable {
 
     /// Maps a failure of the back end to a code, by the table of checklist area ERR: 412 constraint, 409 busy, 404 no such table,
     /// 503 down, 500 all others.
-    init(_ error: any Error) {
+    /// - Parameter object: what the operation is about; nil where no single one failed.
+    init(_ error: any Error, of object: ObjectPlan?) {
         switch error {
         case let rejection as Rejection:
             self = rejection
         case let error as StoreError:
             let backEndCode = error.sqliteCode.map(String.init) ?? ""
-            self.init(Self.code(of: error), error.message, backEndCode: backEndCode)
+            let code = Self.code(of: error)
+            self.init(
+                code, RejectionSentence(object: object).text(of: error, code: code), backEndCode: backEndCode, detail: error.message)
         default:
-            self.init(ResultCode.failure, "\(error)")
+            self.init(ResultCode.failure, "the server could not do this; its log says why", detail: "\(error)")
         }
     }
 

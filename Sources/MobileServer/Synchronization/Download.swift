@@ -42,7 +42,7 @@ final class Download {
         } catch {
             isBroken = true
             log("download broken off: \(error)")
-            let isDown = (error as? StoreError).map { Rejection($0).isTransient } ?? false
+            let isDown = (error as? StoreError).map { Rejection($0, of: nil).isTransient } ?? false
             try writer.write(
                 .failure(
                     ProtocolFailure(

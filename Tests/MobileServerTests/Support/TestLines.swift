@@ -6,6 +6,9 @@ final class TestLines: Sendable {
 
     func add(_ line: String) { list.withLock { $0.append(line) } }
 
+    /// Everything that is there.
+    func all() -> [String] { list.withLock { $0 } }
+
     /// What came since the last call, without the lines about rejected operations.
     func take() -> [String] {
         list.withLock { list in

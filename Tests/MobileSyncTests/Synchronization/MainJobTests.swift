@@ -117,7 +117,7 @@ import Testing
         let record = try #require(try customer.logRecords().first)
         #expect(record.code == 412 && record.component == "Customer" && record.requestID == String(submitted))
         #expect(record.eisCode == "275")  // SQLITE_CONSTRAINT_CHECK
-        #expect(record.message.contains("credit_limit"))
+        #expect(record.message.contains("\"creditLimit\" of \"Customer\""))
         #expect(try bench.value("SELECT credit_limit FROM customer WHERE id = 1") != .integer(-1))
 
         customer.creditLimit = before + 1
