@@ -19,7 +19,7 @@ extension Application {
         try await result(of: beginRegistration(), timeout, "registration")
     }
 
-    private func beginRegistration() throws(SyncError) -> Outcome<Void> {
+    func beginRegistration() throws(SyncError) -> Outcome<Void> {
         try checkIdentity()
         try connectionProperties.validateRegistration()
         let (outcome, isNew) = state.withLock { state in
@@ -61,7 +61,7 @@ extension Application {
     }
 
     /// Nil when there is nothing to wait for.
-    private func beginConnection() throws(SyncError) -> Outcome<Void>? {
+    func beginConnection() throws(SyncError) -> Outcome<Void>? {
         try checkIdentity()
         let (registration, running) = state.withLock { ($0.registration, $0.registering ?? $0.starting) }
         if let running { return running }
@@ -172,7 +172,7 @@ extension Application {
         try await result(of: beginStop(), timeout, "stop of the connection")
     }
 
-    private func beginStop() -> Outcome<Void> {
+    func beginStop() -> Outcome<Void> {
         let outcome = Outcome<Void>()
         state.withLock { state in
             state.retry?.cancel()
@@ -214,7 +214,7 @@ extension Application {
         if let outcome = try beginUnregistration() { try await result(of: outcome, timeout, "unregistration") }
     }
 
-    private func beginUnregistration() throws(SyncError) -> Outcome<Void>? {
+    func beginUnregistration() throws(SyncError) -> Outcome<Void>? {
         let (registration, synchronizations) = state.withLock { ($0.registration, $0.synchronizations) }
         guard let registration else { return nil }
         guard synchronizations == 0 else {

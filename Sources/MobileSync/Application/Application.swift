@@ -1,7 +1,6 @@
 public import MobileObjects
 public import MobileStore
 public import MobileTransport
-internal import Synchronization
 
 /// One application on one device, as the server knows it: its registration and its connection.
 ///
@@ -22,17 +21,17 @@ public final class Application: Sendable {
         var settings: ApplicationSettings?
         /// What callers wait for; present while the work is not done.
         var registering: Outcome<Void>?, starting: Outcome<Void>?
-        var retry: WorkQueue.Timer?
+        var retry: WorkTimer?
         var attempt = 0
         /// Synchronizations that run now: a registration is not deleted under them.
         var synchronizations = 0
     }
 
-    let state: Mutex<State>
+    let state: StateLock<State>
     let store: ApplicationStore
     let transport: any Transport
     let retryPolicy: RetryPolicy
-    let work = WorkQueue(label: "mobile.application")
+    let work: any SerialWork
     /// Traces the requests of this application and of its packages from end to end. SMP 2.3: `getE2ETraceService`.
     public let traceService: E2ETraceService
     private let stream = EventStream<ApplicationEvent>()
@@ -50,9 +49,26 @@ public final class Application: Sendable {
     ///   - traceService: the trace of its requests; one of its own by default.
     ///   - makeDeviceID: the source of a new device's id; a random one by default.
     /// - Throws: ``SyncError`` of kind ``SyncError/Kind/persistence``.
-    public init(
+    public convenience init(
         identifier: String = "", profile: ConnectionProfile, transport: any Transport = HTTPTransport(), retryPolicy: RetryPolicy = RetryPolicy(),
         traceService: E2ETraceService = E2ETraceService(), makeDeviceID: () -> String = Application.randomDeviceID
+    ) throws(SyncError) {
+        try self.init(
+            identifier: identifier, profile: profile, transport: transport, retryPolicy: retryPolicy, traceService: traceService,
+            makeDeviceID: makeDeviceID, surroundings: Surroundings())
+    }
+
+    /// What an application takes from the world around it besides the network; tests bring their own.
+    struct Surroundings: Sendable {
+        /// Where registration and connection are worked on.
+        var work: any SerialWork = WorkQueue(label: "mobile.application")
+        /// Who may come between two locks of the application's state.
+        var crossing = Crossing.none
+    }
+
+    init(
+        identifier: String = "", profile: ConnectionProfile, transport: any Transport, retryPolicy: RetryPolicy = RetryPolicy(),
+        traceService: E2ETraceService = E2ETraceService(), makeDeviceID: () -> String = Application.randomDeviceID, surroundings: Surroundings
     ) throws(SyncError) {
         try Self.check(identifier: identifier, isRequired: false)
         store = try ApplicationStore(profile)
@@ -66,7 +82,8 @@ public final class Application: Sendable {
         var first = State(identifier: registration?.identifier ?? identifier, status: ApplicationState(isRegistered: registration != nil))
         (first.registration, first.settings) = (registration, settings)
         if let registration { first.properties = registration.properties }
-        state = Mutex(first)
+        state = StateLock(first, surroundings.crossing)
+        work = surroundings.work
         self.transport = transport
         self.retryPolicy = retryPolicy
         self.traceService = traceService

@@ -20,10 +20,16 @@ final class PackageSynchronizer: Sendable {
         var login: LoginCredentials?
     }
 
-    let state = Mutex(State())
+    let state: StateLock<State>
     let events = EventStream<PackageEvent>()
     /// The one synchronization thread of the package.
-    let work = WorkQueue(label: "mobile.synchronization")
+    let work: any SerialWork
+
+    /// - Parameter crossing: who may come between two locks of the state.
+    init(work: any SerialWork = WorkQueue(label: "mobile.synchronization"), crossing: Crossing = .none) {
+        state = StateLock(State(), crossing)
+        self.work = work
+    }
 
     /// Puts a request into the queue; the outcome tells the rest.
     func add(_ request: SynchronizationRequest, of package: PackageDatabase) throws(SyncError) {

@@ -1,5 +1,6 @@
 import Foundation
 import MobileTransport
+import Synchronization
 
 /// Asks for each request where it goes.
 final class SwitchedTransport: Transport {
@@ -25,5 +26,26 @@ final class ObservedTransport: Transport {
         var request = request
         if let start = request.url.range(of: "/mobile/v1") { request.url = "http://mobile.example" + request.url[start.lowerBound...] }
         return try transport.send(request, receive: receive)
+    }
+}
+
+/// Lets something happen while a request is on its way: its answer is there, and nobody has seen it yet.
+final class InterruptedTransport: Transport {
+    private let transport: any Transport
+    private let action = Mutex<(@Sendable () -> Void)?>(nil)
+
+    init(_ transport: any Transport) { self.transport = transport }
+
+    /// Lets `action` run during the next request.
+    func interrupt(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
+
+    func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {
+        let response = try transport.send(request, receive: receive)
+        let action = action.withLock { action in
+            defer { action = nil }
+            return action
+        }
+        action?()
+        return response
     }
 }

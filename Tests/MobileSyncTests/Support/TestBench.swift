@@ -4,10 +4,11 @@ import MobileModel
 import MobileObjects
 import MobileServer
 import MobileStore
-import MobileSync
 import MobileTransport
 import SampleCRM
 import SimulatedServer
+
+@testable import MobileSync
 
 /// A sample back end, a server over it and a network in memory, all in a directory of their own; any number of devices can be added.
 final class TestBench: Sendable {
@@ -103,15 +104,17 @@ final class Device: Sendable {
     init(
         directory: String, transport: any Transport,
         retryPolicy: RetryPolicy = RetryPolicy(initialDelay: .seconds(3600), maximumDelay: .seconds(3600)),
-        environment: Environment = Environment()
+        environment: Environment = Environment(), surroundings: Application.Surroundings = .init(), synchronizer: PackageSynchronizer? = nil
     ) throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         application = try Application(
-            identifier: "CRM", profile: ConnectionProfile(path: directory + "/application.db"), transport: transport, retryPolicy: retryPolicy)
+            identifier: "CRM", profile: ConnectionProfile(path: directory + "/application.db"), transport: transport, retryPolicy: retryPolicy,
+            surroundings: surroundings)
         application.connectionProperties = ConnectionProperties(
             serverName: "mobile.example", loginCredentials: LoginCredentials(user: TestBench.user, password: TestBench.password))
         application.callback = events
         crm = try CRM.open(ConnectionProfile(path: directory + "/crm.db"), environment: environment)
+        if let synchronizer { _ = crm.attachment { synchronizer } }
         crm.application = application
         crm.registerCallbackHandler(handler)
     }
