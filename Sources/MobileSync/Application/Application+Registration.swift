@@ -20,29 +20,31 @@ extension Application {
     }
 
     func beginRegistration() throws(SyncError) -> Outcome<Void> {
-        try checkIdentity()
-        try connectionProperties.validateRegistration()
-        let (outcome, isNew) = state.withLock { state in
-            if let running = state.registering { return (running, false) }
-            let outcome = Outcome<Void>()
-            state.registering = outcome
-            return (outcome, true)
+        try state.withLock { state throws(SyncError) in
+            try check(identity: state.identifier)
+            try state.properties.validateRegistration()
+            switch state.plan.register() {
+            case .begin(let wish):
+                work.run { [self] in performRegistration(wish) }
+                return wish.outcome
+            case .join(let wish): return wish.outcome
+            case .done: preconditionFailure("a registration is always work")
+            }
         }
-        if isNew { work.run { [self] in performRegistration() } }
-        return outcome
     }
 
-    private func performRegistration() {
+    private func performRegistration(_ wish: ConnectionPlan.Wish) {
+        guard state.withLock({ $0.plan.begin(wish) }) else { return }
         apply { $0.beginRegistration() }
         do throws(SyncError) {
             // Looks for the server first: a registration that finds no network has failed for good, one that loses it later goes on.
             try Server(self, connectionProperties).probe()
         } catch {
             apply { $0.lost(code: error.code.rawValue, message: error.message) }
-            finish(\.registering, .failure(error.as(.applicationRuntime)))
+            end(wish, .failure(error.as(.applicationRuntime)))
             return
         }
-        connect()
+        connect(wish)
     }
 
     // MARK: Connect
@@ -62,43 +64,52 @@ extension Application {
 
     /// Nil when there is nothing to wait for.
     func beginConnection() throws(SyncError) -> Outcome<Void>? {
-        try checkIdentity()
-        let (registration, running) = state.withLock { ($0.registration, $0.registering ?? $0.starting) }
-        if let running { return running }
-        guard let registration else {
-            throw SyncError(.applicationRuntime, .applicationNotRegistered, "application \"\(identifier)\" is not registered: register it first")
+        try state.withLock { state throws(SyncError) in
+            try check(identity: state.identifier)
+            if !state.plan.isRegistering {
+                guard let registration = state.registration, !state.plan.isUnregistering else { throw notRegistered(state) }
+                try registration.properties.validate()
+            }
+            return begin(&state)
         }
-        try registration.properties.validate()
-        let outcome: Outcome<Void>? = state.withLock { state in
-            if state.status.connection == .connected || state.status.connection == .connecting { return nil }
-            let outcome = Outcome<Void>()
-            state.starting = outcome
-            return outcome
+    }
+
+    /// Begins to connect, or joins who does. Nil when there is nothing to wait for.
+    private func begin(_ state: inout State) -> Outcome<Void>? {
+        switch state.plan.start(isConnected: state.status.connection == .connected) {
+        case .begin(let wish):
+            work.run { [self] in connect(wish) }
+            return wish.outcome
+        case .join(let wish): return wish.outcome
+        case .done: return nil
         }
-        if outcome != nil { work.run { [self] in connect() } }
-        return outcome
+    }
+
+    private func notRegistered(_ state: State) -> SyncError {
+        SyncError(.applicationRuntime, .applicationNotRegistered, "application \"\(state.identifier)\" is not registered: register it first")
     }
 
     /// One attempt to connect, and to register if that is what is wanted; on the application's queue.
-    private func connect() {
-        state.withLock { $0.retry = nil }
-        let isRegistering = state.withLock { $0.registering != nil }
+    private func connect(_ wish: ConnectionPlan.Wish) {
+        guard state.withLock({ $0.plan.begin(wish) }) else { return }
         apply { $0.beginConnection() }
         do throws(SyncError) {
-            let changed = isRegistering ? try requestRegistration() : try checkRegistration()
-            state.withLock { $0.attempt = 0 }
+            let changed = wish.kind == .registration ? try requestRegistration() : try checkRegistration()
             apply { $0.connected() }
             reportSettings(changed: changed)
-            finish(\.registering, .success(()))
-            finish(\.starting, .success(()))
+            end(wish, .success(()))
         } catch let error where error.code == .serverNotReached {
             apply { $0.lost(code: error.code.rawValue, message: error.message) }
-            retryLater()
+            retryLater(wish)
         } catch {
             apply { $0.refused(code: error.code.rawValue, message: error.message) }
-            finish(\.registering, .failure(error.as(.applicationRuntime)))
-            finish(\.starting, .failure(error.as(.applicationRuntime)))
+            end(wish, .failure(error.as(.applicationRuntime)))
         }
+    }
+
+    private func end(_ wish: ConnectionPlan.Wish, _ result: Result<Void, any Error>) {
+        state.withLock { $0.plan.end(wish) }
+        wish.outcome.resolve(result)
     }
 
     /// - Returns: the names of the settings that are new or different.
@@ -109,11 +120,7 @@ extension Application {
         remembered.loginCredentials?.password = nil
         remembered.activationCode = nil
         let registration = ApplicationStore.Registration(identifier: identifier, properties: remembered, token: token)
-        try store.save(registration, settings: settings)
-        return state.withLock { state in
-            defer { (state.registration, state.settings) = (registration, settings) }
-            return ApplicationSettings.changedNames(from: state.settings, to: settings)
-        }
+        return try remember { $0 = Remembered(registration: registration, settings: settings) }
     }
 
     /// Asks whether the server still knows the registration; a session that it forgot is renewed once with the credentials at hand.
@@ -134,26 +141,37 @@ extension Application {
                     "authentication failed: the server does not know the registration of \"\(identifier)\"; register again", cause: error)
             }
         }
-        let changed = state.withLock { state in
-            defer { state.settings = settings }
-            return ApplicationSettings.changedNames(from: state.settings, to: settings)
-        }
-        if !changed.isEmpty, let registration = state.withLock({ $0.registration }) { try store.save(registration, settings: settings) }
-        return changed
+        return try remember { $0?.settings = settings }
     }
 
     /// Tries at once what would be tried later: call it when the platform reports that the network is back.
     public func networkBecameAvailable() {
-        let timer = state.withLock { $0.retry }
-        guard let timer, timer.fire() else { return }
-        work.run { [self] in connect() }
+        state.withLock { state in
+            guard let wish = state.plan.hurry() else { return }
+            work.run { [self] in connect(wish) }
+        }
     }
 
-    func retryLater() {
+    private func retryLater(_ wish: ConnectionPlan.Wish) {
         state.withLock { state in
-            let delay = retryPolicy.delay(attempt: state.attempt)
-            state.attempt += 1
-            state.retry = work.run(after: delay) { [weak self] in self?.connect() }
+            state.plan.wait(wish) { failures in
+                work.run(after: retryPolicy.delay(attempt: failures)) { [weak self] in self?.connect(wish) }
+            }
+        }
+    }
+
+    /// Reports that a message found no server, and looks for it in the background. The synchronization channel does not come here.
+    func connectionWasLost(_ error: SyncError) {
+        guard error.code == .serverNotReached else { return }
+        work.run { [self] in
+            // Somebody who was asked to connect behind the loss will see for himself.
+            let wish = state.withLock { state -> ConnectionPlan.Wish? in
+                guard state.status.connection == .connected, case .begin(let wish) = state.plan.start(isConnected: false) else { return nil }
+                return wish
+            }
+            guard let wish else { return }
+            apply { $0.lost(code: error.code.rawValue, message: error.message) }
+            retryLater(wish)
         }
     }
 
@@ -175,27 +193,25 @@ extension Application {
     func beginStop() -> Outcome<Void> {
         let outcome = Outcome<Void>()
         state.withLock { state in
-            state.retry?.cancel()
-            state.retry = nil
-        }
-        work.run { [self] in
-            disconnect()
-            outcome.resolve(.success(()))
+            let ended = state.plan.stop()
+            work.run { [self] in
+                disconnect(ended)
+                outcome.resolve(.success(()))
+            }
         }
         return outcome
     }
 
-    private func disconnect() {
-        state.withLock { state in
-            // An attempt that was under way may have set a new timer since.
-            state.retry?.cancel()
-            state.retry = nil
-        }
+    /// - Parameter ended: the wish that ends with the connection.
+    private func disconnect(_ ended: ConnectionPlan.Wish?) {
+        state.withLock { $0.plan.disconnected() }
         apply { $0.beginStop() }
         apply { $0.stopped() }
-        let stopped = SyncError(.applicationRuntime, .cancelled, "the connection was stopped before the server was reached")
-        finish(\.registering, .failure(stopped))
-        finish(\.starting, .failure(stopped))
+        ended?.outcome.resolve(.failure(Self.stopped))
+    }
+
+    static var stopped: SyncError {
+        SyncError(.applicationRuntime, .cancelled, "the connection was stopped before the server was reached")
     }
 
     // MARK: Unregister
@@ -214,45 +230,41 @@ extension Application {
         if let outcome = try beginUnregistration() { try await result(of: outcome, timeout, "unregistration") }
     }
 
+    /// Nil when there is no registration.
     func beginUnregistration() throws(SyncError) -> Outcome<Void>? {
-        let (registration, synchronizations) = state.withLock { ($0.registration, $0.synchronizations) }
-        guard let registration else { return nil }
-        guard synchronizations == 0 else {
-            throw SyncError(
-                .applicationRuntime, .invalidState,
-                "application \"\(identifier)\" cannot unregister while it synchronizes: wait for it to end, or cancel it")
-        }
-        let outcome = Outcome<Void>()
-        state.withLock { state in
-            state.retry?.cancel()
-            state.retry = nil
-        }
-        work.run { [self] in
-            disconnect()
-            apply { $0.beginUnregistration() }
-            do throws(SyncError) {
-                try Server(self, registration.properties).unregister(registration.token)
-                try store.forget()
-                state.withLock { ($0.registration, $0.settings) = (nil, nil) }
-                apply { $0.unregistered() }
-                outcome.resolve(.success(()))
-            } catch {
-                apply { $0.unregistrationFailed(code: error.code.rawValue, message: error.message) }
-                outcome.resolve(.failure(error.as(.applicationRuntime)))
+        try state.withLock { state throws(SyncError) in
+            guard state.registration != nil else { return nil }
+            switch state.plan.unregister() {
+            case .begin(let outcome, let ended):
+                work.run { [self] in performUnregistration(outcome, ended) }
+                return outcome
+            case .join(let outcome): return outcome
+            case .refused:
+                throw SyncError(
+                    .applicationRuntime, .invalidState,
+                    "application \"\(state.identifier)\" cannot unregister while it synchronizes: wait for it to end, or cancel it")
             }
         }
-        return outcome
+    }
+
+    private func performUnregistration(_ outcome: Outcome<Void>, _ ended: ConnectionPlan.Wish?) {
+        disconnect(ended)
+        apply { $0.beginUnregistration() }
+        do throws(SyncError) {
+            let session = try session()
+            try Server(self, session.properties).unregister(session.token)
+            _ = try remember { $0 = nil }
+            state.withLock { $0.plan.endUnregistration() }
+            apply { $0.unregistered() }
+            outcome.resolve(.success(()))
+        } catch {
+            state.withLock { $0.plan.endUnregistration() }
+            apply { $0.unregistrationFailed(code: error.code.rawValue, message: error.message) }
+            outcome.resolve(.failure(error.as(.applicationRuntime)))
+        }
     }
 
     // MARK: Waiting
-
-    private func finish(_ what: WritableKeyPath<State, Outcome<Void>?> & Sendable, _ result: Result<Void, any Error>) {
-        let outcome = state.withLock { state in
-            defer { state[keyPath: what] = nil }
-            return state[keyPath: what]
-        }
-        outcome?.resolve(result)
-    }
 
     private func wait(for outcome: Outcome<Void>, _ timeout: Duration, _ what: String) throws(SyncError) {
         guard timeout > .zero else { return }

@@ -40,29 +40,37 @@ extension Application {
     func beginSession(
         _ credentials: LoginCredentials, for package: (database: PackageDatabase, trace: MessageTraceLevel)? = nil
     ) throws(SyncError) -> String {
-        guard var registration = state.withLock({ $0.registration }) else {
+        guard let registration = state.withLock({ $0.registration }) else {
             throw SyncError(.synchronize, .applicationNotRegistered, "application \"\(identifier)\" is not registered: register it first")
         }
         let (token, settings) = try Server(self, registration.properties, for: package?.database, trace: package?.trace ?? .off).login(credentials)
-        registration.token = token
-        try store.save(registration, settings: settings)
-        let changed = state.withLock { state in
-            // Unregistered meanwhile: then there is nothing to remember.
-            guard state.registration != nil else { return [String]() }
-            defer { (state.registration, state.settings) = (registration, settings) }
-            return ApplicationSettings.changedNames(from: state.settings, to: settings)
+        let changed = try remember { remembered in
+            // Unregistered meanwhile, or in another session already: then this one is nothing to remember.
+            guard remembered?.registration == registration else { return }
+            remembered?.registration.token = token
+            remembered?.settings = settings
         }
         if !changed.isEmpty { work.run { [self] in reportSettings(changed: changed) } }
         return token
     }
 
-    /// Reports that a message found no server, and looks for it in the background. The synchronization channel does not come here.
-    func connectionWasLost(_ error: SyncError) {
-        guard error.code == .serverNotReached else { return }
-        work.run { [self] in
-            guard connectionStatus == .connected else { return }
-            apply { $0.lost(code: error.code.rawValue, message: error.message) }
-            retryLater()
+    /// What is known of the registration, in this run and in the next one.
+    struct Remembered: Equatable {
+        var registration: ApplicationStore.Registration
+        var settings: ApplicationSettings?
+    }
+
+    /// Changes what is remembered, here and in the store: one change after the other, each of what the last one left.
+    /// - Returns: the names of the settings that are new or different.
+    func remember(_ change: (inout Remembered?) -> Void) throws(SyncError) -> [String] {
+        try registrationChanges.withLock { _ throws(SyncError) in
+            let known = state.withLock { state in state.registration.map { Remembered(registration: $0, settings: state.settings) } }
+            var next = known
+            change(&next)
+            guard next != known else { return [] }
+            if let next { try store.save(next.registration, settings: next.settings) } else { try store.forget() }
+            state.withLock { ($0.registration, $0.settings) = (next?.registration, next?.settings) }
+            return next?.settings.map { ApplicationSettings.changedNames(from: known?.settings, to: $0) } ?? []
         }
     }
 }

@@ -1,6 +1,7 @@
 public import MobileObjects
 public import MobileStore
 public import MobileTransport
+internal import Synchronization
 
 /// One application on one device, as the server knows it: its registration and its connection.
 ///
@@ -19,15 +20,13 @@ public final class Application: Sendable {
         var status: ApplicationState
         var registration: ApplicationStore.Registration?
         var settings: ApplicationSettings?
-        /// What callers wait for; present while the work is not done.
-        var registering: Outcome<Void>?, starting: Outcome<Void>?
-        var retry: WorkTimer?
-        var attempt = 0
-        /// Synchronizations that run now: a registration is not deleted under them.
-        var synchronizations = 0
+        /// What is still to be done about it.
+        var plan = ConnectionPlan()
     }
 
     let state: StateLock<State>
+    /// Held while the registration changes, here and in the store, so that both agree; taken before the lock of the state.
+    let registrationChanges = Mutex<Void>(())
     let store: ApplicationStore
     let transport: any Transport
     let retryPolicy: RetryPolicy
@@ -108,16 +107,15 @@ public final class Application: Sendable {
     public var identifier: String { state.withLock { $0.identifier } }
 
     /// Sets the identifier, before registering or starting. Case-sensitive, at most 64 characters; with the device's id at most 128.
-    /// - Throws: ``SyncError`` of kind ``SyncError/Kind/persistence`` when it is empty or too long, or another one is registered.
+    /// - Throws: ``SyncError`` of kind ``SyncError/Kind/persistence`` when it is empty or too long, or another one is registered or registers.
     public func setIdentifier(_ identifier: String) throws(SyncError) {
         try Self.check(identifier: identifier, isRequired: true)
-        let registered: String? = state.withLock { state in
-            if let registration = state.registration, registration.identifier != identifier { return registration.identifier }
+        try state.withLock { state throws(SyncError) in
+            let registered = state.registration?.identifier ?? (state.plan.isRegistering ? state.identifier : identifier)
+            guard registered == identifier else {
+                throw SyncError(.persistence, .invalidState, "application \"\(identifier)\": \"\(registered)\" is registered; unregister it first")
+            }
             state.identifier = identifier
-            return nil
-        }
-        if let registered {
-            throw SyncError(.persistence, .invalidState, "application \"\(identifier)\": \"\(registered)\" is registered; unregister it first")
         }
     }
 
@@ -137,13 +135,14 @@ public final class Application: Sendable {
         }
     }
 
-    func checkIdentity() throws(SyncError) {
+    /// - Throws: ``SyncError/Code/identifierMissing`` when this device cannot register under the identifier.
+    func check(identity identifier: String) throws(SyncError) {
         try Self.check(identifier: identifier, isRequired: true)
-        guard connectionID.count <= Self.connectionLimit else {
+        let connection = "\(deviceID)__\(identifier)"
+        guard connection.count <= Self.connectionLimit else {
             throw SyncError(
                 .persistence, .identifierMissing,
-                "application connection id \"\(connectionID.prefix(80))\": \(connectionID.count) characters, at most \(Self.connectionLimit) are allowed"
-            )
+                "application connection id \"\(connection.prefix(80))\": \(connection.count) characters, at most \(Self.connectionLimit) are allowed")
         }
     }
 
@@ -183,10 +182,11 @@ public final class Application: Sendable {
 
     /// Closes the application's database; ``stopConnection(timeout:)-(Duration)`` comes first.
     public func close() throws(SyncError) {
-        state.withLock { state in
-            state.retry?.cancel()
-            state.retry = nil
+        let ended = state.withLock { state in
+            defer { state.plan.disconnected() }
+            return state.plan.stop()
         }
+        ended?.outcome.resolve(.failure(Self.stopped))
         try store.close()
     }
 

@@ -57,8 +57,7 @@ struct ApplicationState: Equatable, Sendable {
 
     /// The connection is down, by wish. A registration that still waited for the network ends with it: nobody tries any more.
     mutating func stopped() -> [Change] {
-        guard connection != .disconnected else { return [] }
-        var changes = set(.disconnected)
+        var changes = connection == .disconnected ? [] : set(.disconnected)
         if registration == .registering {
             changes += set(.registrationError, code: SyncError.Code.cancelled.rawValue, message: "stopped before the server was reached")
         }

@@ -11,12 +11,12 @@ extension PackageDatabase {
     public final var application: Application? {
         get { synchronizer.state.withLock { $0.application } }
         set {
-            let former = synchronizer.state.withLock { state in
-                defer { state.application = newValue }
-                return state.application
+            synchronizer.state.withLock { state in
+                // With the lock held, so that the last caller's application is the one that knows the package.
+                state.application?.packages.remove(self)
+                newValue?.packages.add(self)
+                state.application = newValue
             }
-            former?.packages.remove(self)
-            newValue?.packages.add(self)
         }
     }
 
@@ -37,7 +37,7 @@ extension PackageDatabase {
     public final var events: AsyncStream<PackageEvent> { synchronizer.events.stream() }
 
     /// Lets synchronizations through again. SMP 2.3: `enableSync`.
-    public final func enableSync() { synchronizer.state.withLock { $0.isEnabled = true } }
+    public final func enableSync() { synchronizer.state.withLock { $0.queue.enable() } }
 
     /// Refuses new synchronizations, cancels those that run or wait, and returns when none runs any more (at once when a callback of a
     /// synchronization calls it): before the application goes to the background, before the database is closed or deleted, or while it

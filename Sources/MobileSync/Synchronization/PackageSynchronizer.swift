@@ -9,15 +9,14 @@ final class PackageSynchronizer: Sendable {
         var application: Application?
         var profile = SynchronizationProfile()
         var queue = RequestQueue()
-        /// Ends the synchronization that runs.
-        var cancellation: TransportCancellation?
-        var running: [SynchronizationRequest] = []
-        /// False between `disableSync` and `enableSync`.
-        var isEnabled = true
         /// The transport for the certificates of the profile, kept for its open connections.
         var transport: (parameters: StreamParameters, transport: HTTPTransport)?
         /// User and password of the last login, for this run of the application only.
         var login: LoginCredentials?
+
+        func transport(for parameters: StreamParameters) -> HTTPTransport? {
+            transport?.parameters == parameters ? transport?.transport : nil
+        }
     }
 
     let state: StateLock<State>
@@ -33,66 +32,69 @@ final class PackageSynchronizer: Sendable {
 
     /// Puts a request into the queue; the outcome tells the rest.
     func add(_ request: SynchronizationRequest, of package: PackageDatabase) throws(SyncError) {
-        let isEnabled = state.withLock { $0.isEnabled }
-        guard isEnabled else {
-            throw SyncError(.synchronize, .invalidState, "synchronization of \(package.metadata.name) is disabled: call enableSync first")
+        try state.withLock { state throws(SyncError) in
+            switch state.queue.add(request) {
+            // With the lock held: who disables synchronization behind this waits for what is queued here.
+            case .queued(let startsWork): if startsWork { work.run { [self] in serve(package) } }
+            case .refused: throw disabled(package)
+            }
         }
-        if state.withLock({ $0.queue.add(request) }) { work.run { [self] in serve(package) } }
+    }
+
+    private func disabled(_ package: PackageDatabase) -> SyncError {
+        SyncError(.synchronize, .invalidState, "synchronization of \(package.metadata.name) is disabled: call enableSync first")
     }
 
     /// Cancels a request wherever it is: in the queue, or running.
-    func cancel(_ request: SynchronizationRequest) {
-        request.cancel()
-        let cancellation = state.withLock { state in
-            state.running.allSatisfy(\.isCancelled) ? state.cancellation : nil
-        }
-        cancellation?.cancel()
-    }
+    func cancel(_ request: SynchronizationRequest) { cancel([request]) }
 
     /// Refuses new requests and cancels the others.
-    func disable() {
-        let requests = state.withLock { state in
-            state.isEnabled = false
-            return state.queue.waiting + state.running
-        }
-        for request in requests { cancel(request) }
+    func disable() { cancel(state.withLock { $0.queue.disable() }) }
+
+    private func cancel(_ requests: [SynchronizationRequest]) {
+        // First the mark, then the look: who takes a request from the queue between the two finds it marked.
+        for request in requests { request.cancel() }
+        for run in state.withLock({ $0.queue.unwanted }) { run.cancellation.cancel() }
     }
 
     /// Serves the queue until it is empty; on the synchronization thread.
     private func serve(_ package: PackageDatabase) {
-        while case let requests = state.withLock({ $0.queue.take() }), !requests.isEmpty { perform(requests, package) }
+        while let run = state.withLock({ $0.queue.take() }) { perform(run, package) }
     }
 
     /// Runs a request at once, for something that is on the synchronization thread already.
+    /// - Throws: ``SyncError/Code/invalidState`` while synchronization is disabled.
     func synchronizeNow(_ request: SynchronizationRequest, of package: PackageDatabase) throws(SyncError) {
-        perform([request], package)
+        guard let run = state.withLock({ $0.queue.takeAtOnce(request) }) else { throw disabled(package) }
+        perform(run, package)
         do { _ = try request.outcome.wait() } catch { throw SyncError.from(error) }
     }
 
-    private func perform(_ requests: [SynchronizationRequest], _ package: PackageDatabase) {
-        let progress = SynchronizationProgress(package, events, requests)
+    private func perform(_ run: RequestQueue.Run, _ package: PackageDatabase) {
+        defer { state.withLock { $0.queue.end(run) } }
+        let progress = SynchronizationProgress(package, events, run.requests)
         do throws(SyncError) {
             try progress.report(.starting)
-            let result = try synchronize(package, progress)
+            let result = try synchronize(package, progress, run.cancellation)
             progress.finish(.success(result))
         } catch {
             progress.finish(.failure(error))
         }
     }
 
-    private func synchronize(_ package: PackageDatabase, _ progress: SynchronizationProgress) throws(SyncError) -> SynchronizationResult {
+    private func synchronize(
+        _ package: PackageDatabase, _ progress: SynchronizationProgress, _ cancellation: TransportCancellation
+    ) throws(SyncError) -> SynchronizationResult {
         let (application, profile) = try connected(package)
         guard try package.isSubscribed() else {
             throw SyncError(.synchronize, .invalidState, "package \(package.metadata.name) is not subscribed: subscribe first")
         }
-        let requests = progress.requests
-        let cancellation = TransportCancellation()
-        state.withLock { ($0.cancellation, $0.running) = (cancellation, requests) }
-        application.state.withLock { $0.synchronizations += 1 }
-        defer {
-            application.state.withLock { $0.synchronizations -= 1 }
-            state.withLock { ($0.cancellation, $0.running) = (nil, []) }
+        guard application.state.withLock({ $0.plan.beginSynchronization() }) else {
+            throw SyncError(
+                .synchronize, .invalidState, "application \"\(application.identifier)\" is being unregistered: register it again to synchronize")
         }
+        defer { application.state.withLock { $0.plan.endSynchronization() } }
+        let requests = progress.requests
         return try SynchronizationSession(
             package: package, application: application, profile: profile,
             groups: RequestQueue.union(requests, inOrderOf: package.allGroupNames),
@@ -113,14 +115,18 @@ final class PackageSynchronizer: Sendable {
     /// Nil when the profile names no certificates: then the application's own transport does.
     private func transport(_ parameters: StreamParameters) throws(SyncError) -> HTTPTransport? {
         guard parameters.trustedCertificates != nil || parameters.identity != nil else { return nil }
-        if let known = state.withLock({ $0.transport }), known.parameters == parameters { return known.transport }
+        if let known = state.withLock({ $0.transport(for: parameters) }) { return known }
         var configuration = HTTPTransport.Configuration()
         configuration.trustedCertificates = try parameters.trustedCertificates.map(StreamParameters.pem)
         configuration.identity = try parameters.identity.map(StreamParameters.pem)
         configuration.identityPassword = parameters.identityPassword
         let transport = HTTPTransport(configuration)
-        state.withLock { $0.transport = (parameters, transport) }
-        return transport
+        return state.withLock { state in
+            // Another thread may have read the same files: one of the two transports keeps the connections.
+            if let known = state.transport(for: parameters) { return known }
+            state.transport = (parameters, transport)
+            return transport
+        }
     }
 
     /// What every request to the server needs.

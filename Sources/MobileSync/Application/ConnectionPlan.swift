@@ -1,0 +1,176 @@
+/// What an application was asked for and has not done yet, as a value: the wish to be connected, and what stands against it.
+///
+///     none --register, start--> running --network lost--> waiting --time, start--> running
+///                                  |                         |
+///                                  +---- done, refused ------+---- stop, unregister ----> none
+///
+/// One wish at a time: who asks for the same joins it, and the last word counts. A stop takes back what was asked for before it, never what is
+/// asked for behind it; what is on its way already ends by itself and finds its wish gone.
+///
+/// The registration is either used by any number of synchronizations, or being given back: never both.
+struct ConnectionPlan: Sendable {
+    /// The wish to be connected, of any number of callers.
+    struct Wish: Sendable {
+        enum Kind: Sendable { case registration, connection }
+        let kind: Kind
+        /// What the callers wait for.
+        let outcome = Outcome<Void>()
+    }
+
+    private enum Attempt: Sendable {
+        case none
+        /// Its turn is to come, or it is on its way.
+        case running(Wish, failures: Int)
+        /// For the time to try again.
+        case waiting(Wish, failures: Int, timer: WorkTimer)
+
+        var current: (wish: Wish, failures: Int)? {
+            switch self {
+            case .none: nil
+            case .running(let wish, let failures), .waiting(let wish, let failures, _): (wish, failures)
+            }
+        }
+    }
+
+    private enum RegistrationUse: Sendable {
+        case used(synchronizations: Int)
+        case ending(Outcome<Void>)
+    }
+
+    private var attempt = Attempt.none
+    private var registrationUse = RegistrationUse.used(synchronizations: 0)
+    /// Stops and unregistrations whose turn is to come: a connection that stands now will not stand then.
+    private var disconnections = 0
+
+    // MARK: Connect
+
+    /// What becomes of a call.
+    enum Answer: Sendable {
+        /// The caller has to begin the work.
+        case begin(Wish)
+        /// The work is on its way.
+        case join(Wish)
+        /// There is nothing to do.
+        case done
+    }
+
+    /// Whether a registration is under way, with the identifier as it was when it was asked for.
+    var isRegistering: Bool { attempt.current?.wish.kind == .registration }
+
+    /// `register` was called.
+    mutating func register() -> Answer {
+        if let current = attempt.current?.wish, current.kind == .registration { return .join(current) }
+        let wish = Wish(kind: .registration)
+        if let former = takeBack() {
+            // Who wanted a connection gets the one that comes with the registration.
+            wish.outcome.observe { [weak outcome = wish.outcome] in if let result = outcome?.result { former.outcome.resolve(result) } }
+        }
+        attempt = .running(wish, failures: 0)
+        return .begin(wish)
+    }
+
+    /// `startConnection` was called, or a connection was lost that is to come back.
+    mutating func start(isConnected: Bool) -> Answer {
+        switch attempt {
+        case .running(let wish, _): return .join(wish)
+        case .waiting(let wish, _, _): return hurry() == nil ? .join(wish) : .begin(wish)
+        case .none where isConnected && disconnections == 0: return .done
+        case .none:
+            let wish = Wish(kind: .connection)
+            attempt = .running(wish, failures: 0)
+            return .begin(wish)
+        }
+    }
+
+    /// The turn of a wish has come. False when it was taken back meanwhile.
+    mutating func begin(_ wish: Wish) -> Bool {
+        guard let current = attempt.current, current.wish.outcome === wish.outcome else { return false }
+        attempt = .running(wish, failures: current.failures)
+        return true
+    }
+
+    /// The attempt found no server: the wish waits for a timer, which `makeTimer` sets for the given number of failures.
+    mutating func wait(_ wish: Wish, makeTimer: (_ failures: Int) -> WorkTimer) {
+        guard let current = attempt.current, current.wish.outcome === wish.outcome else { return }
+        attempt = .waiting(wish, failures: current.failures + 1, timer: makeTimer(current.failures))
+    }
+
+    /// Nobody needs to wait any longer.
+    /// - Returns: the wish, which the caller has to begin; nil when none waits.
+    mutating func hurry() -> Wish? {
+        guard case .waiting(let wish, let failures, let timer) = attempt, timer.fire() else { return nil }
+        attempt = .running(wish, failures: failures)
+        return wish
+    }
+
+    /// The wish was fulfilled, or never will be.
+    mutating func end(_ wish: Wish) {
+        if attempt.current?.wish.outcome === wish.outcome { attempt = .none }
+    }
+
+    // MARK: Disconnect
+
+    /// `stopConnection` was called: the caller has to disconnect, and calls ``disconnected()`` then.
+    /// - Returns: the wish that was taken back.
+    mutating func stop() -> Wish? {
+        disconnections += 1
+        return takeBack()
+    }
+
+    /// The turn of a stop or an unregistration has come.
+    mutating func disconnected() { disconnections -= 1 }
+
+    private mutating func takeBack() -> Wish? {
+        defer { attempt = .none }
+        if case .waiting(_, _, let timer) = attempt { timer.cancel() }
+        return attempt.current?.wish
+    }
+
+    // MARK: The registration and its users
+
+    /// What becomes of a call of `unregister`.
+    enum Unregistration: Sendable {
+        /// The caller has to disconnect, as after ``stop()``, and to give the registration back.
+        case begin(Outcome<Void>, ended: Wish?)
+        case join(Outcome<Void>)
+        /// A synchronization runs.
+        case refused
+    }
+
+    /// `unregister` was called.
+    mutating func unregister() -> Unregistration {
+        switch registrationUse {
+        case .ending(let outcome): return .join(outcome)
+        case .used(synchronizations: 0):
+            let outcome = Outcome<Void>()
+            registrationUse = .ending(outcome)
+            return .begin(outcome, ended: stop())
+        case .used: return .refused
+        }
+    }
+
+    /// Whether the registration is being given back.
+    var isUnregistering: Bool {
+        if case .ending = registrationUse { true } else { false }
+    }
+
+    /// The registration was given back, or that failed.
+    mutating func endUnregistration() {
+        precondition(isUnregistering, "nobody gave the registration back")
+        registrationUse = .used(synchronizations: 0)
+    }
+
+    /// A synchronization begins. False while the registration is being given back.
+    mutating func beginSynchronization() -> Bool {
+        guard case .used(let synchronizations) = registrationUse else { return false }
+        registrationUse = .used(synchronizations: synchronizations + 1)
+        return true
+    }
+
+    mutating func endSynchronization() {
+        guard case .used(let synchronizations) = registrationUse, synchronizations > 0 else {
+            preconditionFailure("no synchronization runs")
+        }
+        registrationUse = .used(synchronizations: synchronizations - 1)
+    }
+}
