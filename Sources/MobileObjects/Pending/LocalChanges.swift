@@ -102,7 +102,7 @@ extension Transaction {
             return ReplayState()
         }
         if called == nil { _ = try entity.defaultOperation(.delete) }
-        let wasOwn = replay.change.isOwn, wasCreate = replay.change == .create
+        let wasOwn = replay.change.isOwn
         replay.delete(counter: try nextCounter(after: replay.counter))
         let values = [.integer(key)] + replay.columns
         if wasOwn {
@@ -113,9 +113,9 @@ extension Transaction {
             try connection.execute(entity.sql.keepOriginal, values + [ChangedValues.nothing.stored])
         }
         if called != nil || wasOwn { try setOperation(called, of: entity, key) }
-        let isAbsent = try wasCreate && originalState(of: entity, key)?.server == .absent
-        // Of a submitted create the values stay, so that the row's parent is still known.
-        if isAbsent, !entity.sql.keepOwnValues.isEmpty { try connection.execute(entity.sql.keepOwnValues, [.integer(key)]) }
+        // Where the server has no version the row's own values stay, so that its parent is still known.
+        let isUnknown = try wasOwn && originalState(of: entity, key)?.server != .present
+        if isUnknown, !entity.sql.keepOwnValues.isEmpty { try connection.execute(entity.sql.keepOwnValues, [.integer(key)]) }
         try connection.execute(entity.sql.delete, [.integer(key)])
         try markOwners(of: entity, key)
         // Its parent is that of the server's version from now on: another one where it had moved here.

@@ -90,8 +90,8 @@ struct Submission {
         try transaction.connection.execute(
             """
             INSERT INTO "_outbox" ("id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "submitted",
-                "parameters", "changed")
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+                "parameters", "changed", "imported")
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0)
             """,
             [
                 .integer(id), .text(entity.name), .integer(key), .text(change.rawValue), .text(operation.name), .integer(batch),

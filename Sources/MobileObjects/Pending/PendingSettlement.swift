@@ -30,14 +30,17 @@ extension Transaction {
     private func settle(_ result: ReplayResult) throws -> ReplayOutcome? {
         guard
             let row = try connection.first(
-                "SELECT \"entity\", \"sk\", \"change\", \"submitted\", \"changed\" FROM \"_outbox\" WHERE \"id\" = ?1", [.integer(result.id)])
+                """
+                SELECT "entity", "sk", "change", "submitted", "changed", "imported" FROM "_outbox" WHERE "id" = ?1
+                """, [.integer(result.id)])
         else { return nil }
         let entity = try metadata.entity(named: row[0].text ?? ""), key = row[1].integer ?? 0
-        let record = SettledRecord(
+        var record = SettledRecord(
             id: result.id, isCreate: row[2].text == OutboxRecord.Change.create.rawValue, submitted: row[3].text ?? "",
-            changed: ChangedValues(stored: row[4]))
+            changed: ChangedValues(stored: row[4]), isImported: row[5] == .integer(1))
         var changedState = false
         if let original = try originalState(of: entity, key) {
+            record.isImported = record.isImported || original.isImported
             let object = try objectForCallback(entity, key, original), owners = try owners(of: entity, key)
             changedState =
                 try result.isAccepted
@@ -51,14 +54,6 @@ extension Transaction {
             id: result.id, entity: entity.name, surrogateKey: key, isAccepted: result.isAccepted, changedState: changedState)
     }
 
-    /// What the outbox knew about an answered operation.
-    private struct SettledRecord {
-        let id: Int64
-        let isCreate: Bool
-        let submitted: String
-        let changed: ChangedValues
-    }
-
     private func accept(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws -> Bool {
         var replay = original.replay
         let counter = original.serverCounter != 0 ? original.serverCounter : clockSeconds
@@ -67,7 +62,7 @@ extension Transaction {
         case .older:
             // The row's marks stay; but a create that was changed and submitted again is an update from now on, whatever comes next.
             if record.isCreate { try forgetCreate(of: entity, key, original) }
-            if record.isCreate && original.server == .absent { try keepSubmittedAsServerVersion(record, entity, key, counter) }
+            try noteAccepted(record, entity, key, original, counter)
             if !record.changed.isEmpty {
                 replay.noteAccepted(record.id)
                 try setReplayState(replay, of: entity, key)
@@ -75,13 +70,7 @@ extension Transaction {
             return false
         case .changedSince:
             if record.isCreate { try forgetCreate(of: entity, key, original) }
-            if original.isImported {
-                // Of a row that the server has deleted there is no version.
-                if original.server == .present { try keepSubmittedLargeValues(record, entity, key) }
-                try setServerVersion(original.server, isImported: true, serverCounter: counter, of: entity, key)
-            } else {
-                try keepSubmittedAsServerVersion(record, entity, key, counter)
-            }
+            try noteAccepted(record, entity, key, original, counter)
             try setReplayState(replay, of: entity, key)
             return true
         case .settled:
@@ -100,7 +89,8 @@ extension Transaction {
         return try changedValues(of: entity, key).isEmpty
     }
 
-    /// The row is not pending any longer: the server's version if an import brought one, else the submitted values, which are the row's.
+    /// The row is not pending any longer: the server's version if an import brought one since the submit, else the one that is known with what
+    /// was submitted.
     private func settleRow(
         _ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64, _ original: OriginalState, _ settled: ReplayState
     ) throws {
@@ -118,7 +108,9 @@ extension Transaction {
         } else if original.isImported || original.replay.change == .delete {
             try vanish(entity, key)
         } else {
-            try takeLargeValuesFromOriginal(entity, key)
+            // The row has what was submitted: it was not changed since.
+            let rest = original.server == .present ? ChangedValues.all.subtracting(record.changed, of: entity.sql.content.count) : .nothing
+            try takeFromOriginal(rest.union(.only(Set(entity.largeAttributes))), entity, key)
             try connection.execute(entity.sql.setState, [.integer(key)] + settled.columns)
             try dropOriginalState(of: entity, key)
         }
@@ -132,59 +124,6 @@ extension Transaction {
         } else if wasPresent {
             try changeLogRecorder()?.deleted(entity, key, owners: owners)
         }
-    }
-
-    /// The server has the submitted values now, as far as we know.
-    private func keepSubmittedAsServerVersion(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64, _ counter: Int64) throws {
-        // A delete has no values, and no change can follow it.
-        guard !record.submitted.isEmpty else { return }
-        try releaseLargeValues(of: entity, key)
-        try keepSubmittedLargeValues(record, entity, key)
-        var assignments = ["\"_sv\" = 1", "\"_sc\" = ?2"], values: [Value] = [.integer(key), .integer(counter)]
-        for (index, value) in try SubmittedValues.values(record.submitted).enumerated() where !entity.isLarge(index) {
-            values.append(value)
-            assignments.append("\(entity.sql.content[index]) = ?\(values.count)")
-        }
-        try connection.execute(
-            "UPDATE \(entity.sql.originalTable) SET \(assignments.joined(separator: ", ")) WHERE \"_sk\" = ?1", values)
-    }
-
-    /// A submitted large value becomes that of the server's version, unless an import brought another one since the submit. Of a create there was
-    /// no version before: it has what was submitted, or NULL, whatever the row had when it was deleted here.
-    private func keepSubmittedLargeValues(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
-        guard !entity.largeAttributes.isEmpty else { return }
-        let rows = try connection.rows(
-            "SELECT \"attribute\", \"value\", \"original\" FROM \"_outbox_large\" WHERE \"operation\" = ?1", [.integer(record.id)])
-        let isFirstVersion = try record.isCreate && originalState(of: entity, key)?.isImported == false
-        if isFirstVersion {
-            let columns = entity.largeAttributes.map { "\(entity.sql.attributeColumns[$0]) = NULL" }.joined(separator: ", ")
-            try connection.execute("UPDATE \(entity.sql.originalTable) SET \(columns) WHERE \"_sk\" = ?1", [.integer(key)])
-        }
-        for row in rows {
-            let column = entity.sql.attributeColumns[try entity.attribute(named: row[0].text ?? "").index]
-            let taken = try connection.execute(
-                "UPDATE \(entity.sql.originalTable) SET \(column) = ?2 WHERE \"_sk\" = ?1 AND \(column) IS ?3", [.integer(key), row[1], row[2]])
-            if taken > 0 { try rebase(row, record, entity, key) }
-        }
-    }
-
-    /// Submissions that wait compare with the version that they will find: it is this device's own, and no import came between.
-    private func rebase(_ large: [Value], _ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
-        try connection.execute(
-            """
-            UPDATE "_outbox_large" SET "original" = ?1 WHERE "attribute" = ?2 AND "original" IS ?3
-                AND "operation" IN (SELECT "id" FROM "_outbox" WHERE "entity" = ?4 AND "sk" = ?5 AND "id" > ?6)
-            """, [large[1], large[0], large[2], .text(entity.name), .integer(key), .integer(record.id)])
-    }
-
-    private func takeLargeValuesFromOriginal(_ entity: EntityMetadata, _ key: Int64) throws {
-        guard !entity.largeAttributes.isEmpty else { return }
-        let columns = entity.largeAttributes.map { entity.sql.attributeColumns[$0] }.joined(separator: ", ")
-        try connection.execute(
-            """
-            UPDATE \(entity.sql.table) SET (\(columns)) = (SELECT \(columns) FROM \(entity.sql.originalTable) AS o WHERE o."_sk" = ?1)
-            WHERE "_sk" = ?1
-            """, [.integer(key)])
     }
 
     private func reject(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws -> Bool {

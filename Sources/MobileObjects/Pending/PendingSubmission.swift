@@ -46,6 +46,7 @@ extension Transaction {
             entity: entity, key: row.key, id: id, batch: batch ?? id, change: change, content: content,
             original: original.server == .absent && !isDelete ? nil : known, changed: try changedValues(of: entity, row.key),
             operation: try entity.submittedOperation(change, original.operation, content ?? known ?? []))
+        if original.isImported { try noteImportedSince(of: entity, row.key) }
         try submission.write(in: self)
         batch = submission.batch
         replay.submit(counter: id)

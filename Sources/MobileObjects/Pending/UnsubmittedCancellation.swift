@@ -37,17 +37,6 @@ extension Transaction {
         try originalState(of: metadata.entities[row.entity], row.key)?.replay.change == .delete
     }
 
-    /// The row takes values of its original state.
-    private func takeFromOriginal(_ taken: ChangedValues, _ entity: EntityMetadata, _ key: Int64) throws {
-        let columns = taken.positions(of: entity.sql.content.count).sorted().map { entity.sql.content[$0] }.joined(separator: ", ")
-        guard !columns.isEmpty else { return }
-        try connection.execute(
-            """
-            UPDATE \(entity.sql.table) SET (\(columns)) = (SELECT \(columns) FROM \(entity.sql.originalTable) AS o WHERE o."_sk" = ?1)
-            WHERE "_sk" = ?1
-            """, [.integer(key)])
-    }
-
     /// The row as it was submitted: the server's version that is known, with the values that wait for an answer.
     private func returnToSubmitted(_ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws {
         let id = original.replay.submitted
@@ -63,7 +52,7 @@ extension Transaction {
         replay.returnToSubmitted(isCreate: original.server == .absent)
         if original.replay.change == .delete { try connection.execute(entity.sql.insert, [.integer(key)] + replay.columns + values) }
         let waiting = try unanswered(of: entity, key, besides: 0).reduce(ChangedValues.nothing) { $0.union($1.changed) }
-        let submitted = original.server == .absent ? ChangedValues.all : waiting
+        let submitted = original.server == .present ? waiting : .all
         let positions = submitted.positions(of: entity.sql.content.count).sorted()
         try connection.execute(entity.sql.update(positions), [.integer(key)] + replay.columns + positions.map { values[$0] })
         try takeFromOriginal(ChangedValues.all.subtracting(submitted, of: entity.sql.content.count), entity, key)

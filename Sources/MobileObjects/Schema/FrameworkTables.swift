@@ -11,11 +11,13 @@ enum FrameworkTables {
         "CREATE TABLE \"_settings\" (\"name\" TEXT NOT NULL PRIMARY KEY, \"value\")",
         // One record per submitted operation, in the order of the ids, which is the order of the replay. `submitted`: the row's values as they were
         // then. `changed`: those of them that were submitted (``ChangedValues``); empty where the row was cancelled since.
+        // `imported`: 1 when an import has brought a version of the row between this submit and the next one of it.
         """
         CREATE TABLE "_outbox" (
             "id" INTEGER PRIMARY KEY, "entity" TEXT NOT NULL, "sk" INTEGER NOT NULL, "change" TEXT NOT NULL, "operation" TEXT NOT NULL,
             "batch" INTEGER NOT NULL, "attributes" TEXT NOT NULL, "primary_key" TEXT NOT NULL, "refs" TEXT NOT NULL,
-            "parameters" TEXT NOT NULL, "submitted" TEXT NOT NULL, "changed" TEXT NOT NULL)
+            "parameters" TEXT NOT NULL, "submitted" TEXT NOT NULL, "changed" TEXT NOT NULL,
+            "imported" INTEGER NOT NULL)
         """,
         "CREATE INDEX \"_outbox_row\" ON \"_outbox\" (\"entity\", \"sk\")",
         // The large values that travel with an operation, and the ids that the server's version had when it was submitted.
@@ -46,7 +48,7 @@ enum FrameworkTables {
     ]
 
     /// What records of older formats get in columns that they did not have, where NULL may not stand.
-    private static let values: [String: [String: String]] = ["_outbox": ["parameters": "{}", "changed": ""]]
+    private static let values: [String: [String: String]] = ["_outbox": ["parameters": "{}", "changed": "", "imported": "0"]]
 
     /// Makes tables and indexes that a database of an older format lacks, and those that it has in another form anew, with their rows.
     static func bringUpToDate(_ connection: Connection) throws {

@@ -45,6 +45,19 @@ import Testing
         #expect(try marks() == "NNN" && !shop.database.hasPendingOperations())
     }
 
+    @Test("a child that the server has deleted too marks the parent that it had here")
+    func deletedOnServer() throws {
+        let order = try order()
+        try move(order, to: 2)
+        try shop.importDeletions("SalesOrder", 11)
+        try order.delete()
+        let marks = try marks()
+        #expect(marks == "NPN")
+        try order.submitPending()
+        try shop.accept(order.replayPending)
+        #expect(try self.marks() == "NNN")
+    }
+
     @Test("a child that moves twice, is submitted in between and answered, is marked where it is", arguments: [true, false])
     func movedTwice(accepted: Bool) throws {
         let order = try order()

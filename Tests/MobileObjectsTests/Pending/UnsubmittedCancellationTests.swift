@@ -74,6 +74,21 @@ import Testing
         #expect(try self.customer().city == "Cork" && !shop.database.hasPendingOperations())
     }
 
+    @Test("PND-08: where the server has deleted the row since, it goes back to all of what was submitted")
+    func deletedOnServer() throws {
+        let customer = try customer()
+        try customer.set("city", "Cork")
+        try customer.update()
+        try shop.importCustomer(1, id: "c1", name: "Bay Foods")
+        try customer.submitPending()
+        try shop.importDeletions("Customer", 1)
+        try customer.set("name", "Other")
+        try customer.update()
+        try shop.database.cancelPendingOperations()
+        let name = try self.customer().name, city = try self.customer().city
+        #expect(name == "Harbour Foods" && city == "Cork")
+    }
+
     @Test("PND-08: a create in flight that was changed since stays with its children in flight", arguments: [true, false])
     func createInFlight(accepted: Bool) throws {
         let parent = try shop.newCustomer("c2", name: "Castle Inn")

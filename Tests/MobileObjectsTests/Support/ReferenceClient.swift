@@ -1,31 +1,31 @@
-/// One version of a row: a customer's name, or an order's status and its customer.
-struct Version: Equatable {
-    var isOrder: Bool
-    var text: String
-    var parent: Int64 = 0
-}
-
 /// The rules of pending state in memory, in the plainest form: what the database is compared with after each step of a random test.
 /// Written from the table of events, not from the code under test.
 struct ReferenceClient {
     enum Server: Equatable { case absent, present(Version), deleted }
 
     struct Row: Equatable {
+        let kind: Kind
         /// Nil while deleted here.
         var now: Version?
         var change: Character = "N"
         var counter: Int64
         var submitted: Int64 = 0
         var failed: Int64 = 0
+        /// The columns that were changed since the last submit.
+        var changed: Set<String> = []
         /// What is known of the server, of pending rows.
         var server = Server.absent
+        /// An import has brought a version since the last submit.
         var isImported = false
         /// The counter of the row while it was not pending; 0 for a row that was created here.
         var base: Int64 = 0
-        /// The customer of a row that is deleted here.
+        /// The customer of an order that is deleted here.
         var lastParent: Int64 = 0
-        /// The counter of the first change since the last submit.
-        var firstChange: Int64 = 0
+        /// The last operation that the server took.
+        var accepted: Int64 = 0
+
+        /// Whether an object that was read when the row was `read` may change it: nobody else has changed it since.
+        func isUnchanged(since read: Row) -> Bool { counter == read.counter && (change != "N" || accepted == read.accepted) }
 
         var needsSubmit: Bool { change != "N" && counter != submitted }
     }
@@ -35,6 +35,12 @@ struct ReferenceClient {
         let key: Int64
         let change: Character
         let version: Version?
+        /// The columns that it has of the row; none where the row was cancelled since.
+        var changed: Set<String>
+        /// The columns that it sends.
+        let sent: Set<String>
+        /// An import has brought a version between its submit and the next one of the row.
+        var isImported = false
     }
 
     var rows: [Int64: Row] = [:]
@@ -56,22 +62,25 @@ struct ReferenceClient {
         rows.filter { parent(of: $0.value) == key }.keys.sorted()
     }
 
+    /// Rows with a pending change of their own, by object and key.
+    var pendingKeys: [Int64] {
+        rows.filter { $0.value.change != "N" }.sorted { ($0.value.kind, $0.key) < ($1.value.kind, $1.key) }.map(\.key)
+    }
+
     // MARK: Events on the device
 
     mutating func create(_ key: Int64, _ version: Version) {
-        let counter = next(after: 0)
-        rows[key] = Row(now: version, change: "C", counter: counter, firstChange: counter)
+        rows[key] = Row(kind: version.kind, now: version, change: "C", counter: next(after: 0), changed: Set(version.kind.columns))
     }
 
-    mutating func update(_ key: Int64, _ text: String) {
+    mutating func update(_ key: Int64, _ values: [String: String]) {
         guard var row = rows[key], var version = row.now else { return }
-        let isFirst = !row.needsSubmit
         if row.change == "N" { keepOriginal(&row) }
         if row.change != "C" { row.change = "U" }
         row.counter = next(after: row.counter)
-        if isFirst { row.firstChange = row.counter }
-        version.text = text
+        version.values.merge(values) { _, new in new }
         row.now = version
+        row.changed.formUnion(values.keys)
         rows[key] = row
     }
 
@@ -79,16 +88,12 @@ struct ReferenceClient {
         for child in children(of: key) where rows[child]?.now != nil { delete(child) }
         guard var row = rows[key] else { return }
         let waits = outbox.contains { $0.key == key && $0.change == "C" }
-        if row.change == "C" && row.submitted == 0 && row.server == .absent && !waits {
-            rows[key] = nil
-            return
-        }
+        if row.change == "C" && row.submitted == 0 && row.server == .absent && !waits { return vanish(key) }
         if row.change == "N" { keepOriginal(&row) }
         row.lastParent = row.now?.parent ?? 0
         if case .present(let version) = row.server { row.lastParent = version.parent }
         row.change = "D"
         row.counter = next(after: row.counter)
-        row.firstChange = row.counter
         row.now = nil
         rows[key] = row
     }
@@ -96,21 +101,34 @@ struct ReferenceClient {
     private func keepOriginal(_ row: inout Row) {
         if let now = row.now { row.server = .present(now) }
         row.isImported = false
+        row.changed = []
         row.base = row.counter
     }
 
-    mutating func submit(_ key: Int64) {
-        let root = root(of: key)
-        if let change = rows[root]?.change, change != "D" { submitRow(root) }
-        for child in children(of: root) { submitRow(child) }
-        if rows[root]?.change == "D" { submitRow(root) }
+    private mutating func vanish(_ key: Int64) {
+        rows[key] = nil
+        letGo(key)
     }
 
-    /// Trees go by the time of their first change that was not submitted.
-    mutating func submitAll() {
-        let waiting = rows.filter { $0.value.needsSubmit }
-        let trees = Dictionary(grouping: waiting, by: { root(of: $0.key) }).mapValues { $0.map(\.value.firstChange).min() ?? 0 }
-        for tree in trees.sorted(by: { $0.value < $1.value }) { submit(tree.key) }
+    /// Nothing of what waits for its answer is pending any more.
+    private mutating func letGo(_ key: Int64) {
+        for index in outbox.indices where outbox[index].key == key { outbox[index].changed = [] }
+    }
+
+    /// Submits the trees of these rows, and those of rows created here to which they refer.
+    /// - Parameter order: the rows that were sent, in their order: which orders are right is for the server to say.
+    mutating func submit(_ keys: [Int64], order: [Int64]) {
+        var waiting = keys, submitted: Set<Int64> = []
+        while let key = waiting.popLast() {
+            let root = root(of: key)
+            for key in [root] + children(of: root) where rows[key]?.needsSubmit == true && submitted.insert(key).inserted {
+                guard let target = rows[key]?.now?.target, isUnsubmittedCreate(target) else { continue }
+                waiting.append(target)
+            }
+        }
+        for key in order where submitted.remove(key) != nil { submitRow(key) }
+        // What was forgotten goes behind: the outbox is not as it should be.
+        for key in submitted { submitRow(key) }
     }
 
     private func root(of key: Int64) -> Int64 {
@@ -118,12 +136,20 @@ struct ReferenceClient {
         return parent(of: row)
     }
 
+    private func isUnsubmittedCreate(_ key: Int64) -> Bool {
+        guard let row = rows[key], row.change == "C", row.needsSubmit, row.server == .absent else { return false }
+        return !outbox.contains { $0.key == key && $0.change == "C" }
+    }
+
     private mutating func submitRow(_ key: Int64) {
-        guard var row = rows[key], row.change != "N", row.counter != row.submitted else { return }
+        guard var row = rows[key] else { return }
         let id = next(after: row.counter)
         let isKnown = row.server != .absent || outbox.contains { $0.key == key && $0.change == "C" }
-        outbox.append(Operation(id: id, key: key, change: row.change == "C" && isKnown ? "U" : row.change, version: row.now))
-        (row.counter, row.submitted, row.failed, row.isImported) = (id, id, 0, false)
+        let change = row.change == "C" && isKnown ? "U" : row.change
+        if row.isImported { for index in outbox.indices where outbox[index].key == key { outbox[index].isImported = true } }
+        let sent = change == "C" ? Set(row.kind.columns) : change == "D" ? [] : row.changed
+        outbox.append(Operation(id: id, key: key, change: change, version: row.now, changed: sent, sent: sent))
+        (row.counter, row.submitted, row.failed, row.isImported, row.changed) = (id, id, 0, false, [])
         rows[key] = row
     }
 
@@ -135,18 +161,39 @@ struct ReferenceClient {
 
     private mutating func restore(_ key: Int64) {
         guard let row = rows[key], row.change != "N" else { return }
-        guard case .present(let version) = row.server else {
-            rows[key] = nil
-            return
+        guard case .present(let version) = row.server else { return vanish(key) }
+        letGo(key)
+        rows[key] = Row(kind: row.kind, now: version, counter: row.base, accepted: row.accepted)
+    }
+
+    /// Cancels what was not submitted; what waits for an answer stays.
+    mutating func cancelUnsubmitted() {
+        for kind in Kind.allCases {
+            for key in pendingKeys where rows[key]?.kind == kind { cancelUnsubmitted(key) }
         }
-        rows[key] = Row(now: version, counter: row.base)
+    }
+
+    private mutating func cancelUnsubmitted(_ key: Int64) {
+        guard var row = rows[key], row.needsSubmit else { return }
+        let parent = parent(of: row)
+        if row.change == "D", rows[parent]?.change == "D" {
+            cancelUnsubmitted(parent)
+            if rows[parent]?.change == "D" { return }
+        }
+        guard let operation = outbox.first(where: { $0.id == row.submitted }), let version = operation.version else {
+            return row.server == .absent ? cancel(key) : restore(key)
+        }
+        row.now = overlaid(row.server, version, Set(outbox.filter { $0.key == key }.flatMap(\.changed)))
+        if row.change == "D" { row.change = row.server == .absent ? "C" : "U" }
+        (row.counter, row.changed) = (row.submitted, [])
+        rows[key] = row
     }
 
     // MARK: Events of the server
 
     mutating func imported(_ key: Int64, _ version: Version?) {
         guard var row = rows[key] else {
-            if let version { rows[key] = Row(now: version, counter: clock) }
+            if let version { rows[key] = Row(kind: version.kind, now: version, counter: clock) }
             return
         }
         if row.change == "N" {
@@ -161,49 +208,87 @@ struct ReferenceClient {
         rows[key] = row
     }
 
-    mutating func answered(_ id: Int64, accepted: Bool) {
-        guard let index = outbox.firstIndex(where: { $0.id == id }) else { return }
-        let operation = outbox.remove(at: index)
-        guard var row = rows[operation.key], row.change != "N" else { return }
-        if accepted {
-            accept(operation, &row)
-        } else if operation.change == "C" && row.change == "D" && row.server == .absent {
-            rows[operation.key] = nil
-        } else if id == row.counter {
-            (row.failed, row.submitted) = (id, 0)
-            rows[operation.key] = row
-        } else if id == row.submitted {
-            row.submitted = 0
-            rows[operation.key] = row
+    /// All rows of an object leave; the server sends them again.
+    mutating func reset(_ kind: Kind) {
+        for (key, row) in rows where row.kind == kind {
+            if row.change == "N" {
+                rows[key] = nil
+            } else if case .present = row.server {
+                imported(key, nil)
+            }
         }
     }
 
-    private mutating func accept(_ operation: Operation, _ row: inout Row) {
-        let base = row.base != 0 ? row.base : clock
-        if operation.id != row.submitted {
-            if operation.change == "C" && row.server == .absent, let version = operation.version {
-                (row.server, row.base) = (.present(version), base)
-                if row.now == nil { row.lastParent = version.parent }
+    mutating func answered(_ id: Int64, accepted: Bool) {
+        guard let index = outbox.firstIndex(where: { $0.id == id }) else { return }
+        let operation = outbox.remove(at: index)
+        guard let row = rows[operation.key], row.change != "N" else { return }
+        if accepted { accept(operation, row) } else { reject(operation, row) }
+    }
+
+    private mutating func reject(_ operation: Operation, _ row: Row) {
+        if operation.change == "C" && row.change == "D" && row.server == .absent { return vanish(operation.key) }
+        var row = row
+        takeBack(operation, &row)
+        if operation.id == row.counter {
+            (row.failed, row.submitted) = (operation.id, 0)
+        } else if operation.id == row.submitted {
+            row.submitted = 0
+        }
+        rows[operation.key] = row
+    }
+
+    /// What an operation had is changed and not submitted again, apart from what a later one has.
+    private func takeBack(_ operation: Operation, _ row: inout Row) {
+        let later = outbox.filter { $0.key == operation.key && $0.id > operation.id }.flatMap(\.changed)
+        row.changed.formUnion(operation.changed.subtracting(later))
+    }
+
+    private mutating func accept(_ operation: Operation, _ row: Row) {
+        var row = row
+        let base = row.base != 0 ? row.base : clock, isImported = operation.isImported || row.isImported
+        if operation.id == row.submitted, row.counter == row.submitted, row.changed.isEmpty || row.change == "D" {
+            guard let now = settled(operation, row) else { return vanish(operation.key) }
+            rows[operation.key] = Row(kind: row.kind, now: now, counter: base, accepted: operation.id)
+            return
+        }
+        if operation.id == row.submitted || !operation.changed.isEmpty { row.accepted = operation.id }
+        if !operation.changed.isEmpty {
+            row.base = base
+            if !isImported, let version = operation.version {
+                row.server = .present(overlaid(row.server, version, operation.changed))
+                if row.now == nil, case .present(let version) = row.server { row.lastParent = version.parent }
             }
-            rows[operation.key] = row
-        } else if row.counter == row.submitted {
-            var now = row.now
-            if row.isImported {
-                now = nil
-                if case .present(let version) = row.server { now = version }
+            if case .present(let server) = row.server, var now = row.now {
+                let waiting = outbox.filter { $0.key == operation.key }.flatMap(\.changed)
+                for column in row.kind.columns where !row.changed.contains(column) && !waiting.contains(column) {
+                    now.values[column] = server.values[column]
+                }
+                row.now = now
             }
-            rows[operation.key] = now.map { Row(now: $0, counter: base) }
-        } else {
-            if row.isImported {
-                row.base = base
-            } else if let version = operation.version {
-                (row.server, row.base) = (.present(version), base)
-                if row.now == nil { row.lastParent = version.parent }
-            }
+        }
+        if operation.id == row.submitted {
             if row.change == "C" { row.change = "U" }
             row.submitted = 0
-            rows[operation.key] = row
         }
+        rows[operation.key] = row
+    }
+
+    /// What the application sees of a row that is no longer pending.
+    private func settled(_ operation: Operation, _ row: Row) -> Version? {
+        if row.isImported {
+            if case .present(let version) = row.server { return version }
+            return nil
+        }
+        guard let now = row.now, case .present = row.server else { return row.now }
+        return overlaid(row.server, now, operation.changed)
+    }
+
+    /// The server's version with these columns of another; where none is known, all of the other.
+    private func overlaid(_ server: Server, _ version: Version, _ columns: Set<String>) -> Version {
+        guard case .present(var known) = server else { return version }
+        for column in columns { known.values[column] = version.values[column] }
+        return known
     }
 
     // MARK: What there should be
@@ -214,10 +299,10 @@ struct ReferenceClient {
         return children(of: key).contains { rows[$0]?.change != "N" } ? "P" : "N"
     }
 
-    /// Rows that the application sees: `key text parent letter counter submitted failed`.
+    /// Rows that the application sees: `key values letter counter submitted failed`.
     var visible: [String] {
         rows.sorted { $0.key < $1.key }.compactMap { key, row in
-            row.now.map { "\(key) \($0.text) \($0.parent) \(letter(key, row)) \(row.counter) \(row.submitted) \(row.failed)" }
+            row.now.map { "\(key) \($0) \(letter(key, row)) \(row.counter) \(row.submitted) \(row.failed)" }
         }
     }
 
@@ -228,5 +313,10 @@ struct ReferenceClient {
         }
     }
 
-    var waiting: [String] { outbox.map { "\($0.id) \($0.change) \($0.key) \($0.version?.text ?? "")" } }
+    var waiting: [String] {
+        outbox.map { operation in
+            let sent = operation.sent.sorted().map { "\($0)=\(operation.version?.values[$0] ?? "")" }
+            return "\(operation.id) \(operation.change) \(operation.key) \(sent.joined(separator: " "))"
+        }
+    }
 }
