@@ -5,6 +5,7 @@
 
 #include "base/mc_memory.h"
 #include "storage/mc_coalescing_file.h"
+#include "storage/mc_log_checksums.h"
 #include "storage/mc_write_behind.h"
 
 // What SQLite does to a write-ahead log, and what follows for holding frames back:
@@ -13,6 +14,7 @@
 //   frame header (24), then page     appends of the running transaction   -> held back
 //   page of an earlier frame         a spilled page changed again         -> straight through, after a flush
 //   frame headers, each 24           checksums rewritten after a commit   -> straight through
+//   read of a checksum (8)           where the rewritten ones go on from  -> completed before, see mc_log_checksums.h
 //
 // Invariants:
 // 1. The buffer holds consecutive bytes [start, start + length) of the log, all of them frames of the running transaction.
@@ -22,9 +24,7 @@
 //    the log again from the lost place or before it, every read and write behind it fails.
 
 enum {
-    RUN_SIZE = 64 * 1024,  // below 128 KB, where the unix VFS cuts a single write short
-    FRAME_HEADER_SIZE = 24,
-    LOG_HEADER_SIZE = 32,
+    RUN_SIZE = 64 * 1024,      // below 128 KB, where the unix VFS cuts a single write short
     LOG_HEADER_PAGE_SIZE = 8,  // place of the page size in the log header, 4 bytes, big endian
 };
 
@@ -36,10 +36,10 @@ struct mc_coalescing_log {
     sqlite3_int64 start;        // place of the buffer in the log
     sqlite3_int64 next;         // where an append goes on; -1: not known
     sqlite3_int64 lost;         // from here on the log misses a run; -1: it is whole
+    sqlite3_int64 commit;       // place of the frame header written last, if it is that of a commit frame; otherwise -1
     sqlite3_int64 frame_size;   // header and page; 0: not known yet
     int length;                 // bytes in the buffer
     int lost_code;              // why
-    bool in_commit;             // the frame header written last was that of a commit frame
     mc_write_behind behind;
 };
 
@@ -55,7 +55,7 @@ void mc_coalescing_log_separate(mc_coalescing_log *log)
     log->length = 0;
     log->next = -1;
     log->lost = -1;
-    log->in_commit = false;
+    log->commit = -1;
 }
 
 static int flush(mc_coalescing_log *log)
@@ -111,68 +111,75 @@ static bool is_commit_frame(const unsigned char *header)
 static sqlite3_int64 frame_size_in(const unsigned char *log_header)
 {
     const unsigned char *size = log_header + LOG_HEADER_PAGE_SIZE;
-    return FRAME_HEADER_SIZE + ((sqlite3_int64)size[0] << 24 | size[1] << 16 | size[2] << 8 | size[3]);
+    return MC_FRAME_HEADER_SIZE + ((sqlite3_int64)size[0] << 24 | size[1] << 16 | size[2] << 8 | size[3]);
 }
 
-/// Whether frames can be told from other writes, and there is memory to hold them back. If not, the layer only passes on.
+/// Whether frames can be told from other writes.
+static bool knows_frames(mc_coalescing_log *log)
+{
+    unsigned char header[MC_LOG_HEADER_SIZE];
+    if (log->frame_size == 0 && log->real->pMethods->xRead(log->real, header, MC_LOG_HEADER_SIZE, 0) == SQLITE_OK)
+        log->frame_size = frame_size_in(header);
+    return log->frame_size > 0;
+}
+
+/// A page is sometimes written in two parts, of any length: only its place tells a frame's header.
+static bool is_frame_header(mc_coalescing_log *log, int length, sqlite3_int64 offset)
+{
+    return length == MC_FRAME_HEADER_SIZE && offset >= MC_LOG_HEADER_SIZE && knows_frames(log)
+        && (offset - MC_LOG_HEADER_SIZE) % log->frame_size == 0;
+}
+
+/// Whether the end of the transaction will be seen, and there is memory to hold frames back. If not, the layer only passes on.
 static bool can_hold(mc_coalescing_log *log)
 {
     if (log->place == NULL)
-        return false;  // the end of a transaction would not be seen
-    if (log->frame_size == 0) {
-        unsigned char header[LOG_HEADER_SIZE];
-        if (log->real->pMethods->xRead(log->real, header, LOG_HEADER_SIZE, 0) != SQLITE_OK)
-            return false;
-        log->frame_size = frame_size_in(header);
-    }
+        return false;
     if (log->buffer == NULL)
         log->buffer = mc_allocate(RUN_SIZE);
     return log->buffer != NULL;
 }
 
-/// A page is sometimes written in two parts, of any length: only its place tells a frame's header.
-static bool is_frame_header(const mc_coalescing_log *log, int length, sqlite3_int64 offset)
+static int append(mc_coalescing_log *log, const void *bytes, int length, sqlite3_int64 offset, bool is_header)
 {
-    return length == FRAME_HEADER_SIZE && log->frame_size > 0 && offset >= LOG_HEADER_SIZE
-        && (offset - LOG_HEADER_SIZE) % log->frame_size == 0;
-}
-
-static int append(mc_coalescing_log *log, const void *bytes, int length, sqlite3_int64 offset)
-{
-    const bool is_header = is_frame_header(log, length, offset);
     const int code = hold(log, bytes, length, offset);
-    if (code != SQLITE_OK)
-        return code;
-    if (is_header)
-        log->in_commit = is_commit_frame(bytes);
-    return log->in_commit && !is_header ? flush(log) : SQLITE_OK;
+    return code == SQLITE_OK && log->commit >= 0 && !is_header ? flush(log) : code;
 }
 
 static int log_write(sqlite3_file *file, const void *bytes, int length, sqlite3_int64 offset)
 {
     mc_coalescing_log *log = as_log(file);
+    const bool is_header = is_frame_header(log, length, offset);
     if (log->lost >= 0) {
         if (offset > log->lost)
             return log->lost_code;
         log->lost = -1;
     }
+    if (is_header || offset == 0)
+        log->commit = is_header && is_commit_frame(bytes) ? offset : -1;
     if (offset == log->next && can_hold(log))
-        return append(log, bytes, length, offset);
+        return append(log, bytes, length, offset, is_header);
 
     const int code = write_through(log, bytes, length, offset);
     if (code != SQLITE_OK) {
         log->next = -1;
         return code;
     }
-    if (offset == 0 && length == LOG_HEADER_SIZE) {
+    if (offset == 0 && length == MC_LOG_HEADER_SIZE) {
         log->frame_size = frame_size_in(bytes);
-        log->next = LOG_HEADER_SIZE;
-    } else if (can_hold(log) && is_frame_header(log, length, offset)) {
+        log->next = MC_LOG_HEADER_SIZE;
+    } else if (is_header) {
         // The first of a transaction: its page follows at once. While checksums are rewritten the next write is elsewhere.
         log->next = offset + length;
-        log->in_commit = is_commit_frame(bytes);
     }
     return SQLITE_OK;
+}
+
+/// Whether SQLite reads the checksum of the frame before the first one whose own it rewrites, as it does behind a commit frame alone. Where
+/// that is the first frame of all it reads the log's header.
+static bool is_seed_of_checksums(const mc_coalescing_log *log, int length, sqlite3_int64 offset)
+{
+    return log->commit >= 0 && length == MC_FRAME_CHECKSUM_SIZE && offset >= MC_LOG_HEADER_SIZE;
 }
 
 static int log_read(sqlite3_file *file, void *bytes, int length, sqlite3_int64 offset)
@@ -182,7 +189,11 @@ static int log_read(sqlite3_file *file, void *bytes, int length, sqlite3_int64 o
         return log->lost_code;
     const bool overlaps = log->length > 0 && offset < log->start + log->length && offset + length > log->start;
     const int code = overlaps ? flush(log) : SQLITE_OK;
-    return code != SQLITE_OK ? code : log->real->pMethods->xRead(log->real, bytes, length, offset);
+    if (code != SQLITE_OK)
+        return code;
+    return is_seed_of_checksums(log, length, offset)
+        ? mc_log_checksums_complete(log->real, log->frame_size, offset - MC_FRAME_CHECKSUM, log->commit, bytes)
+        : log->real->pMethods->xRead(log->real, bytes, length, offset);
 }
 
 static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
@@ -280,8 +291,13 @@ static const sqlite3_io_methods log_methods = {
 void mc_coalescing_log_open(sqlite3_file *file, sqlite3_file *real, const char *name, mc_coalescing_log **place)
 {
     mc_coalescing_log *const log = as_log(file);
-    *log = (mc_coalescing_log){
-        .base.pMethods = &log_methods, .real = real, .place = place, .next = -1, .lost = -1, .behind = mc_write_behind_none(name)};
+    *log = (mc_coalescing_log){.base.pMethods = &log_methods,
+                               .real = real,
+                               .place = place,
+                               .next = -1,
+                               .lost = -1,
+                               .commit = -1,
+                               .behind = mc_write_behind_none(name)};
     if (place != NULL)
         *place = log;
 }
