@@ -1,4 +1,8 @@
 /// mc_workers.c: threads that run jobs. They are detached: the last one to leave frees what they share.
+///
+/// While something is delayed one of the threads keeps the time. It is not idle: as soon as it takes a task another one has to keep the
+/// time, and if there is none but for the limit, one is started. Only where the limit is reached and no thread is idle does the keeper take
+/// what is to be run now.
 #include "mc_workers.h"
 
 #include <pthread.h>
@@ -17,10 +21,13 @@ typedef struct task {
 
 struct mc_workers {
     pthread_mutex_t mutex;
-    pthread_cond_t changed;
+    pthread_cond_t for_idle, for_keeper;
     task *first, *last;  ///< to be run now
     task *delayed;       ///< by the time they are due
-    int limit, threads, idle, queued;
+    int limit, threads, queued;
+    int idle;      ///< threads that wait for a task, or have just been started and will look for one
+    bool is_kept;  ///< a thread keeps the time
+    int64_t kept_until_ns;
     uint64_t last_number;
     bool is_released;
 };
@@ -39,18 +46,25 @@ mc_status mc_workers_create(int limit, mc_workers **out, mc_error *error)
         mc_free(workers);
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for threads");
     }
-    if (mc_condition_init(&workers->changed) != 0) {
-        (void)pthread_mutex_destroy(&workers->mutex);
-        mc_free(workers);
-        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for threads");
-    }
+    if (mc_condition_init(&workers->for_keeper) != 0)
+        goto without_keeper;
+    if (pthread_cond_init(&workers->for_idle, NULL) != 0)
+        goto without_idle;
     *out = workers;
     return MC_OK;
+
+without_idle:
+    (void)pthread_cond_destroy(&workers->for_keeper);
+without_keeper:
+    (void)pthread_mutex_destroy(&workers->mutex);
+    mc_free(workers);
+    return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for threads");
 }
 
 static void free_workers(mc_workers *workers)
 {
-    (void)pthread_cond_destroy(&workers->changed);
+    (void)pthread_cond_destroy(&workers->for_idle);
+    (void)pthread_cond_destroy(&workers->for_keeper);
     (void)pthread_mutex_destroy(&workers->mutex);
     mc_free(workers);
 }
@@ -78,31 +92,66 @@ static task *take_first(mc_workers *workers)
     return first;
 }
 
+static void *work(void *context);
+
+/// Finds a thread for one task more: an idle one, each of which counts for one of the tasks that are queued already, or a new one. False
+/// when nobody would ever run the task. With the lock.
+static bool provide_thread(mc_workers *workers)
+{
+    pthread_t thread;
+    if (workers->idle > workers->queued) {
+        (void)pthread_cond_signal(&workers->for_idle);
+        return true;
+    }
+    if (workers->threads < workers->limit && pthread_create(&thread, NULL, work, workers) == 0) {
+        (void)pthread_detach(thread);
+        workers->threads++;
+        workers->idle++;
+        return true;
+    }
+    (void)pthread_cond_signal(&workers->for_keeper);
+    return workers->threads > 0;
+}
+
 /// Moves what is due to the queue.
 static void move_due(mc_workers *workers)
 {
     while (workers->delayed != NULL && workers->delayed->due_ns <= mc_monotonic_ns()) {
         task *due = workers->delayed;
         workers->delayed = due->next;
+        (void)provide_thread(workers);
         append(workers, due);
     }
 }
 
-/// The next task; NULL when the thread shall end. With the lock.
+static void keep_time(mc_workers *workers)
+{
+    workers->is_kept = true;
+    workers->idle--;
+    workers->kept_until_ns = workers->delayed->due_ns;
+    (void)mc_condition_wait_until(&workers->for_keeper, &workers->mutex, workers->kept_until_ns);
+    workers->idle++;
+    workers->is_kept = false;
+}
+
+/// The next task; NULL when the thread shall end. With the lock; the thread counts as idle until then.
 static task *wait_for_task(mc_workers *workers)
 {
+    task *next;
     for (;;) {
         move_due(workers);
-        task *next = take_first(workers);
+        next = take_first(workers);
         if (next != NULL || workers->is_released)
-            return next;
-        workers->idle++;
-        if (workers->delayed != NULL)
-            (void)mc_condition_wait_until(&workers->changed, &workers->mutex, workers->delayed->due_ns);
+            break;
+        if (workers->delayed != NULL && !workers->is_kept)
+            keep_time(workers);
         else
-            (void)pthread_cond_wait(&workers->changed, &workers->mutex);
-        workers->idle--;
+            (void)pthread_cond_wait(&workers->for_idle, &workers->mutex);
     }
+    workers->idle--;
+    if (next != NULL && workers->delayed != NULL && !workers->is_kept)
+        (void)provide_thread(workers);  // to keep the time meanwhile
+    return next;
 }
 
 static void *work(void *context)
@@ -115,28 +164,13 @@ static void *work(void *context)
         next->job(next->context);
         mc_free(next);
         (void)pthread_mutex_lock(&workers->mutex);
+        workers->idle++;
     }
     const bool is_last = --workers->threads == 0;
     (void)pthread_mutex_unlock(&workers->mutex);
     if (is_last)
         free_workers(workers);
     return NULL;
-}
-
-/// Wakes a thread, or starts one for one more task: an idle thread counts for one of the tasks that are queued already. False
-/// when nobody would ever run the task. With the lock.
-static bool provide_thread(mc_workers *workers)
-{
-    pthread_t thread;
-    if (workers->idle > workers->queued || workers->threads == workers->limit) {
-        (void)pthread_cond_signal(&workers->changed);
-        return true;
-    }
-    if (pthread_create(&thread, NULL, work, workers) != 0)
-        return workers->threads > 0;
-    (void)pthread_detach(thread);
-    workers->threads++;
-    return true;
 }
 
 static mc_status fail_thread(mc_error *error)
@@ -171,8 +205,10 @@ mc_status mc_workers_run_after(mc_workers *workers, int64_t delay_ns, mc_job job
     *added = (task){.job = job, .cancel = cancel, .context = context};
     added->due_ns = delay_ns < INT64_MAX - now ? now + delay_ns : INT64_MAX;
     (void)pthread_mutex_lock(&workers->mutex);
-    const bool is_provided = provide_thread(workers);
+    const bool is_provided = workers->is_kept || provide_thread(workers);
     if (is_provided) {
+        if (workers->is_kept && added->due_ns < workers->kept_until_ns)
+            (void)pthread_cond_signal(&workers->for_keeper);
         *number = added->number = ++workers->last_number;
         task **link = &workers->delayed;
         while (*link != NULL && (*link)->due_ns <= added->due_ns)
@@ -215,7 +251,8 @@ void mc_workers_free(mc_workers *workers)
     workers->delayed = NULL;
     workers->is_released = true;
     const bool is_unused = workers->threads == 0;
-    (void)pthread_cond_broadcast(&workers->changed);
+    (void)pthread_cond_broadcast(&workers->for_idle);
+    (void)pthread_cond_signal(&workers->for_keeper);
     (void)pthread_mutex_unlock(&workers->mutex);
     while (delayed != NULL) {
         task *next = delayed->next;

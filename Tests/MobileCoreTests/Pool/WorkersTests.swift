@@ -76,6 +76,59 @@ private final class Job: Sendable {
         mc_workers_free(workers)
     }
 
+    @Test func `a delayed job does not wait for a long one that has come after it`() throws {
+        for round in 0..<20 {
+            let workers = try create(2)
+            let first = Job(), delayed = Job(), long = Job()
+            for job in [first, delayed] { job.mayEnd.signal() }
+            var number: UInt64 = 0
+            try CoreError.check { mc_workers_run_after(workers, 1, Job.run, Job.cancel, first.context, &number, $0) }
+            first.hasEnded.wait()  // its thread waits for the next one from now on
+            try CoreError.check { mc_workers_run_after(workers, 10_000_000, Job.run, Job.cancel, delayed.context, &number, $0) }
+            try CoreError.check { mc_workers_run(workers, Job.run, long.context, $0) }
+            let isInTime = delayed.hasEnded.wait(timeout: .now() + 10) == .success
+            #expect(isInTime, "round \(round): the delayed job has waited for 10 s")
+            long.mayEnd.signal()
+            long.hasEnded.wait()
+            if !isInTime { delayed.hasEnded.wait() }
+            mc_workers_release(workers)
+            if !isInTime { break }
+        }
+    }
+
+    @Test func `delayed jobs that are due at the same time run at the same time`() throws {
+        let workers = try create(3)
+        let jobs = (0..<3).map { _ in Job() }
+        var number: UInt64 = 0
+        for job in jobs { try CoreError.check { mc_workers_run_after(workers, 5_000_000, Job.run, Job.cancel, job.context, &number, $0) } }
+        for job in jobs { #expect(job.hasBegun.wait(timeout: .now() + 10) == .success) }
+        for job in jobs { job.mayEnd.signal() }
+        for job in jobs { job.hasEnded.wait() }
+        mc_workers_release(workers)
+    }
+
+    @Test("a job runs at once while others are delayed, also on the only thread", arguments: [1, 2, 3])
+    func beside(limit: Int32) throws {
+        let workers = try create(limit)
+        let delayed = (0..<2).map { _ in Job() }, jobs = (0..<4).map { _ in Job() }
+        var number: UInt64 = 0
+        try CoreError.check { mc_workers_run_after(workers, .max, Job.run, Job.cancel, delayed[0].context, &number, $0) }
+        try CoreError.check { mc_workers_run_after(workers, 3_600_000_000_000, Job.run, Job.cancel, delayed[1].context, &number, $0) }
+        for job in jobs {
+            job.mayEnd.signal()
+            try CoreError.check { mc_workers_run(workers, Job.run, job.context, $0) }
+        }
+        for job in jobs { #expect(job.hasEnded.wait(timeout: .now() + 10) == .success) }
+        #expect(delayed.map(\.outcome) == ["waiting", "waiting"])
+        // An earlier time than the one that is waited for.
+        let early = Job()
+        early.mayEnd.signal()
+        try CoreError.check { mc_workers_run_after(workers, 1_000_000, Job.run, Job.cancel, early.context, &number, $0) }
+        #expect(early.hasEnded.wait(timeout: .now() + 10) == .success)
+        mc_workers_release(workers)
+        #expect(delayed.map(\.outcome) == ["cancelled", "cancelled"])
+    }
+
     @Test func `workers without a thread are refused`() {
         var workers: OpaquePointer?
         #expect(mc_workers_create(0, &workers, nil) == MC_ERROR_MISUSE)
