@@ -42,17 +42,18 @@ static int file_read(sqlite3_file *file, void *bytes, int length, sqlite3_int64 
 static int file_write(sqlite3_file *file, const void *bytes, int length, sqlite3_int64 offset)
 {
     fault_storage *storage = storage_of(file);
-    int code = fault_storage_fault(storage);
-    if (code != SQLITE_OK)
-        return code;
+    const int failure = fault_storage_write_fault(storage);
+    const int written = failure == SQLITE_OK ? length : storage->is_short ? length / 2 : 0;
+    if (written == 0)
+        return failure;
     fault_storage_enter(storage);
     storage->counts.writes++;
-    storage->counts.bytes_written += length;
+    storage->counts.bytes_written += written;
     fault_storage_leave(storage);
-    code = real_of(file)->pMethods->xWrite(real_of(file), bytes, length, offset);
+    const int code = real_of(file)->pMethods->xWrite(real_of(file), bytes, written, offset);
     if (code == SQLITE_OK)
-        fault_record_add(storage, FAULT_WRITE, ((fault_file *)file)->index, offset, bytes, (size_t)length);
-    return code;
+        fault_record_add(storage, FAULT_WRITE, ((fault_file *)file)->index, offset, bytes, (size_t)written);
+    return failure != SQLITE_OK ? failure : code;
 }
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size)

@@ -10,6 +10,7 @@ static _Thread_local struct {
     int64_t fails_at;  // 0: none fails
     bool stays;
     bool has_failed;
+    bool *told;
     int64_t bytes, peak;  // since the last `fault_memory_fail_after`
     int64_t held;
 } faults;
@@ -29,6 +30,8 @@ static bool fails_now(void)
     const bool fails =
         faults.fails_at > 0 && (faults.allocations == faults.fails_at || (faults.stays && faults.allocations > faults.fails_at));
     faults.has_failed = faults.has_failed || fails;
+    if (fails && faults.told != NULL)
+        *faults.told = true;
     return fails;
 }
 
@@ -79,6 +82,11 @@ void fault_memory_fail_after(int64_t allocations, bool stays)
 bool fault_memory_has_failed(void)
 {
     return faults.has_failed;
+}
+
+void fault_memory_tell(bool *has_failed)
+{
+    faults.told = has_failed;
 }
 
 int64_t fault_memory_allocations(void)

@@ -11,11 +11,13 @@ static sqlite3_vfs *base_of(sqlite3_vfs *vfs)
     return vfs->pAppData;
 }
 
-int fault_storage_fault(fault_storage *storage)
+static int next_fault(fault_storage *storage, bool is_write)
 {
     fault_storage_enter(storage);
     int code = SQLITE_OK;
-    if (storage->countdown == 0) {
+    if (storage->only_writes && !is_write) {
+        // neither fails nor counts
+    } else if (storage->countdown == 0) {
         code = storage->code;
         storage->has_failed = true;
         if (!storage->stays)
@@ -25,6 +27,16 @@ int fault_storage_fault(fault_storage *storage)
     }
     fault_storage_leave(storage);
     return code;
+}
+
+int fault_storage_fault(fault_storage *storage)
+{
+    return next_fault(storage, false);
+}
+
+int fault_storage_write_fault(fault_storage *storage)
+{
+    return next_fault(storage, true);
 }
 
 static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags)
@@ -149,6 +161,19 @@ void fault_storage_fail_after(fault_storage *storage, int64_t operations, int co
     storage->countdown = operations;
     storage->code = code;
     storage->stays = stays;
+    storage->only_writes = storage->is_short = false;
+    storage->has_failed = false;
+    fault_storage_leave(storage);
+}
+
+void fault_storage_fail_write(fault_storage *storage, int64_t writes, int code, bool is_short)
+{
+    fault_storage_enter(storage);
+    storage->countdown = writes;
+    storage->code = code;
+    storage->stays = false;
+    storage->only_writes = true;
+    storage->is_short = is_short;
     storage->has_failed = false;
     fault_storage_leave(storage);
 }

@@ -30,6 +30,7 @@ struct fault_storage {
     int64_t countdown;  // operations before the one that fails; negative: none
     int code;
     bool stays, has_failed;
+    bool only_writes, is_short;  // of the failure
     bool fails_opened, hides_shared_memory;
     int64_t open_files;
     int sector_size;  // 0: the base's
@@ -53,6 +54,8 @@ static inline void fault_storage_leave(fault_storage *storage)
 
 /// The code that the operation now beginning fails with; SQLITE_OK when it does not.
 int fault_storage_fault(fault_storage *storage);
+/// The same for a write.
+int fault_storage_write_fault(fault_storage *storage);
 
 /// Opens a file of the base below a wrapper that counts, fails and records.
 int fault_file_open(fault_storage *storage, const char *name, sqlite3_file *file, int flags, int *out_flags);

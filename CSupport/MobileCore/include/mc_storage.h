@@ -21,7 +21,8 @@ enum { MC_STORAGE_NAME_SIZE = 128 };
 ///
 /// SQLite writes each frame of the write-ahead log with two small writes. The layer holds the frames of the running
 /// transaction back and writes them in runs of 64 KB. Everything is in the file, or has failed with an error, when the write
-/// of a commit frame returns; what a rolled back transaction left behind is dropped when its write lock is given back.
+/// of a commit frame returns; what a rolled back transaction left behind is dropped when its write lock is given back. With exclusive
+/// locking, where that is not seen, nothing is held back.
 /// It also keeps what SQLite notes for the end of a running statement or savepoint in memory, up to 512 KB where SQLite's own 64 KB are
 /// too little, before it is written to a file.
 /// Costs 64 KB of memory for each connection that writes, nothing for one that only reads.

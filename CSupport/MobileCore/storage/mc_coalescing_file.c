@@ -97,8 +97,11 @@ static int database_shm_lock(sqlite3_file *file, int first, int count, int flags
     // Given back or taken, the write lock separates transactions: what is still held back belongs to one that was rolled back.
     const bool is_write_lock = first == LOCK_WRITE && (flags & SQLITE_SHM_EXCLUSIVE) != 0;
     if (is_write_lock && database->log != NULL)
-        mc_coalescing_log_separate(database->log);
-    return database->real->pMethods->xShmLock(database->real, first, count, flags);
+        mc_coalescing_log_separate(database->log, false);
+    const int code = database->real->pMethods->xShmLock(database->real, first, count, flags);
+    if (is_write_lock && database->log != NULL && code == SQLITE_OK && (flags & SQLITE_SHM_LOCK) != 0)
+        mc_coalescing_log_separate(database->log, true);
+    return code;
 }
 
 static void pass_shm_barrier(sqlite3_file *file)

@@ -10,18 +10,23 @@
 
 // What SQLite does to a write-ahead log, and what follows for holding frames back:
 //
-//   log header (32 bytes at 0)       at a restart of the log              -> straight through
-//   frame header (24), then page     appends of the running transaction   -> held back
-//   page of an earlier frame         a spilled page changed again         -> straight through, after a flush
-//   frame headers, each 24           checksums rewritten after a commit   -> straight through
-//   read of a checksum (8)           where the rewritten ones go on from  -> completed before, see mc_log_checksums.h
+//   log header (32 bytes at 0)       at a restart of the log                  -> straight through
+//   frame header (24), then page     appends of the running transaction       -> held back
+//   the same at an earlier place     a statement or savepoint was rolled back -> what lies behind is forgotten, then as above
+//   page of an earlier frame         a spilled page changed again             -> straight through, after a flush
+//   frame headers, each 24           checksums rewritten after a commit       -> straight through
+//   reads                            spilled pages, frames to be rewritten    -> from the buffer where it has them
+//
+// A write that fails ends the transaction: SQLite takes it for a failure of the whole log. A read that fails may end the statement alone,
+// and the transaction goes on without the pages that the read was to save: so a read never writes.
 //
 // Invariants:
 // 1. The buffer holds consecutive bytes [start, start + length) of the log, all of them frames of the running transaction.
-// 2. It is empty whenever the connection does not hold the write lock: other processes append at the same place.
+// 2. It is empty unless the connection was seen to take the write lock: other processes append at the same place.
 // 3. It is empty when the write of a commit frame's page has returned SQLITE_OK.
-// 4. A run that could not be written is lost, and SQLite must not go on behind it: until the transaction ends, or writes
-//    the log again from the lost place or before it, every read and write behind it fails.
+// 4. From the place of a failed write on the log is lost, and SQLite must not go on there: every read and write behind it fails until
+//    the transaction ends, or the frame at that place or an earlier one is written again from its header on. To write an earlier page
+//    over again repairs nothing.
 
 enum {
     RUN_SIZE = 64 * 1024,      // below 128 KB, where the unix VFS cuts a single write short
@@ -35,11 +40,12 @@ struct mc_coalescing_log {
     unsigned char *buffer;      // RUN_SIZE bytes, made at the first frame
     sqlite3_int64 start;        // place of the buffer in the log
     sqlite3_int64 next;         // where an append goes on; -1: not known
-    sqlite3_int64 lost;         // from here on the log misses a run; -1: it is whole
+    sqlite3_int64 lost;         // from here on the log misses something; -1: it is whole
     sqlite3_int64 commit;       // place of the frame header written last, if it is that of a commit frame; otherwise -1
     sqlite3_int64 frame_size;   // header and page; 0: not known yet
     int length;                 // bytes in the buffer
     int lost_code;              // why
+    bool is_locked;             // this connection has the write lock
     mc_write_behind behind;
 };
 
@@ -50,26 +56,36 @@ static mc_coalescing_log *as_log(sqlite3_file *file)
     return (mc_coalescing_log *)file;
 }
 
-void mc_coalescing_log_separate(mc_coalescing_log *log)
+void mc_coalescing_log_separate(mc_coalescing_log *log, bool is_locked)
 {
     log->length = 0;
     log->next = -1;
     log->lost = -1;
     log->commit = -1;
+    log->is_locked = is_locked;
+}
+
+/// Writes to the file. What fails is lost until the transaction ends; where its end is not seen SQLite is told, and that is all.
+static int write_real(mc_coalescing_log *log, const void *bytes, int length, sqlite3_int64 offset)
+{
+    const int code = log->real->pMethods->xWrite(log->real, bytes, length, offset);
+    if (code == SQLITE_OK)
+        return SQLITE_OK;
+    log->next = -1;
+    if (log->is_locked) {
+        log->lost = offset;
+        log->lost_code = code;
+    }
+    return code;
 }
 
 static int flush(mc_coalescing_log *log)
 {
     if (log->length == 0)
         return SQLITE_OK;
-    const int code = log->real->pMethods->xWrite(log->real, log->buffer, log->length, log->start);
-    if (code != SQLITE_OK) {
-        log->lost = log->start;
-        log->lost_code = code;
-        log->next = -1;
-    } else {
+    const int code = write_real(log, log->buffer, log->length, log->start);
+    if (code == SQLITE_OK)
         mc_write_behind_note(&log->behind, log->start, log->length);
-    }
     log->length = 0;
     return code;
 }
@@ -94,12 +110,6 @@ static int hold(mc_coalescing_log *log, const unsigned char *bytes, int length, 
     }
     log->next = offset;
     return SQLITE_OK;
-}
-
-static int write_through(mc_coalescing_log *log, const void *bytes, int length, sqlite3_int64 offset)
-{
-    const int code = flush(log);
-    return code != SQLITE_OK ? code : log->real->pMethods->xWrite(log->real, bytes, length, offset);
 }
 
 static bool is_commit_frame(const unsigned char *header)
@@ -133,11 +143,22 @@ static bool is_frame_header(mc_coalescing_log *log, int length, sqlite3_int64 of
 /// Whether the end of the transaction will be seen, and there is memory to hold frames back. If not, the layer only passes on.
 static bool can_hold(mc_coalescing_log *log)
 {
-    if (log->place == NULL)
+    if (log->place == NULL || !log->is_locked)
         return false;
     if (log->buffer == NULL)
         log->buffer = mc_allocate(RUN_SIZE);
     return log->buffer != NULL;
+}
+
+/// SQLite writes the log from `offset` on: what lay behind it counts for nothing, held back or lost.
+static void forget_behind(mc_coalescing_log *log, sqlite3_int64 offset)
+{
+    if (log->length > 0 && offset < log->start + log->length) {
+        log->length = offset > log->start ? (int)(offset - log->start) : 0;
+        log->next = offset;
+    }
+    if (offset <= log->lost)
+        log->lost = -1;
 }
 
 static int append(mc_coalescing_log *log, const void *bytes, int length, sqlite3_int64 offset, bool is_header)
@@ -146,25 +167,13 @@ static int append(mc_coalescing_log *log, const void *bytes, int length, sqlite3
     return code == SQLITE_OK && log->commit >= 0 && !is_header ? flush(log) : code;
 }
 
-static int log_write(sqlite3_file *file, const void *bytes, int length, sqlite3_int64 offset)
+static int write_through(mc_coalescing_log *log, const void *bytes, int length, sqlite3_int64 offset, bool is_header)
 {
-    mc_coalescing_log *log = as_log(file);
-    const bool is_header = is_frame_header(log, length, offset);
-    if (log->lost >= 0) {
-        if (offset > log->lost)
-            return log->lost_code;
-        log->lost = -1;
-    }
-    if (is_header || offset == 0)
-        log->commit = is_header && is_commit_frame(bytes) ? offset : -1;
-    if (offset == log->next && can_hold(log))
-        return append(log, bytes, length, offset, is_header);
-
-    const int code = write_through(log, bytes, length, offset);
-    if (code != SQLITE_OK) {
-        log->next = -1;
+    int code = flush(log);
+    if (code == SQLITE_OK)
+        code = write_real(log, bytes, length, offset);
+    if (code != SQLITE_OK)
         return code;
-    }
     if (offset == 0 && length == MC_LOG_HEADER_SIZE) {
         log->frame_size = frame_size_in(bytes);
         log->next = MC_LOG_HEADER_SIZE;
@@ -173,6 +182,37 @@ static int log_write(sqlite3_file *file, const void *bytes, int length, sqlite3_
         log->next = offset + length;
     }
     return SQLITE_OK;
+}
+
+static int log_write(sqlite3_file *file, const void *bytes, int length, sqlite3_int64 offset)
+{
+    mc_coalescing_log *log = as_log(file);
+    const bool is_header = is_frame_header(log, length, offset);
+    // The headers whose checksums are rewritten come behind a commit frame, when nothing is held back or lost.
+    if (is_header || offset == 0)
+        forget_behind(log, offset);
+    if (log->lost >= 0 && offset + length > log->lost)
+        return log->lost_code;
+    if (is_header || offset == 0)
+        log->commit = is_header && is_commit_frame(bytes) ? offset : -1;
+    const bool is_append = offset == log->next && can_hold(log);
+    return is_append ? append(log, bytes, length, offset, is_header) : write_through(log, bytes, length, offset, is_header);
+}
+
+/// Reads what is held back from the buffer, the rest from the file.
+static int read_both(const mc_coalescing_log *log, unsigned char *bytes, int length, sqlite3_int64 offset)
+{
+    const sqlite3_int64 end = offset + length, held_end = log->start + log->length;
+    const sqlite3_int64 from = offset > log->start ? offset : log->start, to = end < held_end ? end : held_end;
+    if (from >= to)
+        return log->real->pMethods->xRead(log->real, bytes, length, offset);
+    memcpy(bytes + (from - offset), log->buffer + (from - log->start), (size_t)(to - from));
+    int code = SQLITE_OK;
+    if (offset < from)
+        code = log->real->pMethods->xRead(log->real, bytes, (int)(from - offset), offset);
+    if (code == SQLITE_OK && to < end)
+        code = log->real->pMethods->xRead(log->real, bytes + (to - offset), (int)(end - to), to);
+    return code;
 }
 
 /// Whether SQLite reads the checksum of the frame before the first one whose own it rewrites, as it does behind a commit frame alone. Where
@@ -187,13 +227,9 @@ static int log_read(sqlite3_file *file, void *bytes, int length, sqlite3_int64 o
     mc_coalescing_log *log = as_log(file);
     if (log->lost >= 0 && offset + length > log->lost)
         return log->lost_code;
-    const bool overlaps = log->length > 0 && offset < log->start + log->length && offset + length > log->start;
-    const int code = overlaps ? flush(log) : SQLITE_OK;
-    if (code != SQLITE_OK)
-        return code;
-    return is_seed_of_checksums(log, length, offset)
-        ? mc_log_checksums_complete(log->real, log->frame_size, offset - MC_FRAME_CHECKSUM, log->commit, bytes)
-        : log->real->pMethods->xRead(log->real, bytes, length, offset);
+    if (is_seed_of_checksums(log, length, offset))
+        return mc_log_checksums_complete(log->real, log->frame_size, offset - MC_FRAME_CHECKSUM, log->commit, bytes);
+    return read_both(log, bytes, length, offset);
 }
 
 static int log_truncate(sqlite3_file *file, sqlite3_int64 size)

@@ -3,6 +3,7 @@
 #define MC_COALESCING_LOG_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 
 /// A log that holds frames back: an `sqlite3_file` of MC_COALESCING_FILE_SIZE bytes at most, over a file of the base.
 typedef struct mc_coalescing_log mc_coalescing_log;
@@ -12,8 +13,9 @@ typedef struct mc_coalescing_log mc_coalescing_log;
 /// nothing is held back then.
 void mc_coalescing_log_open(sqlite3_file *file, sqlite3_file *real, const char *name, mc_coalescing_log **place);
 
-/// A transaction began or ended: nothing of the one before it is held back, or missing.
-void mc_coalescing_log_separate(mc_coalescing_log *log);
+/// A transaction began or ended: nothing of the one before it is held back, or missing. `is_locked`: the connection has the write lock from
+/// now on. Without it nothing is held back: with exclusive locking nobody would be told where a transaction ends.
+void mc_coalescing_log_separate(mc_coalescing_log *log, bool is_locked);
 
 /// The database is closed before its log: from here on nothing is held back.
 void mc_coalescing_log_forget_database(mc_coalescing_log *log);

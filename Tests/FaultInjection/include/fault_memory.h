@@ -13,6 +13,8 @@
 void fault_memory_fail_after(int64_t allocations, bool stays);
 /// Whether an allocation of this thread has failed since its last `fault_memory_fail_after`.
 bool fault_memory_has_failed(void);
+/// Sets `*has_failed` when an allocation of this thread fails: for whoever asks when the thread has ended. NULL: nobody does.
+void fault_memory_tell(bool *has_failed);
 /// The allocations of this thread since its last `fault_memory_fail_after`, failed ones included.
 int64_t fault_memory_allocations(void);
 /// The most bytes that this thread has held at once of those that it has allocated since its last `fault_memory_fail_after`.

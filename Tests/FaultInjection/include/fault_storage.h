@@ -29,7 +29,10 @@ void fault_storage_clear_counts(fault_storage *storage);
 /// Lets the operation after the next `operations` ones fail with SQLite result code `code`, and all after it if `stays`.
 /// Reads, writes, syncs, truncations, opens and deletions count as operations. A negative number: none fails any more.
 void fault_storage_fail_after(fault_storage *storage, int64_t operations, int code, bool stays);
-/// Whether an operation has failed since the last `fault_storage_fail_after`.
+/// Lets the write after the next `writes` ones fail once with `code`, whatever else is done meanwhile. `is_short`: half of its bytes are
+/// in the file then, as a disk leaves them that becomes full.
+void fault_storage_fail_write(fault_storage *storage, int64_t writes, int code, bool is_short);
+/// Whether an operation has failed since the last `fault_storage_fail_after` or `fault_storage_fail_write`.
 bool fault_storage_has_failed(fault_storage *storage);
 
 /// From now on an opening that fails leaves its file open for SQLite to close, as a VFS may.

@@ -144,15 +144,14 @@ import Testing
         #expect(operations > 3)
     }
 
-    /// The methods of a file beside writing, each called while frames are held back.
+    /// The methods of a file beside reading and writing, each called while frames are held back.
     enum Method: String, CaseIterable, Sendable {
-        case read, size, truncate, sync, lock, unlock, control
+        case size, truncate, sync, lock, unlock, control
 
         func call(_ file: UnsafeMutablePointer<sqlite3_file>, logSize: sqlite3_int64) -> Int32 {
             let methods = file.pointee.pMethods.pointee
-            var bytes = [UInt8](repeating: 0, count: 64), size: sqlite3_int64 = 0, hint: sqlite3_int64 = 0
+            var size: sqlite3_int64 = 0, hint: sqlite3_int64 = 0
             return switch self {
-            case .read: methods.xRead(file, &bytes, 64, logSize - 64)
             case .size: methods.xFileSize(file, &size)
             case .truncate: methods.xTruncate(file, logSize)
             case .sync: methods.xSync(file, SQLITE_SYNC_NORMAL)
@@ -182,12 +181,59 @@ import Testing
         #expect(try database.recovered("SELECT count(*) FROM t") == (["2"], ["ok"]))
     }
 
+    @Test func `a read writes nothing, and finds what is held back, what is in the file and what lies on both sides`() throws {
+        let database = try LayeredDatabase(pageSize: 1024, cachePages: 10)
+        try database.handle.run("BEGIN")
+        try database.insert(100, bytes: 700)  // more than one run
+        let log = try database.log, end = try Self.end(of: database, rows: 100), methods = log.pointee.pMethods.pointee
+        func read(_ place: sqlite3_int64, _ length: Int) -> [UInt8] {
+            var bytes = [UInt8](repeating: 0xEE, count: length)
+            return methods.xRead(log, &bytes, Int32(length), place) == SQLITE_OK ? bytes : []
+        }
+        let places = stride(from: 0, to: end - 3000, by: 501).flatMap { place in [1, 8, 24, 1024, 3000].map { (place, $0) } }
+        let written = fault_storage_counts(database.storage).writes
+        var held: [[UInt8]] = []
+        _ = database.failing(after: -1) { held = places.map(read) + [read(0, Int(end))] }
+        #expect(fault_storage_counts(database.storage).writes == written)
+        var size: sqlite3_int64 = 0
+        #expect(methods.xFileSize(log, &size) == SQLITE_OK && size == end)
+        #expect(fault_storage_counts(database.storage).writes == written + 1, "something must have been held back, or it shows nothing")
+        #expect(places.map(read) + [read(0, Int(end))] == held && held.allSatisfy { !$0.isEmpty })
+    }
+
+    @Test func `what a savepoint has left behind when it was rolled back is not written`() throws {
+        let database = try LayeredDatabase(pageSize: 1024, cachePages: 10)
+        try database.insert(5, bytes: 700)
+        let writes = try database.writes(to: "-wal") {
+            try database.handle.run("BEGIN; SAVEPOINT part")
+            try database.insert(40, bytes: 700)
+            try database.handle.run("ROLLBACK TO part")
+            try database.insert(1, bytes: 10)
+            try database.handle.run("COMMIT")
+        }
+        #expect(writes.reduce(0) { $0 + $1.length } < 8 * 1048, "\(writes)")
+        #expect(try database.recovered("SELECT count(*) FROM t") == (["6"], ["ok"]))
+    }
+
+    @Test func `with exclusive locking that ends, frames of another connection are not written over with what was rolled back`() throws {
+        let database = try LayeredDatabase(pageSize: 1024, cachePages: 10)
+        try database.insert(5, bytes: 700)
+        try database.handle.run("PRAGMA locking_mode = exclusive; BEGIN")
+        try database.insert(40, bytes: 700)
+        try database.handle.run("ROLLBACK; PRAGMA locking_mode = normal; SELECT count(*) FROM t")
+        let other = try SQLiteHandle(database.path)
+        defer { other.close() }
+        try other.run("INSERT INTO t (x) VALUES (zeroblob(5000)), (zeroblob(20000))")
+        #expect(try database.handle.first(Self.contents) == ["7", "28500.0", "28.0"])
+        #expect(try database.recovered(Self.contents) == (["7", "28500.0", "28.0"], ["ok"]))
+    }
+
     /// Where the frames that were made so far end, held back or not.
-    private static func end(of database: LayeredDatabase) throws -> sqlite3_int64 {
+    private static func end(of database: LayeredDatabase, rows: Int = 40) throws -> sqlite3_int64 {
         // Two frames of the tables, and those that a plain database of the same steps has written.
         let plain = try LayeredDatabase(isCoalesced: false, pageSize: 1024, cachePages: 10)
         try plain.handle.run("BEGIN")
-        try plain.insert(40, bytes: 700)
+        try plain.insert(rows, bytes: 700)
         var size: sqlite3_int64 = 0
         let log = try plain.log
         guard log.pointee.pMethods.pointee.xFileSize(log, &size) == SQLITE_OK else { throw SQLiteFailure(message: "no size") }

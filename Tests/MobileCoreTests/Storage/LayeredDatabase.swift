@@ -87,6 +87,16 @@ final class LayeredDatabase {
         return (try database.first(sql), try database.first("PRAGMA integrity_check"))
     }
 
+    /// What somebody finds who opens the database without the layer, when this connection has been closed.
+    func reopened(_ sql: String) throws -> (row: [String], integrity: [String]) {
+        handle.close()
+        let database = try SQLiteHandle(path)
+        defer { database.close() }
+        return (try database.first(sql), try database.first("PRAGMA integrity_check"))
+    }
+
+    var path: String { directory.appending(path: "layered.db").path }
+
     /// The log as SQLite's connection has it open: the wrapper of the layer.
     var log: UnsafeMutablePointer<sqlite3_file> {
         get throws {
