@@ -45,6 +45,23 @@ final class RecordedLoad {
         isCoalesced = counts.bytes_written > 900 * counts.writes  // one by one, header and page are 524 on average
     }
 
+    /// The last transaction that is safe when this change of the record has been made, because it ends a checkpoint; otherwise -1. The
+    /// database's file is synced there alone, within the COMMIT of a transaction that the checkpoint has as well; or at the end of all.
+    func checkpointed(by change: Int) -> Int64 {
+        let recorded = fault_storage_change(storage, Int64(change))
+        guard recorded.kind == FAULT_SYNC, String(cString: recorded.file) == "load.db", isMade(before: change) else { return -1 }
+        for number in Int64(change)..<fault_storage_recorded(storage) {
+            let later = fault_storage_change(storage, number)
+            if later.kind == FAULT_MARK { return later.place - 1 }
+        }
+        return committed.max() ?? -1
+    }
+
+    /// Whether the tables have been made: the switch to WAL syncs the file before.
+    private func isMade(before change: Int) -> Bool {
+        (0..<Int64(change)).contains { fault_storage_change(storage, $0).kind == FAULT_MARK }
+    }
+
     deinit {
         fault_storage_free(storage)
         try? FileManager.default.removeItem(at: directory)
