@@ -64,7 +64,7 @@ typedef struct mc_blob_reference {
 /// another pool has values that are not saved yet, in any process; the next call looks again.
 /// Costs one pass over the columns. `connection` is the writer.
 MC_MUST_USE mc_status mc_blob_drop_unreferenced(mc_connection *connection, const mc_blob_reference *MC_NULLABLE references, size_t count,
-                                    int64_t *MC_NULLABLE dropped, mc_error *MC_NULLABLE error);
+                                                int64_t *MC_NULLABLE dropped, mc_error *MC_NULLABLE error);
 
 /// Whether values were dropped since the connection was checked out, so that collecting is worth while.
 bool mc_blob_has_dropped(const mc_connection *connection);
