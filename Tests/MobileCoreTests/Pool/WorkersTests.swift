@@ -91,7 +91,7 @@ private final class Job: Sendable {
             long.mayEnd.signal()
             long.hasEnded.wait()
             if !isInTime { delayed.hasEnded.wait() }
-            mc_workers_release(workers)
+            mc_workers_free(workers)
             if !isInTime { break }
         }
     }
@@ -104,7 +104,7 @@ private final class Job: Sendable {
         for job in jobs { #expect(job.hasBegun.wait(timeout: .now() + 10) == .success) }
         for job in jobs { job.mayEnd.signal() }
         for job in jobs { job.hasEnded.wait() }
-        mc_workers_release(workers)
+        mc_workers_free(workers)
     }
 
     @Test("a job runs at once while others are delayed, also on the only thread", arguments: [1, 2, 3])
@@ -125,7 +125,7 @@ private final class Job: Sendable {
         early.mayEnd.signal()
         try CoreError.check { mc_workers_run_after(workers, 1_000_000, Job.run, Job.cancel, early.context, &number, $0) }
         #expect(early.hasEnded.wait(timeout: .now() + 10) == .success)
-        mc_workers_release(workers)
+        mc_workers_free(workers)
         #expect(delayed.map(\.outcome) == ["cancelled", "cancelled"])
     }
 
