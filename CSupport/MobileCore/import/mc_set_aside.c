@@ -2,9 +2,9 @@
 
 #include "base/mc_memory.h"
 
-/// The bounds of the memory. As many rows as may be taken out must have been inserted before, so that a small import does not move
-/// more rows than it brings.
-enum { ROWS_MAXIMUM = 1024, BYTES_MAXIMUM = 1 << 20, ROWS_DECISIVE = ROWS_MAXIMUM };
+/// The bounds of the memory, and how many rows are inserted for each pending one before: a small import should not move more rows than
+/// it brings.
+enum { ROWS_MAXIMUM = 1024, BYTES_MAXIMUM = 1 << 20, ROWS_DECISIVE = 4 };
 
 static mc_status prepare(sqlite3 *db, sqlite3_str *sql, const char *table, sqlite3_stmt **out, mc_error *error)
 {
@@ -141,7 +141,7 @@ mc_status mc_set_aside_take(mc_set_aside *aside, sqlite3 *db, const char *table,
                             int64_t inserted, mc_error *error)
 {
     int64_t first = 0;
-    if (aside->has_looked || inserted < ROWS_DECISIVE || pending->count == 0)
+    if (aside->has_looked || pending->count == 0 || inserted / ROWS_DECISIVE < (int64_t)pending->count)
         return MC_OK;
     aside->has_looked = true;
     const mc_status status = copy_bounded_rows(aside, db, table, key, pending, &first, error);

@@ -6,8 +6,8 @@
 /// changes, or that has made rows of its own, whose keys are greater than all of the server's. So these rows wait in memory, and are
 /// put back when the import finishes.
 ///
-/// The rule is: when an import has inserted 1,024 rows, the rows from the end of the table to the last one that is not pending are
-/// taken out, if they are 1,024 and 1 MB at most.
+/// The rule is: when an import has inserted four times as many rows as are pending, the rows from the end of the table to the last one
+/// that is not pending are taken out, if they are 1,024 and 1 MB at most.
 #ifndef MC_SET_ASIDE_H
 #define MC_SET_ASIDE_H
 
