@@ -134,8 +134,13 @@ extension Transaction {
             try vanish(entity, key)
             return true
         }
-        let submission = UnansweredSubmission(id: record.id, changed: record.changed)
-        try takeBack(submission, try unanswered(of: entity, key, besides: record.id), of: entity, key)
+        if record.isCreate, original.server == .absent, !record.changed.isEmpty {
+            // The server has no row: all of it is to be sent, also what later submissions have taken along, which it can only refuse.
+            try noteChanged(.all, of: entity, key)
+        } else {
+            let submission = UnansweredSubmission(id: record.id, changed: record.changed)
+            try takeBack(submission, try unanswered(of: entity, key, besides: record.id), of: entity, key)
+        }
         guard rejection != .older else { return false }
         try setReplayState(replay, of: entity, key)
         return true

@@ -229,7 +229,11 @@ struct ReferenceClient {
     private mutating func reject(_ operation: Operation, _ row: Row) {
         if operation.change == "C" && row.change == "D" && row.server == .absent { return vanish(operation.key) }
         var row = row
-        takeBack(operation, &row)
+        if operation.change == "C", row.server == .absent, !operation.changed.isEmpty {
+            row.changed = Set(row.kind.columns)
+        } else {
+            takeBack(operation, &row)
+        }
         if operation.id == row.counter {
             (row.failed, row.submitted) = (operation.id, 0)
         } else if operation.id == row.submitted {
