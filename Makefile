@@ -26,6 +26,10 @@ test: ready ## run all tests
 PREFIX ?= /usr/local
 DESTDIR ?=
 CORE := CSupport/MobileCore
+# A machine with the Swift toolchain alone has its clang.
+ifeq ($(origin CC),default)
+CC := $(shell command -v cc || echo clang)
+endif
 CORE_OBJECTS := $(patsubst $(CORE)/%.c,.build/core/%.o,$(wildcard $(CORE)/*/*.c))
 
 .build/core/%.o: $(CORE)/%.c

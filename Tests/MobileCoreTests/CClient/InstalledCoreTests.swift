@@ -13,8 +13,8 @@ import Testing
         try run("make -s install PREFIX='\(folder.path)/usr' DESTDIR=")
         let flags = "$(PKG_CONFIG_PATH='\(folder.path)/usr/lib/pkgconfig' pkg-config --cflags --libs MobileCore)"
         let strict = "-Wall -Wextra -Wpedantic -Werror"
-        try run("cc -std=c17 \(strict) Tests/CClient/main.c \(flags) -o '\(folder.path)/client'")
-        try run("c++ -std=c++17 \(strict) Tests/CxxClient/main.cpp \(flags) -o '\(folder.path)/client++'")
+        try run("$C -std=c17 \(strict) Tests/CClient/main.c \(flags) -o '\(folder.path)/client'")
+        try run("$CXX -std=c++17 \(strict) Tests/CxxClient/main.cpp \(flags) -o '\(folder.path)/client++'")
         let c = try run("'\(folder.path)/client' '\(folder.path)/c.db'"), cxx = try run("'\(folder.path)/client++' '\(folder.path)/cxx.db'")
         #expect(cxx.hasPrefix("imported 3 rows\ncustomer 1: Harbour Foods, 1250.00\n") && cxx.split(separator: "\n").count == 4)
         #expect(c.hasPrefix(cxx))
@@ -28,7 +28,7 @@ import Testing
         let headers = try FileManager.default.contentsOfDirectory(atPath: Self.root.appending(path: "CSupport/MobileCore/include").path)
             .filter { $0.hasSuffix(".h") }.sorted()
         #expect(headers.contains("MobileCore.h"))
-        for (compiler, language) in [("cc", "c -std=c17"), ("c++", "c++ -std=c++11")] {
+        for (compiler, language) in [("$C", "c -std=c17"), ("$CXX", "c++ -std=c++11")] {
             for header in headers {
                 try run(
                     "printf '#include <%s>\\nextern int used;\\n' \(header) | \(compiler) -x \(language) -Wall -Wextra -Wpedantic -Werror -fsyntax-only \(Self.include) -"
@@ -43,6 +43,9 @@ import Testing
     }
 
     private static let include = "-ICSupport/MobileCore/include"
+    /// The system's compilers, or those of the Swift toolchain where there are none.
+    private static let compilers =
+        #"PATH="$PATH:$(.ci/find-swift)"; C=$(command -v cc || echo clang); CXX=$(command -v c++ || echo clang++); "#
 
     private struct Failure: Error {
         let output: String
@@ -53,7 +56,7 @@ import Testing
     private func run(_ line: String) throws -> String {
         let process = Process(), output = Pipe()
         process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", line]
+        process.arguments = ["-c", Self.compilers + line]
         process.currentDirectoryURL = Self.root
         process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("MAKE") && $0.key != "MFLAGS" }
         process.standardOutput = output
