@@ -174,6 +174,6 @@ int mc_coalescing_open(sqlite3_vfs *base, const char *name, sqlite3_file *file, 
         return SQLITE_OK;
     }
     database_file *database = database_of_log(base, name);
-    mc_coalescing_log_open(file, real, name, database != NULL ? &database->log : NULL);
+    mc_coalescing_log_open(file, real, database != NULL ? &database->log : NULL);
     return SQLITE_OK;
 }

@@ -6,7 +6,6 @@
 #include "base/mc_memory.h"
 #include "storage/mc_coalescing_file.h"
 #include "storage/mc_log_checksums.h"
-#include "storage/mc_write_behind.h"
 
 // What SQLite does to a write-ahead log, and what follows for holding frames back:
 //
@@ -16,6 +15,7 @@
 //   page of an earlier frame         a spilled page changed again             -> straight through, after a flush
 //   frame headers, each 24           checksums rewritten after a commit       -> straight through
 //   reads                            spilled pages, frames to be rewritten    -> from the buffer where it has them
+//   read of a checksum (8)           where the rewritten ones go on from      -> completed before, see mc_log_checksums.h
 //
 // A write that fails ends the transaction: SQLite takes it for a failure of the whole log. A read that fails may end the statement alone,
 // and the transaction goes on without the pages that the read was to save: so a read never writes.
@@ -46,7 +46,6 @@ struct mc_coalescing_log {
     int length;                 // bytes in the buffer
     int lost_code;              // why
     bool is_locked;             // this connection has the write lock
-    mc_write_behind behind;
 };
 
 _Static_assert(sizeof(mc_coalescing_log) <= MC_COALESCING_FILE_SIZE, "room for the wrapper of the log");
@@ -84,8 +83,6 @@ static int flush(mc_coalescing_log *log)
     if (log->length == 0)
         return SQLITE_OK;
     const int code = write_real(log, log->buffer, log->length, log->start);
-    if (code == SQLITE_OK)
-        mc_write_behind_note(&log->behind, log->start, log->length);
     log->length = 0;
     return code;
 }
@@ -246,7 +243,6 @@ static int log_sync(sqlite3_file *file, int flags)
     const int code = flush(log);
     if (code != SQLITE_OK)
         return code;
-    log->behind.is_on = true;  // without syncs nobody would wait for the disk
     return log->lost >= 0 ? log->lost_code : log->real->pMethods->xSync(log->real, flags);
 }
 
@@ -285,7 +281,6 @@ static int log_close(sqlite3_file *file)
     mc_coalescing_log *log = as_log(file);
     if (log->place != NULL)
         *log->place = NULL;
-    mc_write_behind_close(&log->behind);
     mc_free(log->buffer);  // at most frames that were never committed
     return log->real->pMethods->xClose(log->real);
 }
@@ -324,16 +319,10 @@ static const sqlite3_io_methods log_methods = {
     .xDeviceCharacteristics = log_characteristics,
 };
 
-void mc_coalescing_log_open(sqlite3_file *file, sqlite3_file *real, const char *name, mc_coalescing_log **place)
+void mc_coalescing_log_open(sqlite3_file *file, sqlite3_file *real, mc_coalescing_log **place)
 {
     mc_coalescing_log *const log = as_log(file);
-    *log = (mc_coalescing_log){.base.pMethods = &log_methods,
-                               .real = real,
-                               .place = place,
-                               .next = -1,
-                               .lost = -1,
-                               .commit = -1,
-                               .behind = mc_write_behind_none(name)};
+    *log = (mc_coalescing_log){.base.pMethods = &log_methods, .real = real, .place = place, .next = -1, .lost = -1, .commit = -1};
     if (place != NULL)
         *place = log;
 }
