@@ -11,9 +11,10 @@
 #if defined(__clang__)
 #define MC_NULLABLE _Nullable
 #define MC_NONNULL _Nonnull
-/// Between these two, a pointer without a mark is never NULL.
-#define MC_NONNULL_BEGIN _Pragma("clang assume_nonnull begin")
-#define MC_NONNULL_END _Pragma("clang assume_nonnull end")
+/// Between these two, a pointer without a mark is never NULL. The marks are an extension, which -Wpedantic does not need to tell.
+#define MC_NONNULL_BEGIN \
+    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wnullability-extension\"") _Pragma("clang assume_nonnull begin")
+#define MC_NONNULL_END _Pragma("clang assume_nonnull end") _Pragma("clang diagnostic pop")
 #else
 #define MC_NULLABLE
 #define MC_NONNULL
@@ -38,6 +39,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+MC_NONNULL_BEGIN
 
 struct sqlite3;
 
@@ -78,7 +81,9 @@ typedef struct mc_error {
 } mc_error;
 
 /// The name of a status, such as "constraint", for logs; "unknown" for a number that is none. Static memory.
-const char *MC_NONNULL mc_status_name(mc_status status);
+const char *mc_status_name(mc_status status);
+
+MC_NONNULL_END
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,8 @@
 extern "C" {
 #endif
 
+MC_NONNULL_BEGIN
+
 /// The longest name of a layer in bytes, its closing NUL included.
 enum { MC_STORAGE_NAME_SIZE = 128 };
 
@@ -28,12 +30,14 @@ enum { MC_STORAGE_NAME_SIZE = 128 };
 /// Costs 64 KB of memory for each connection that writes, nothing for one that only reads.
 ///
 /// Fails with MC_ERROR_NOT_FOUND (no such base), MC_ERROR_LIMIT (its name is too long), MC_ERROR_NO_MEMORY, MC_ERROR_SQLITE.
-MC_MUST_USE mc_status mc_storage_coalescing(const char *MC_NULLABLE base, char *MC_NONNULL name, mc_error *MC_NULLABLE error);
+MC_MUST_USE mc_status mc_storage_coalescing(const char *MC_NULLABLE base, char *name, mc_error *MC_NULLABLE error);
 
 struct sqlite3;
 
 /// Whether an open database writes through that layer.
-bool mc_storage_coalesces(struct sqlite3 *MC_NONNULL db);
+bool mc_storage_coalesces(struct sqlite3 *db);
+
+MC_NONNULL_END
 
 #ifdef __cplusplus
 }
