@@ -14,7 +14,8 @@ enum ItemTable {
         "digest" TEXT NOT NULL
         """
     private static let marks = """
-        "_pc" INTEGER NOT NULL DEFAULT 0, "_rc" INTEGER NOT NULL DEFAULT 0, "_rp" INTEGER NOT NULL DEFAULT 0, "_rf" INTEGER NOT NULL DEFAULT 0
+        "_pc" INTEGER NOT NULL DEFAULT 0, "_rc" INTEGER NOT NULL DEFAULT 0, "_rp" INTEGER NOT NULL DEFAULT 0, "_rf" INTEGER NOT NULL DEFAULT 0,
+        "_ra" INTEGER NOT NULL DEFAULT 0
         """
 
     static let schema = """

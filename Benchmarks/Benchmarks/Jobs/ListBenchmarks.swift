@@ -92,9 +92,9 @@ enum ListBenchmarks {
         prepare: { _ = try boxes($0) },
         reference: Side("merge.c: two queries in C, stepped side by side") { workspace, watch in
             var message = CMessage()
-            let parents = #"SELECT "_sk", "_pc", "_rc", "_rp", "_rf", "id", "name", "city", "open" FROM "Box" ORDER BY "_sk""#
+            let parents = #"SELECT "_sk", "_pc", "_rc", "_rp", "_rf", "_ra", "id", "name", "city", "open" FROM "Box" ORDER BY "_sk""#
             let children = """
-                SELECT "_sk", "_pc", "_rc", "_rp", "_rf", "id", "boxId", "name", "quantity", "weight", "note", "_ref_box" FROM "Part"
+                SELECT "_sk", "_pc", "_rc", "_rp", "_rf", "_ra", "id", "boxId", "name", "quantity", "weight", "note", "_ref_box" FROM "Part"
                 ORDER BY "_ref_box", "_sk"
                 """
             guard let merge = br_merge_open(try boxes(workspace), ObjectBenchmarks.cacheBytes, parents, children, &message.characters, CMessage.size)

@@ -96,12 +96,12 @@ enum ObjectBenchmarks {
     }
 
     private static func withSaveStatements<R>(_ body: (br_save_statements) throws -> R) rethrows -> R {
-        let marks = #""_pc", "_rc", "_rp", "_rf""#
+        let marks = #""_pc", "_rc", "_rp", "_rf", "_ra""#
         let keep = """
             INSERT INTO "Item_os" ("_sk", \(marks), \(TypedObjects.attributes), "_sv", "_im", "_sc")
-            SELECT "_sk", ?2, ?3, ?4, ?5, \(TypedObjects.attributes), 1, 0, "_rc" FROM "Item" WHERE "_sk" = ?1
+            SELECT "_sk", ?2, ?3, ?4, ?5, 0, \(TypedObjects.attributes), 1, 0, "_rc" FROM "Item" WHERE "_sk" = ?1
             """
-        let update = #"UPDATE "Item" SET "_pc" = ?2, "_rc" = ?3, "_rp" = ?4, "_rf" = ?5, "words3" = ?6 WHERE "_sk" = ?1"#
+        let update = #"UPDATE "Item" SET "_pc" = ?2, "_rc" = ?3, "_rp" = ?4, "_rf" = ?5, "_ra" = 0, "words3" = ?6 WHERE "_sk" = ?1"#
         return try keep.withCString { keep in
             try #"UPDATE "Item_os" SET "_ch" = ?2 WHERE "_sk" = ?1"#.withCString { note in
                 try update.withCString { try body(br_save_statements(keep: keep, note: note, update: $0)) }

@@ -14,7 +14,7 @@ enum TypedObjects {
     private static func objects(_ id: String, _ shows: String, limit: Double, _ name: String, readsAhead: Bool) -> Benchmark {
         Benchmark(
             id: id, shows: shows, limit: limit,
-            note: "each object also has its key and four state attributes, which the C loop reads as well",
+            note: "each object also has its key and five state attributes, which the C loop reads as well",
             prepare: { _ = try filledTable($0) },
             reference: PagingBenchmarks.reference(select, in: filledTable),
             subject: Side(name, threads: readsAhead ? 2 : 1) { workspace, watch in
@@ -41,7 +41,7 @@ enum TypedObjects {
     private static let select = """
         SELECT \(columns) FROM "Item" WHERE "_sk" > ?1 ORDER BY "_sk" LIMIT ?2
         """
-    static let columns = #""_sk", "_pc", "_rc", "_rp", "_rf", \#(attributes)"#
+    static let columns = #""_sk", "_pc", "_rc", "_rp", "_rf", "_ra", \#(attributes)"#
     static let attributes = Item.metadata.attributes.map { "\"\($0.name)\"" }.joined(separator: ", ")
 
     /// The package's database with R30 in it, made once.
