@@ -57,9 +57,8 @@ public struct ConnectionProfile: Sendable {
 
     /// Whether the write-ahead log is written in runs of up to 64 KB instead of header by header and page by page; default `true`.
     ///
-    /// Large transactions take up to a fifth less time and 64 KB of memory; the system is told early to bring the log to the disk,
-    /// so that what waits for it waits less. A commit returns only when all of it is in the file:
-    /// the promises of ``synchronous`` stay what they are, which power cuts and killed processes in the tests confirm.
+    /// Large transactions take up to a fifth less time, and 64 KB of memory. A commit returns only when all of it is in the file: the promises
+    /// of ``synchronous`` stay what they are, which power cuts and killed processes in the tests confirm.
     public var coalescesLogWrites: Bool
 
     /// What lies between the database and the operating system, the topmost first; default nothing. Coalesced log writes lie
