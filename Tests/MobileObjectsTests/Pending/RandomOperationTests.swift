@@ -35,6 +35,8 @@ private struct RandomRun {
     private var edits = EditLedger()
     private var random: SeededRandom
     private var texts = 0
+    /// The row that most of what happens is about, for a while.
+    private var focus: Int64 = 0
     /// Handles of rows that were deleted here, by which they are submitted and cancelled.
     private var deleted: [Int64: GenericEntity] = [:]
     /// What is wrong with changes by objects that were read a while ago.
@@ -53,12 +55,15 @@ private struct RandomRun {
             shop.clock.now += Int64.random(in: 0...3, using: &random)
             reference.clock = shop.clock.now
         }
-        switch Int.random(in: 0..<26, using: &random) {
+        switch Int.random(in: 0..<28, using: &random) {
+        // Few rows, so that much happens to each.
+        case 0...4 where reference.rows.count > 5 && chance(3, of: 4): return try update()
         case 0...2: return try create(chance(1, of: 3) ? .product : .customer)
         case 3...4: return try createOrder()
         case 5...9: return try update()
         case 10: return try move()
-        case 11...12: return try delete()
+        case 11: return try delete()
+        case 12: return try move() + ", " + delete()
         case 13...15: return try submit()
         case 16: return try cancel()
         case 17...18: return changeOnServer()
@@ -66,6 +71,7 @@ private struct RandomRun {
         case 21: return try tell(Kind.allCases.filter { _ in chance(2, of: 3) })
         case 22: return chance(1, of: 4) && server.answers.isEmpty ? try reset() : try answer()
         case 23...24: return try useHeld()
+        case 25...26: return try submit() + ", " + replay(refusing: true) + ", " + answer()
         default: return try answer()
         }
     }
@@ -74,7 +80,7 @@ private struct RandomRun {
 
     /// What must not be, whatever the rules say.
     var faults: [String] {
-        server.faults
+        server.faults + stale
             + reference.rows.sorted { $0.key < $1.key }.flatMap { key, row in
                 row.now.map { edits.lost(key, $0, isPending: row.change != "N") } ?? []
             }
@@ -123,8 +129,9 @@ private struct RandomRun {
 
     /// Changes one column, or several; sometimes to what the server has already, so that the update changes nothing there.
     private mutating func update() throws -> String {
-        guard let kind = Kind.allCases.randomElement(using: &random), let key = pick(kind) else { return "nothing" }
+        guard let kind = Kind.allCases.randomElement(using: &random), let key = pick(kind), let row = reference.rows[key] else { return "nothing" }
         let object = try find(key)
+        if chance(1, of: 2) { held = try held.suffix(5) + [(key, find(key), row)] }
         var values: [String: String] = [:]
         for column in kind.texts where values.isEmpty || chance(1, of: 3) {
             let column = chance(1, of: 2) ? column : kind.texts.last ?? column
@@ -136,16 +143,11 @@ private struct RandomRun {
         return note("update", key, values)
     }
 
-    /// Reads an object and keeps it; or changes a row by one that was read before, which somebody else may have changed since.
+    /// Changes a row by an object that was read before another one's change.
     private mutating func useHeld() throws -> String {
-        if held.count < 4 || chance(1, of: 3), let kind = Kind.allCases.randomElement(using: &random), let key = pick(kind),
-            let row = reference.rows[key]
-        {
-            held.append((key, try find(key), row))
-            return "read \(key)"
-        }
         guard !held.isEmpty else { return "nothing" }
-        let (key, object, read) = held.remove(at: Int.random(in: 0..<held.count, using: &random)), value = text()
+        let index = held.firstIndex { $0.key == focus } ?? Int.random(in: 0..<held.count, using: &random)
+        let (key, object, read) = held.remove(at: index), value = text()
         try object.set(read.kind.texts[0], .string(value))
         do {
             try object.update()
@@ -176,7 +178,8 @@ private struct RandomRun {
     }
 
     private mutating func delete() throws -> String {
-        guard let kind = Kind.allCases.randomElement(using: &random), let key = pick(kind) else { return "nothing" }
+        let kind = reference.rows[focus]?.kind ?? Kind.allCases.randomElement(using: &random) ?? .order
+        guard let key = pick(kind) else { return "nothing" }
         let object = try find(key)
         if kind == .customer {
             for order in try object.orders.all() {
@@ -231,8 +234,14 @@ private struct RandomRun {
         for key in Set(before).subtracting(reference.pendingKeys) { edits.giveUp(key) }
     }
 
-    private mutating func pick(_ kind: Kind) -> Int64? {
-        reference.rows.filter { $0.value.now?.kind == kind }.keys.sorted().randomElement(using: &random)
+    private mutating func pick(_ kind: Kind) -> Int64? { pick(reference.rows.filter { $0.value.now?.kind == kind }.keys) }
+
+    private mutating func pick(_ keys: some Sequence<Int64>) -> Int64? {
+        let keys = keys.sorted()
+        if keys.contains(focus), chance(3, of: 4) { return focus }
+        let key = keys.randomElement(using: &random)
+        if let key, chance(1, of: 4) { focus = key }
+        return key
     }
 
     private func find(_ key: Int64) throws -> GenericEntity {
@@ -242,8 +251,7 @@ private struct RandomRun {
     /// Mostly rows with a pending change, sometimes any; with the object to call.
     private mutating func pickPending() throws -> (Int64, GenericEntity)? {
         let any = chance(1, of: 4)
-        let keys = reference.rows.filter { $0.value.change != "N" || any }.keys.sorted()
-        guard let key = keys.randomElement(using: &random), let row = reference.rows[key] else { return nil }
+        guard let key = pick(reference.rows.filter { $0.value.change != "N" || any }.keys), let row = reference.rows[key] else { return nil }
         if row.now != nil { return (key, try find(key)) }
         guard let object = deleted[key], object.isDeleted else { return nil }
         return (key, object)
@@ -253,7 +261,7 @@ private struct RandomRun {
 
     /// Another device changes one column, makes a row or removes one.
     private mutating func changeOnServer() -> String {
-        let kind = Kind.allCases.randomElement(using: &random) ?? .customer, key = server.keys(kind).randomElement(using: &random)
+        let kind = Kind.allCases.randomElement(using: &random) ?? .customer, key = pick(server.keys(kind))
         switch Int.random(in: 0..<5, using: &random) {
         case 0:
             var version = Version(kind: kind, values: Dictionary(uniqueKeysWithValues: kind.texts.map { ($0, text().uppercased()) }))
