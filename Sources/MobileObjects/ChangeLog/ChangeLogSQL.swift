@@ -5,10 +5,14 @@ extension Connection {
     func changeLogs(_ query: Query, _ metadata: PackageMetadata) throws -> [ChangeLog] {
         let statement = try RecordTable.changeLog(metadata).statement(query, in: metadata)
         return try rows(statement.sql, statement.values).map { row in
-            ChangeLog(
-                entityType: Int(row[0].integer ?? 0), entity: row[1].text ?? "", surrogateKey: row[2].integer ?? 0,
-                operationType: row[3].text == "D" ? .delete : .update, rootEntityType: Int(row[4].integer ?? 0), rootEntity: row[5].text ?? "",
-                rootSurrogateKey: row[6].integer ?? 0)
+            let entry = StoredRow(ChangeLogColumn.allCases, row), change = try entry.text(.change)
+            guard let operation = ChangeLog.Operation.allCases.first(where: { String($0.rawValue) == change }) else {
+                throw entry.damaged(.change, .text(change), "U or D")
+            }
+            return ChangeLog(
+                entityType: try entry.int(.entityType), entity: try entry.text(.entity), surrogateKey: try entry.integer(.key),
+                operationType: operation, rootEntityType: try entry.int(.rootEntityType), rootEntity: try entry.text(.rootEntity),
+                rootSurrogateKey: try entry.integer(.rootKey))
         }
     }
 }

@@ -37,7 +37,7 @@ extension Entity {
         if let row = page.first {
             read(row)
         } else if let marks {
-            replay = ReplayState(columns: marks[...])
+            replay = try ReplayState(StoredRow(StateColumn.original, marks, of: metadata.sql.originalTable))
             presence = .deleted
         } else if presence == .deleted {
             replay = ReplayState()

@@ -78,7 +78,7 @@ public struct EntityClass: Sendable {
     public var count: Int {
         get throws {
             let sql = "SELECT count(*) FROM \(metadata.sql.table)"
-            return Int(try package.read { try $0.first(sql)?.first?.integer ?? 0 })
+            return Int(try package.read { try $0.number(sql) })
         }
     }
 

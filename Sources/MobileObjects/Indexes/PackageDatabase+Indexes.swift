@@ -94,9 +94,10 @@ private struct IndexPlan: Sendable {
         let rows = try connection.rows(
             "SELECT name, \"unique\" FROM pragma_index_list(?1) WHERE origin = 'c' ORDER BY name LIKE 'index:%', name", [.text(entity.name)])
         return try rows.compactMap { row in
-            let stored = row[0].text ?? ""
+            guard let stored = row[0].text else { throw ObjectError(.corrupt, "an index of \(entity.name) has no name") }
             let columns = try connection.rows("SELECT name FROM pragma_index_info(?1) ORDER BY seqno", [.text(stored)])
-            let attributes = columns.compactMap { entity.attribute(ifNamed: $0[0].text ?? "") }
+            // A column that is an expression has no name.
+            let attributes = columns.compactMap { $0[0].text.flatMap { entity.attribute(ifNamed: $0) } }
             // Indexes on references are none that the model's attributes could tell of.
             guard attributes.count == columns.count else { return nil }
             let isOwn = stored.hasPrefix(prefix(entity))

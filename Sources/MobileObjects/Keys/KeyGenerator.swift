@@ -22,7 +22,7 @@ public struct KeyGenerator: Sendable {
     public var keysLeft: Int64 {
         get throws {
             try database.read { connection in
-                try connection.first("SELECT coalesce(sum(\"last\" - \"next\" + 1), 0) FROM \"_key_range\"")?.first?.integer ?? 0
+                try connection.number("SELECT coalesce(sum(\"last\" - \"next\" + 1), 0) FROM \"_key_range\"")
             }
         }
     }
@@ -37,11 +37,11 @@ public struct KeyGenerator: Sendable {
         if try connection.first("SELECT 1 FROM \"_key_range\" WHERE \"first\" = ?1 AND \"last\" = ?2", [.integer(first), .integer(last)]) != nil {
             return
         }
-        if let other = try connection.first(
-            "SELECT \"first\", \"last\" FROM \"_key_range\" WHERE \"first\" <= ?2 AND \"last\" >= ?1", [.integer(first), .integer(last)])
+        if let other = try connection.storedRow(
+            [KeyRangeColumn.first, .last], "WHERE \"first\" <= ?2 AND \"last\" >= ?1", [.integer(first), .integer(last)])
         {
             throw ObjectError(
-                .invalidValue, "key range \(first) to \(last): it overlaps \(other[0].integer ?? 0) to \(other[1].integer ?? 0)")
+                .invalidValue, "key range \(first) to \(last): it overlaps \(try other.integer(.first)) to \(try other.integer(.last))")
         }
         // Ranges that are used up are kept until two others are there: a server that repeats a grant must find it known.
         try connection.execute(

@@ -34,7 +34,7 @@ final class ListRows: @unchecked Sendable {
 
     /// The number of rows.
     func count(in connection: Connection) throws(StoreError) -> Int {
-        plan.count(of: Int(try connection.first(plan.countSQL, plan.values)?.first?.integer ?? 0))
+        plan.count(of: Int(try connection.number(plan.countSQL, plan.values)))
     }
 
     /// The rows from a position on, ``size`` of them or those up to the end.

@@ -124,12 +124,12 @@ extension PackageDatabase {
     /// database which objects of a list have one.
     /// - Throws: ``ObjectError/Code/store``.
     public final func keysWithLogRecords(of entity: EntityMetadata) throws -> Set<String> {
-        Set(try read { try $0.rows(LogRecordSQL.keys, [.text(entity.serverName)]) }.compactMap { $0[0].text })
+        Set(try read { try $0.texts(LogRecordSQL.keys, [.text(entity.serverName)]) })
     }
 
     /// The same without blocking a cooperative thread.
     public final func keysWithLogRecords(of entity: EntityMetadata) async throws -> Set<String> {
-        Set(try await read { try $0.rows(LogRecordSQL.keys, [.text(entity.serverName)]) }.compactMap { $0[0].text })
+        Set(try await read { try $0.texts(LogRecordSQL.keys, [.text(entity.serverName)]) })
     }
 
     /// A new log record about the package; `LogRecord.save()` writes it. SMP 2.3: `LogRecordImpl getInstance`.
@@ -159,12 +159,13 @@ extension PackageDatabase {
 
     final func logRecords(_ connection: Connection, _ sql: String, _ values: [Value]) throws -> [LogRecord] {
         try connection.rows(sql, values).map { row in
-            LogRecord(
-                messageID: row[0].integer ?? 0, level: LogLevel(rawValue: Int(row[1].integer ?? 0)) ?? .info, code: Int(row[2].integer ?? 0),
-                eisCode: row[3].text, message: row[4].text ?? "", component: row[5].text ?? "", entityKey: row[6].text ?? "",
-                operation: row[7].text ?? "", requestID: row[8].text ?? "",
-                timestamp: ISO8601Text.dateTime(row[9].text ?? "") ?? Date(timeIntervalSince1970: 0), isFromClient: row[10].integer == 1,
-                database: self)
+            let record = StoredRow(LogRecordColumn.allCases, row), time = try record.text(.timestamp)
+            guard let timestamp = ISO8601Text.dateTime(time) else { throw record.damaged(.timestamp, .text(time), "a date and time") }
+            return LogRecord(
+                messageID: try record.integer(.messageID), level: try record.kind(.level), code: try record.int(.code),
+                eisCode: try record.optionalText(.eisCode), message: try record.text(.message), component: try record.text(.component),
+                entityKey: try record.text(.entityKey), operation: try record.text(.operation), requestID: try record.text(.requestID),
+                timestamp: timestamp, isFromClient: try record.flag(.origin), database: self)
         }
     }
 }

@@ -16,7 +16,7 @@ extension PackageDatabase {
 
     /// The id of the record that was made last of those that wait; 0 when none waits.
     package final var lastSubmittedLogRecord: Int64 {
-        get throws { try read { try $0.first(LogRecordExchange.last)?.first?.integer ?? 0 } }
+        get throws { try read { try $0.optionalNumber(LogRecordExchange.last) ?? 0 } }
     }
 }
 

@@ -70,9 +70,10 @@ extension Entity {
             if let otherOperation = metadata.otherOperation { return isPending ? otherOperation.operation.name : nil }
             let select = metadata.sql.selectOriginal
             guard let row = try package.read({ try $0.first(select, [.integer(key)]) }) else { return nil }
-            if let name = row[8].text, !name.isEmpty { return name }
+            let state = StoredRow(StateColumn.original, row, of: metadata.sql.originalTable), name = try state.text(.operation)
+            if !name.isEmpty { return name }
             let kind: OperationModel.Kind? =
-                switch ReplayState(columns: row[...]).change {
+                switch try ReplayState(state).change {
                 case .create: .create
                 case .update: .update
                 case .delete: .delete

@@ -69,26 +69,29 @@ extension Transaction {
     /// no version before: it has what was submitted, or NULL, whatever the row had when it was deleted here.
     func keepSubmittedLargeValues(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
         guard !entity.largeAttributes.isEmpty else { return }
-        let rows = try connection.rows(
-            "SELECT \"attribute\", \"value\", \"original\" FROM \"_outbox_large\" WHERE \"operation\" = ?1", [.integer(record.id)])
+        let rows = try connection.storedRows([OutboxLargeColumn.attribute, .value, .original], "WHERE \"operation\" = ?1", [.integer(record.id)])
         if record.isCreate && !record.isImported {
             let columns = entity.largeAttributes.map { "\(entity.sql.attributeColumns[$0]) = NULL" }.joined(separator: ", ")
             try connection.execute("UPDATE \(entity.sql.originalTable) SET \(columns) WHERE \"_sk\" = ?1", [.integer(key)])
         }
         for row in rows {
-            let column = entity.sql.attributeColumns[try entity.attribute(named: row[0].text ?? "").index]
+            let column = entity.sql.attributeColumns[try entity.attribute(named: row.text(.attribute)).index]
             let taken = try connection.execute(
-                "UPDATE \(entity.sql.originalTable) SET \(column) = ?2 WHERE \"_sk\" = ?1 AND \(column) IS ?3", [.integer(key), row[1], row[2]])
+                "UPDATE \(entity.sql.originalTable) SET \(column) = ?2 WHERE \"_sk\" = ?1 AND \(column) IS ?3",
+                [.integer(key), row.value(.value), row.value(.original)])
             if taken > 0 { try rebase(row, record, entity, key) }
         }
     }
 
     /// Submissions that wait compare with the version that they will find: it is this device's own, and no import came between.
-    private func rebase(_ large: [Value], _ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
+    private func rebase(_ large: StoredRow<OutboxLargeColumn>, _ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
         try connection.execute(
             """
             UPDATE "_outbox_large" SET "original" = ?1 WHERE "attribute" = ?2 AND "original" IS ?3
                 AND "operation" IN (SELECT "id" FROM "_outbox" WHERE "entity" = ?4 AND "sk" = ?5 AND "id" > ?6)
-            """, [large[1], large[0], large[2], .text(entity.name), .integer(key), .integer(record.id)])
+            """,
+            [
+                large.value(.value), large.value(.attribute), large.value(.original), .text(entity.name), .integer(key), .integer(record.id),
+            ])
     }
 }

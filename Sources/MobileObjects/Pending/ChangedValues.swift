@@ -14,10 +14,15 @@ enum ChangedValues: Equatable, Sendable {
 
     static let nothing = ChangedValues.only([])
 
-    /// As stored: positions joined by commas; `*` for all.
-    init(stored: Value) {
-        let text = stored.text ?? ""
-        self = text == "*" ? .all : .only(Set(text.split(separator: ",").compactMap { Int($0) }))
+    /// As stored: positions joined by commas; `*` for all. nil for another text.
+    init?(stored text: String) {
+        guard text != "*" else {
+            self = .all
+            return
+        }
+        let parts = text.split(separator: ","), positions = parts.compactMap { Int($0) }
+        guard positions.count == parts.count, positions.allSatisfy({ $0 >= 0 }) else { return nil }
+        self = .only(Set(positions))
     }
 
     var stored: Value {
@@ -76,15 +81,15 @@ extension Transaction {
     /// What was changed in a pending row since it was last submitted.
     func changedValues(of entity: EntityMetadata, _ key: Int64) throws -> ChangedValues {
         let row = try connection.first("SELECT \"_ch\" FROM \(entity.sql.originalTable) WHERE \"_sk\" = ?1", [.integer(key)])
-        return ChangedValues(stored: row?[0] ?? .null)
+        return try row.map { try StoredRow([StateColumn.changed], $0, of: entity.sql.originalTable).changedValues(.changed) } ?? .nothing
     }
 
     /// The other submissions of a row that have changes in them and no answer yet, in their order.
     func unanswered(of entity: EntityMetadata, _ key: Int64, besides id: Int64) throws -> [UnansweredSubmission] {
-        try connection.rows(
-            "SELECT \"id\", \"changed\" FROM \"_outbox\" WHERE \"entity\" = ?1 AND \"sk\" = ?2 AND \"id\" <> ?3 AND \"changed\" <> '' ORDER BY \"id\"",
+        try connection.storedRows(
+            [OutboxColumn.id, .changed], "WHERE \"entity\" = ?1 AND \"sk\" = ?2 AND \"id\" <> ?3 AND \"changed\" <> '' ORDER BY \"id\"",
             [.text(entity.name), .integer(key), .integer(id)]
-        ).map { UnansweredSubmission(id: $0[0].integer ?? 0, changed: ChangedValues(stored: $0[1])) }
+        ).map { UnansweredSubmission(id: try $0.integer(.id), changed: try $0.changedValues(.changed)) }
     }
 
     /// What a submission has taken along is pending again, apart from what later ones have taken along since.

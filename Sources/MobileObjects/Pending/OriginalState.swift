@@ -29,24 +29,23 @@ extension Transaction {
     /// The marks of a row; nil when there is none (a pending delete has left the table).
     func replayState(of entity: EntityMetadata, _ key: Int64) throws -> ReplayState? {
         guard let row = try connection.first(entity.sql.selectState, [.integer(key)]) else { return nil }
-        return ReplayState(columns: row[...])
+        return try ReplayState(StoredRow(StateColumn.marks, row, of: entity.sql.table))
     }
 
     /// The original state of a row; nil when it has no pending change of its own.
     func originalState(of entity: EntityMetadata, _ key: Int64) throws -> OriginalState? {
         guard !entity.isLocal, let row = try connection.first(entity.sql.selectOriginal, [.integer(key)]) else { return nil }
+        let state = StoredRow(StateColumn.original, row, of: entity.sql.originalTable)
         return OriginalState(
-            replay: ReplayState(columns: row[...]), server: ServerVersion(rawValue: row[5].integer ?? 0) ?? .absent,
-            isImported: row[6].integer == 1, serverCounter: row[7].integer ?? 0, firstChange: row[10].integer ?? 0,
-            operation: try calledOperation(of: entity, row[8], row[9]))
+            replay: try ReplayState(state), server: try state.kind(.server), isImported: try state.flag(.isImported),
+            serverCounter: try state.integer(.serverCounter), firstChange: try state.integer(.firstChange),
+            operation: try calledOperation(of: entity, state))
     }
 
-    private func calledOperation(of entity: EntityMetadata, _ name: Value, _ parameters: Value) throws -> CalledOperation? {
-        guard let name = name.text, !name.isEmpty else { return nil }
-        guard let values = try? JSONValue(parsing: parameters.text ?? "").object else {
-            throw ObjectError(.corrupt, "\(entity.name): the parameters of a pending \(name) are damaged")
-        }
-        return CalledOperation(name: name, kind: try entity.operation(named: name).kind, parameters: values)
+    private func calledOperation(of entity: EntityMetadata, _ state: StoredRow<StateColumn>) throws -> CalledOperation? {
+        let name = try state.text(.operation)
+        guard !name.isEmpty else { return nil }
+        return CalledOperation(name: name, kind: try entity.operation(named: name).kind, parameters: try state.object(.parameters))
     }
 
     /// Writes the marks of a row into both tables; where a row is missing there is nothing to write.
@@ -88,12 +87,11 @@ extension Transaction {
 }
 
 extension ReplayState {
-    /// From the columns `_pc`, `_rc`, `_rp`, `_rf`, `_ra`.
-    init(columns: ArraySlice<Value>) {
-        let numbers = columns.map { $0.integer ?? 0 }
+    /// Of a row whose ``StateColumn/marks`` were read.
+    init(_ row: StoredRow<StateColumn>) throws(StoreError) {
         self.init(
-            change: PendingChange(rawValue: Int(numbers[0])) ?? .none, counter: numbers[1], submitted: numbers[2], failed: numbers[3],
-            accepted: numbers[4])
+            change: try row.kind(.change), counter: try row.integer(.counter), submitted: try row.integer(.submitted),
+            failed: try row.integer(.failed), accepted: try row.integer(.accepted))
     }
 
     /// For the columns `_pc`, `_rc`, `_rp`, `_rf`, `_ra`.

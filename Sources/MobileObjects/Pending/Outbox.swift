@@ -41,34 +41,24 @@ extension PackageDatabase {
     /// Waiting operations with greater ids than `id`, at most `limit`; a negative limit means all. For uploads of any length in bounded memory.
     package final func outbox(after id: Int64, limit: Int) throws -> [OutboxRecord] {
         try read { connection in
-            try connection.rows(
-                """
-                SELECT "id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "parameters"
-                FROM "_outbox" WHERE "id" > ?1 ORDER BY "id" LIMIT ?2
-                """, [.integer(id), .integer(Int64(limit))]
+            try connection.storedRows(
+                [OutboxColumn.id, .entity, .key, .change, .operation, .batch, .attributes, .primaryKey, .references, .parameters],
+                "WHERE \"id\" > ?1 ORDER BY \"id\" LIMIT ?2", [.integer(id), .integer(Int64(limit))]
             ).map { try record($0, connection) }
         }
     }
 
-    private final func record(_ row: [Value], _ connection: Connection) throws -> OutboxRecord {
-        let id = row[0].integer ?? 0
-        let large = try connection.rows(
-            "SELECT \"attribute\", \"value\" FROM \"_outbox_large\" WHERE \"operation\" = ?1 ORDER BY \"attribute\"", [.integer(id)])
+    private final func record(_ row: StoredRow<OutboxColumn>, _ connection: Connection) throws -> OutboxRecord {
+        let id = try row.integer(.id)
+        let large = try connection.storedRows(
+            [OutboxLargeColumn.attribute, .value], "WHERE \"operation\" = ?1 ORDER BY \"attribute\"", [.integer(id)])
         return OutboxRecord(
-            id: id, entity: try metadata.entity(named: row[1].text ?? "").serverName, surrogateKey: row[2].integer ?? 0,
-            change: .init(rawValue: row[3].text ?? "") ?? .other,
-            operation: row[4].text ?? "", parameters: try outboxObject(row[9]), batch: row[5].integer ?? 0, attributes: try outboxObject(row[6]),
-            primaryKey: try outboxObject(row[7]),
-            references: try outboxObject(row[8]), largeValues: large.map { .init(attribute: $0[0].text ?? "", id: $0[1].integer) })
+            id: id, entity: try metadata.entity(named: row.text(.entity)).serverName, surrogateKey: try row.integer(.key),
+            change: try row.kind(.change), operation: try row.text(.operation), parameters: try row.object(.parameters),
+            batch: try row.integer(.batch), attributes: try row.object(.attributes), primaryKey: try row.object(.primaryKey),
+            references: try row.object(.references),
+            largeValues: try large.map { .init(attribute: try $0.text(.attribute), id: try $0.optionalInteger(.value)) })
     }
-}
-
-/// The JSON object in a column of the outbox.
-func outboxObject(_ value: Value) throws -> JSONObject {
-    guard let object = try JSONValue(parsing: value.text ?? "").object else {
-        throw ObjectError(.corrupt, "outbox: the content of a record is damaged")
-    }
-    return object
 }
 
 /// An operation to be written to the outbox.
@@ -156,11 +146,9 @@ extension Transaction {
 
     /// Removes an answered operation.
     func removeFromOutbox(_ id: Int64, of entity: EntityMetadata, _ key: Int64) throws {
-        for row in try connection.rows(
-            "SELECT \"attribute\", \"value\" FROM \"_outbox_large\" WHERE \"operation\" = ?1", [.integer(id)])
-        {
-            guard let value = row[1].integer, let attribute = try? entity.attribute(named: row[0].text ?? "") else { continue }
-            release(value, entity, attribute.index, key)
+        for row in try connection.storedRows([OutboxLargeColumn.attribute, .value], "WHERE \"operation\" = ?1", [.integer(id)]) {
+            guard let value = try row.optionalInteger(.value) else { continue }
+            release(value, entity, try entity.attribute(named: row.text(.attribute)).index, key)
         }
         try connection.execute("DELETE FROM \"_outbox_large\" WHERE \"operation\" = ?1", [.integer(id)])
         try connection.execute("DELETE FROM \"_outbox\" WHERE \"id\" = ?1", [.integer(id)])

@@ -113,9 +113,7 @@ extension Transaction {
                     UNION SELECT "_sk" FROM \(child.sql.originalTable) WHERE \(column) = ?1 AND "_pc" = 3 ORDER BY 1
                     """
                 }
-            children += try connection.rows(sql, [.integer(key)]).compactMap { row in
-                row[0].integer.map { RowID(entity: child.index, key: $0) }
-            }
+            children += try connection.keys(sql, [.integer(key)]).map { RowID(entity: child.index, key: $0) }
         }
         return children
     }

@@ -29,15 +29,13 @@ extension Transaction {
 
     private func settle(_ result: ReplayResult) throws -> ReplayOutcome? {
         guard
-            let row = try connection.first(
-                """
-                SELECT "entity", "sk", "change", "submitted", "changed", "imported" FROM "_outbox" WHERE "id" = ?1
-                """, [.integer(result.id)])
+            let row = try connection.storedRow(
+                [OutboxColumn.entity, .key, .change, .submitted, .changed, .isImported], "WHERE \"id\" = ?1", [.integer(result.id)])
         else { return nil }
-        let entity = try metadata.entity(named: row[0].text ?? ""), key = row[1].integer ?? 0
+        let entity = try metadata.entity(named: row.text(.entity)), key = try row.integer(.key)
         var record = SettledRecord(
-            id: result.id, isCreate: row[2].text == OutboxRecord.Change.create.rawValue, submitted: row[3].text ?? "",
-            changed: ChangedValues(stored: row[4]), isImported: row[5] == .integer(1))
+            id: result.id, isCreate: try row.kind(.change, of: OutboxRecord.Change.self) == .create, submitted: try row.text(.submitted),
+            changed: try row.changedValues(.changed), isImported: try row.flag(.isImported))
         var changedState = false
         if let original = try originalState(of: entity, key) {
             record.isImported = record.isImported || original.isImported

@@ -69,6 +69,6 @@ extension Transaction {
     /// The keys of rows with a pending change of their own, in order.
     func pendingKeys(of entity: EntityMetadata) throws -> [Int64] {
         guard !entity.isLocal else { return [] }
-        return try connection.rows("SELECT \"_sk\" FROM \(entity.sql.originalTable) ORDER BY \"_sk\"").compactMap { $0[0].integer }
+        return try connection.keys("SELECT \"_sk\" FROM \(entity.sql.originalTable) ORDER BY \"_sk\"")
     }
 }

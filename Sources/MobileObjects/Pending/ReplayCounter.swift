@@ -36,7 +36,7 @@ extension Transaction {
     /// Nobody else writes while this transaction runs: so one look is enough.
     private func replayCounter() throws -> ReplayCounter {
         if let lastCounter { return lastCounter }
-        let version = try connection.first("PRAGMA data_version")?.first?.integer ?? 0
+        let version = try connection.number("PRAGMA data_version")
         if let known = database.state.withLock({ $0.replayCounter }), known.version == version {
             lastCounter = known
             return known
@@ -57,7 +57,7 @@ extension Connection {
     func lastReplayCounter(_ metadata: PackageMetadata) throws -> Int64 {
         var last = try PackageSettings(self).integer(.replayCounter) ?? 0
         for entity in metadata.storedEntities where !entity.isLocal {
-            last = max(last, try first("SELECT max(\"_rc\") FROM \(entity.sql.originalTable)")?.first?.integer ?? 0)
+            last = max(last, try optionalNumber("SELECT max(\"_rc\") FROM \(entity.sql.originalTable)") ?? 0)
         }
         return last
     }

@@ -41,10 +41,9 @@ extension Transaction {
     private func returnToSubmitted(_ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws {
         let id = original.replay.submitted
         guard
-            let record = try connection.first(
-                "SELECT \"submitted\", \"operation\", \"parameters\" FROM \"_outbox\" WHERE \"id\" = ?1", [.integer(id)])
+            let record = try connection.storedRow([OutboxColumn.submitted, .operation, .parameters], "WHERE \"id\" = ?1", [.integer(id)])
         else { throw ObjectError(.corrupt, "\(entity.name) \(key): its submission \(id) is not in the outbox") }
-        let values = try SubmittedValues.values(record[0].text ?? "")
+        let values = try SubmittedValues.values(record.text(.submitted))
         // A counter that was drawn is not drawn again, although no row has it any more.
         try keepCounter()
         try releaseLargeValues(of: entity, key)
@@ -58,18 +57,19 @@ extension Transaction {
         try takeFromOriginal(ChangedValues.all.subtracting(submitted, of: entity.sql.content.count), entity, key)
         try setReplayState(replay, of: entity, key)
         try connection.execute("UPDATE \(entity.sql.originalTable) SET \"_ch\" = '' WHERE \"_sk\" = ?1", [.integer(key)])
-        try setOperation(entity.submittedCall(record[1], record[2]), of: entity, key)
+        try setOperation(entity.submittedCall(record), of: entity, key)
     }
 }
 
 extension EntityMetadata {
     /// What was called by its name, of a record in the outbox; nil for a plain create, update or delete.
-    fileprivate func submittedCall(_ name: Value, _ parameters: Value) throws -> CalledOperation? {
-        guard let name = name.text, !name.isEmpty else { return nil }
+    fileprivate func submittedCall(_ record: StoredRow<OutboxColumn>) throws -> CalledOperation? {
+        let name = try record.text(.operation)
+        guard !name.isEmpty else { return nil }
         let operation = try operation(named: name)
         let own = Set(operation.ownParameters.map(\.name))
         guard !own.isEmpty else { return nil }
-        let given = try outboxObject(parameters).members.filter { own.contains($0.key) }.map { ($0.key, $0.value) }
+        let given = try record.object(.parameters).members.filter { own.contains($0.key) }.map { ($0.key, $0.value) }
         return CalledOperation(name: name, kind: operation.kind, parameters: JSONObject(uniqueKeys: given))
     }
 }

@@ -120,5 +120,5 @@ extension CompiledQuery {
         return pages
     }
 
-    func count(_ connection: Connection) throws -> Int { Int(try connection.first(sql, values)?.first?.integer ?? 0) }
+    func count(_ connection: Connection) throws -> Int { Int(try connection.number(sql, values)) }
 }

@@ -32,10 +32,10 @@ extension Transaction {
         _ relationship: RelationshipMetadata, of entity: EntityMetadata, to key: Int64, for own: Int64, keeping kept: Set<Int64>
     ) throws -> [ReleasedRow] {
         guard relationship.isOneToOne, let reference = relationship.referenceIndex else { return [] }
-        let rows = try connection.rows(
+        let others = try connection.keys(
             "SELECT \"_sk\" FROM \(entity.sql.table) WHERE \(entity.sql.referenceColumns[reference]) = ?1 AND \"_sk\" <> ?2 ORDER BY \"_sk\"",
             [.integer(key), .integer(own)])
-        return try rows.compactMap { $0[0].integer }.filter { !kept.contains($0) }.compactMap { other in
+        return try others.filter { !kept.contains($0) }.compactMap { other in
             try release(relationship, of: entity, other, from: key)
         }
     }

@@ -52,7 +52,7 @@ enum FrameworkTables {
 
     /// Makes tables and indexes that a database of an older format lacks, and those that it has in another form anew, with their rows.
     static func bringUpToDate(_ connection: Connection) throws {
-        let present = Set(try connection.rows("SELECT \"sql\" FROM sqlite_schema WHERE \"sql\" IS NOT NULL").compactMap { $0[0].text })
+        let present = Set(try connection.texts("SELECT \"sql\" FROM sqlite_schema WHERE \"sql\" IS NOT NULL"))
         for statement in statements where !present.contains(statement) && statement.hasPrefix("CREATE TABLE") {
             let name = String(statement.split(separator: "\"", maxSplits: 2)[1]), old = EntitySQL.quote(DatabaseUpgrade.aside + name)
             let before = try columns(of: name, connection)
@@ -60,9 +60,9 @@ enum FrameworkTables {
                 try connection.execute(statement)
                 continue
             }
-            for index in try connection.rows(
+            for index in try connection.texts(
                 "SELECT \"name\" FROM sqlite_schema WHERE \"type\" = 'index' AND \"tbl_name\" = ?1 AND \"sql\" IS NOT NULL", [.text(name)])
-            { try connection.execute("DROP INDEX \(EntitySQL.quote(index[0].text ?? ""))") }
+            { try connection.execute("DROP INDEX \(EntitySQL.quote(index))") }
             try connection.execute("ALTER TABLE \(EntitySQL.quote(name)) RENAME TO \(old)")
             try connection.execute(statement)
             let filled = try columns(of: name, connection).filter { before.contains($0) || values[name]?[$0] != nil }
@@ -71,11 +71,11 @@ enum FrameworkTables {
             try connection.execute("INSERT INTO \(EntitySQL.quote(name)) (\(list)) SELECT \(from.joined(separator: ", ")) FROM \(old)")
             try connection.execute("DROP TABLE \(old)")
         }
-        let indexes = Set(try connection.rows("SELECT \"sql\" FROM sqlite_schema WHERE \"sql\" IS NOT NULL").compactMap { $0[0].text })
+        let indexes = Set(try connection.texts("SELECT \"sql\" FROM sqlite_schema WHERE \"sql\" IS NOT NULL"))
         for statement in statements where !indexes.contains(statement) { try connection.execute(statement) }
     }
 
     private static func columns(of table: String, _ connection: Connection) throws -> [String] {
-        try connection.rows("SELECT \"name\" FROM pragma_table_info(?1)", [.text(table)]).compactMap { $0[0].text }
+        try connection.texts("SELECT \"name\" FROM pragma_table_info(?1)", [.text(table)])
     }
 }

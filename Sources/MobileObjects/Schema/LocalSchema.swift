@@ -17,7 +17,7 @@ struct LocalSchema {
     /// Creates what is missing, or upgrades what is there; one transaction, so a process killed in between leaves what was there before.
     /// - Throws: ``ObjectError/Code/version`` when the file is of another package or a newer release, or cannot become one of this model.
     func prepare(_ store: Database) throws {
-        let version = try store.read { try $0.first("PRAGMA user_version")?.first?.integer ?? 0 }
+        let version = try store.read { try $0.number("PRAGMA user_version") }
         guard version <= Self.formatVersion else {
             throw ObjectError(
                 .version,
@@ -53,7 +53,7 @@ struct LocalSchema {
 
     private func upgrade(_ connection: Connection, _ store: Database) throws {
         // Another process may have done it meanwhile.
-        let version = try connection.first("PRAGMA user_version")?.first?.integer ?? 0
+        let version = try connection.number("PRAGMA user_version")
         let settings = PackageSettings(connection)
         let package = try settings.text(.package) ?? "", packageVersion = try settings.text(.version) ?? ""
         guard package == metadata.name else {

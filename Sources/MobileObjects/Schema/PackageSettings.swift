@@ -30,12 +30,14 @@ struct PackageSettings {
     init(_ connection: Connection) { self.connection = connection }
 
     func value(_ name: Name) throws -> Value? { try value(named: name.rawValue) }
-    func text(_ name: Name) throws -> String? { try value(name)?.text }
-    func integer(_ name: Name) throws -> Int64? { try value(name)?.integer }
+    func text(_ name: Name) throws -> String? { try row(name.rawValue)?.optionalText(.value) }
+    func integer(_ name: Name) throws -> Int64? { try row(name.rawValue)?.optionalInteger(.value) }
     func set(_ name: Name, _ value: Value) throws { try set(named: name.rawValue, value) }
 
-    func value(named name: String) throws -> Value? {
-        try connection.first("SELECT \"value\" FROM \"_settings\" WHERE \"name\" = ?1", [.text(name)])?.first
+    func value(named name: String) throws -> Value? { try row(name)?.value(.value) }
+
+    private func row(_ name: String) throws -> StoredRow<SettingColumn>? {
+        try connection.storedRow([.value], "WHERE \"name\" = ?1", [.text(name)])
     }
 
     func set(named name: String, _ value: Value) throws {

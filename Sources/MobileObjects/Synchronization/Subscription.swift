@@ -17,10 +17,10 @@ extension PackageDatabase {
     /// - Throws: ``ObjectError/Code/store``.
     public final func subscriptions(of entity: EntityMetadata) throws -> [Subscription] {
         try read { connection in
-            try connection.rows(
-                "SELECT \"id\", \"parameters\" FROM \"_subscription\" WHERE \"entity\" = ?1 ORDER BY \"id\"", [.text(entity.name)]
+            try connection.storedRows(
+                [SubscriptionColumn.id, .parameters], "WHERE \"entity\" = ?1 ORDER BY \"id\"", [.text(entity.name)]
             ).map { row in
-                Subscription(id: row[0].integer ?? 0, entity: entity.name, parameters: try Self.parameters(row[1].text ?? "", of: entity))
+                Subscription(id: try row.integer(.id), entity: entity.name, parameters: try Self.parameters(row.text(.parameters), of: entity))
             }
         }
     }
@@ -53,8 +53,8 @@ extension PackageDatabase {
         get throws {
             try read { connection in
                 var result: [(entity: String, parameters: [JSONValue])] = []
-                for row in try connection.rows("SELECT \"entity\", \"parameters\" FROM \"_subscription\" ORDER BY \"entity\", \"id\"") {
-                    let entity = row[0].text ?? "", set = try JSONValue(parsing: row[1].text ?? "")
+                for row in try connection.storedRows([SubscriptionColumn.entity, .parameters], "ORDER BY \"entity\", \"id\"") {
+                    let entity = try row.text(.entity), set = JSONValue.object(try row.object(.parameters))
                     if result.last?.entity == entity { result[result.count - 1].parameters.append(set) } else { result.append((entity, [set])) }
                 }
                 return result

@@ -6,14 +6,17 @@ package import MobileStore
 extension PackageDatabase {
     /// The token of a group; nil before its first synchronization.
     package final func token(ofGroup group: String) throws -> String? {
-        try read { try $0.first("SELECT \"token\" FROM \"_group\" WHERE \"name\" = ?1", [.text(group)])?.first?.text }
+        try read { try $0.storedRow([GroupColumn.token], "WHERE \"name\" = ?1", [.text(group)])?.optionalText(.token) }
     }
 
     /// When a group was last synchronized; nil before the first time.
     public final func lastSynchronization(ofGroup group: String) throws -> Date? {
         try read { connection in
-            let text = try connection.first("SELECT \"synchronized\" FROM \"_group\" WHERE \"name\" = ?1", [.text(group)])?.first?.text
-            return text.flatMap { ISO8601Text.dateTime($0) }
+            guard let row = try connection.storedRow([GroupColumn.synchronized], "WHERE \"name\" = ?1", [.text(group)]),
+                let text = try row.optionalText(.synchronized)
+            else { return nil }
+            guard let time = ISO8601Text.dateTime(text) else { throw row.damaged(.synchronized, .text(text), "a date and time") }
+            return time
         }
     }
 
@@ -31,7 +34,7 @@ extension PackageDatabase {
     package final var settledBelow: Int64 {
         get throws {
             try read { connection in
-                if let first = try connection.first("SELECT min(\"id\") FROM \"_outbox\"")?.first?.integer { return first }
+                if let first = try connection.optionalNumber("SELECT min(\"id\") FROM \"_outbox\"") { return first }
                 return try connection.lastReplayCounter(metadata) + 1
             }
         }
@@ -39,7 +42,7 @@ extension PackageDatabase {
 
     /// The id of the operation that was submitted last of those that wait; 0 when none waits.
     package final var lastOutboxID: Int64 {
-        get throws { try read { try $0.first("SELECT max(\"id\") FROM \"_outbox\"")?.first?.integer ?? 0 } }
+        get throws { try read { try $0.optionalNumber("SELECT max(\"id\") FROM \"_outbox\"") ?? 0 } }
     }
 
     /// A value that a module above keeps with the database, by a name of its own; nil where there is none.

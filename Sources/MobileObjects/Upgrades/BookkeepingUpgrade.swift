@@ -43,15 +43,17 @@ struct BookkeepingUpgrade {
     /// Parameters in the order of the new model, without those that are gone; sets that are equal then are one.
     private func rewriteSubscriptions() throws {
         var known: Set<[Value]> = []
-        for row in try connection.rows("SELECT \"id\", \"entity\", \"parameters\" FROM \"_subscription\" ORDER BY \"id\"") {
-            guard let entity = try? upgrade.new.entity(named: row[1].text ?? "") else { continue }
-            let set = try outboxObject(row[2])
+        for row in try connection.storedRows([SubscriptionColumn.id, .entity, .parameters], "ORDER BY \"id\"") {
+            let id = try row.value(.id), name = try row.text(.entity)
+            guard let entity = try? upgrade.new.entity(named: name) else { continue }
+            let set = try row.object(.parameters)
             let members = entity.model.synchronizationParameters.compactMap { parameter in set[parameter.name].map { (parameter.name, $0) } }
             let text = Value.text(JSONValue.object(JSONObject(uniqueKeys: members)).description)
-            if known.insert([row[1], text]).inserted {
-                if text != row[2] { try connection.execute("UPDATE \"_subscription\" SET \"parameters\" = ?2 WHERE \"id\" = ?1", [row[0], text]) }
+            if known.insert([.text(name), text]).inserted {
+                guard try row.value(.parameters) != text else { continue }
+                try connection.execute("UPDATE \"_subscription\" SET \"parameters\" = ?2 WHERE \"id\" = ?1", [id, text])
             } else {
-                try connection.execute("DELETE FROM \"_subscription\" WHERE \"id\" = ?1", [row[0]])
+                try connection.execute("DELETE FROM \"_subscription\" WHERE \"id\" = ?1", [id])
             }
         }
     }
@@ -105,12 +107,11 @@ struct BookkeepingUpgrade {
     /// The next synchronization brings everything of the groups in which this device lacks values.
     private func forgetGroups() throws {
         let groups = Set(upgrade.new.synchronizationGroups)
-        for row in try connection.rows("SELECT \"name\" FROM \"_group\"") {
-            guard let name = row[0].text else { continue }
+        for name in try connection.storedRows([GroupColumn.name]).map({ try $0.text(.name) }) {
             if upgrade.model.incompleteGroups.contains(name) {
-                try connection.execute("UPDATE \"_group\" SET \"token\" = NULL WHERE \"name\" = ?1", [row[0]])
+                try connection.execute("UPDATE \"_group\" SET \"token\" = NULL WHERE \"name\" = ?1", [.text(name)])
             } else if !groups.contains(name), upgrade.old.synchronizationGroups.contains(name) {
-                try connection.execute("DELETE FROM \"_group\" WHERE \"name\" = ?1", [row[0]])
+                try connection.execute("DELETE FROM \"_group\" WHERE \"name\" = ?1", [.text(name)])
             }
         }
     }

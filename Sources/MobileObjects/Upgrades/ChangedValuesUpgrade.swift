@@ -13,16 +13,16 @@ struct ChangedValuesUpgrade {
         let table = entity.sql.originalTable
         let rows = try connection.rows("SELECT \"_sk\", \"_rp\", \"_ch\" FROM \(table) WHERE \"_pc\" IN (1, 2)")
         for row in rows {
-            let listed = ChangedValues(stored: row[2]), known = listed.isEmpty ? ChangedValues.all : listed
-            for operation in try operations(of: row[0]) { try setChanged(sent(by: operation, known), ofOperation: operation[0]) }
+            let listed = try StoredRow([StateColumn.key, .submitted, .changed], row, of: table).changedValues(.changed),
+                known = listed.isEmpty ? ChangedValues.all : listed
+            for operation in try operations(of: row[0]) { try setChanged(sent(by: operation, known), ofOperation: operation.value(.id)) }
             let since = try changedSince(submission: row[1], known, of: row[0])
             try connection.execute("UPDATE \(table) SET \"_ch\" = ?2 WHERE \"_sk\" = ?1", [row[0], since.stored])
         }
     }
 
-    private func operations(of key: Value) throws -> [[Value]] {
-        try connection.rows(
-            "SELECT \"id\", \"change\", \"attributes\" FROM \"_outbox\" WHERE \"entity\" = ?1 AND \"sk\" = ?2", [.text(entity.name), key])
+    private func operations(of key: Value) throws -> [StoredRow<OutboxColumn>] {
+        try connection.storedRows([.id, .change, .attributes], "WHERE \"entity\" = ?1 AND \"sk\" = ?2", [.text(entity.name), key])
     }
 
     private func setChanged(_ changed: ChangedValues, ofOperation id: Value) throws {
@@ -30,14 +30,15 @@ struct ChangedValuesUpgrade {
     }
 
     /// An update names what it sends; only references do not say whether they were changed.
-    private func sent(by operation: [Value], _ known: ChangedValues) throws -> ChangedValues {
-        guard operation[1] == .text(OutboxRecord.Change.update.rawValue) else {
-            return operation[1] == .text(OutboxRecord.Change.delete.rawValue) ? .nothing : .all
-        }
-        let attributes = try outboxObject(operation[2])
+    private func sent(by operation: StoredRow<OutboxColumn>, _ known: ChangedValues) throws -> ChangedValues {
+        let change = try operation.kind(.change, of: OutboxRecord.Change.self)
+        guard change == .update else { return change == .delete ? .nothing : .all }
+        let attributes = try operation.object(.attributes)
         if entity.attributes.allSatisfy({ $0.isLarge || attributes[$0.name] != nil }) { return .all }
         let large = Set(
-            try connection.rows("SELECT \"attribute\" FROM \"_outbox_large\" WHERE \"operation\" = ?1", [operation[0]]).compactMap { $0[0].text })
+            try connection.storedRows([OutboxLargeColumn.attribute], "WHERE \"operation\" = ?1", [operation.value(.id)]).map {
+                try $0.text(.attribute)
+            })
         let sent = entity.attributes.filter { attributes[$0.name] != nil || large.contains($0.name) }.map(\.index)
         let references = entity.attributes.count..<entity.sql.content.count
         return .only(Set(sent).union(references.filter { known.contains($0) }))
@@ -45,8 +46,8 @@ struct ChangedValuesUpgrade {
 
     /// Of a row that was submitted, what is not as it was then.
     private func changedSince(submission id: Value, _ known: ChangedValues, of key: Value) throws -> ChangedValues {
-        let found = try connection.first("SELECT \"submitted\" FROM \"_outbox\" WHERE \"id\" = ?1", [id])
-        guard let text = found?[0].text, !text.isEmpty else { return known }
+        let found = try connection.storedRow([OutboxColumn.submitted], "WHERE \"id\" = ?1", [id])
+        guard let text = try found?.text(.submitted), !text.isEmpty else { return known }
         let submitted = try SubmittedValues.values(text)
         let content = try connection.first("SELECT \(entity.sql.content.joined(separator: ", ")) FROM \(entity.sql.table) WHERE \"_sk\" = ?1", [key])
         guard let content, content.count == submitted.count else { return known }

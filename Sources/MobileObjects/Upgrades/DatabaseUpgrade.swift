@@ -32,7 +32,7 @@ struct DatabaseUpgrade {
         let model = ModelUpgrade(from: oldModel, to: new.model)
         (self.store, self.format, self.transaction, self.model, self.old, self.new) = (store, format, transaction, model, old, new)
         // A database of an older format may lack tables of its model.
-        let tables = Set(try transaction.connection.rows("SELECT \"name\" FROM sqlite_schema WHERE \"type\" = 'table'").compactMap { $0[0].text })
+        let tables = Set(try transaction.connection.texts("SELECT \"name\" FROM sqlite_schema WHERE \"type\" = 'table'"))
         entities = try model.objects.compactMap { object in
             guard let former = object.old, tables.contains(former.name) else { return nil }
             return try EntityUpgrade(object, from: old.entity(named: former.name), to: new.entity(named: object.new.name))
@@ -72,7 +72,7 @@ struct DatabaseUpgrade {
     }
 
     private func presentStatements() throws -> Set<String> {
-        Set(try connection.rows("SELECT \"sql\" FROM sqlite_schema WHERE \"sql\" IS NOT NULL").compactMap { $0[0].text })
+        Set(try connection.texts("SELECT \"sql\" FROM sqlite_schema WHERE \"sql\" IS NOT NULL"))
     }
 
     private func drop(_ entity: EntityMetadata) throws {

@@ -16,14 +16,12 @@ struct OutboxUpgrade {
 
     func run() throws {
         var last = Int64.min
-        while let row = try connection.first(
-            """
-            SELECT "id", "entity", "sk", "change", "attributes", "primary_key", "refs", "submitted", "changed" FROM "_outbox" WHERE "id" > ?1
-            ORDER BY "id" LIMIT 1
-            """, [.integer(last)])
+        while let row = try connection.storedRow(
+            [OutboxColumn.id, .entity, .key, .change, .attributes, .primaryKey, .references, .submitted, .changed],
+            "WHERE \"id\" > ?1 ORDER BY \"id\" LIMIT 1", [.integer(last)])
         {
-            last = row[0].integer ?? 0
-            guard let entity = entities[row[1].text ?? ""] else { continue }
+            last = try row.integer(.id)
+            guard let entity = entities[try row.text(.entity)] else { continue }
             try rewrite(try SubmittedOperationUpgrade(row, entity, connection, store))
         }
     }
@@ -58,15 +56,15 @@ private struct SubmittedOperationUpgrade {
     private let connection: Connection
     private let store: Database
 
-    init(_ row: [Value], _ entity: EntityUpgrade, _ connection: Connection, _ store: Database) throws {
+    init(_ row: StoredRow<OutboxColumn>, _ entity: EntityUpgrade, _ connection: Connection, _ store: Database) throws {
         (self.entity, self.connection, self.store) = (entity, connection, store)
-        id = row[0].integer ?? 0
-        key = row[2].integer ?? 0
-        change = OutboxRecord.Change(rawValue: row[3].text ?? "") ?? .other
-        (oldAttributes, oldKey, oldReferences) = (try outboxObject(row[4]), try outboxObject(row[5]), try outboxObject(row[6]))
-        let text = row[7].text ?? ""
+        id = try row.integer(.id)
+        key = try row.integer(.key)
+        change = try row.kind(.change)
+        (oldAttributes, oldKey, oldReferences) = (try row.object(.attributes), try row.object(.primaryKey), try row.object(.references))
+        let text = try row.text(.submitted)
         submitted = text.isEmpty ? nil : try SubmittedValues.values(text)
-        changed = ChangedValues(stored: row[8])
+        changed = try row.changedValues(.changed)
     }
 
     /// A create; an update only where it is not known what was changed.

@@ -13,9 +13,9 @@ struct TableUpgrade {
     mutating func putAside() throws {
         ownIndexes = try ownIndexes(of: entity.old.name)
         for (table, aside) in zip(oldTables, entity.tables.map(\.aside)) {
-            let indexes = try connection.rows(
+            let indexes = try connection.texts(
                 "SELECT \"name\" FROM sqlite_schema WHERE \"type\" = 'index' AND \"tbl_name\" = ?1 AND \"sql\" IS NOT NULL", [.text(table)])
-            for index in indexes { try connection.execute("DROP INDEX \(EntitySQL.quote(index[0].text ?? ""))") }
+            for index in indexes { try connection.execute("DROP INDEX \(EntitySQL.quote(index))") }
             try connection.execute("ALTER TABLE \(EntitySQL.quote(table)) RENAME TO \(EntitySQL.quote(aside))")
         }
     }
@@ -71,7 +71,7 @@ struct TableUpgrade {
     }
 
     private func columns(of table: String) throws -> [String] {
-        try connection.rows("SELECT \"name\" FROM pragma_table_info(?1)", [.text(table)]).compactMap { $0[0].text }
+        try connection.texts("SELECT \"name\" FROM pragma_table_info(?1)", [.text(table)])
     }
 
     /// What a pending update has changed is noted by positions, which may be others now. None of them is gone: see ``UpgradeCheck``.
@@ -79,8 +79,8 @@ struct TableUpgrade {
         guard !entity.new.isLocal else { return }
         let table = entity.new.sql.originalTable
         for row in try connection.rows("SELECT \"_sk\", \"_ch\" FROM \(table) WHERE \"_ch\" <> ''") {
-            try connection.execute(
-                "UPDATE \(table) SET \"_ch\" = ?2 WHERE \"_sk\" = ?1", [row[0], entity.moved(ChangedValues(stored: row[1])).stored])
+            let changed = try StoredRow([StateColumn.key, .changed], row, of: table).changedValues(.changed)
+            try connection.execute("UPDATE \(table) SET \"_ch\" = ?2 WHERE \"_sk\" = ?1", [row[0], entity.moved(changed).stored])
         }
     }
 
@@ -97,9 +97,9 @@ struct TableUpgrade {
     private func ownIndexes(of table: String) throws -> [OwnIndex] {
         try connection.rows("SELECT \"name\", \"unique\" FROM pragma_index_list(?1) ORDER BY \"name\"", [.text(table)]).compactMap { index in
             guard let name = index[0].text, name.hasPrefix(ownPrefix) else { return nil }
-            let columns = try connection.rows("SELECT \"name\" FROM pragma_index_info(?1) ORDER BY \"seqno\"", [.text(name)])
+            let columns = try connection.texts("SELECT \"name\" FROM pragma_index_info(?1) ORDER BY \"seqno\"", [.text(name)])
             return OwnIndex(
-                name: String(name.dropFirst(ownPrefix.count)), isUnique: index[1] == .integer(1), columns: columns.compactMap { $0[0].text })
+                name: String(name.dropFirst(ownPrefix.count)), isUnique: index[1] == .integer(1), columns: columns)
         }
     }
 

@@ -28,7 +28,7 @@ struct UpgradeCheck {
                 + reasons.joined(separator: "; "))
     }
 
-    private func count(_ sql: String, _ values: [Value] = []) throws -> Int64 { try connection.first(sql, values)?.first?.integer ?? 0 }
+    private func count(_ sql: String, _ values: [Value] = []) throws -> Int64 { try connection.number(sql, values) }
 
     // MARK: Objects that are gone
 
@@ -109,9 +109,10 @@ struct UpgradeCheck {
             SELECT o."_pc", o."_ch", r.\(column), o.\(column), o."_sv" FROM \(entity.sql.originalTable) AS o
             JOIN \(entity.sql.table) AS r ON r."_sk" = o."_sk"
             """)
-        return rows.count { row in
-            // What was submitted is counted in the outbox.
-            if case .only(let changed) = ChangedValues(stored: row[1]) { return changed.contains(position) }
+        return try rows.count { row in
+            let state = StoredRow([StateColumn.change, .changed], row, of: entity.sql.originalTable)
+            // What was submitted is counted in the outbox. A create that is pending again has all of its attributes in the list.
+            if case .only(let changed) = try state.changedValues(.changed), !changed.contains(position) { return false }
             return row[4] == .integer(ServerVersion.absent.rawValue) ? says(row[2]) : row[2] != row[3]
         }
     }
@@ -123,16 +124,16 @@ struct UpgradeCheck {
                 SELECT count(*) FROM "_outbox_large" AS l JOIN "_outbox" AS o ON o."id" = l."operation"
                 WHERE o."entity" = ?1 AND l."attribute" = ?2
                 """, [.text(entity.name), .text(attribute.name)]))
-        for row in try connection.rows(
-            "SELECT \"attributes\", \"parameters\", \"change\", \"changed\" FROM \"_outbox\" WHERE \"entity\" = ?1", [.text(entity.name)])
+        for row in try connection.storedRows(
+            [OutboxColumn.attributes, .parameters, .change, .changed], "WHERE \"entity\" = ?1", [.text(entity.name)])
         {
-            let sent = try outboxObject(row[0])
-            guard let value = try sent[attribute.name] ?? (entity.otherOperation == nil ? nil : outboxObject(row[1])[attribute.name]) else {
+            let sent = try row.object(.attributes)
+            guard let value = try sent[attribute.name] ?? (entity.otherOperation == nil ? nil : row.object(.parameters)[attribute.name]) else {
                 continue
             }
             let stored = attribute.storage.attributeValue(value).flatMap { attribute.storage.stored($0) } ?? .null
             // Who sends all values may have changed none of this attribute.
-            let isEverything = row[2] == .text(OutboxRecord.Change.create.rawValue) || ChangedValues(stored: row[3]) == .all
+            let isEverything = try row.kind(.change, of: OutboxRecord.Change.self) == .create || row.changedValues(.changed) == .all
             if !isEverything || says(something: stored, for: attribute) { operations += 1 }
         }
         return operations
@@ -140,9 +141,10 @@ struct UpgradeCheck {
 
     /// Creates that lead somewhere by a relationship, and updates that changed where it leads.
     private func operations(of entity: EntityMetadata, leadingTo relationship: String, at position: Int) throws -> Int {
-        try connection.rows("SELECT \"refs\", \"change\", \"changed\" FROM \"_outbox\" WHERE \"entity\" = ?1", [.text(entity.name)]).count { row in
-            guard row[1] != .text(OutboxRecord.Change.create.rawValue), case .only(let changed) = ChangedValues(stored: row[2]) else {
-                return try outboxObject(row[0])[relationship] != nil
+        try connection.storedRows([OutboxColumn.references, .change, .changed], "WHERE \"entity\" = ?1", [.text(entity.name)]).count { row in
+            let isCreate = try row.kind(.change, of: OutboxRecord.Change.self) == .create
+            guard !isCreate, case .only(let changed) = try row.changedValues(.changed) else {
+                return try row.object(.references)[relationship] != nil
             }
             return changed.contains(position)
         }
@@ -151,14 +153,14 @@ struct UpgradeCheck {
     /// Calls by name, submitted or not, of operations that are gone or have other parameters now.
     private func calls(of entity: EntityUpgrade) throws -> [String] {
         guard entity.old.otherOperation == nil else { return [] }
-        var names = try connection.rows(
+        var names = try connection.texts(
             "SELECT DISTINCT \"operation\" FROM \"_outbox\" WHERE \"entity\" = ?1 AND \"operation\" <> ''", [.text(entity.old.name)])
         if try connection.first("SELECT 1 FROM pragma_table_info(?1) WHERE \"name\" = '_on'", [.text(entity.old.name + "_os")]) != nil {
-            names += try connection.rows("SELECT DISTINCT \"_on\" FROM \(entity.old.sql.originalTable) WHERE \"_on\" <> ''")
+            names += try connection.texts("SELECT DISTINCT \"_on\" FROM \(entity.old.sql.originalTable) WHERE \"_on\" <> ''")
         }
         let (before, now) = (entity.old.model.operations, entity.new.model.operations)
         return try plainChanges(of: entity)
-            + Set(names.compactMap { $0[0].text }).sorted().compactMap { name in
+            + Set(names).sorted().compactMap { name in
                 let former = before.first { $0.name == name }, operation = now.first { $0.name == name }
                 if let former, let operation, former.kind == operation.kind, former.takesTheSame(as: operation) { return nil }
                 return "\(entity.new.name): its operation \(name) is \(operation == nil ? "removed" : "changed"), but calls of it wait for the server"

@@ -65,7 +65,7 @@ struct ValueUpgrade {
         while true {
             let rows = try connection.rows(select, [.integer(last)])
             for row in rows {
-                let key = row[0].integer ?? 0
+                let key = try StoredRow([StateColumn.key], row, of: pair.aside).integer(.key)
                 try connection.execute(update, [row[0], try convert(key, row[1])])
                 last = key
             }

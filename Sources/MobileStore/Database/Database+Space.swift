@@ -37,17 +37,17 @@ extension Database {
             guard try connection.first("SELECT sqlite_compileoption_used('ENABLE_DBSTAT_VTAB')") == [1] else {
                 throw StoreError(.notFound, "space per table: this SQLite was built without dbstat (SQLITE_ENABLE_DBSTAT_VTAB)")
             }
-            let rows = try connection.rows(
+            return try connection.rows(
                 """
                 SELECT d.name, coalesce(s.tbl_name, d.name), coalesce(s.type = 'index', 0), d.pageno, d.pgsize, d.payload, d.unused
                 FROM dbstat AS d LEFT JOIN sqlite_schema AS s ON s.name = d.name
                 WHERE d.aggregate = TRUE ORDER BY d.pgsize DESC, d.name
-                """)
-            return rows.map { row in
-                TableSpace(
-                    name: row[0].text ?? "", table: row[1].text ?? "", isIndex: row[2].integer == 1,
-                    pages: Int(row[3].integer ?? 0), bytes: row[4].integer ?? 0, payload: row[5].integer ?? 0,
-                    unused: row[6].integer ?? 0)
+                """
+            ).map { row in
+                let part = StoredRow(SpaceColumn.allCases, row)
+                return TableSpace(
+                    name: try part.text(.name), table: try part.text(.owner), isIndex: try part.flag(.isIndex), pages: try part.int(.pages),
+                    bytes: try part.integer(.bytes), payload: try part.integer(.payload), unused: try part.integer(.unused))
             }
         }
     }
@@ -55,9 +55,9 @@ extension Database {
     /// What the file takes, at no cost.
     public func fileSpace() throws -> FileSpace {
         let (pages, freePages) = try read { connection in
-            (try connection.first("PRAGMA page_count")?[0].integer, try connection.first("PRAGMA freelist_count")?[0].integer)
+            (try connection.number("PRAGMA page_count"), try connection.number("PRAGMA freelist_count"))
         }
-        return FileSpace(pages: Int(pages ?? 0), freePages: Int(freePages ?? 0), pageSize: settings.pageSize)
+        return FileSpace(pages: Int(pages), freePages: Int(freePages), pageSize: settings.pageSize)
     }
 
     /// Compacts the file: writes all that is in it anew, without its free pages and in order. It takes as long as copying the file, needs as
@@ -81,4 +81,16 @@ extension Database {
             queue.run { continuation.resume(with: Result { try self.vacuum(timeout: nil) }) }
         }
     }
+}
+
+/// What SQLite tells of one table or index.
+private enum SpaceColumn: String, StoredColumn, CaseIterable {
+    static let table = "dbstat"
+    case name
+    case owner = "tbl_name"
+    case isIndex = "type"
+    case pages = "pageno"
+    case bytes = "pgsize"
+    case payload
+    case unused
 }

@@ -39,13 +39,15 @@ struct ApplicationStore: Sendable {
         }
     }
 
+    private static func damaged(_ what: String) -> SyncError { SyncError(.persistence, .localDatabase, "the registration is damaged: \(what)") }
+
     func load() throws(SyncError) -> (registration: Registration?, settings: ApplicationSettings?) {
         let rows = try Self.checked("read the registration") {
             try database.read { try $0.rows("SELECT \"name\", \"value\" FROM \"_application\"") }
         }
         var values: [String: String] = [:], settings: [String: String] = [:], headers: [String: String] = [:]
         for row in rows {
-            guard case .text(let name) = row[0], case .text(let value) = row[1] else { continue }
+            guard case .text(let name) = row[0], case .text(let value) = row[1] else { throw Self.damaged("a name or value that is no text") }
             if name.hasPrefix("setting.") {
                 settings[String(name.dropFirst(8))] = value
             } else if name.hasPrefix("header.") {
@@ -55,11 +57,12 @@ struct ApplicationStore: Sendable {
             }
         }
         guard let token = values["token"], let identifier = values["identifier"] else { return (nil, nil) }
+        guard let server = values["serverName"], let port = values["portNumber"].flatMap({ Int($0) }),
+            let networkProtocol = values["networkProtocol"].flatMap({ NetworkProtocol(rawValue: $0) }), let urlSuffix = values["urlSuffix"]
+        else { throw Self.damaged("the address of the server is not whole") }
         let properties = ConnectionProperties(
-            serverName: values["serverName"] ?? "", portNumber: values["portNumber"].flatMap { Int($0) } ?? 0,
-            networkProtocol: values["networkProtocol"].flatMap { NetworkProtocol(rawValue: $0) } ?? .http,
-            loginCredentials: values["user"].map { LoginCredentials(user: $0, password: nil) },
-            urlSuffix: values["urlSuffix"] ?? "", httpHeaders: headers)
+            serverName: server, portNumber: port, networkProtocol: networkProtocol,
+            loginCredentials: values["user"].map { LoginCredentials(user: $0, password: nil) }, urlSuffix: urlSuffix, httpHeaders: headers)
         return (
             Registration(identifier: identifier, properties: properties, token: token),
             settings.isEmpty ? nil : ApplicationSettings(values: settings)

@@ -15,7 +15,7 @@ struct OutgoingOperation {
 
     init(_ record: OutboxRecord) {
         frame = OperationFrame(
-            id: record.id, object: record.entity, change: .init(rawValue: record.change.rawValue) ?? .other,
+            id: record.id, object: record.entity, change: .init(record.change),
             operation: record.operation.isEmpty ? nil : record.operation, batch: record.batch, key: record.surrogateKey,
             attributes: record.attributes, primaryKey: record.primaryKey, refs: record.references,
             parameters: record.parameters)
@@ -56,5 +56,17 @@ final class LargeValueSource {
     func next() throws -> [UInt8]? {
         let bytes = try reader.bytes(upTo: ProtocolLimit.dataFrame)
         return bytes.isEmpty ? nil : bytes
+    }
+}
+
+extension OperationFrame.Change {
+    fileprivate init(_ change: OutboxRecord.Change) {
+        self =
+            switch change {
+            case .create: .create
+            case .update: .update
+            case .delete: .delete
+            case .other: .other
+            }
     }
 }

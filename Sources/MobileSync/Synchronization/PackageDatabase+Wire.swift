@@ -36,9 +36,24 @@ extension PackageDatabase {
         let answer = answers.first { String($0.id) == entry.requestId }
         let timestamp = try? Date(entry.timestamp, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         return makeLogRecord(
-            messageID: entry.messageId ?? 0, level: LogLevel(rawValue: Int(entry.level.rawValue)) ?? .error, code: Int(entry.code),
+            messageID: entry.messageId ?? 0, level: LogLevel(entry.level), code: Int(entry.code),
             eisCode: entry.eisCode.isEmpty ? nil : entry.eisCode, message: entry.message, component: entry.component,
             entityKey: answer.map { String($0.key) } ?? entry.entityKey, operation: entry.operation, requestID: entry.requestId,
             timestamp: timestamp ?? environment.now())
+    }
+}
+
+extension LogLevel {
+    fileprivate init(_ level: LogRecordEntry.Level) {
+        self =
+            switch level {
+            case .trace: .trace
+            case .debug: .debug
+            case .info: .info
+            case .warn: .warn
+            case .error: .error
+            case .fatal: .fatal
+            case .off: .off
+            }
     }
 }

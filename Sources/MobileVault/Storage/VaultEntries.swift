@@ -49,7 +49,7 @@ struct VaultEntries {
     }
 
     private func nextID() throws -> Int64 {
-        try connection.first("SELECT coalesce(max(id), 0) + 1 FROM entry")?.first?.integer ?? 1
+        try connection.number("SELECT coalesce(max(id), 0) + 1 FROM entry")
     }
 
     /// - Returns: whether there was one.

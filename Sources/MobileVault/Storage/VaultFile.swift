@@ -52,7 +52,7 @@ struct VaultFile {
             guard try connection.first("PRAGMA application_id")?.first?.integer == Self.applicationID else {
                 throw DataVaultError.damaged(name, "the file is no vault")
             }
-            let format = try connection.first("PRAGMA user_version")?.first?.integer ?? 0
+            let format = try connection.number("PRAGMA user_version")
             guard format == Self.format else {
                 throw DataVaultError.damaged(name, "the file has format \(format); this release knows format \(Self.format)")
             }

@@ -1,0 +1,117 @@
+import MobileStore
+
+// The codecs of the framework's own tables, one per table: see ``FrameworkTables`` for what is in them.
+
+enum SettingColumn: String, StoredColumn {
+    static let table = "_settings"
+    case value
+}
+
+enum OutboxColumn: String, StoredColumn {
+    static let table = "_outbox"
+    case id
+    case entity
+    case key = "sk"
+    case change
+    case operation
+    case batch
+    case attributes
+    case primaryKey = "primary_key"
+    case references = "refs"
+    case parameters
+    case submitted
+    case changed
+    case isImported = "imported"
+}
+
+enum OutboxLargeColumn: String, StoredColumn {
+    static let table = "_outbox_large"
+    case operation
+    case attribute
+    case value
+    case original
+}
+
+enum LogRecordColumn: String, StoredColumn, CaseIterable {
+    static let table = FrameworkTables.logRecords
+    case messageID = "message_id"
+    case level
+    case code
+    case eisCode = "eis_code"
+    case message
+    case component
+    case entityKey = "entity_key"
+    case operation
+    case requestID = "request_id"
+    case timestamp
+    case origin
+}
+
+enum ChangeLogColumn: String, StoredColumn, CaseIterable {
+    static let table = "_change_log"
+    case entityType = "number of the entity"
+    case entity
+    case key = "sk"
+    case change
+    case rootEntityType = "number of the root"
+    case rootEntity = "root_entity"
+    case rootKey = "root_sk"
+}
+
+enum SubscriptionColumn: String, StoredColumn {
+    static let table = "_subscription"
+    case id
+    case entity
+    case parameters
+}
+
+enum GroupColumn: String, StoredColumn {
+    static let table = "_group"
+    case name
+    case token
+    case synchronized
+}
+
+enum KeyRangeColumn: String, StoredColumn {
+    static let table = "_key_range"
+    case first
+    case last
+}
+
+/// What every table of an object has besides its content, and what its original-state table has.
+enum StateColumn: String, StoredColumn {
+    static let table = "of an object"
+    case key = "_sk"
+    case change = "_pc"
+    case counter = "_rc"
+    case submitted = "_rp"
+    case failed = "_rf"
+    case accepted = "_ra"
+    case server = "_sv"
+    case isImported = "_im"
+    case serverCounter = "_sc"
+    case operation = "_on"
+    case parameters = "_pa"
+    case firstChange = "_fc"
+    case changed = "_ch"
+
+    static let marks: [StateColumn] = [.change, .counter, .submitted, .failed, .accepted]
+    /// In the order of ``EntitySQL/selectOriginal``.
+    static let original = marks + [.server, .isImported, .serverCounter, .operation, .parameters, .firstChange]
+}
+
+extension StoredRow {
+    /// The JSON object in a column.
+    func object(_ column: Column) throws -> JSONObject {
+        let text = try text(column)
+        guard let object = try? JSONValue(parsing: text).object else { throw damaged(column, .text(text), "a JSON object") }
+        return object
+    }
+
+    /// The list of changed values in a column.
+    func changedValues(_ column: Column) throws -> ChangedValues {
+        let text = try text(column)
+        guard let changed = ChangedValues(stored: text) else { throw damaged(column, .text(text), "a list of positions") }
+        return changed
+    }
+}

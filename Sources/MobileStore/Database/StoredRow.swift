@@ -1,0 +1,145 @@
+/// The columns of a table that a framework keeps for itself: one enumeration is the codec of one table.
+package protocol StoredColumn: RawRepresentable, Hashable, Sendable where RawValue == String {
+    /// The table's name.
+    static var table: String { get }
+}
+
+/// A row of such a table. Its values are what was written there; where one cannot be, the database is damaged, and nobody goes on with a 0, an
+/// empty text or the first case that comes to mind.
+package struct StoredRow<Column: StoredColumn>: Sendable {
+    private let table: String
+    private let columns: [Column]
+    private let values: [Value]
+
+    /// - Parameter table: where it is another one than the codec's, which several tables have the same columns of.
+    package init(_ columns: [Column], _ values: [Value], of table: String = Column.table) {
+        (self.columns, self.values, self.table) = (columns, values, table)
+    }
+
+    /// The value as it is.
+    /// - Throws: ``StoreError/Code/misuse`` for a column that was not read.
+    package func value(_ column: Column) throws(StoreError) -> Value {
+        guard let index = columns.firstIndex(of: column), index < values.count else {
+            throw StoreError(.misuse, "table \(table): column \(column.rawValue) was not read")
+        }
+        return values[index]
+    }
+
+    package func integer(_ column: Column) throws(StoreError) -> Int64 {
+        let value = try value(column)
+        guard let integer = value.integer else { throw damaged(column, value, "an integer") }
+        return integer
+    }
+
+    package func int(_ column: Column) throws(StoreError) -> Int {
+        let integer = try integer(column)
+        guard let int = Int(exactly: integer) else { throw damaged(column, .integer(integer), "a smaller one") }
+        return int
+    }
+
+    package func text(_ column: Column) throws(StoreError) -> String {
+        let value = try value(column)
+        guard let text = value.text else { throw damaged(column, value, "a text") }
+        return text
+    }
+
+    /// 0 or 1.
+    package func flag(_ column: Column) throws(StoreError) -> Bool {
+        let value = try value(column)
+        guard value == 0 || value == 1 else { throw damaged(column, value, "0 or 1") }
+        return value == 1
+    }
+
+    /// nil for NULL.
+    package func optionalInteger(_ column: Column) throws(StoreError) -> Int64? { try value(column).isNull ? nil : integer(column) }
+
+    /// nil for NULL.
+    package func optionalText(_ column: Column) throws(StoreError) -> String? { try value(column).isNull ? nil : text(column) }
+
+    /// A case of an enumeration of texts.
+    package func kind<Kind: RawRepresentable>(_ column: Column, of type: Kind.Type = Kind.self) throws(StoreError) -> Kind
+    where Kind.RawValue == String {
+        let text = try text(column)
+        guard let kind = Kind(rawValue: text) else { throw damaged(column, .text(text), "one of its words") }
+        return kind
+    }
+
+    /// A case of an enumeration of numbers.
+    package func kind<Kind: RawRepresentable>(_ column: Column, of type: Kind.Type = Kind.self) throws(StoreError) -> Kind
+    where Kind.RawValue: FixedWidthInteger {
+        let integer = try integer(column)
+        guard let kind = Kind.RawValue(exactly: integer).flatMap({ Kind(rawValue: $0) }) else {
+            throw damaged(column, .integer(integer), "one of its numbers")
+        }
+        return kind
+    }
+
+    /// What is wrong with a value whose form has a rule of its own, such as a date.
+    package func damaged(_ column: Column, _ value: Value, _ expected: String) -> StoreError {
+        StoreError(.corrupt, "table \(table), column \(column.rawValue): \(value.excerpt) stands where \(expected) must be")
+    }
+}
+
+extension Value {
+    /// For messages: long contents are cut short, and bytes told by their number.
+    fileprivate var excerpt: String {
+        switch self {
+        case .null: "NULL"
+        case .integer(let value): "\(value)"
+        case .real(let value): "\(value)"
+        case .text(let text): "\"\(text.prefix(40))\""
+        case .blob(let bytes): "\(bytes.count) bytes"
+        }
+    }
+}
+
+extension Connection {
+    /// The rows that a query of one table finds.
+    /// - Parameter rest: what follows the table's name.
+    package func storedRows<Column: StoredColumn>(
+        _ columns: [Column], _ rest: String = "", _ values: [Value] = []
+    ) throws(StoreError) -> [StoredRow<Column>] {
+        try rows(Self.select(columns, rest), values).map { StoredRow(columns, $0) }
+    }
+
+    /// The first of them; nil where there is none.
+    package func storedRow<Column: StoredColumn>(
+        _ columns: [Column], _ rest: String = "", _ values: [Value] = []
+    ) throws(StoreError) -> StoredRow<Column>? {
+        try first(Self.select(columns, rest), values).map { StoredRow(columns, $0) }
+    }
+
+    private static func select<Column: StoredColumn>(_ columns: [Column], _ rest: String) -> String {
+        "SELECT \(columns.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")) FROM \"\(Column.table)\" \(rest)"
+    }
+
+    /// The keys that a query of one column finds.
+    package func keys(_ sql: String, _ values: [Value] = []) throws(StoreError) -> [Int64] {
+        try rows(sql, values).map { row throws(StoreError) in
+            guard let key = row.first?.integer else { throw StoreError(.corrupt, "a row without a key answers \(sql.prefix(200))") }
+            return key
+        }
+    }
+
+    /// The texts that a query of one column finds.
+    package func texts(_ sql: String, _ values: [Value] = []) throws(StoreError) -> [String] {
+        try rows(sql, values).map { row throws(StoreError) in
+            guard let text = row.first?.text else { throw StoreError(.corrupt, "a row without a text answers \(sql.prefix(200))") }
+            return text
+        }
+    }
+
+    /// The number that a query has for an answer, such as a count or a setting of the database.
+    /// - Throws: ``StoreError/Code/corrupt`` where it is none, and what ``first(_:_:)`` throws.
+    package func number(_ sql: String, _ values: [Value] = []) throws(StoreError) -> Int64 {
+        guard let number = try optionalNumber(sql, values) else { throw StoreError(.corrupt, "no number answers \(sql.prefix(200))") }
+        return number
+    }
+
+    /// The same, or nil where the answer is NULL or there is none, as with the maximum of nothing.
+    package func optionalNumber(_ sql: String, _ values: [Value] = []) throws(StoreError) -> Int64? {
+        guard let value = try first(sql, values)?.first, !value.isNull else { return nil }
+        guard let number = value.integer else { throw StoreError(.corrupt, "\(value.excerpt), no number, answers \(sql.prefix(200))") }
+        return number
+    }
+}
