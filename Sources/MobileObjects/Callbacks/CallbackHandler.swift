@@ -53,6 +53,10 @@ public protocol CallbackHandler: Sendable {
     /// writes, outside of its transaction, once for each change.
     func onStorageSpaceLow()
     func onStorageSpaceRecovered()
+    /// Relatives could not be read behind a property, which found nothing instead. The next save or submit of the object throws the error as well.
+    /// Called on the thread that asked for the property, once until then.
+    /// - Parameter relationship: its modelled name.
+    func onReadFailure(_ object: Entity, relationship: String, _ error: ObjectError)
     /// The connection of the package's application changed, in the terms of the 1.5.3 client: connected, disconnected, or waiting to retry.
     /// Called on the application's thread, outside of transactions. SMP 2.3 has it in the application's callback.
     func onConnectionStatusChange(_ status: MessagingConnectionStatus, _ type: MessagingConnectionType)
@@ -129,6 +133,7 @@ extension CallbackHandler {
     public func onMessageException(_ error: any Error) {}
     public func onStorageSpaceLow() {}
     public func onStorageSpaceRecovered() {}
+    public func onReadFailure(_ object: Entity, relationship: String, _ error: ObjectError) {}
     public func onConnectionStatusChange(_ status: MessagingConnectionStatus, _ type: MessagingConnectionType) {}
 }
 

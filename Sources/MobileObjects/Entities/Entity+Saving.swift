@@ -49,6 +49,7 @@ extension Entity {
     }
 
     final func writeChanges(cascading: Bool, calling called: CalledOperation? = nil) throws {
+        try throwReadFailure()
         var session = SaveSession(package: package)
         try session.add(self, cascading: cascading, calling: called)
         guard !session.plan.isEmpty else { return }
@@ -63,6 +64,7 @@ extension Entity {
     }
 
     nonisolated(nonsending) final func writeChanges(cascading: Bool, calling called: CalledOperation? = nil) async throws {
+        try throwReadFailure()
         var session = SaveSession(package: package)
         try session.add(self, cascading: cascading, calling: called)
         guard !session.plan.isEmpty else { return }

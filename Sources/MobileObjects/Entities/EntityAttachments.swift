@@ -10,6 +10,11 @@ final class EntityAttachments {
     /// Large values that were written and not saved, by attribute.
     var unsavedLargeValues: [Int: LargeValue] = [:]
 
+    /// Why relatives could not be read, by their relationship, until a save or submit has thrown it.
+    var readFailures: [Int: ObjectError] = [:]
+    /// While a property is asked which relationship it stands for: the answer.
+    var asked: Int??
+
     var hasUnsavedLargeValues: Bool { !unsavedLargeValues.isEmpty }
 }
 

@@ -8,6 +8,7 @@ extension Entity {
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.store`.
     public final func submitPending() throws {
         let (metadata, key) = try preparePending("submit")
+        try throwReadFailure()
         if hasOnlyUnsavedLargeValues { try update() }
         applySubmitted(try package.write("submit \(metadata.name)", measured: .submitPending) { try $0.submitTree(of: metadata, key) })
     }
@@ -15,6 +16,7 @@ extension Entity {
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) final func submitPending() async throws {
         let (metadata, key) = try preparePending("submit")
+        try throwReadFailure()
         if hasOnlyUnsavedLargeValues { try await update() }
         applySubmitted(try await package.write("submit \(metadata.name)", measured: .submitPending) { try $0.submitTree(of: metadata, key) })
     }

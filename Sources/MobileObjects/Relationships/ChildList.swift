@@ -15,6 +15,15 @@ final class ChildList {
         return added.isEmpty ? loaded : loaded + added.filter { added in !loaded.contains { $0.isSameRow(as: added) } }
     }
 
+    /// How many there are in memory.
+    var count: Int { added.isEmpty ? loaded?.count ?? 0 : present.count }
+
+    /// The object at a position of ``present``, without a copy of the list where that can be.
+    func object(at position: Int) -> Entity {
+        if let loaded, position < loaded.count { return loaded[position] }
+        return present[position]
+    }
+
     func addFormer(_ object: Entity) {
         guard object.presence == .stored, !formers.contains(where: { $0 === object }) else { return }
         formers.append(object)

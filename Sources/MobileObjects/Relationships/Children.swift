@@ -1,7 +1,8 @@
 /// The objects at the many end of a relationship: `customer.orders`. Read from the database when somebody asks for them, and kept with
 /// the object until it is refreshed. SMP 2.3: the list property of the parent.
 ///
-/// Iteration cannot throw: where the database cannot be read it finds nothing, and ``error`` says why; ``all()`` throws it.
+/// Iteration and ``count`` cannot throw: where the database cannot be read they find nothing, ``error`` says why, handlers hear of it, and the
+/// next save or submit of the object throws. ``all()``, ``fetchCount()`` and `load(\.orders)` throw at once.
 public struct Children<Element: Entity>: ExpressibleByArrayLiteral {
     private let source: Source
 
@@ -59,7 +60,8 @@ extension Children: Sequence {
         switch source {
         case .free(let objects): Iterator(objects)
         // The list remembers why it is empty: see `error`.
-        case .relationship(let owner, let index): Iterator((try? owner.loadedChildren(index, as: Element.self).present) ?? [])
+        case .relationship(let owner, let index):
+            Iterator(owner.readLazily(index) { try owner.loadedChildren(index, as: Element.self).present } ?? [])
         }
     }
 
@@ -79,10 +81,25 @@ extension Children: Sequence {
     }
 
     /// Number of children.
-    public var count: Int { (try? all().count) ?? 0 }
+    public var count: Int {
+        switch source {
+        case .free(let objects): objects.count
+        case .relationship(let owner, let index): owner.readLazily(index) { try owner.loadedChildren(index, as: Element.self).count } ?? 0
+        }
+    }
     public var isEmpty: Bool { count == 0 }
     public var underestimatedCount: Int { count }
 
-    /// The child at `position`, from 0, in the order of ``all()``.
-    public subscript(position: Int) -> Element { ((try? all()) ?? EntityList())[position] }
+    /// The child at `position`, from 0, in the order of ``all()``, without a copy of the list.
+    public subscript(position: Int) -> Element {
+        switch source {
+        case .free(let objects): return objects[position]
+        case .relationship(let owner, let index):
+            let list = owner.readLazily(index) { try owner.loadedChildren(index, as: Element.self) }
+            guard let child = list?.object(at: position) as? Element else {
+                preconditionFailure("\(owner.metadata.name): its \(owner.metadata.relationships[index].name) has no child \(position)")
+            }
+            return child
+        }
+    }
 }

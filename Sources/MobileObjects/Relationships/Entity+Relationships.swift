@@ -15,8 +15,15 @@ extension Entity {
         for child in children { addChild(child, to: index) }
     }
 
-    /// The object at the one end of a relationship; nil where there is none or the database cannot be read.
-    public final func parent<T: Entity>(_ index: Int) -> T? { (try? parentObject(index)) ?? nil }
+    /// The object at the one end of a relationship; nil where there is none or the database cannot be read. In the latter case handlers hear of
+    /// it, and the next save or submit of this object throws.
+    public final func parent<T: Entity>(_ index: Int) -> T? {
+        if let attachments, attachments.asked != nil {
+            attachments.asked = .some(index)
+            return nil
+        }
+        return readLazily(index) { try parentObject(index) } ?? nil
+    }
 
     /// The same, with the error.
     /// - Throws: ``ObjectError/Code/store``.

@@ -1,0 +1,106 @@
+import MobileStore
+
+/// Relatives that are read when a property is: `customer.orders`, `order.customer`. A property cannot throw, so a read that fails finds nothing;
+/// but it is not forgotten. Handlers hear of it, and the next save or submit of the object throws: what was decided for want of
+/// relatives does not go to the server unseen. Who wants the error at once calls `load` or `fetchCount`.
+extension Entity {
+    /// What `read` finds; nil where it fails.
+    final func readLazily<R>(_ index: Int, _ read: () throws -> R) -> R? {
+        do { return try read() } catch {
+            noteReadFailure(error as? ObjectError ?? ObjectError(.store, "\(error)", cause: error), of: index)
+            return nil
+        }
+    }
+
+    private final func noteReadFailure(_ error: ObjectError, of index: Int) {
+        let isKnown = attached.readFailures[index] != nil
+        attached.readFailures[index] = error
+        // A loop over an index fails at each step, and is heard of once.
+        guard !isKnown else { return }
+        let name = metadata.relationships[index].name
+        package.notify(metadata, entityFirst: true) { $0.onReadFailure(self, relationship: name, error) }
+    }
+
+    /// Before the object is saved or submitted.
+    /// - Throws: what its relatives could not be read for since the last time, once.
+    final func throwReadFailure() throws {
+        guard let (index, error) = attachments?.readFailures.min(by: { $0.key < $1.key }) else { return }
+        attachments?.readFailures = [:]
+        throw ObjectError(
+            error.code,
+            "\(metadata.name) \(surrogateKey): its \(metadata.relationships[index].name) could not be read before it was changed; look again, then repeat: \(error.message)",
+            cause: error)
+    }
+
+    /// The relationship that a property of this object stands for, by asking the property without letting it read.
+    fileprivate final func relationship(behind property: () -> Void) -> Int? {
+        let attached = attached
+        attached.asked = .some(nil)
+        defer { attached.asked = nil }
+        property()
+        return attached.asked ?? nil
+    }
+
+    /// Reads the relatives of this object in one relationship, if nobody has before.
+    fileprivate nonisolated(nonsending) final func read(_ index: Int) async throws {
+        try await Prefetch([RelationshipPath(steps: [index])], for: [self], context)?.read()
+        attachments?.readFailures[index] = nil
+    }
+
+    fileprivate final func noRelationship() -> ObjectError {
+        ObjectError(.noSuchRelationship, "load of \(metadata.name): the property is none of its relationships")
+    }
+}
+
+extension ModelledEntity {
+    /// The object at the one end of a relationship, read without blocking a cooperative thread and kept for the property; nil where there is none.
+    ///
+    ///     let customer = try await order.load(\.customer)
+    /// - Throws: ``ObjectError``: `.store`; `.noSuchRelationship` for a property that is none.
+    public nonisolated(nonsending) func load<Target: Entity>(_ property: KeyPath<Self, Target?>) async throws -> Target? {
+        guard let index = relationship(behind: { _ = self[keyPath: property] }) else { throw noRelationship() }
+        try await read(index)
+        return try parentObject(index)
+    }
+
+    /// The objects at the many end of a relationship, read without blocking a cooperative thread and kept for the property.
+    ///
+    ///     for order in try await customer.load(\.orders) { print(order.date) }
+    /// - Throws: ``ObjectError``: `.store`; `.misuse` for a list that belongs to another object.
+    @discardableResult
+    public nonisolated(nonsending) func load<Target: Entity>(_ property: KeyPath<Self, Children<Target>>) async throws -> EntityList<Target> {
+        let children = self[keyPath: property]
+        guard let (owner, index) = children.relationship, owner === self else {
+            throw ObjectError(.misuse, "load of \(metadata.name): the list belongs to no relationship of the object")
+        }
+        try await read(index)
+        return try children.all()
+    }
+}
+
+extension Children {
+    /// Their number: counted by the database where the list was not read, without reading it. Those that are not saved count as well.
+    /// - Throws: ``ObjectError/Code/store``.
+    public func fetchCount() throws -> Int {
+        if let known = knownCount { return known }
+        return try countWithQuery(Query()) + unsavedCount
+    }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func fetchCount() async throws -> Int {
+        if let known = knownCount { return known }
+        return try await countWithQuery(Query()) + unsavedCount
+    }
+
+    /// Where nothing has to be asked.
+    private var knownCount: Int? {
+        guard let (owner, index) = relationship else { return count }
+        if let list = owner.attachments?.children[index], list.loaded != nil { return list.count }
+        return owner.presence == .stored ? nil : unsavedCount
+    }
+
+    private var unsavedCount: Int {
+        guard let (owner, index) = relationship else { return 0 }
+        return owner.attachments?.children[index]?.added.count { $0.presence == .new } ?? 0
+    }
+}
