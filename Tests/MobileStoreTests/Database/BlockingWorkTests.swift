@@ -1,0 +1,93 @@
+import Dispatch
+import Foundation
+import MobileStore
+import Synchronization
+import Testing
+
+/// Work that blocks has threads of its own: however much of it there is, nobody else waits for a thread.
+@Suite struct BlockingWorkTests {
+    /// Holds jobs until it is opened, and tells when they have come.
+    final class Gate: Sendable {
+        private let arrived = DispatchSemaphore(value: 0)
+        private let opened = DispatchSemaphore(value: 0)
+
+        /// What a job does.
+        func pass() {
+            arrived.signal()
+            opened.wait()
+            opened.signal()
+        }
+
+        /// Waits for so many jobs; false if they do not come.
+        func wait(for count: Int) -> Bool { (0..<count).allSatisfy { _ in arrived.wait(timeout: .now() + 60) == .success } }
+
+        func open() { opened.signal() }
+    }
+
+    /// Jobs that run, and the most that ever did at the same time; jobs that are done.
+    final class Count: Sendable {
+        private let running = Atomic(0), most = Atomic(0), ended = Atomic(0)
+
+        func begin() {
+            let now = running.add(1, ordering: .sequentiallyConsistent).newValue
+            _ = most.max(now, ordering: .sequentiallyConsistent)
+        }
+
+        func end() {
+            running.subtract(1, ordering: .sequentiallyConsistent)
+            ended.add(1, ordering: .sequentiallyConsistent)
+        }
+
+        var maximum: Int { most.load(ordering: .sequentiallyConsistent) }
+        var done: Int { ended.load(ordering: .sequentiallyConsistent) }
+    }
+
+    /// Waits where no pool is kept from its work, because the pools are what is looked at.
+    private func onThreadOfNoPool(_ wait: @escaping @Sendable () -> Bool) async -> Bool {
+        await withCheckedContinuation { continuation in Thread.detachNewThread { continuation.resume(returning: wait()) } }
+    }
+
+    @Test("blocked jobs keep no thread of Dispatch's global queues and none of Swift's from others")
+    func starvesNobody() async throws {
+        let gate = Gate(), count = 64
+        let jobs = (0..<count).map { _ in Task { try await BlockingWork.run { gate.pass() } } }
+        let areBlocked = await onThreadOfNoPool { gate.wait(for: count) }
+        #expect(areBlocked, "\(count) jobs do not run at the same time")
+        let onDispatch = DispatchSemaphore(value: 0)
+        for _ in 0..<count { DispatchQueue.global().async { onDispatch.signal() } }
+        let dispatchRuns = await onThreadOfNoPool { (0..<count).allSatisfy { _ in onDispatch.wait(timeout: .now() + 60) == .success } }
+        #expect(dispatchRuns, "Dispatch's global queue has no thread left")
+        let sum = await withTaskGroup(of: Int.self) { group in
+            for number in 0..<1000 { group.addTask { number } }
+            return await group.reduce(0, +)
+        }
+        #expect(sum == 499_500)
+        gate.open()
+        for job in jobs { try await job.value }
+    }
+
+    @Test("at most so many jobs run at the same time as there are threads, the others wait and run later")
+    func bounded() async throws {
+        let work = try BlockingWork(threads: 3), gate = Gate(), count = Count()
+        let jobs = (0..<20).map { _ in
+            Task {
+                try await work.run {
+                    count.begin()
+                    gate.pass()
+                    count.end()
+                }
+            }
+        }
+        let haveCome = await onThreadOfNoPool { gate.wait(for: 3) }
+        #expect(haveCome)
+        gate.open()
+        for job in jobs { try await job.value }
+        #expect(count.maximum == 3 && count.done == 20)
+    }
+
+    @Test("what a job throws comes out as it is")
+    func throwing() async throws {
+        struct Broken: Error {}
+        await #expect(throws: Broken.self) { try await BlockingWork.run { throw Broken() } }
+    }
+}
