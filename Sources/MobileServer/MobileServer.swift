@@ -15,7 +15,7 @@ public final class MobileServer: Sendable {
     public let configuration: ServerConfiguration
     private let database: Database
     private let accounts: Accounts
-    private let packages: [ServedPackage]
+    let packages: [ServedPackage]
     private let domainLog: DomainLog
     private let traces: TraceStore
     /// What an administrator does with log records, logs and traces.
@@ -33,11 +33,11 @@ public final class MobileServer: Sendable {
         // Here, so that no line of whatever origin can be forgotten.
         configuration.log = { log(LogLine.escaped($0)) }
         self.configuration = configuration
-        let deployed = try configuration.packages.map { try PackageDeployer($0).deploy() }
+        let deployed = try configuration.packages.map { try PackageDeployer($0, timeout: configuration.connectionTimeout).deploy() }
         for (index, package) in deployed.enumerated() where deployed[..<index].contains(where: { $0.identifier == package.identifier }) {
             throw ServerError(.configuration, "package \"\(package.identifier)\": deployed twice")
         }
-        database = try CacheSchema.open(configuration.cachePath, createsFile: true)
+        database = try CacheSchema.open(configuration.cachePath, createsFile: true, timeout: configuration.connectionTimeout)
         let database = database
         administration = ServerAdministration(database, configuration)
         domainLog = DomainLog(database: database, clock: configuration.clock)
@@ -87,7 +87,7 @@ public final class MobileServer: Sendable {
             return Self.refusal(RequestFailure(isTooLarge ? .tooLarge : .badRequest, error.description))
         } catch let error as StoreError where error.code == .timeout {
             configuration.log("\(request.method) \(request.path): \(error)")
-            return Self.refusal(RequestFailure(.unavailable, "the server is busy; try again"))
+            return Self.refusal(.busy)
         } catch {
             configuration.log("\(request.method) \(request.path): \(error)")
             return Self.refusal(RequestFailure(.failure, "the server could not do this; its log says why"))
@@ -126,7 +126,8 @@ public final class MobileServer: Sendable {
             let package = message.header.package.map { " of \(LogLine.name($0))" } ?? ""
             return "\(LogLine.name(message.header.method.rawValue))\(package): \(answer.header.method.isFailure ? "failed" : "done")"
         }
-        return ServerResponse(status: 200, contentType: Endpoint.messageContentType, body: .bytes(Message.bytes(answers)))
+        let headers = answers.contains(where: \.saysUnavailable) ? [ServerResponse.retryLater] : []
+        return ServerResponse(status: 200, headers: headers, contentType: Endpoint.messageContentType, body: .bytes(Message.bytes(answers)))
     }
 
     private func synchronize(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
@@ -159,6 +160,14 @@ public final class MobileServer: Sendable {
     }
 
     private static func refusal(_ failure: RequestFailure) -> ServerResponse {
-        ServerResponse(status: failure.status, contentType: Endpoint.messageContentType, body: .bytes(failure.wire.bytes))
+        let isBusy = failure.code == RequestFailure.Kind.unavailable.rawValue
+        return ServerResponse(
+            status: failure.status, headers: isBusy ? [ServerResponse.retryLater] : [], contentType: Endpoint.messageContentType,
+            body: .bytes(failure.wire.bytes))
     }
+}
+
+extension Message {
+    /// Whether this answer says that the same message may succeed later.
+    fileprivate var saysUnavailable: Bool { header.method.isFailure && content["code"]?.integer == ResultCode.unavailable }
 }

@@ -17,6 +17,9 @@ struct RequestFailure: Error, Sendable {
         self.message = message
     }
 
+    /// No connection to the cache or to a back end could be had in time.
+    static var busy: RequestFailure { RequestFailure(.unavailable, "the server is busy; try again") }
+
     /// What stands in an answer.
     var wire: ProtocolFailure { ProtocolFailure(code: code, message: message) }
 

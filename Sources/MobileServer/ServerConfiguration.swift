@@ -26,6 +26,9 @@ public struct ServerConfiguration: Sendable {
     public var logTableGuideline = 10_000
     /// Rows that cleaning changes in one transaction, 1 to 100,000; default 500. Synchronizations go through between two of them.
     public var cleaningPortion = 500
+    /// How long a request waits for a connection to the cache or to a back end, each time that it needs one; default 10 s. Then it is refused
+    /// with status 503.
+    public var connectionTimeout = ServerConfiguration.defaultConnectionTimeout
     /// Milliseconds since 1970, UTC; default the system's clock.
     public var clock: @Sendable () -> Int64 = SystemEnvironment.milliseconds
     /// So many random bytes; default the system's cryptographic source.
@@ -54,6 +57,9 @@ extension ServerConfiguration {
         "PWDPOLICY_HAS_DIGITS": "false", "PWDPOLICY_HAS_UPPER": "false", "PWDPOLICY_HAS_LOWER": "false", "PWDPOLICY_HAS_SPECIAL": "false",
         "PWDPOLICY_EXPIRES_IN_N_DAYS": "0", "PWDPOLICY_MIN_UNIQUE_CHARS": "0", "PWDPOLICY_LOCK_TIMEOUT": "0", "PWDPOLICY_RETRY_LIMIT": "0",
     ]
+
+    /// Where nothing else is said.
+    static let defaultConnectionTimeout: Duration = .seconds(10)
 
     func checkCleaning() throws(ServerError) {
         guard (1...100_000).contains(cleaningPortion) else {
@@ -101,7 +107,7 @@ public struct PackageDeployment: Sendable {
 
     /// Opens the back ends and holds the model against them, as a server does before it serves the package. Nothing is written.
     /// - Throws: ``ServerError`` that names the file, table, column or statement that does not fit.
-    public func verify() throws { _ = try PackageDeployer(self).verified() }
+    public func verify() throws { _ = try PackageDeployer(self, timeout: ServerConfiguration.defaultConnectionTimeout).verified() }
 
     /// Name and version, as clients call the package: `CRM:1.0`.
     var identifier: String { "\(model.name):\(model.version)" }

@@ -13,7 +13,8 @@ final class BackEnd: Sendable {
     /// Operations may be repeated without harm, so their ids are not kept.
     let isIdempotent: Bool
 
-    init(name: String, path: String, isIdempotent: Bool) throws(ServerError) {
+    /// - Parameter timeout: how long anybody waits for a connection.
+    init(name: String, path: String, isIdempotent: Bool, timeout: Duration) throws(ServerError) {
         self.name = name
         self.path = path
         self.isIdempotent = isIdempotent
@@ -22,6 +23,7 @@ final class BackEnd: Sendable {
             profile.journal = .unchanged
             profile.foreignKeys = true
             profile.createsFile = false
+            profile.connectionTimeout = timeout
             profile.maxConnections = 1
             database = try Database(profile)
             profile.maxConnections = 2

@@ -6,11 +6,13 @@ enum CacheSchema {
     static let version: Int64 = 2
 
     /// Opens the file of a cache.
-    static func open(_ path: String, createsFile: Bool) throws -> Database {
+    /// - Parameter timeout: how long anybody waits for a connection.
+    static func open(_ path: String, createsFile: Bool, timeout: Duration) throws -> Database {
         var profile = ConnectionProfile(path: path, pageSize: 8192)
         profile.cacheSize = .megabytes(32)
         profile.maxConnections = 8
         profile.createsFile = createsFile
+        profile.connectionTimeout = timeout
         // Grants and sessions are promises: they are on the disk before they are answered.
         profile.synchronous = .full
         do {

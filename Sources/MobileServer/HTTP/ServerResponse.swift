@@ -31,4 +31,7 @@ public struct ServerResponse {
         self.headers = headers + (contentType.map { [("Content-Type", $0)] } ?? [])
         self.body = body
     }
+
+    /// The header field that goes with every 503: how many seconds clients leave the server alone. They come back spread over more than that.
+    static let retryLater = (name: "Retry-After", value: "5")
 }

@@ -26,9 +26,11 @@ struct DeployedPackage: Sendable {
 /// be there, or the error names the one that is not. Nothing is half deployed.
 struct PackageDeployer {
     let deployment: PackageDeployment
+    private let timeout: Duration
     private var model: PackageModel { deployment.model }
 
-    init(_ deployment: PackageDeployment) { self.deployment = deployment }
+    /// - Parameter timeout: how long anybody waits for a connection to a back end.
+    init(_ deployment: PackageDeployment, timeout: Duration) { (self.deployment, self.timeout) = (deployment, timeout) }
 
     func deploy() throws -> DeployedPackage {
         let package = try verified()
@@ -59,7 +61,7 @@ struct PackageDeployer {
                 .missingBackEnd,
                 "package \"\(deployment.identifier)\": nothing says where the back end \"\(backEnd.name)\" is; name its file at deployment")
         }
-        return try BackEnd(name: backEnd.name, path: path, isIdempotent: backEnd.isIdempotent)
+        return try BackEnd(name: backEnd.name, path: path, isIdempotent: backEnd.isIdempotent, timeout: timeout)
     }
 
     private func resolved(_ path: String) -> String {

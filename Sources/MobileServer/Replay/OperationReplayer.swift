@@ -46,6 +46,9 @@ struct OperationReplayer {
             let outcomes = try run(batch, on: backEnd, state)
             rows = state.rows
             return outcomes
+        } catch let error as StoreError where error.code == .timeout && error.sqliteCode == nil {
+            // Other requests have all connections: nothing was decided, and nobody else's lock is to blame. The whole upload comes again.
+            throw error
         } catch {
             let rejection = Rejection(error, of: state.current.flatMap { package.object(named: batch[$0].frame.object) })
             let outcomes = batch.enumerated().map { index, operation in

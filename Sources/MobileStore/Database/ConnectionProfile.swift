@@ -55,6 +55,10 @@ public struct ConnectionProfile: Sendable {
     /// How long a lock of another process is waited for where a call names no timeout of its own; default 30 s.
     public var busyTimeout: Duration
 
+    /// How long a call that names no timeout waits for its connection, and then for other processes; `nil` (the default): as long as it takes for
+    /// the connection, ``busyTimeout`` for other processes. A server sets it, so that a request is refused instead of waiting without an end.
+    public var connectionTimeout: Duration?
+
     /// Whether the write-ahead log is written in runs of up to 64 KB instead of header by header and page by page; default `true`.
     ///
     /// Large transactions take up to a fifth less time, and 64 KB of memory. A commit returns only when all of it is in the file: the promises
@@ -82,7 +86,8 @@ public struct ConnectionProfile: Sendable {
         memoryMapSize: ByteCount = 0, synchronous: Synchronous = .normal, checkpointPages: Int = 1000,
         logLimit: ByteCount = .megabytes(1000), journalSizeLimit: ByteCount? = .megabytes(64), statementCacheSize: Int = 64, journal: Journal = .wal,
         foreignKeys: Bool = false, isReadOnly: Bool = false,
-        createsFile: Bool = true, secureDelete: Bool? = nil, busyTimeout: Duration = .seconds(30), coalescesLogWrites: Bool = true,
+        createsFile: Bool = true, secureDelete: Bool? = nil, busyTimeout: Duration = .seconds(30), connectionTimeout: Duration? = nil,
+        coalescesLogWrites: Bool = true,
         storageLayers: [StorageLayer] = [], trace: (@Sendable (String) -> Void)? = nil, tracesValues: Bool = false,
         warning: (@Sendable (LogWarning) -> Void)? = nil
     ) {
@@ -102,6 +107,7 @@ public struct ConnectionProfile: Sendable {
         self.createsFile = createsFile
         self.secureDelete = secureDelete
         self.busyTimeout = busyTimeout
+        self.connectionTimeout = connectionTimeout
         self.coalescesLogWrites = coalescesLogWrites
         self.storageLayers = storageLayers
         self.trace = trace

@@ -35,7 +35,7 @@ extension Database {
     private func run<R: Sendable>(
         _ purpose: Lease.Purpose, timeout: Duration?, label: String, _ body: @escaping @Sendable (Connection) throws -> R
     ) async throws -> R {
-        let interruption = try Interruption()
+        let interruption = try Interruption(), timeout = timeout ?? connectionTimeout
         do {
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<R, any Error>) in

@@ -16,6 +16,9 @@ internal import Synchronization
     /// The file.
     public let path: String
 
+    /// How long calls wait that say nothing; nil: as long as it takes.
+    let connectionTimeout: Duration?
+
     /// Where the blocking work of the `async` functions runs.
     let queue: WorkQueue
 
@@ -51,6 +54,7 @@ internal import Synchronization
         unsafe self.pool = pool!  // MC_OK promises a pool
         sinks = (trace, warning)
         path = profile.path
+        connectionTimeout = profile.connectionTimeout
         var settings = mc_pool_settings()
         unsafe mc_pool_get_settings(self.pool, &settings)
         self.settings = Settings(settings)
@@ -60,8 +64,8 @@ internal import Synchronization
 
     /// Runs `body` in a transaction on the writer: BEGIN IMMEDIATE before it, COMMIT after it, ROLLBACK when it throws.
     /// - Parameters:
-    ///   - timeout: how long to wait for the writer, and for writers of other processes; `nil`: as long as it takes for the
-    ///     writer, ``ConnectionProfile/busyTimeout`` for other processes.
+    ///   - timeout: how long to wait for the writer, and for writers of other processes; `nil`: as
+    ///     ``ConnectionProfile/connectionTimeout`` says.
     ///   - label: what the write does, for the messages of those who wait for it in vain.
     ///   - interruption: by which another thread can end the wait or the work.
     ///   - body: the work; the connection is its own until it returns, and must not be kept.
@@ -136,7 +140,7 @@ internal import Synchronization
             unsafe label.withCString { label in
                 var checkout = unsafe mc_checkout(
                     writer: purpose == .write, is_long: purpose == .longRead || purpose == .pages, loose: purpose == .pages,
-                    timeout_ns: timeout.wait, label: label,
+                    timeout_ns: (timeout ?? connectionTimeout).wait, label: label,
                     ticket: interruption?.ticket)
                 return unsafe mc_pool_checkout(pool, &checkout, &handle, error)
             }
