@@ -4,13 +4,14 @@
 #define MOBILE_HTTP_SERVER_H
 
 #include <microhttpd.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
 /// What the daemon is started with.
 struct mhs_options {
     MHD_socket listener;               ///< bound and listening; the daemon uses it, the caller closes it after the daemon has stopped
-    unsigned int maximum_connections;  ///< more wait in the system's queue
+    unsigned int maximum_connections;  ///< more are reset
     unsigned int idle_seconds;         ///< a connection on which nothing moves for so long is closed
     size_t connection_memory;          ///< bytes of buffers per connection
     const char *certificate;           ///< PEM, the server's own first; NULL: no TLS
@@ -18,6 +19,7 @@ struct mhs_options {
     MHD_AccessHandlerCallback handler;
     void *context;  ///< first argument of both callbacks
     MHD_RequestCompletedCallback completed;
+    MHD_NotifyConnectionCallback connected;  ///< `context` is its first argument as well
 };
 
 /// Starts the daemon with one thread per connection. NULL if that is not possible, such as with a damaged certificate.
@@ -35,7 +37,8 @@ static inline struct MHD_Daemon *mhs_start(const struct mhs_options *options)
                             MHD_OPTION_LISTEN_SOCKET, options->listener, MHD_OPTION_CONNECTION_LIMIT, options->maximum_connections,
                             MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                             options->connection_memory, MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)16384, MHD_OPTION_NOTIFY_COMPLETED,
-                            options->completed, options->context, MHD_OPTION_ARRAY, has_tls ? tls : plain, MHD_OPTION_END);
+                            options->completed, options->context, MHD_OPTION_NOTIFY_CONNECTION, options->connected, options->context,
+                            MHD_OPTION_ARRAY, has_tls ? tls : plain, MHD_OPTION_END);
 }
 
 /// The address of the other end; NULL if it has none. Lives as long as the connection.
@@ -43,6 +46,19 @@ static inline const struct sockaddr *mhs_remote_address(struct MHD_Connection *c
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     return info == NULL ? NULL : info->client_addr;
+}
+
+/// The connection's socket, which the library closes.
+static inline int mhs_descriptor(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info == NULL ? -1 : (int)info->connect_fd;
+}
+
+/// Closes a connection on which nothing moves for so many seconds, whatever the daemon's own limit is.
+static inline void mhs_set_timeout(struct MHD_Connection *connection, unsigned int seconds)
+{
+    (void)MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
 /// The library marks its enumerations differently from release to release, and Swift imports them accordingly; so it gets functions.
@@ -53,6 +69,12 @@ static inline enum MHD_Result mhs_yes(void)
 static inline enum MHD_Result mhs_no(void)
 {
     return MHD_NO;
+}
+
+/// Whether a connection begins; else it ends.
+static inline bool mhs_is_start(enum MHD_ConnectionNotificationCode code)
+{
+    return code == MHD_CONNECTION_NOTIFY_STARTED;
 }
 
 /// Calls `each` for every header field, or every parameter of the query.

@@ -33,7 +33,8 @@ public final class HTTPServer: Sendable {
         public var bodyMemoryLimit = 1 << 20
         /// Where temporary files are made; nil (default) for `TMPDIR`, else `/tmp`.
         public var temporaryDirectory: String?
-        /// Connections at a time; more wait in the system's queue. Default 512.
+        /// Connections at a time; default 512. For one more, the one that has been kept open unused for longest is closed; where all are in use,
+        /// a request is refused with status 503.
         public var maximumConnections = 512
         /// A connection on which nothing moves for so long is closed, in whole seconds; default 120.
         public var idleTimeout: Duration = .seconds(120)
@@ -51,7 +52,7 @@ public final class HTTPServer: Sendable {
     /// The configuration that the server was started with.
     public let configuration: Configuration
 
-    private let service: HTTPService
+    let service: HTTPService
     /// The running daemon and its socket; nil once stopped.
     private let running: Mutex<Running?>
 
@@ -73,11 +74,12 @@ public final class HTTPServer: Sendable {
         // The daemon's callbacks borrow the service: `self` owns it and stops the daemon before letting it go.
         var options = mhs_options()
         options.listener = socket.descriptor
-        options.maximum_connections = UInt32(clamping: configuration.maximumConnections)
+        options.maximum_connections = UInt32(clamping: max(1, configuration.maximumConnections) + HTTPConnections.room)
         options.idle_seconds = UInt32(clamping: configuration.idleTimeout.components.seconds)
         options.connection_memory = 192 * 1024
         options.handler = HTTPService.access
         options.completed = HTTPService.completed
+        options.connected = HTTPService.connected
         options.context = Unmanaged.passUnretained(service).toOpaque()
         guard let daemon = HTTPServer.start(options, configuration) else {
             _ = close(socket.descriptor)

@@ -18,10 +18,19 @@ final class HTTPService: Sendable {
     let handler: @Sendable (ServerRequest) -> ServerResponse
     /// Entered once per request, left when it is finished.
     let requests = DispatchGroup()
+    let connections: HTTPConnections
 
     init(_ configuration: HTTPServer.Configuration, _ handler: @escaping @Sendable (ServerRequest) -> ServerResponse) {
         self.configuration = configuration
         self.handler = handler
+        connections = HTTPConnections(places: max(1, configuration.maximumConnections))
+    }
+
+    /// Called by the daemon when a connection has been accepted, and before its descriptor is closed.
+    static let connected: MHD_NotifyConnectionCallback = { context, connection, _, event in
+        guard let context, let connection else { return }
+        let connections = Unmanaged<HTTPService>.fromOpaque(context).takeUnretainedValue().connections
+        if mhs_is_start(event) { connections.open(connection) } else { connections.close(connection) }
     }
 
     /// Called by the daemon with the header, then with each piece of the body, then once without a piece.
@@ -32,7 +41,7 @@ final class HTTPService: Sendable {
             let began = HTTPExchange(service, connection, path: String(cString: url), method: String(cString: method))
             exchange.pointee = Unmanaged.passRetained(began).toOpaque()
             service.requests.enter()
-            return began.begin()
+            return service.connections.beginRequest(connection) ? began.begin() : began.refuse()
         }
         let going = Unmanaged<HTTPExchange>.fromOpaque(known).takeUnretainedValue()
         guard pieceLength.pointee > 0, let piece else { return going.finish() }
@@ -42,11 +51,13 @@ final class HTTPService: Sendable {
     }
 
     /// Called by the daemon when a request is finished in whatever way.
-    static let completed: MHD_RequestCompletedCallback = { context, _, exchange, _ in
-        guard let context, let exchange, let known = exchange.pointee else { return }
+    static let completed: MHD_RequestCompletedCallback = { context, connection, exchange, _ in
+        guard let context, let connection, let exchange, let known = exchange.pointee else { return }
         Unmanaged<HTTPExchange>.fromOpaque(known).release()
         exchange.pointee = nil
-        Unmanaged<HTTPService>.fromOpaque(context).takeUnretainedValue().requests.leave()
+        let service = Unmanaged<HTTPService>.fromOpaque(context).takeUnretainedValue()
+        service.connections.endRequest(connection)
+        service.requests.leave()
     }
 }
 
@@ -82,6 +93,14 @@ private final class HTTPExchange {
             return queue(HTTPExchange.response(tooLong(announced)))
         }
         return mhs_yes()
+    }
+
+    /// The header is there, and no place for the request: its body is not read.
+    func refuse() -> MHD_Result {
+        let failure = ProtocolFailure(code: ResultCode.unavailable, message: "the server has no connection left; try again")
+        var answer = HTTPExchange.response(failure)
+        answer.headers += [ServerResponse.retryLater, (name: "Connection", value: "close")]
+        return queue(answer)
     }
 
     /// A piece of the body is there.
