@@ -39,6 +39,10 @@ extension Application {
         do throws(SyncError) {
             // Looks for the server first: a registration that finds no network has failed for good, one that loses it later goes on.
             try Server(self, connectionProperties).probe()
+        } catch let error where error.isTemporary && error.code != .serverNotReached {
+            // It is there, and has no time.
+            apply { $0.beginConnection() }
+            return retryLater(wish, error)
         } catch {
             apply { $0.lost(code: error.code.rawValue, message: error.message) }
             end(wish, .failure(error.as(.applicationRuntime)))
@@ -98,9 +102,8 @@ extension Application {
             apply { $0.connected() }
             reportSettings(changed: changed)
             end(wish, .success(()))
-        } catch let error where error.code == .serverNotReached {
-            apply { $0.lost(code: error.code.rawValue, message: error.message) }
-            retryLater(wish)
+        } catch let error where error.isTemporary {
+            retryLater(wish, error)
         } catch {
             apply { $0.refused(code: error.code.rawValue, message: error.message) }
             end(wish, .failure(error.as(.applicationRuntime)))
@@ -152,10 +155,13 @@ extension Application {
         }
     }
 
-    private func retryLater(_ wish: ConnectionPlan.Wish) {
+    private func retryLater(_ wish: ConnectionPlan.Wish, _ error: SyncError) {
+        apply { $0.lost(code: error.code.rawValue, message: error.message) }
+        var random = surroundings.random
         state.withLock { state in
-            state.plan.wait(wish) { failures in
-                work.run(after: retryPolicy.delay(attempt: failures)) { [weak self] in self?.connect(wish) }
+            state.plan.wait(wish, isOrdered: error.retryAfter != nil) { failures in
+                let delay = retryPolicy.delay(failures: failures, retryAfter: error.retryAfter, using: &random)
+                return work.run(after: delay) { [weak self] in self?.connect(wish) }
             }
         }
     }
@@ -169,9 +175,7 @@ extension Application {
                 guard state.status.connection == .connected, case .begin(let wish) = state.plan.start(isConnected: false) else { return nil }
                 return wish
             }
-            guard let wish else { return }
-            apply { $0.lost(code: error.code.rawValue, message: error.message) }
-            retryLater(wish)
+            if let wish { retryLater(wish, error) }
         }
     }
 
@@ -296,7 +300,7 @@ extension Application {
 
 extension SyncError {
     /// The same error under another documented exception; timeouts and properties keep their own.
-    func `as`(_ kind: Kind) -> SyncError { SyncError(kind, code, message, cause: cause) }
+    func `as`(_ kind: Kind) -> SyncError { SyncError(kind, code, message, cause: cause, retryAfter: retryAfter) }
 
     /// The gate for what comes from other modules.
     static func from(_ error: any Error) -> SyncError {

@@ -1,3 +1,4 @@
+internal import Foundation
 public import MobileObjects
 public import MobileStore
 public import MobileTransport
@@ -30,7 +31,8 @@ public final class Application: Sendable {
     let store: ApplicationStore
     let transport: any Transport
     let retryPolicy: RetryPolicy
-    let work: any SerialWork
+    let surroundings: Surroundings
+    var work: any SerialWork { surroundings.work }
     /// Traces the requests of this application and of its packages from end to end. SMP 2.3: `getE2ETraceService`.
     public let traceService: E2ETraceService
     private let stream = EventStream<ApplicationEvent>()
@@ -63,6 +65,10 @@ public final class Application: Sendable {
         var work: any SerialWork = WorkQueue(label: "mobile.application")
         /// Who may come between two locks of the application's state.
         var crossing = Crossing.none
+        /// What the delays between two attempts leave to chance.
+        var random = RandomSource.system
+        /// Seconds since 1970, UTC.
+        var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
     }
 
     init(
@@ -82,7 +88,7 @@ public final class Application: Sendable {
         (first.registration, first.settings) = (registration, settings)
         if let registration { first.properties = registration.properties }
         state = StateLock(first, surroundings.crossing)
-        work = surroundings.work
+        self.surroundings = surroundings
         self.transport = transport
         self.retryPolicy = retryPolicy
         self.traceService = traceService

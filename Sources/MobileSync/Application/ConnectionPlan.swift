@@ -22,12 +22,13 @@ struct ConnectionPlan: Sendable {
         /// Its turn is to come, or it is on its way.
         case running(Wish, failures: Int)
         /// For the time to try again.
-        case waiting(Wish, failures: Int, timer: WorkTimer)
+        /// - Parameter isOrdered: the server has said how long.
+        case waiting(Wish, failures: Int, timer: WorkTimer, isOrdered: Bool)
 
         var current: (wish: Wish, failures: Int)? {
             switch self {
             case .none: nil
-            case .running(let wish, let failures), .waiting(let wish, let failures, _): (wish, failures)
+            case .running(let wish, let failures), .waiting(let wish, let failures, _, _): (wish, failures)
             }
         }
     }
@@ -73,7 +74,7 @@ struct ConnectionPlan: Sendable {
     mutating func start(isConnected: Bool) -> Answer {
         switch attempt {
         case .running(let wish, _): return .join(wish)
-        case .waiting(let wish, _, _): return hurry() == nil ? .join(wish) : .begin(wish)
+        case .waiting(let wish, _, _, _): return hurry() == nil ? .join(wish) : .begin(wish)
         case .none where isConnected && disconnections == 0: return .done
         case .none:
             let wish = Wish(kind: .connection)
@@ -90,15 +91,16 @@ struct ConnectionPlan: Sendable {
     }
 
     /// The attempt found no server: the wish waits for a timer, which `makeTimer` sets for the given number of failures.
-    mutating func wait(_ wish: Wish, makeTimer: (_ failures: Int) -> WorkTimer) {
+    /// - Parameter isOrdered: the server has said how long: nobody comes earlier then.
+    mutating func wait(_ wish: Wish, isOrdered: Bool, makeTimer: (_ failures: Int) -> WorkTimer) {
         guard let current = attempt.current, current.wish.outcome === wish.outcome else { return }
-        attempt = .waiting(wish, failures: current.failures + 1, timer: makeTimer(current.failures))
+        attempt = .waiting(wish, failures: current.failures + 1, timer: makeTimer(current.failures), isOrdered: isOrdered)
     }
 
-    /// Nobody needs to wait any longer.
+    /// Nobody needs to wait any longer, unless the server has said so.
     /// - Returns: the wish, which the caller has to begin; nil when none waits.
     mutating func hurry() -> Wish? {
-        guard case .waiting(let wish, let failures, let timer) = attempt, timer.fire() else { return nil }
+        guard case .waiting(let wish, let failures, let timer, isOrdered: false) = attempt, timer.fire() else { return nil }
         attempt = .running(wish, failures: failures)
         return wish
     }
@@ -122,7 +124,7 @@ struct ConnectionPlan: Sendable {
 
     private mutating func takeBack() -> Wish? {
         defer { attempt = .none }
-        if case .waiting(_, _, let timer) = attempt { timer.cancel() }
+        if case .waiting(_, _, let timer, _) = attempt { timer.cancel() }
         return attempt.current?.wish
     }
 

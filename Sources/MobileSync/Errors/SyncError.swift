@@ -14,6 +14,8 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     public let message: String
     /// The failure below this one; nil where it began here.
     public let cause: (any Error)?
+    /// How long the server asks to leave it alone before the next attempt; nil where it says nothing. See ``RetryPolicy``.
+    public let retryAfter: Duration?
 
     /// The documented exceptions. SMP 2.3, "Exceptions".
     public enum Kind: String, Sendable, CaseIterable {
@@ -30,7 +32,8 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Makes an error of this module.
-    public init(_ kind: Kind, _ code: Code, _ message: String, cause: (any Error)? = nil) {
+    public init(_ kind: Kind, _ code: Code, _ message: String, cause: (any Error)? = nil, retryAfter: Duration? = nil) {
+        self.retryAfter = retryAfter
         self.kind = kind
         self.code = code
         self.message = message
@@ -43,6 +46,9 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     /// Whether the same call can succeed later without anybody changing anything: the documented recoverable codes of the back end
     /// (409 and 503), a server that was not reached, and a stream that broke. Everything else needs a cause removed first.
     public var isRecoverable: Bool { code.isRecoverable }
+
+    /// Whether the server, or a proxy before it, was out of reach or had no time: a connection is tried again then. A refusal is none of these.
+    var isTemporary: Bool { [.serverNotReached, .tooManyRequests, .badGateway, .unavailable, .gatewayTimeout].contains(code) }
 }
 
 extension SyncError: BaseError {
@@ -82,6 +88,13 @@ extension SyncError {
         public static let serverFailure = Code(rawValue: 500)
         /// The back end, or the server, is down; recoverable.
         public static let unavailable = Code(rawValue: 503)
+
+        /// The server wants fewer requests of this device or user.
+        public static let tooManyRequests = Code(rawValue: 429)
+        /// A proxy got no answer of the server that it understands.
+        public static let badGateway = Code(rawValue: 502)
+        /// A proxy got no answer of the server in time.
+        public static let gatewayTimeout = Code(rawValue: 504)
 
         /// The synchronization channel broke, or what came through it is no valid stream; recoverable.
         public static let synchronizationCommunication = Code(rawValue: 63)

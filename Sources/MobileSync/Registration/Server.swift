@@ -46,7 +46,7 @@ struct Server {
             var request = TransportRequest(url: base + Endpoint.status, headers: headers)
             request.connectTimeout = .seconds(10)
             request.stallTimeout = stallTimeout
-            status = try ServerStatus(parsing: receive(request))
+            status = try ServerStatus(parsing: receive(request).body)
         } catch {
             throw failure(error, "look for the server at \(base)")
         }
@@ -117,14 +117,16 @@ struct Server {
     /// - Throws: the server's refusal under its own code, ``SyncError/Code/serverNotReached``, ``SyncError/Code/synchronizationCommunication``.
     func send(_ message: Message, token: String?, log: ([LogRecordEntry]) -> Void = { _ in }) throws(SyncError) -> Message {
         let action = "send \(message.header.method.rawValue) to \(base)"
-        let answers: [Message]
+        let answers: [Message], retryAfter: Duration?
         trace?.write(.sent, message)
         do {
             var request = TransportRequest(
                 method: "POST", url: base + Endpoint.messages, headers: fields(token, Endpoint.messageContentType),
                 body: .bytes(Message.bytes([message])))
             request.stallTimeout = stallTimeout
-            answers = try Message.messages(parsing: receive(request))
+            let response = try receive(request)
+            answers = try Message.messages(parsing: response.body)
+            retryAfter = RetryAfter.delay(in: response.headers, now: application.surroundings.now())
         } catch {
             throw failure(error, action)
         }
@@ -136,7 +138,7 @@ struct Server {
         guard answer.header.method.isFailure else { return answer }
         let refusal: ProtocolFailure
         do throws(ProtocolError) { refusal = try answer.content() } catch { throw failure(error, action) }
-        throw reported(SyncError(.synchronize, .init(rawValue: Int(refusal.code)), refusal.message))
+        throw reported(SyncError(.synchronize, .init(rawValue: Int(refusal.code)), refusal.message, retryAfter: retryAfter))
     }
 
     // MARK: The synchronization channel
@@ -173,17 +175,17 @@ struct Server {
         }
     }
 
-    /// The body of the answer to a small request.
-    private func receive(_ request: TransportRequest) throws -> [UInt8] {
-        var body: [UInt8] = []
+    /// The answer to a small request.
+    private func receive(_ request: TransportRequest) throws -> (body: [UInt8], headers: [(name: String, value: String)]) {
+        var answer: (body: [UInt8], headers: [(name: String, value: String)]) = ([], [])
         try monitor.observe(request) { request, count in
             if case .bytes(let bytes) = request.body { count.sent = Int64(bytes.count) }
             let (response, received) = try transport.send(request, maximumLength: ProtocolLimit.messages)
             count.received = Int64(received.count)
-            body = received
+            answer = (received, response.headers)
             return response.status
         }
-        return body
+        return answer
     }
 
     private func fields(_ token: String?, _ contentType: String) -> [(name: String, value: String)] {
@@ -217,7 +219,8 @@ struct Server {
             let code = refusal.map { Int($0.code) } ?? status
             let message = refusal?.message ?? "\(action): HTTP status \(status)"
             let headers = Dictionary(error.headers.map { ($0.name, $0.value) }) { $0 + ", " + $1 }
-            return reported(SyncError(.synchronize, .init(rawValue: code), message, cause: error), headers)
+            let retryAfter = RetryAfter.delay(in: error.headers, now: application.surroundings.now())
+            return reported(SyncError(.synchronize, .init(rawValue: code), message, cause: error, retryAfter: retryAfter), headers)
         case .cancelled: return SyncError(.synchronize, .cancelled, "\(action): cancelled", cause: error)
         case .cannotConnect, .timeout, .interrupted:
             return SyncError(.synchronize, .serverNotReached, "\(action): \(error.message)", cause: error)

@@ -52,10 +52,4 @@ import Testing
         let changes = state.beginStop() + state.stopped()
         #expect(changes == [])
     }
-
-    @Test func `delays between attempts double up to the maximum`() {
-        let policy = RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(5))
-        #expect((0..<5).map(policy.delay(attempt:)) == [.seconds(1), .seconds(2), .seconds(4), .seconds(5), .seconds(5)])
-        #expect(policy.delay(attempt: 1_000_000) == .seconds(5))
-    }
 }

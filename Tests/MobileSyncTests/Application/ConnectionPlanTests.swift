@@ -48,7 +48,7 @@ import Testing
         #expect(ended?.outcome === start.wish.outcome)
         let hasTurn = plan.begin(start.wish)
         #expect(!hasTurn)
-        plan.wait(start.wish) { _ in
+        plan.wait(start.wish, isOrdered: false) { _ in
             Issue.record("a timer for nobody")
             return WorkTimer()
         }
@@ -72,7 +72,7 @@ import Testing
         let timer = WorkTimer()
         var counted: [Int] = []
         for _ in 0..<3 {
-            plan.wait(start.wish) { failures in
+            plan.wait(start.wish, isOrdered: false) { failures in
                 counted.append(failures)
                 return timer
             }
@@ -80,6 +80,16 @@ import Testing
         #expect(counted == [0, 1, 2])
         let hurried = plan.hurry(), again = plan.hurry()
         #expect(hurried?.outcome === start.wish.outcome && again.map(\.kind) == nil && !timer.fire())
+    }
+
+    @Test mutating func `nobody hurries a wish whose time the server has set`() throws {
+        let startAnswer = plan.start(isConnected: false)
+        let start = try #require(wish(startAnswer))
+        plan.wait(start.wish, isOrdered: true) { _ in WorkTimer() }
+        let hurried = plan.hurry(), joined = plan.start(isConnected: false)
+        #expect(hurried.map(\.kind) == nil && wish(joined)?.begins == false)
+        let hasTurn = plan.begin(start.wish)
+        #expect(hasTurn, "its time has come")
     }
 
     @Test mutating func `a registration is either used or given back`() throws {

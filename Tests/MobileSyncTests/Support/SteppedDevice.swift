@@ -7,6 +7,7 @@ struct SteppedDevice {
     let bench: TestBench
     let device: Device
     let network: InterruptedTransport
+    let busy: BusyServer
     /// The application's work, and that of the package.
     let work = SteppedWork(), synchronization = SteppedWork()
     let intruder = Intruder()
@@ -16,9 +17,11 @@ struct SteppedDevice {
 
     init(_ bench: TestBench, _ name: String = "device") throws {
         self.bench = bench
-        network = InterruptedTransport(bench.network)
+        busy = BusyServer(bench.network)
+        network = InterruptedTransport(busy)
         device = try Device(
-            directory: bench.directory.file(name), transport: network, surroundings: .init(work: work, crossing: intruder.crossing),
+            directory: bench.directory.file(name), transport: network, retryPolicy: RetryPolicy(initialDelay: .seconds(2)),
+            surroundings: .init(work: work, crossing: intruder.crossing, random: RandomSource { .max }, now: { 1_800_000_000 }),
             synchronizer: PackageSynchronizer(work: synchronization, crossing: intruder.crossing))
     }
 
