@@ -21,10 +21,12 @@ struct ClientDirectory: Sendable {
             let row = try connection.first(
                 "SELECT user, state FROM _client WHERE client = ?1 AND package = ?2", [.text(client), .integer(cache.id)])
             guard let row else { return nil }
-            guard row[0].text == user else { throw RequestFailure(.forbidden, "the client id belongs to another user") }
+            guard row[0].text == user else { throw Self.foreign }
             return State(rawValue: row[1].text ?? "") ?? .subscribed
         }
     }
+
+    private static var foreign: RequestFailure { RequestFailure(.forbidden, "the client id belongs to another user") }
 
     func setState(_ state: State, of client: String, user: String) throws {
         guard !client.isEmpty, client.utf8.count <= 128 else {
@@ -32,11 +34,13 @@ struct ClientDirectory: Sendable {
         }
         guard try self.state(of: client, user: user) != state else { return }
         try database.write(label: "subscription") { connection in
-            _ = try connection.execute(
+            // Somebody else may have come with the same id since the look above: the row is his then.
+            let changed = try connection.execute(
                 """
                 INSERT INTO _client (client, package, user, state) VALUES (?1, ?2, ?3, ?4)
-                ON CONFLICT (client, package) DO UPDATE SET state = excluded.state
+                ON CONFLICT (client, package) DO UPDATE SET state = excluded.state WHERE user = excluded.user
                 """, [.text(client), .integer(cache.id), .text(user), .text(state.rawValue)])
+            guard changed == 1 else { throw Self.foreign }
         }
     }
 
