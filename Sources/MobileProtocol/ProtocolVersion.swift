@@ -58,6 +58,8 @@ public enum ResultCode {
     public static let constraint: Int64 = 412
     /// The request is longer than the server accepts.
     public static let tooLarge: Int64 = 413
+    /// The operation needs a row whose creation was rejected.
+    public static let failedDependency: Int64 = 424
     /// A failure without a code of its own.
     public static let failure: Int64 = 500
     /// The back end is down; worth trying again.

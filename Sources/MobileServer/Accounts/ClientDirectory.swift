@@ -41,6 +41,7 @@ struct ClientDirectory: Sendable {
                 ON CONFLICT (client, package) DO UPDATE SET state = excluded.state WHERE user = excluded.user
                 """, [.text(client), .integer(cache.id), .text(user), .text(state.rawValue)])
             guard changed == 1 else { throw Self.foreign }
+            if state == .unsubscribed { try RejectedRows(cache: cache).forget(client, in: connection) }
         }
     }
 

@@ -106,5 +106,9 @@ enum CacheSchema {
     /// What an earlier release of the same version neither needs nor is disturbed by: added to each file that lacks it.
     private static let additions = """
         CREATE INDEX IF NOT EXISTS _key_range_client ON _key_range (client, first);
+        -- Rows that a client wanted to create and that were rejected (see RejectedRows). operation: the create's id.
+        CREATE TABLE IF NOT EXISTS _rejected_row (
+            package INTEGER NOT NULL, client TEXT NOT NULL, _sk INTEGER NOT NULL, operation INTEGER NOT NULL, PRIMARY KEY (package, client, _sk))
+            WITHOUT ROWID;
         """
 }

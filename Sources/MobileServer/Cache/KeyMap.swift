@@ -20,12 +20,14 @@ struct KeyMap {
         // A file with fewer operations than were read is another one, such as a restored copy: read all of it.
         if try ProcessedOperations.lastSequence(in: source) < applied { applied = 0 }
         var last: Int64?
-        try ProcessedOperations.forEachOutcome(after: applied, in: source) { seq, _, outcome in
+        var rejected = Set<String>()
+        try ProcessedOperations.forEachOutcome(after: applied, in: source) { seq, client, outcome in
             last = seq
             guard outcome.package == package.identifier else { return }
-            try apply(outcome, in: connection)
+            if try apply(outcome, of: client, in: connection) { rejected.insert(client) }
         }
         guard let last else { return }
+        for client in rejected { try RejectedRows(cache: cache).prune(client, in: connection) }
         _ = try connection.execute(
             "UPDATE _back_end SET applied = ?3 WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name), .integer(last)])
     }
@@ -42,18 +44,27 @@ struct KeyMap {
     }
 
     /// Takes over what became of a batch on a back end that keeps no record of it.
-    func apply(_ outcomes: [OperationOutcome], in connection: Connection) throws {
-        for outcome in outcomes { try apply(outcome, in: connection) }
+    func apply(_ outcomes: [OperationOutcome], of client: String, in connection: Connection) throws {
+        var hasRejected = false
+        for outcome in outcomes { hasRejected = try apply(outcome, of: client, in: connection) || hasRejected }
+        if hasRejected { try RejectedRows(cache: cache).prune(client, in: connection) }
     }
 
-    /// Gives one row the key that its device gave it. That the key is this client's to give, and that the
+    /// Gives one row the key that its device gave it, or remembers that there is no such row. That the key is this client's to give, and that the
     /// row is not another one's, was looked at when the operation was done: what is in the map of either is out of date.
-    private func apply(_ outcome: OperationOutcome, in connection: Connection) throws {
+    /// - Returns: whether it is remembered as rejected.
+    private func apply(_ outcome: OperationOutcome, of client: String, in connection: Connection) throws -> Bool {
         let surrogateKey = outcome.result.key
-        guard let key = outcome.rowKey, let object = package.object(named: outcome.result.object) else { return }
+        if outcome.result.outcome == .rejected, outcome.change == .create {
+            try RejectedRows(cache: cache).add(surrogateKey, operation: outcome.result.id, of: client, in: connection)
+            return true
+        }
+        guard let key = outcome.rowKey, let object = package.object(named: outcome.result.object) else { return false }
         _ = try connection.execute("DELETE FROM \(object.keyTable) WHERE _sk = ?1 OR k = ?2", [.integer(surrogateKey), key])
         _ = try connection.execute("INSERT INTO \(object.keyTable) (_sk, k) VALUES (?1, ?2)", [.integer(surrogateKey), key])
         try cache.keepFree(from: surrogateKey, in: connection)
+        try RejectedRows(cache: cache).remove(surrogateKey, of: client, in: connection)
+        return false
     }
 
     func appliedSequence(of backEnd: BackEnd, in connection: Connection) throws -> Int64 {

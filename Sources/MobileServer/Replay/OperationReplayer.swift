@@ -29,6 +29,7 @@ struct OperationReplayer {
                     "operation \(outcome.result.id) of client \(LogLine.name(client)) rejected: \(LogLine.name(outcome.result.object)) \(outcome.operation): \(outcome.result.code) \(outcome.result.message)\(outcome.detail.isEmpty ? "" : " (\(outcome.detail))")"
                 )
             }
+            for outcome in results { rows.take(outcome) }
             outcomes += results
         }
         return outcomes
@@ -57,7 +58,11 @@ struct OperationReplayer {
                 let culprit = state.current.map { "\"\(batch[$0].frame.object)\": " } ?? ""
                 return outcome(of: operation.frame, isCulprit ? rejection : rejection.shared(by: culprit))
             }
-            if rejection.isTransient || backEnd.isIdempotent { return outcomes }
+            if rejection.isTransient { return outcomes }
+            if backEnd.isIdempotent {
+                try takeOver(outcomes)
+                return outcomes
+            }
             return try record(outcomes, on: backEnd)
         }
     }
@@ -95,12 +100,13 @@ struct OperationReplayer {
             state.rows = runner.rows
             return outcomes
         }
-        if backEnd.isIdempotent {
-            try database.write(label: "keys of new rows") { connection in
-                try KeyMap(package: package, cache: cache).apply(outcomes, in: connection)
-            }
-        }
+        if backEnd.isIdempotent { try takeOver(outcomes) }
         return outcomes
+    }
+
+    /// Takes over what became of operations on a back end that keeps no record.
+    private func takeOver(_ outcomes: [OperationOutcome]) throws {
+        try database.write(label: "keys of new rows") { try KeyMap(package: package, cache: cache).apply(outcomes, of: client, in: $0) }
     }
 
     private func recorded(_ frame: OperationFrame, _ backEnd: BackEnd, _ connection: Connection) throws -> OperationOutcome? {

@@ -20,6 +20,7 @@ struct OperationRunner {
             throw Rejection(ResultCode.notFound, "the object \"\(frame.object)\" has no such operation")
         }
         var row = RowValues(object: object, key: try key(of: frame, object))
+        if frame.change != .create, row.key == nil, let rejection = try rows.rejection(ofCreating: frame.key, object) { throw rejection }
         try row.take(operation)
         try fillReferences(of: frame, into: &row)
         if frame.change == .create { return try create(modelled, frame, row) }
@@ -51,7 +52,14 @@ struct OperationRunner {
             guard let surrogateKey = frame.refs[reference.name]?.integer, let target = package.object(named: reference.target) else { continue }
             let parent = RowIdentity(target.name, surrogateKey)
             let isMeant = frame.change == .create || rows.isNew(parent) || reference.pairs.contains { frame.attributes[$0.source.name] != nil }
-            guard isMeant, let key = try rows.key(of: parent, target) else { continue }
+            guard isMeant else { continue }
+            guard let key = try rows.key(of: parent, target) else {
+                if let rejection = try rows.rejection(ofCreating: surrogateKey, target) { throw rejection }
+                // The device knows the parent's key itself, such as when the server has lost its cache.
+                if reference.pairs.allSatisfy({ row.values[$0.source.name] ?? .null != .null }) { continue }
+                throw Rejection(
+                    ResultCode.failedDependency, "the server does not know the row of \"\(target.name)\" that \"\(reference.name)\" refers to")
+            }
             for (index, pair) in reference.pairs.enumerated() {
                 let affinity = row.object.tableColumn(pair.source.name)?.affinity ?? .blob
                 row.values[pair.source.name] = WireConversion.value(cached: key.parts[index], of: pair.key, affinity: affinity)
@@ -142,7 +150,10 @@ struct OperationRunner {
         let sql = "UPDATE \(table) SET \(assignments) WHERE \(condition.sql) RETURNING \(returned)"
         guard let new = try connection.first(sql, condition.values + written.map(\.value))?[0] else { throw row.missing }
         guard written.contains(where: { object.model.primaryKey.contains($0.attribute) }) else { return nil }
-        guard let parts = RowKey(new, of: object), try keys(where: parts.condition(on: object, first: 1), object).count == 1 else {
+        guard let parts = RowKey(new, of: object) else {
+            throw Rejection(ResultCode.failure, "the back end did not say which key the row of \"\(object.name)\" has now")
+        }
+        guard try keys(where: parts.condition(on: object, first: 1), object).count < 2 else {
             throw Rejection(ResultCode.forbidden, "there is another row of \"\(object.name)\" with this primary key")
         }
         let isKnown = try rows.key(of: RowIdentity(frame), object) != nil

@@ -18,6 +18,8 @@ struct RowDirectory {
     let client: String
     /// Keys that operations of this upload have made.
     private var keys: [RowIdentity: RowKey] = [:]
+    /// Surrogate keys of rows whose creation was rejected in this upload, with the code.
+    private var rejected: [Int64: Int64] = [:]
 
     init(package: DeployedPackage, cache: PackageCache, database: Database, client: String) {
         (self.package, self.cache, self.database, self.client) = (package, cache, database, client)
@@ -37,13 +39,27 @@ struct RowDirectory {
         try database.read { try cache.mayGive(surrogateKey, client: client, in: $0) }
     }
 
-    mutating func set(_ key: RowKey, of row: RowIdentity) { keys[row] = key }
+    /// Why an operation cannot be done whose row, or the row that it refers to, the server does not know: nil where it has not rejected its creation.
+    /// - Parameter object: the row's.
+    func rejection(ofCreating surrogateKey: Int64, _ object: ObjectPlan) throws -> Rejection? {
+        let isKnown = try rejected[surrogateKey] != nil || database.read { try RejectedRows(cache: cache).contains(surrogateKey, of: client, in: $0) }
+        guard isKnown else { return nil }
+        // What may succeed later with the same operations is not decided for the ones that follow either.
+        let code = rejected[surrogateKey].flatMap { ResultCode.isRecoverable($0) ? $0 : nil } ?? ResultCode.failedDependency
+        return Rejection(code, "not done, because the creation of the row of \"\(object.name)\" that it needs was rejected")
+    }
+
+    mutating func set(_ key: RowKey, of row: RowIdentity) {
+        keys[row] = key
+        rejected[row.surrogateKey] = nil
+    }
 
     /// Takes over what became of an operation that came before.
     mutating func take(_ outcome: OperationOutcome) {
+        if outcome.result.outcome == .rejected, outcome.change == .create { rejected[outcome.result.key] = outcome.result.code }
         guard let key = outcome.rowKey, let object = package.object(named: outcome.result.object), let rowKey = RowKey(key, of: object) else {
             return
         }
-        keys[RowIdentity(object.name, outcome.result.key)] = rowKey
+        set(rowKey, of: RowIdentity(object.name, outcome.result.key))
     }
 }
