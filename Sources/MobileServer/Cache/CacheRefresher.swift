@@ -23,7 +23,8 @@ final class CacheRefresher: Sendable {
     func refresh(_ parameters: [PartitionParameters]) throws -> [Partition] {
         let partitions = try find(parameters)
         for (name, backEnd) in package.backEnds.sorted(by: { $0.key < $1.key }) {
-            let own = partitions.filter { package.object(named: $0.object)?.binding.backEnd == name }
+            let objects = Set(package.objects.filter { $0.binding.backEnd == name }.map(\.name))
+            let own = partitions.filter { objects.contains($0.object) }
             guard !own.isEmpty, try !isCurrent(own, backEnd) else { continue }
             try refresh(own, backEnd)
         }
@@ -53,9 +54,10 @@ final class CacheRefresher: Sendable {
                 try KeyMap(package: package, cache: cache).apply(backEnd, source, in: connection)
                 let next = try cache.version(in: connection) + 1
                 var hasChanged = false
+                let stale = Dictionary(grouping: partitions.filter { !isLoaded($0, dataVersion) }, by: \.object)
                 // In the order of the model, so that parents have their keys from their own load.
                 for object in package.objects {
-                    for partition in partitions where partition.object == object.name && !isLoaded(partition, dataVersion) {
+                    for partition in stale[object.name] ?? [] {
                         // Another request may have loaded it first, while this one waited for the writer.
                         let isLoaded = try connection.first("SELECT loaded FROM _partition WHERE id = ?1", [.integer(partition.id)])?[0].integer != 0
                         let current = Partition(

@@ -37,6 +37,10 @@ private struct PackageCacheBuilder {
 
     func open() throws -> PackageCache {
         let cache = try find(package.identifier) ?? create(package.identifier)
+        // A file of an earlier release lacks them.
+        for object in package.objects {
+            _ = try connection.execute("CREATE INDEX IF NOT EXISTS \(object.rowKeyIndex) ON \(object.rowTable) (_sk)")
+        }
         try cache.repairNextKey(above: package.objects, firstKey: firstKey, in: connection)
         return cache
     }

@@ -1,4 +1,5 @@
 internal import MobileModel
+internal import MobileProtocol
 internal import MobileStore
 
 /// The rows of one object that one set of synchronization parameters chooses. Devices with equal parameters share it.
@@ -46,24 +47,26 @@ struct PartitionParameters: Sendable, Hashable {
         of object: ObjectPlan, subscriptions: [JSONObject]?, personalization: JSONObject
     ) throws(RequestFailure) -> [PartitionParameters] {
         var sets: [PartitionParameters] = []
+        var known = Set<PartitionParameters>()
+        // Looked up once: a client may have many subscriptions and many personalization keys.
+        let personal = object.model.synchronizationParameters.map { $0.personalizationKey.flatMap { personalization[$0] } }
         for subscription in subscriptions ?? [JSONObject()] {
             for name in subscription.keys where !object.model.synchronizationParameters.contains(where: { $0.name == name }) {
                 throw RequestFailure(.badRequest, "subscription of \"\(object.name)\": there is no synchronization parameter \"\(name.prefix(80))\"")
             }
-            guard let set = try set(of: object, subscription, personalization, isChosen: subscriptions != nil) else { continue }
-            if !sets.contains(set) { sets.append(set) }
+            guard let set = try set(of: object, subscription, personal, isChosen: subscriptions != nil) else { continue }
+            if known.insert(set).inserted { sets.append(set) }
         }
         return sets
     }
 
     private static func set(
-        of object: ObjectPlan, _ subscription: JSONObject, _ personalization: JSONObject, isChosen: Bool
+        of object: ObjectPlan, _ subscription: JSONObject, _ personal: [JSONValue?], isChosen: Bool
     ) throws(RequestFailure) -> PartitionParameters? {
         var json: [JSONValue] = []
         var values: [Value] = []
-        for parameter in object.model.synchronizationParameters {
-            let personal = parameter.personalizationKey.flatMap { personalization[$0] }
-            let found = personal ?? subscription[parameter.name] ?? parameter.modelDefault
+        for (index, parameter) in object.model.synchronizationParameters.enumerated() {
+            let found = personal[index] ?? subscription[parameter.name] ?? parameter.modelDefault
             // In a subscription that was made, a parameter that was left out is null; see `sets`.
             guard found != nil || isChosen else { return nil }
             let value = found ?? .null
@@ -75,6 +78,19 @@ struct PartitionParameters: Sendable, Hashable {
             json.append(value)
         }
         return PartitionParameters(object: object.name, values: values, text: JSONValue.array(json).description)
+    }
+}
+
+extension Subscriptions {
+    /// Different subscriptions that one client may have, of all objects together: each is a partition that is looked at in each synchronization.
+    static let limit = 2000
+
+    /// - Throws: ``RequestFailure`` for more than ``limit``.
+    func checkCount() throws(RequestFailure) {
+        let count = values.reduce(0) { $0 + Set($1).count }
+        guard count <= Self.limit else {
+            throw RequestFailure(.badRequest, "\(count) different subscriptions: a client may have at most \(Self.limit)")
+        }
     }
 }
 

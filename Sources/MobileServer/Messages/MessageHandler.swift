@@ -51,6 +51,7 @@ struct MessageHandler {
     private func subscribe(_ message: Message) throws {
         let content: SubscribeContent = try message.content()
         let (package, _, session) = try subscriber(message.header)
+        try content.subscriptions.checkCount()
         for object in content.subscriptions.keys where package.deployed.object(named: object) == nil {
             throw RequestFailure(.notFound, "package \"\(package.deployed.identifier)\" has no synchronized object \"\(object.prefix(80))\"")
         }

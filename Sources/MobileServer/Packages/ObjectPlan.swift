@@ -38,6 +38,8 @@ struct ObjectPlan: Sendable {
     /// The table of the cached rows. Quoted.
     var rowTable: String { SQLText.quoted(prefix) }
     var rowVersionIndex: String { SQLText.quoted(prefix + "/versions") }
+    /// The index that finds the partitions of one row.
+    var rowKeyIndex: String { SQLText.quoted(prefix + "/rows") }
     /// The columns of a row without key and bookkeeping, as the cache and the devices call them. Not quoted.
     var rowColumns: [String] { rowAttributes.map(\.name) + references.map(\.column) }
 

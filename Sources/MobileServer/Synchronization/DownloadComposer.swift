@@ -35,8 +35,9 @@ struct DownloadComposer {
     private func compose(_ group: SynchronizationRequest.Group, _ version: Int64, _ rows: Spool, _ steps: inout [Download.Step]) throws {
         let delivered = group.token.flatMap { DeliveredState($0, epoch: cache.epoch) }
         var next = DeliveredState(epoch: cache.epoch)
+        let current = Dictionary(grouping: partitions, by: \.object).mapValues { $0.map(\.id) }
         for object in group.objects {
-            let current = partitions.filter { $0.object == object.name }.map(\.id)
+            let current = current[object.name] ?? []
             let delta = ObjectDelta(
                 object: object, objectID: cache.objectIDs[object.name] ?? 0, current: current, delivered: delivered?.objects[object.name],
                 connection: connection)
@@ -83,18 +84,26 @@ struct ObjectDelta {
     }
 
     /// Rows that were in a partition the client has and are in none that it asks for: deleted in the back end, moved to another
-    /// partition, or in a partition that the client has left.
+    /// partition, or in a partition that the client has left. The partitions are values of one statement, however many they are.
     private func addRemovals(_ delivered: [Int64: Int64], _ rows: Spool, _ steps: inout [Download.Step]) throws {
-        let table = object.rowTable
-        let gone = delivered.sorted { $0.key < $1.key }.map { partition, version in
-            let isCurrent = current.contains(partition)
-            return "SELECT _sk FROM \(table) WHERE _partition = \(partition)" + (isCurrent ? " AND _deleted = 1 AND _version > \(version)" : "")
-        }
-        guard !gone.isEmpty else { return }
-        let kept =
-            "SELECT 1 FROM \(table) AS r WHERE r._partition IN (\(current.map(String.init).joined(separator: ", "))) AND r._sk = g._sk AND r._deleted = 0"
-        let sql = "SELECT _sk FROM (\(gone.joined(separator: " UNION "))) AS g WHERE NOT EXISTS (\(kept))"
-        try add(TablePart(object: object.name, columns: ["_sk"], mode: .delete), sql, [], rows, &steps)
+        guard !delivered.isEmpty else { return }
+        let asked = Set(current), had = delivered.sorted { $0.key < $1.key }
+        let kept = had.filter { asked.contains($0.key) }.map { JSONValue.array([.integer($0.key), .integer($0.value)]) }
+        let left = had.filter { !asked.contains($0.key) }.map { JSONValue.integer($0.key) }
+        let isNowhere = """
+            NOT EXISTS (
+                SELECT 1 FROM \(object.rowTable) AS k INDEXED BY \(object.rowKeyIndex)
+                WHERE k._sk = r._sk AND k._deleted = 0 AND k._partition IN (SELECT value FROM json_each(?3)))
+            """
+        let sql = """
+            SELECT r._sk FROM json_each(?1) AS d CROSS JOIN \(object.rowTable) AS r INDEXED BY \(object.rowVersionIndex)
+                ON r._partition = json_extract(d.value, '$[0]') AND r._version > json_extract(d.value, '$[1]')
+            WHERE r._deleted = 1 AND \(isNowhere)
+            UNION
+            SELECT r._sk FROM json_each(?2) AS d CROSS JOIN \(object.rowTable) AS r ON r._partition = d.value WHERE \(isNowhere)
+            """
+        let lists = [kept, left, asked.sorted().map { .integer($0) }].map { Value.text(JSONValue.array($0).description) }
+        try add(TablePart(object: object.name, columns: ["_sk"], mode: .delete), sql, lists, rows, &steps)
     }
 
     private func add(_ part: TablePart, _ sql: String, _ values: [Value], _ rows: Spool, _ steps: inout [Download.Step]) throws {

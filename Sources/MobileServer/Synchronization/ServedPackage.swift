@@ -86,8 +86,9 @@ struct SynchronizationRequest {
     /// Whether the log records are asked for.
     let hasSystemGroup: Bool
 
-    /// - Throws: ``RequestFailure`` for an unknown group, object or parameter.
+    /// - Throws: ``RequestFailure`` for an unknown group, object or parameter, and for too many subscriptions.
     init(_ header: SynchronizeHeader, user: String, package: DeployedPackage) throws(RequestFailure) {
+        try header.subscriptions.checkCount()
         for object in header.subscriptions.keys where package.object(named: object) == nil {
             throw RequestFailure(.notFound, "package \"\(package.identifier)\" has no synchronized object \"\(object.prefix(80))\"")
         }
