@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 
 #include "base/mc_fail.h"
 #include "base/mc_memory.h"
@@ -9,6 +10,7 @@
 struct mc_column_value {
     sqlite3 *db;
     sqlite3_blob *blob;
+    bool is_writable;
 };
 
 /// SQLite answers a row that is not there with SQLITE_ERROR, like everything else that cannot be opened: its message tells.
@@ -19,14 +21,16 @@ static mc_status open_failure(sqlite3 *db, int code, int64_t rowid, mc_error *er
     return mc_fail_sqlite(error, db, code, "open the value in row %lld", (long long)rowid);
 }
 
-mc_status mc_column_value_open(sqlite3 *db, const char *table, const char *column, int64_t rowid, mc_column_value **out, mc_error *error)
+static mc_status open_value(sqlite3 *db, const char *table, const char *column, int64_t rowid, bool is_writable, mc_column_value **out,
+                            mc_error *error)
 {
     *out = NULL;
     mc_column_value *value = mc_allocate_zeroed(1, sizeof *value);
     if (!value)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "open a value: no memory");
     value->db = db;
-    const int code = sqlite3_blob_open(db, "main", table, column, rowid, 0, &value->blob);
+    value->is_writable = is_writable;
+    const int code = sqlite3_blob_open(db, "main", table, column, rowid, is_writable, &value->blob);
     if (code != SQLITE_OK) {
         const mc_status status = open_failure(db, code, rowid, error);
         mc_column_value_free(value);
@@ -34,6 +38,17 @@ mc_status mc_column_value_open(sqlite3 *db, const char *table, const char *colum
     }
     *out = value;
     return MC_OK;
+}
+
+mc_status mc_column_value_open(sqlite3 *db, const char *table, const char *column, int64_t rowid, mc_column_value **out, mc_error *error)
+{
+    return open_value(db, table, column, rowid, false, out, error);
+}
+
+mc_status mc_column_value_open_writable(sqlite3 *db, const char *table, const char *column, int64_t rowid, mc_column_value **out,
+                                        mc_error *error)
+{
+    return open_value(db, table, column, rowid, true, out, error);
 }
 
 mc_status mc_column_value_move(mc_column_value *value, int64_t rowid, mc_error *error)
@@ -47,15 +62,32 @@ int64_t mc_column_value_length(const mc_column_value *value)
     return sqlite3_blob_bytes(value->blob);
 }
 
-mc_status mc_column_value_read(mc_column_value *value, int64_t offset, void *buffer, size_t length, mc_error *error)
+/// Whether a piece lies within the value.
+static bool is_within(const mc_column_value *value, int64_t offset, size_t length)
 {
     const int64_t bytes = sqlite3_blob_bytes(value->blob);
-    if (offset < 0 || offset > bytes || length > (uint64_t)(bytes - offset))
-        return mc_fail(error, MC_ERROR_MISUSE, "read a value of %lld bytes: %zu bytes from %lld", (long long)bytes, length,
-                       (long long)offset);
+    return offset >= 0 && offset <= bytes && length <= (uint64_t)(bytes - offset);
+}
+
+mc_status mc_column_value_read(mc_column_value *value, int64_t offset, void *buffer, size_t length, mc_error *error)
+{
+    if (!is_within(value, offset, length))
+        return mc_fail(error, MC_ERROR_MISUSE, "read a value of %lld bytes: %zu bytes from %lld", (long long)mc_column_value_length(value),
+                       length, (long long)offset);
     // Both fit: a value has at most INT_MAX bytes.
     const int code = sqlite3_blob_read(value->blob, buffer, (int)length, (int)offset);
     return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, value->db, code, "read a value at byte %lld", (long long)offset);
+}
+
+mc_status mc_column_value_write(mc_column_value *value, int64_t offset, const void *bytes, size_t length, mc_error *error)
+{
+    if (!value->is_writable)
+        return mc_fail(error, MC_ERROR_MISUSE, "write a value that was opened for reading");
+    if (!is_within(value, offset, length))
+        return mc_fail(error, MC_ERROR_MISUSE, "write a value of %lld bytes: %zu bytes from %lld", (long long)mc_column_value_length(value),
+                       length, (long long)offset);
+    const int code = sqlite3_blob_write(value->blob, bytes, (int)length, (int)offset);
+    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, value->db, code, "write a value at byte %lld", (long long)offset);
 }
 
 void mc_column_value_free(mc_column_value *value)

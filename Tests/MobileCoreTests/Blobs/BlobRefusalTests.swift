@@ -232,7 +232,30 @@ import Testing
             }
             try CoreError.check { mc_column_value_read(value!, 1, &bytes, 2, $0) }
             #expect(bytes == [2, 3, 9, 9])
+            #expect(mc_column_value_write(value!, 0, "a", 1, nil) == MC_ERROR_MISUSE)
             #expect(mc_column_value_move(value!, 7, nil) == MC_ERROR_NOT_FOUND)
         }
+    }
+
+    @Test func `a value of a column is filled within its bounds alone, and not where an index knows it`() throws {
+        try core.with(writer: true) { (writer) throws in
+            try CoreError.check { mc_connection_begin(writer, $0) }
+            try exec(
+                writer,
+                "CREATE TABLE t (id INTEGER PRIMARY KEY, content, known UNIQUE); INSERT INTO t VALUES (1, zeroblob(3), zeroblob(3)), (2, NULL, 5)")
+            let db = mc_connection_sqlite(writer)
+            var value: OpaquePointer?
+            for (column, row) in [("known", Int64(1)), ("content", 2), ("content", 9), ("other", 1)] {
+                #expect(mc_column_value_open_writable(db, "t", column, row, &value, nil) != MC_OK && value == nil)
+            }
+            try CoreError.check { mc_column_value_open_writable(db, "t", "content", 1, &value, $0) }
+            for (offset, length) in [(Int64(-1), 1), (4, 0), (2, 2), (0, 4)] {
+                #expect(mc_column_value_write(value!, offset, "abcd", length, nil) == MC_ERROR_MISUSE)
+            }
+            try CoreError.check { mc_column_value_write(value!, 1, "bc", 2, $0) }
+            mc_column_value_free(value)
+            try CoreError.check { mc_connection_commit(writer, $0) }
+        }
+        #expect(try core.integer("SELECT content = x'006263' FROM t WHERE id = 1") == 1)
     }
 }

@@ -1,0 +1,65 @@
+internal import MobileCore
+
+/// Fills one value of an ordinary table piece by piece, without holding it as a whole: for databases that belong to others, whose values lie
+/// in their rows. Valid inside of the closure of its connection, a write.
+///
+///     let key = try connection.first("INSERT INTO picture (content) VALUES (zeroblob(?1)) RETURNING id", [.integer(length)])
+///     let content = try connection.valueWriter(table: "picture", column: "content", row: key)
+///     while let piece = try next() { try content.append(piece) }
+///
+/// The value keeps its length and its type. Triggers and CHECK constraints have seen the zeros, and see nothing of what is written here.
+@safe public final class ColumnValueWriter {
+    private let connection: Connection
+    private var handle: OpaquePointer?
+    /// Where the next piece goes, in bytes.
+    public private(set) var position: Int64 = 0
+
+    init(table: String, column: String, row: Int64, on connection: Connection) throws(StoreError) {
+        self.connection = connection
+        let sqlite = unsafe mc_connection_sqlite(try connection.core())
+        var handle: OpaquePointer?
+        try unsafe StoreError.check { unsafe mc_column_value_open_writable(sqlite, table, column, row, &handle, $0) }
+        unsafe self.handle = handle
+        connection.lend(to: self)
+    }
+
+    deinit { close() }
+
+    /// Writes the next bytes.
+    /// - Throws: ``StoreError``: `.misuse` (more than the value has room for), `.full`, `.io`, `.sqlite` (the row was changed meanwhile).
+    public func append(_ piece: [UInt8]) throws(StoreError) {
+        guard let handle = unsafe handle else {
+            throw StoreError(.misuse, "a value was written after the closure that its connection was given to")
+        }
+        let position = position
+        try unsafe StoreError.check { error in
+            unsafe piece.withUnsafeBytes { bytes in
+                guard let start = bytes.baseAddress else { return MC_OK }
+                return unsafe mc_column_value_write(handle, position, start, bytes.count, error)
+            }
+        }
+        self.position += Int64(piece.count)
+    }
+
+    private func close() {
+        unsafe mc_column_value_free(handle)
+        unsafe handle = nil
+    }
+}
+
+extension ColumnValueWriter: ConnectionBorrower {
+    func connectionEnds() { close() }
+}
+
+extension Connection {
+    /// Opens the value of one column in one row for writing piece by piece; `zeroblob(length)` has made room for it.
+    /// - Parameters:
+    ///   - table: a table with a rowid, by its name, not quoted.
+    ///   - column: the column's name, not quoted; neither indexed nor part of a foreign key.
+    ///   - row: the rowid.
+    /// - Throws: ``StoreError``: `.notFound` (no such row), `.sqlite` (no such table or column, one that cannot be written so, a value that is
+    ///   neither BLOB nor TEXT).
+    public func valueWriter(table: String, column: String, row: Int64) throws(StoreError) -> ColumnValueWriter {
+        try ColumnValueWriter(table: table, column: column, row: row, on: self)
+    }
+}
