@@ -18,6 +18,10 @@ public struct ServerConfiguration: Sendable {
     public var applicationSettings = ServerConfiguration.defaultApplicationSettings
     /// Surrogate keys in one grant, 1 to 1,000,000; default 10,000. A client gets a grant when it has less than half of that left.
     public var keyRangeSize: Int64 = 10_000
+    /// Bytes of the longest large value that is taken into memory as a whole; default 256 MB. Long binary values go into their rows piece by piece
+    /// and are as long as the back end takes them; those that it takes as a whole only (texts, values that a trigger, an index or a constraint
+    /// looks at, values of modelled statements) are rejected beyond this length with 413.
+    public var maximumWholeValue = 256 << 20
     /// The domain that the server belongs to: the first part of the names of its tables of log records. Letters, digits, `-` and `_`, 1 to 64;
     /// default `default`. Another domain begins tables of its own. SMP 2.3: domains of the server.
     public var domain = "default"

@@ -84,11 +84,22 @@ public final class Spool {
     /// The next bytes in order, at most `maximum` of them; nil at the end.
     /// - Throws: ``ProtocolError/Code/spool`` when the temporary file cannot be read; the position is then unchanged.
     public func nextChunk(maximum: Int = 65_536) throws(ProtocolError) -> [UInt8]? {
-        let count = min(maximum, length - position)
-        guard count > 0 else { return nil }
-        let chunk = file < 0 ? Array(memory[position..<position + count]) : try readFromFile(count)
-        position += count
+        let chunk = try chunk(at: position, maximum: maximum)
+        position += chunk?.count ?? 0
         return chunk
+    }
+
+    /// The bytes from a place on, at most `maximum` of them; nil at the end. What ``nextChunk(maximum:)`` reads next stays as it is: so
+    /// several readers can be at different places.
+    /// - Parameters:
+    ///   - place: bytes before the first one, 0 or more.
+    ///   - maximum: bytes to read, 0 or more.
+    /// - Throws: ``ProtocolError/Code/spool`` when the temporary file cannot be read.
+    public func chunk(at place: Int, maximum: Int = 65_536) throws(ProtocolError) -> [UInt8]? {
+        guard place < length else { return nil }
+        let count = min(maximum, length - place)
+        guard count > 0 else { return nil }
+        return file < 0 ? Array(memory[place..<place + count]) : try readFromFile(count, at: place)
     }
 
     /// Everything that is left, for contents that are known to be small.
@@ -128,11 +139,11 @@ public final class Spool {
         fileEnd += bytes.byteCount
     }
 
-    private func readFromFile(_ count: Int) throws(ProtocolError) -> [UInt8] {
+    private func readFromFile(_ count: Int, at place: Int) throws(ProtocolError) -> [UInt8] {
         var failure: Int32 = 0
         let chunk = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
-                let got = pread(file, buffer.baseAddress! + filled, count - filled, off_t(position + filled))
+                let got = pread(file, buffer.baseAddress! + filled, count - filled, off_t(place + filled))
                 if got < 0, errno == EINTR { continue }
                 if got <= 0 {
                     failure = got < 0 ? errno : EIO

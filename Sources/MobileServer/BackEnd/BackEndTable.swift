@@ -36,6 +36,23 @@ struct BackEndTable: Sendable {
         hasPieces = kind == "table" && isUTF8 && hasRowID && !hidesRowID
     }
 
+    /// Whether a value of the column may be written piece by piece behind the statement that makes room for it. Whatever looks at the value in that
+    /// statement would see zeros: triggers, and whatever mentions the column beside its definition, such as a CHECK constraint, a generated
+    /// column or an index. Asked when it is needed: the table belongs to others, who may alter it at any time.
+    func takesPieces(in column: Column, _ connection: Connection) throws -> Bool {
+        guard hasPieces else { return false }
+        let found = try connection.first(
+            """
+            SELECT
+                (SELECT total((length(lower(sql)) - length(replace(lower(sql), lower(?2), ''))) / length(?2)) = 1 AND max(type = 'trigger') = 0
+                    FROM sqlite_schema WHERE tbl_name = ?1 COLLATE NOCASE)
+                AND NOT EXISTS (
+                    SELECT 1 FROM pragma_index_list(?1) AS i CROSS JOIN pragma_index_xinfo(i.name) AS c WHERE c.name = ?2 COLLATE NOCASE AND c."key")
+                AND NOT EXISTS (SELECT 1 FROM pragma_foreign_key_list(?1) WHERE "from" = ?2 COLLATE NOCASE)
+            """, [.text(name), .text(column.name)])
+        return found?[0].integer == 1
+    }
+
     /// The column with this name, as SQLite compares names.
     func column(named name: String) -> Column? {
         columns.first { $0.name.caseInsensitivelyEquals(name) }

@@ -1,4 +1,5 @@
 internal import MobileModel
+internal import MobileStore
 
 /// What the server works out once for one object of a package: which columns its rows have, where they come from, and under which
 /// names they lie in the cache.
@@ -95,6 +96,12 @@ struct ObjectPlan: Sendable {
 
     /// The attribute's column in the binding's table; nil where it comes from the load alone.
     func tableColumn(_ attribute: String) -> BackEndTable.Column? { table.column(named: binding.column(of: attribute)) }
+
+    /// Whether a back end takes values of a large attribute piece by piece.
+    func takesPieces(of attribute: String, in connection: Connection) throws -> Bool {
+        guard let column = tableColumn(attribute), !column.isGenerated else { return false }
+        return try table.takesPieces(in: column, connection)
+    }
 
     /// A text that can stand in parentheses.
     private static func withoutEnd(_ sql: String) -> String {

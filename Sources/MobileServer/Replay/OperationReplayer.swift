@@ -22,8 +22,9 @@ struct OperationReplayer {
         var outcomes: [OperationOutcome] = []
         var rows = RowDirectory(package: package, cache: cache, database: database, client: client)
         for backEnd in package.backEnds.values { try KeyMap(package: package, cache: cache).catchUp(with: backEnd, database) }
-        try upload.forEachBatch { batch in
-            let results = try replay(batch, &rows)
+        var operations = try upload.operations()
+        while let first = operations.upcoming {
+            let results = try replay(batch: first, &operations, &rows)
             for outcome in results where outcome.result.outcome == .rejected {
                 configuration.log(
                     "operation \(outcome.result.id) of client \(LogLine.name(client)) rejected: \(LogLine.name(outcome.result.object)) \(outcome.operation): \(outcome.result.code) \(outcome.result.message)\(outcome.detail.isEmpty ? "" : " (\(outcome.detail))")"
@@ -35,58 +36,76 @@ struct OperationReplayer {
         return outcomes
     }
 
-    private func replay(_ batch: [UploadReader.Operation], _ rows: inout RowDirectory) throws -> [OperationOutcome] {
-        let names = Set(batch.compactMap { package.object(named: $0.frame.object)?.binding.backEnd })
-        guard names.count == 1, let backEnd = names.first.flatMap({ package.backEnds[$0] }) else {
-            let rejection = Rejection(
-                ResultCode.failure, "the operations of one batch are on several back ends", detail: names.sorted().joined(separator: ", "))
-            return batch.map { outcome(of: $0.frame, rejection) }
+    /// Replays the batch that begins with `first`, and leaves `operations` behind it. The operations are read one at a time, inside of the
+    /// transaction: a batch may be as long as the upload.
+    private func replay(
+        batch first: OperationFrame, _ operations: inout UploadOperations, _ rows: inout RowDirectory
+    ) throws -> [OperationOutcome] {
+        guard let object = package.object(named: first.object), let backEnd = package.backEnds[object.binding.backEnd] else {
+            throw RequestFailure(.notFound, "operation \(first.id): there is no object \"\(first.object.prefix(80))\"")
         }
-        let state = BatchState(rows)
+        let state = BatchState(operations, rows)
+        let outcomes: [OperationOutcome]
         do {
-            let outcomes = try run(batch, on: backEnd, state)
-            rows = state.rows
-            return outcomes
+            outcomes = try run(batch: first.batch, on: backEnd, state)
         } catch let error as StoreError where error.code == .timeout && error.sqliteCode == nil {
             // Other requests have all connections: nothing was decided, and nobody else's lock is to blame. The whole upload comes again.
             throw error
+        } catch let error as ProtocolError {
+            // The upload itself cannot be read any more: that decides nothing about what it asks for.
+            throw error
         } catch {
-            let rejection = Rejection(error, of: state.current.flatMap { package.object(named: batch[$0].frame.object) })
-            let outcomes = batch.enumerated().map { index, operation in
-                // A commit that fails blames all; otherwise the others share the fate of the one that failed.
-                let isCulprit = state.current == nil || state.current == index || batch.count == 1
-                let culprit = state.current.map { "\"\(batch[$0].frame.object)\": " } ?? ""
-                return outcome(of: operation.frame, isCulprit ? rejection : rejection.shared(by: culprit))
-            }
-            if rejection.isTransient { return outcomes }
-            if backEnd.isIdempotent {
-                try takeOver(outcomes)
-                return outcomes
-            }
-            return try record(outcomes, on: backEnd)
+            return try reject(batch: first.batch, &operations, on: backEnd, culprit: state.current, error)
         }
+        (operations, rows) = (state.operations, state.rows)
+        if backEnd.isIdempotent { try takeOver(outcomes) }
+        return outcomes
     }
 
-    /// What a batch leaves behind when it fails in the middle.
+    /// Keeps, and says, what becomes of the operations of a batch that is undone; leaves `operations` behind it.
+    /// - Parameter culprit: the operation that failed; nil where the batch as a whole did, such as at its commit: then all are to blame.
+    private func reject(
+        batch: Int64, _ operations: inout UploadOperations, on backEnd: BackEnd, culprit: OperationFrame?, _ error: any Error
+    ) throws -> [OperationOutcome] {
+        let rejection = Rejection(error, of: culprit.flatMap { package.object(named: $0.object) })
+        let shared = culprit.map { rejection.shared(by: "\"\($0.object)\": ") } ?? rejection
+        var outcomes: [OperationOutcome] = []
+        while let operation = try operations.next(ofBatch: batch) {
+            outcomes.append(outcome(of: operation.frame, culprit?.id == operation.frame.id ? rejection : shared))
+        }
+        if rejection.isTransient { return outcomes }
+        guard backEnd.isIdempotent else { return try record(outcomes, on: backEnd) }
+        try takeOver(outcomes)
+        return outcomes
+    }
+
+    /// How far a batch has come.
     private final class BatchState {
+        /// What is still to be read.
+        var operations: UploadOperations
         var rows: RowDirectory
         /// The operation that is being done; nil outside of operations, such as at the commit.
-        var current: Int?
-        init(_ rows: RowDirectory) { self.rows = rows }
+        var current: OperationFrame?
+
+        init(_ operations: UploadOperations, _ rows: RowDirectory) { (self.operations, self.rows) = (operations, rows) }
     }
 
-    private func run(_ batch: [UploadReader.Operation], on backEnd: BackEnd, _ state: BatchState) throws -> [OperationOutcome] {
+    private func run(batch: Int64, on backEnd: BackEnd, _ state: BatchState) throws -> [OperationOutcome] {
         let applied = try database.read { try KeyMap(package: package, cache: cache).appliedSequence(of: backEnd, in: $0) }
-        let outcomes = try backEnd.database.write(label: "replay for \(client)") { connection in
-            var runner = OperationRunner(package: package, connection: connection, rows: state.rows)
+        return try backEnd.database.write(label: "replay for \(client)") { connection in
+            var runner = OperationRunner(
+                package: package, connection: connection, rows: state.rows, wholeValueLimit: configuration.maximumWholeValue)
             var outcomes: [OperationOutcome] = []
-            for (index, operation) in batch.enumerated() {
+            while let operation = try state.operations.next(ofBatch: batch) {
                 if let recorded = try recorded(operation.frame, backEnd, connection) {
                     runner.rows.take(recorded)
                     outcomes.append(recorded)
                     continue
                 }
-                state.current = index
+                state.current = operation.frame
+                guard package.object(named: operation.frame.object)?.binding.backEnd == backEnd.name else {
+                    throw Rejection(ResultCode.failure, "the operations of one batch are on several back ends")
+                }
                 let key = try runner.run(operation)
                 state.current = nil
                 let outcome = outcome(of: operation.frame, key: key)
@@ -100,8 +119,6 @@ struct OperationReplayer {
             state.rows = runner.rows
             return outcomes
         }
-        if backEnd.isIdempotent { try takeOver(outcomes) }
-        return outcomes
     }
 
     /// Takes over what became of operations on a back end that keeps no record.

@@ -10,6 +10,8 @@ struct OperationRunner {
     let connection: Connection
     /// What is known about rows.
     var rows: RowDirectory
+    /// Bytes of the longest large value that is taken as a whole.
+    let wholeValueLimit: Int
 
     /// Does one operation.
     /// - Returns: the row's key as one value, where the operation made or changed it.
@@ -21,7 +23,8 @@ struct OperationRunner {
         }
         var row = RowValues(object: object, key: try key(of: frame, object))
         if frame.change != .create, row.key == nil, let rejection = try rows.rejection(ofCreating: frame.key, object) { throw rejection }
-        try row.take(operation)
+        try row.take(frame)
+        try takeLargeValues(of: operation, modelled, into: &row)
         try fillReferences(of: frame, into: &row)
         if frame.change == .create { return try create(modelled, frame, row) }
         if !modelled.statements.isEmpty {
@@ -41,6 +44,44 @@ struct OperationRunner {
     private func key(of frame: OperationFrame, _ object: ObjectPlan) throws -> RowKey? {
         guard frame.change != .create else { return nil }
         return try rows.key(of: RowIdentity(frame), object) ?? RowKey(wire: frame.primaryKey, of: object)
+    }
+
+    // MARK: Large values
+
+    /// Bytes from which on a large value goes into its row piece by piece.
+    private static let pieceLimit: Int64 = 1 << 20
+
+    /// Takes over the large values: long ones stay where they are, if their column can be filled behind the statement.
+    private func takeLargeValues(of operation: UploadReader.Operation, _ modelled: OperationModel, into row: inout RowValues) throws {
+        for (name, content) in operation.largeValues {
+            guard let content else {
+                row.values[name] = .null
+                continue
+            }
+            let isText = row.object.model.attribute(named: name)?.type == .bigString
+            let isMade = modelled.statements.isEmpty && !isText && content.length > Self.pieceLimit
+            if isMade, try row.object.takesPieces(of: name, in: connection) {
+                row.pieces[name] = content
+                row.values[name] = .integer(content.length)
+                continue
+            }
+            guard content.length <= wholeValueLimit else {
+                throw Rejection(
+                    ResultCode.tooLarge,
+                    "\"\(row.object.name)\", \"\(name)\": \(content.length) bytes; the back end takes this value as a whole only, up to \(wholeValueLimit) bytes"
+                )
+            }
+            row.values[name] = isText ? .text(String(decoding: try content.bytes(), as: UTF8.self)) : .blob(try content.bytes())
+        }
+    }
+
+    /// Fills the values for which a statement has made room.
+    private func fillPieces(of row: RowValues, in rowID: Int64) throws {
+        for (name, content) in row.pieces.sorted(by: { $0.key < $1.key }) {
+            guard let column = row.object.tableColumn(name) else { continue }
+            let writer = try connection.valueWriter(table: row.object.table.name, column: column.name, row: rowID)
+            try content.forEachPiece { try writer.append($0) }
+        }
     }
 
     // MARK: References
@@ -124,11 +165,12 @@ struct OperationRunner {
         let object = row.object
         let written = row.writable { !$0.isGenerated }
         let columns = written.map { SQLText.quoted($0.column) }.joined(separator: ", ")
-        let places = written.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let places = written.enumerated().map { row.place($0.offset + 1, of: $0.element.attribute) }.joined(separator: ", ")
         let values = written.isEmpty ? "DEFAULT VALUES" : "(\(columns)) VALUES (\(places))"
-        let key = object.keyExpression { SQLText.quoted(object.binding.column(of: $0)) }
-        let sql = "INSERT INTO \(SQLText.quoted(object.table.name)) \(values) RETURNING \(key)"
-        return try connection.first(sql, written.map(\.value))?[0]
+        let sql = "INSERT INTO \(SQLText.quoted(object.table.name)) \(values) RETURNING \(row.returned)"
+        guard let inserted = try connection.first(sql, written.map(\.value)) else { return nil }
+        if let rowID = row.rowID(in: inserted) { try fillPieces(of: row, in: rowID) }
+        return inserted[0]
     }
 
     /// - Returns: the row's new key, if it has one and the server knows the row under its surrogate key.
@@ -145,10 +187,13 @@ struct OperationRunner {
             return nil
         }
         let first = condition.values.count + 1
-        let assignments = written.enumerated().map { "\(SQLText.quoted($0.element.column)) = ?\(first + $0.offset)" }.joined(separator: ", ")
-        let returned = object.keyExpression { SQLText.quoted(object.binding.column(of: $0)) }
-        let sql = "UPDATE \(table) SET \(assignments) WHERE \(condition.sql) RETURNING \(returned)"
-        guard let new = try connection.first(sql, condition.values + written.map(\.value))?[0] else { throw row.missing }
+        let assignments = written.enumerated().map { place, value in
+            "\(SQLText.quoted(value.column)) = \(row.place(first + place, of: value.attribute))"
+        }.joined(separator: ", ")
+        let sql = "UPDATE \(table) SET \(assignments) WHERE \(condition.sql) RETURNING \(row.returned)"
+        let updated = try connection.rows(sql, condition.values + written.map(\.value))
+        guard let new = updated.first?[0] else { throw row.missing }
+        for rowID in updated.compactMap(row.rowID(in:)) { try fillPieces(of: row, in: rowID) }
         guard written.contains(where: { object.model.primaryKey.contains($0.attribute) }) else { return nil }
         guard let parts = RowKey(new, of: object) else {
             throw Rejection(ResultCode.failure, "the back end did not say which key the row of \"\(object.name)\" has now")
@@ -186,10 +231,14 @@ struct OperationRunner {
         return insertedKey
     }
 
-    /// The row as it is in the back end before the operation, by attribute; empty where no statement asks for it.
+    /// The row as it is in the back end before the operation, by attribute; of large attributes those that a statement asks for.
     private func currentRow(_ row: RowValues, for modelled: OperationModel) throws -> [String: Value] {
         guard modelled.kind != .create, let key = row.key else { return [:] }
-        let attributes = row.object.model.attributes.filter { row.object.tableColumn($0.name) != nil }
+        let asked = modelled.statements.flatMap { ParameterizedSQL($0).names }.map { $0.hasPrefix("old.") ? String($0.dropFirst(4)) : $0 }
+        let needed = Set(asked + modelled.parameters.compactMap(\.attribute))
+        let attributes = row.object.model.attributes.filter {
+            row.object.tableColumn($0.name) != nil && (!$0.isLarge || needed.contains($0.name))
+        }
         let columns = attributes.map { SQLText.quoted(row.object.binding.column(of: $0.name)) }.joined(separator: ", ")
         let condition = key.condition(on: row.object, first: 1)
         let table = SQLText.quoted(row.object.table.name)
@@ -228,8 +277,10 @@ private struct RowValues {
     let object: ObjectPlan
     /// The row's key before the operation; nil for a new row.
     let key: RowKey?
-    /// By attribute.
+    /// By attribute; the length in bytes of what is in ``pieces``.
     var values: [String: Value] = [:]
+    /// Large values that are written behind the statement, which makes room for them.
+    var pieces: [String: UploadedValue] = [:]
 
     init(object: ObjectPlan, key: RowKey?) {
         self.object = object
@@ -245,8 +296,19 @@ private struct RowValues {
         return key
     }
 
-    mutating func take(_ operation: UploadReader.Operation) throws {
-        for member in operation.frame.attributes {
+    /// The place of a value in a statement.
+    func place(_ number: Int, of attribute: String) -> String { pieces[attribute] == nil ? "?\(number)" : "zeroblob(?\(number))" }
+
+    /// What a statement returns of a row that it has written: the key, and where there are ``pieces`` the rowid.
+    var returned: String {
+        object.keyExpression { SQLText.quoted(object.binding.column(of: $0)) } + (pieces.isEmpty ? "" : ", rowid")
+    }
+
+    /// The rowid among what was ``returned``; nil where it is not needed.
+    func rowID(in returned: [Value]) -> Int64? { returned.count > 1 ? returned[1].integer : nil }
+
+    mutating func take(_ frame: OperationFrame) throws {
+        for member in frame.attributes {
             guard let attribute = object.model.attribute(named: member.key) else { continue }
             let affinity = object.tableColumn(member.key)?.affinity ?? .blob
             do {
@@ -254,10 +316,6 @@ private struct RowValues {
             } catch {
                 throw Rejection(ResultCode.badRequest, "\"\(object.name)\", \"\(member.key)\": \(error.message)")
             }
-        }
-        for (name, content) in operation.largeValues {
-            let isText = object.model.attribute(named: name)?.type == .bigString
-            values[name] = content.map { isText ? .text(String(decoding: $0, as: UTF8.self)) : .blob($0) } ?? .null
         }
     }
 

@@ -7,64 +7,28 @@ struct UploadReader {
 
     init(_ body: Spool) { self.body = body }
 
-    /// One operation with the contents of its large attributes.
+    /// One operation, with the places of the contents of its large attributes.
     struct Operation {
         let frame: OperationFrame
-        /// Contents of large attributes by name: bytes, or nil for NULL.
-        var largeValues: [String: [UInt8]?] = [:]
+        /// Contents of large attributes by name; nil for NULL.
+        var largeValues: [String: UploadedValue?] = [:]
     }
 
     /// The header alone.
     func header() throws -> SynchronizeHeader {
-        body.rewind()
-        var reader = FrameReader(.upload)
-        guard case .header(let header)? = try reader.next(from: { try body.nextChunk() })?.content else {
-            throw RequestFailure(.badRequest, "the upload is empty")
-        }
+        var frames = UploadFrames(body)
+        guard case .header(let header)? = try frames.next() else { throw RequestFailure(.badRequest, "the upload is empty") }
         return header
     }
 
-    /// Walks over all operations in order.
-    /// - Parameters:
-    ///   - keepsContents: whether ``Operation/largeValues`` gets the bytes; otherwise only which ones there are.
-    ///   - body: called with each operation when its last large value is complete.
-    /// - Throws: ``ProtocolError`` where the stream is damaged or ends too early, and what `visit` throws.
-    func forEachOperation(keepsContents: Bool, _ visit: (Operation) throws -> Void) throws {
-        body.rewind()
-        var reader = FrameReader(.upload)
-        var operation: Operation?
-        var part: LargeValuePart?
-        var content: [UInt8] = []
-        while let frame = try reader.next(from: { try body.nextChunk() }) {
-            switch frame.content {
-            case .operation(let next):
-                if let operation { try visit(operation) }
-                operation = Operation(frame: next)
-            case .largeValue(let value):
-                guard value.compression == .none else {
-                    throw RequestFailure(.badRequest, "operation \(operation?.frame.id ?? 0): large values are uploaded without compression")
-                }
-                part = value
-                content = []
-            case .data(let bytes):
-                if keepsContents { content += bytes }
-            case .partEnd:
-                if let part { operation?.largeValues[part.attribute] = .some(part.length == nil ? nil : content) }
-                part = nil
-            case .streamEnd:
-                if let operation { try visit(operation) }
-            default:
-                break
-            }
-        }
-    }
+    /// The operations in order.
+    func operations() throws -> UploadOperations { try UploadOperations(UploadFrames(body)) }
 
     /// Walks over the log records, those of one frame at a time.
     func forEachLogRecordFrame(_ visit: ([LogRecordEntry]) throws -> Void) throws {
-        body.rewind()
-        var reader = FrameReader(.upload)
-        while let frame = try reader.next(from: { try body.nextChunk() }) {
-            switch frame.content {
+        var frames = UploadFrames(body)
+        while let frame = try frames.next() {
+            switch frame {
             case .header: continue
             case .logRecords(let records): try visit(records)
             // They come before the operations.
@@ -72,17 +36,96 @@ struct UploadReader {
             }
         }
     }
+}
 
-    /// Walks over the batches: operations that are done together or not at all.
-    func forEachBatch(_ visit: ([Operation]) throws -> Void) throws {
-        var batch: [Operation] = []
-        try forEachOperation(keepsContents: true) { operation in
-            if let last = batch.last, last.frame.batch != operation.frame.batch {
-                try visit(batch)
-                batch = []
+/// A place in an upload. A copy is a bookmark: it reads the same frames again.
+///
+/// Memory: one frame and one piece of the body.
+struct UploadFrames {
+    private let body: Spool
+    private var reader = FrameReader(.upload)
+    /// Where the reader's next bytes are in the body.
+    private var position = 0
+
+    init(_ body: Spool) { self.body = body }
+
+    /// The next frame's content; nil behind the end.
+    /// - Throws: ``ProtocolError`` where the stream is damaged or ends too early.
+    mutating func next() throws -> FrameContent? {
+        let body = body
+        var position = position
+        defer { self.position = position }
+        return try reader.next(from: {
+            let piece = try body.chunk(at: position)
+            position += piece?.count ?? 0
+            return piece
+        })?.content
+    }
+}
+
+/// The operations of an upload from a place on, read as they are asked for. A copy is a bookmark.
+struct UploadOperations {
+    private var frames: UploadFrames
+    /// The operation that comes next, without its large values: its frame had to be read to find the end of the one before.
+    private(set) var upcoming: OperationFrame?
+
+    /// - Parameter frames: at the beginning.
+    init(_ frames: UploadFrames) throws {
+        self.frames = frames
+        try advance()
+    }
+
+    /// The next operation, complete; nil behind the last one.
+    /// - Throws: ``ProtocolError`` where the stream is damaged or ends too early, ``RequestFailure`` for a large value that is compressed.
+    mutating func next() throws -> UploadReader.Operation? {
+        guard let upcoming else { return nil }
+        var operation = UploadReader.Operation(frame: upcoming)
+        self.upcoming = nil
+        try advance { part, content in
+            guard part.compression == .none else {
+                throw RequestFailure(.badRequest, "operation \(upcoming.id): large values are uploaded without compression")
             }
-            batch.append(operation)
+            operation.largeValues[part.attribute] = .some(part.length.map { UploadedValue(length: $0, frames: content) })
         }
-        if !batch.isEmpty { try visit(batch) }
+        return operation
+    }
+
+    /// The next operation of a batch; nil where another one begins.
+    mutating func next(ofBatch batch: Int64) throws -> UploadReader.Operation? { upcoming?.batch == batch ? try next() : nil }
+
+    /// Goes on to the next operation or to the end.
+    /// - Parameter visit: called with each large value before it, and the place where its content begins.
+    private mutating func advance(_ visit: (LargeValuePart, UploadFrames) throws -> Void = { _, _ in }) throws {
+        while let frame = try frames.next() {
+            switch frame {
+            case .operation(let operation):
+                upcoming = operation
+                return
+            case .largeValue(let part): try visit(part, frames)
+            default: continue
+            }
+        }
+    }
+}
+
+/// The content of a large attribute, where it lies in an upload that is right to its end.
+struct UploadedValue {
+    /// Bytes.
+    let length: Int64
+    /// Where it begins.
+    fileprivate let frames: UploadFrames
+
+    /// Reads it from its beginning, in pieces of at most one frame.
+    func forEachPiece(_ visit: ([UInt8]) throws -> Void) throws {
+        var frames = frames
+        while case .data(let piece)? = try frames.next() { try visit(piece) }
+    }
+
+    /// All of it, for who cannot take it in pieces.
+    func bytes() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(length))
+        try forEachPiece { bytes += $0 }
+        return bytes
     }
 }

@@ -36,8 +36,8 @@ struct ServedPackage: Sendable {
         guard state != .unsubscribed else { throw RequestFailure(.notFound, "the client is not subscribed to \"\(deployed.identifier)\"") }
         let request = try SynchronizationRequest(header, user: user, package: deployed)
         let check = UploadCheck(package: deployed)
-        var operations = 0
-        try upload.forEachOperation(keepsContents: false) { operation in
+        var unchecked = try upload.operations(), operations = 0
+        while let operation = try unchecked.next() {
             try check.check(operation)
             operations += 1
         }

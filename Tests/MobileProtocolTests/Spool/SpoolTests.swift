@@ -26,6 +26,17 @@ import Testing
         }
     }
 
+    @Test("bytes from any place are read without moving what is read next", arguments: [0, 10_000])
+    func places(memoryLimit: Int) throws {
+        let spool = Spool(memoryLimit: memoryLimit)
+        try spool.append(content)
+        let first = try spool.nextChunk(maximum: 10)
+        #expect(try spool.chunk(at: 9_990, maximum: 100) == Array(content[9_990...]))
+        #expect(try spool.chunk(at: 0, maximum: 10) == first)
+        #expect(try spool.chunk(at: 10_000) == nil && spool.chunk(at: .max) == nil && spool.chunk(at: 5, maximum: 0) == nil)
+        #expect(spool.position == 10)
+    }
+
     @Test("the file has no name")
     func namelessFile() throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("spool-\(UUID().uuidString)").path

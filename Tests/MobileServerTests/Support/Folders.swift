@@ -1,22 +1,27 @@
 import MobileModel
 import MobileServer
 
-/// A package whose back end holds little against it: folders with notes that need no folder and refer to it without a constraint, and labels
-/// of a table that takes a key twice.
+/// A package whose back end holds little against it: folders with notes that need no folder and refer to it without a constraint, labels of a
+/// table that takes a key twice, and pictures of which nothing is known but their bytes.
 enum Folders {
     static let tables = """
         CREATE TABLE folder (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL CHECK (length(name) > 0));
         CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, folder INTEGER, text TEXT, above INTEGER);
         CREATE TABLE label (code TEXT, color TEXT);
         CREATE TABLE badge (code TEXT PRIMARY KEY, color TEXT);
+        CREATE TABLE picture (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT, content BLOB);
         INSERT INTO folder VALUES (1, 'first');
         INSERT INTO label VALUES ('a', 'red');
         INSERT INTO badge VALUES ('a', 'red');
         """
 
-    /// - Parameter isIdempotent: whether the back end has no record of the operations.
-    static func server(isIdempotent: Bool = false) throws -> TestServer {
-        try TestServer(model: PackageModel(json: json.replacing("IDEMPOTENT", with: "\(isIdempotent)")), tables: tables)
+    /// - Parameters:
+    ///   - isIdempotent: whether the back end has no record of the operations.
+    ///   - sql: what is changed in the back end before it is deployed.
+    static func server(
+        isIdempotent: Bool = false, also sql: String = "", adjust: @escaping (inout ServerConfiguration) -> Void = { _ in }
+    ) throws -> TestServer {
+        try TestServer(model: PackageModel(json: json.replacing("IDEMPOTENT", with: "\(isIdempotent)")), tables: tables + sql, adjust: adjust)
     }
 
     static let json = """
@@ -51,6 +56,14 @@ enum Folders {
               "attributes": [{"name": "code", "type": "string", "length": 10}, {"name": "color", "type": "string", "nullable": true, "length": 10}],
               "primaryKey": ["code"], "operations": ["create", "update", "delete"],
               "binding": {"backEnd": "enterprise", "table": "label"}
+            },
+            {
+              "name": "Picture",
+              "attributes": [
+                {"name": "id", "type": "long", "generated": true}, {"name": "title", "type": "string", "nullable": true, "length": 100},
+                {"name": "content", "type": "bigBinary", "nullable": true}
+              ],
+              "primaryKey": ["id"], "operations": ["create", "update", "delete"], "binding": {"backEnd": "enterprise", "table": "picture"}
             },
             {
               "name": "Badge",
