@@ -99,4 +99,24 @@ struct UploadMemoryTests {
             #expect(try bench.server.backEndValue("SELECT name FROM folder") == .text("seen \(seen)"))
         }
     }
+
+    @Test func `which large values are to be sent is noted on the disk`() async {
+        await #expect(processExitsWith: .success) {
+            let bench = try Bench(
+                also: """
+                    INSERT INTO picture (title, content) WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 150000)
+                    SELECT 'x', zeroblob(1) FROM c
+                    """)
+            let header = #"{"version": 1, "cid": "\#(bench.device.client)", "pkg": "Folders:1.0", "groups": ["default"], "keysLeft": 1000}"#
+            let body = HandmadeClient.frame("H", header) + HandmadeClient.frame("Z", "")
+            // The first time the cache is filled; then the answer is the same.
+            _ = try bench.send(Spool(body), chunks: 1)
+            let answer = try bench.send(Spool(body), chunks: 1)
+            #expect(answer.peak < 40 * Self.megabyte, "\(answer.peak / Self.megabyte) MB")
+            // Whole, the list is right.
+            try bench.server.backEnd { _ = try $0.execute("DELETE FROM picture WHERE id > 2000") }
+            let result = try bench.device.synchronize()
+            #expect(result.largeValues == 2000)
+        }
+    }
 }

@@ -11,25 +11,32 @@ final class Download {
         case frame(FrameContent)
         /// So many bytes of the spooled rows, as data of the open part.
         case rows(bytes: Int)
-        /// One large value, as a part of its own.
-        case largeValue(LargeValueSource, surrogateKey: Int64)
+        /// The next so many of the listed large values, each as a part of its own.
+        case largeValues(count: Int, of: ObjectPlan, in: BackEnd)
     }
 
     private let steps: [Step]
     private var position = 0
     private let rows: Spool
+    private let largeValues: LargeValueList
     private var writer = FrameWriter(.download)
     /// Bytes of the current rows step that are still to come.
     private var rowsLeft = 0
+    /// The large values of the current step that are still to come.
+    private var values: (left: Int, object: ObjectPlan, backEnd: BackEnd)?
     /// The large value that is being sent.
     private var content: Spool?
 
     private var isBroken = false
     private let log: @Sendable (String) -> Void
 
-    init(steps: [Step], rows: Spool, log: @escaping @Sendable (String) -> Void) {
+    /// - Parameters:
+    ///   - rows: the rows of all steps, ready to be read.
+    ///   - largeValues: the large values of all steps, ready to be read.
+    init(steps: [Step], rows: Spool, largeValues: LargeValueList, log: @escaping @Sendable (String) -> Void) {
         self.steps = steps
         self.rows = rows
+        self.largeValues = largeValues
         self.log = log
     }
 
@@ -56,13 +63,14 @@ final class Download {
     private func advance() throws -> Bool {
         if rowsLeft > 0 { return try advanceRows() }
         if let content { return try advance(content) }
+        if let values { return try advance(values.object, values.backEnd, left: values.left) }
         guard position < steps.count else { return false }
         let step = steps[position]
         position += 1
         switch step {
         case .frame(let frame): try writer.write(frame)
         case .rows(let bytes): rowsLeft = bytes
-        case .largeValue(let source, let surrogateKey): try begin(source, surrogateKey)
+        case .largeValues(let count, let object, let backEnd): values = (count, object, backEnd)
         }
         return true
     }
@@ -73,6 +81,23 @@ final class Download {
         }
         rowsLeft -= bytes.count
         try writer.write(.data(bytes))
+        return true
+    }
+
+    private func advance(_ object: ObjectPlan, _ backEnd: BackEnd, left: Int) throws -> Bool {
+        guard left > 0 else {
+            values = nil
+            return true
+        }
+        values?.left = left - 1
+        guard let entry = try largeValues.next(), object.largeAttributes.indices.contains(entry.attribute) else {
+            throw ProtocolError(.spool, "the list of large values ends too early")
+        }
+        // A key that cannot be read any more belongs to a row that the back end does not have.
+        guard let key = RowKey(entry.key, of: object) else { return true }
+        let source = LargeValueSource(
+            object: object, attribute: object.largeAttributes[entry.attribute], key: key, backEnd: backEnd, isNull: entry.isNull)
+        try begin(source, entry.surrogateKey)
         return true
     }
 

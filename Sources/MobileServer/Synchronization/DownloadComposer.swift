@@ -4,7 +4,7 @@ internal import MobileStore
 /// Works out what a client does not have, from one snapshot of the cache, and writes its rows into a spool.
 ///
 /// Rows are written while the snapshot is open, which takes as long as the database and the disk do; the client then reads as slowly as it
-/// likes. Large values are not written but named: the download fetches each from the back end when its turn comes.
+/// likes. Large values are not written but listed: the download fetches each from the back end when its turn comes.
 struct DownloadComposer {
     let package: DeployedPackage
     let cache: PackageCache
@@ -18,21 +18,24 @@ struct DownloadComposer {
     func compose(
         answer: SynchronizeAnswer, groups: [SynchronizationRequest.Group], keys: KeyRange?, outcomes: [OperationOutcome], system: [FrameContent]?
     ) throws -> Download {
-        let rows = Spool()
+        let rows = Spool(), largeValues = LargeValueList()
         let version = try cache.version(in: connection)
         var steps: [Download.Step] = [.frame(.answer(answer))]
         if let keys { steps.append(.frame(.keyRange(keys))) }
         steps += (system ?? []).map { .frame($0) }
-        for group in groups { try compose(group, version, rows, &steps) }
+        for group in groups { try compose(group, version, rows, largeValues, &steps) }
         let records = system == nil ? outcomes.compactMap { $0.logRecord(logsSuccesses: logsSuccesses) } : []
         if !records.isEmpty { steps.append(.frame(.logRecords(records))) }
         if !outcomes.isEmpty { steps.append(.frame(.replayResults(outcomes.map(\.result)))) }
         steps.append(.frame(.streamEnd))
         rows.rewind()
-        return Download(steps: steps, rows: rows, log: log)
+        try largeValues.finish()
+        return Download(steps: steps, rows: rows, largeValues: largeValues, log: log)
     }
 
-    private func compose(_ group: SynchronizationRequest.Group, _ version: Int64, _ rows: Spool, _ steps: inout [Download.Step]) throws {
+    private func compose(
+        _ group: SynchronizationRequest.Group, _ version: Int64, _ rows: Spool, _ largeValues: LargeValueList, _ steps: inout [Download.Step]
+    ) throws {
         let delivered = group.token.flatMap { DeliveredState($0, epoch: cache.epoch) }
         var next = DeliveredState(epoch: cache.epoch)
         let current = Dictionary(grouping: partitions, by: \.object).mapValues { $0.map(\.id) }
@@ -41,7 +44,7 @@ struct DownloadComposer {
             let delta = ObjectDelta(
                 object: object, objectID: cache.objectIDs[object.name] ?? 0, current: current, delivered: delivered?.objects[object.name],
                 connection: connection)
-            try delta.compose(backEnd: package.backEnd(of: object), rows, &steps)
+            try delta.compose(backEnd: package.backEnd(of: object), rows, largeValues, &steps)
             next.objects[object.name] = Dictionary(uniqueKeysWithValues: Set(current).map { ($0, version) })
         }
         steps.append(.frame(.groupEnd(GroupEnd(group: group.name, token: next.token))))
@@ -58,7 +61,7 @@ struct ObjectDelta {
     let delivered: [Int64: Int64]?
     let connection: Connection
 
-    func compose(backEnd: BackEnd, _ rows: Spool, _ steps: inout [Download.Step]) throws {
+    func compose(backEnd: BackEnd, _ rows: Spool, _ largeValues: LargeValueList, _ steps: inout [Download.Step]) throws {
         if let delivered {
             try addRemovals(delivered, rows, &steps)
         } else {
@@ -68,7 +71,9 @@ struct ObjectDelta {
         for partition in Set(current).sorted() {
             let since = delivered?[partition]
             try addRows(of: partition, since: since, rows, &steps)
-            if !object.largeAttributes.isEmpty { try addLargeValues(of: partition, since: since, backEnd, &steps) }
+            guard !object.largeAttributes.isEmpty else { continue }
+            let count = try listLargeValues(of: partition, since: since, largeValues)
+            if count > 0 { steps.append(.largeValues(count: count, of: object, in: backEnd)) }
         }
     }
 
@@ -118,21 +123,24 @@ struct ObjectDelta {
 
     /// Values that are new, changed, or of rows that are new to the client. A value that was never there is not sent to a client that
     /// has nothing yet.
-    private func addLargeValues(of partition: Int64, since: Int64?, _ backEnd: BackEnd, _ steps: inout [Download.Step]) throws {
+    /// - Returns: how many there are.
+    private func listLargeValues(of partition: Int64, since: Int64?, _ list: LargeValueList) throws -> Int {
         let isNew = since == nil ? "l.digest IS NOT NULL" : "(l.version > ?3 OR r._since > ?3)"
-        let found = try connection.rows(
+        let found = try connection.statement(
             """
             SELECT l._sk, l.attribute, m.k, l.digest IS NULL FROM \(object.rowTable) AS r
             CROSS JOIN _large AS l ON l.object = ?1 AND l._sk = r._sk CROSS JOIN \(object.keyTable) AS m ON m._sk = r._sk
             WHERE r._partition = ?2 AND r._deleted = 0 AND \(isNew)
-            """, [.integer(objectID), .integer(partition)] + (since.map { [.integer($0)] } ?? []))
-        for row in found {
-            guard let surrogateKey = row[0].integer, let key = RowKey(row[2], of: object) else { continue }
-            let attribute = object.largeAttributes[Int(row[1].integer ?? 0)]
-            steps.append(
-                .largeValue(
-                    LargeValueSource(object: object, attribute: attribute, key: key, backEnd: backEnd, isNull: row[3].integer == 1),
-                    surrogateKey: surrogateKey))
+            """)
+        try found.bind([.integer(objectID), .integer(partition)] + (since.map { [.integer($0)] } ?? []))
+        var count = 0
+        while try found.step() {
+            guard let attribute = Int(exactly: found.integer(1)) else { continue }
+            try list.append(
+                LargeValueList.Entry(
+                    surrogateKey: found.integer(0), attribute: attribute, key: found.value(2), isNull: found.integer(3) == 1))
+            count += 1
         }
+        return count
     }
 }

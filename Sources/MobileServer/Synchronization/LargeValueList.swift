@@ -1,0 +1,66 @@
+internal import MobileProtocol
+internal import MobileStore
+
+/// Which large values are to be sent: written while the snapshot of the cache is open, read a page at a time as fast as the client reads.
+///
+/// Memory: one page, on either way; what is longer lies in a temporary file.
+final class LargeValueList {
+    /// One value: whose it is, and where it is found.
+    struct Entry {
+        let surrogateKey: Int64
+        /// The place of the attribute among the large ones of its object.
+        let attribute: Int
+        /// The row's key, as the key map has it.
+        let key: Value
+        /// Whether it was NULL when the cache was compared last.
+        let isNull: Bool
+    }
+
+    private static let pageBytes = 65_536
+    private let spool = Spool(memoryLimit: pageBytes)
+    /// Lines that are not in the spool yet, or the page that is being read, from ``position`` on.
+    private var page: [UInt8] = []
+    private var position = 0
+
+    /// Adds an entry at the end; none may have been read.
+    func append(_ entry: Entry) throws {
+        let line: JSONValue = [.integer(entry.surrogateKey), .integer(Int64(entry.attribute)), entry.key.keyJSON, .boolean(entry.isNull)]
+        page += line.bytes
+        page.append(UInt8(ascii: "\n"))
+        if page.count >= Self.pageBytes { try store() }
+    }
+
+    /// Ends the list; it is read from then on.
+    func finish() throws {
+        try store()
+        spool.rewind()
+    }
+
+    private func store() throws {
+        try spool.append(page)
+        page = []
+    }
+
+    /// The next entry; nil at the end.
+    func next() throws -> Entry? {
+        guard let line = try nextLine() else { return nil }
+        let values = try JSONValue(parsing: line)
+        guard let surrogateKey = values[0]?.integer, let attribute = values[1]?.integer.flatMap({ Int(exactly: $0) }),
+            let key = values[2].map({ Value(key: $0) ?? .null }), let isNull = values[3]?.boolean
+        else { throw ProtocolError(.spool, "a list of large values is damaged") }
+        return Entry(surrogateKey: surrogateKey, attribute: attribute, key: key, isNull: isNull)
+    }
+
+    private func nextLine() throws -> [UInt8]? {
+        while true {
+            if let end = page[position...].firstIndex(of: UInt8(ascii: "\n")) {
+                defer { position = end + 1 }
+                return Array(page[position..<end])
+            }
+            guard let more = try spool.nextChunk(maximum: Self.pageBytes) else { return nil }
+            page.removeFirst(position)
+            page += more
+            position = 0
+        }
+    }
+}
