@@ -34,8 +34,8 @@ public struct LogRecord: Sendable, Identifiable {
     public var id: Int64 { messageID }
     /// How grave it is.
     public var level: LogLevel
-    /// As HTTP status codes: 200 success, 401, 403, 404, 405, 412, 500; 9998 and 9999 for records that this client made on an object or on
-    /// the database.
+    /// As HTTP status codes: 200 success, 401, 403, 404, 405, 412, 413, 424 (the creation of a row that is needed was rejected), 500; 9998 and 9999
+    /// for records that this client made on an object or on the database.
     public var code: Int
     /// The back end's own code; nil where there is none.
     public var eisCode: String?
