@@ -65,7 +65,7 @@ checklist: ready ## run all tests and tell which rows of the object API and of t
 
 # Seconds for all fuzz targets together; each gets an equal part.
 FUZZ_SECONDS ?= 1200
-fuzz: ready ## run the libFuzzer targets of the C parsers (FUZZ_SECONDS together, default 1200)
+fuzz: ready ## run the libFuzzer targets of the C parsers and of the server (FUZZ_SECONDS together, default 1200)
 	@Tests/Fuzz/run $(FUZZ_SECONDS)
 
 # More than 5,000 cuts; every one is replayed from the record of a load, opened and judged.

@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+// The fuzz target of the server. A package of its own, because all modules below it are built with the fuzzer's counters; ../Fuzz/run builds
+// and runs it.
+
+import PackageDescription
+
+let package = Package(
+    name: "ServerFuzz",
+    platforms: [.macOS(.v26)],
+    products: [.library(name: "ServerFuzz", type: .static, targets: ["ServerFuzz"])],
+    dependencies: [.package(name: "MobileObjects", path: "../..")],
+    targets: [
+        .target(name: "CFuzzer", path: "CFuzzer"),
+        .target(
+            name: "ServerFuzz",
+            dependencies: [
+                "CFuzzer", .product(name: "MobileServer", package: "MobileObjects"), .product(name: "MobileStore", package: "MobileObjects"),
+            ],
+            path: "Sources",
+            swiftSettings: [.enableUpcomingFeature("MemberImportVisibility"), .enableUpcomingFeature("InternalImportsByDefault")]),
+    ],
+    cLanguageStandard: .c17
+)
