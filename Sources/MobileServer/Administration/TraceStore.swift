@@ -96,6 +96,10 @@ struct TraceDocument {
         guard Data(bytes).range(of: Data("<!DOCTYPE".utf8)) == nil else {
             throw RequestFailure(.badRequest, "trace: a document type is not accepted")
         }
+        // One without data ends the process: the parser of the system is given no text for it, and takes the text's length all the same.
+        guard Self.hasNoInstruction(Data(bytes)) else {
+            throw RequestFailure(.badRequest, "trace: a processing instruction is not accepted")
+        }
         let root = RootReader(), parser = XMLParser(data: Data(bytes))
         parser.delegate = root
         parser.shouldResolveExternalEntities = false
@@ -112,13 +116,23 @@ struct TraceDocument {
     /// Whether the XML declaration, if there is one, names UTF-8 or no encoding.
     private static func saysUTF8(_ text: String) -> Bool {
         let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
-        guard text.utf8.starts(with: "<?xml".utf8), let next = text.utf8.dropFirst(5).first, [0x20, 0x09, 0x0A, 0x0D].contains(next) else {
+        guard text.utf8.starts(with: "<?xml".utf8), let next = text.utf8.dropFirst(5).first, blanks.contains(next) else {
             return true
         }
         let value = #"\s*=\s*(?:"[^"<>]*"|'[^'<>]*')"#
         let declaration = #"<\?xml\s+version\#(value)(?:\s+encoding\s*=\s*["']utf-8["'])?(?:\s+standalone\#(value))?\s*\?>"#
         return text.range(of: declaration, options: [.regularExpression, .anchored, .caseInsensitive]) != nil
     }
+
+    /// Whether there is no processing instruction; the XML declaration, at the very beginning, is none.
+    private static func hasNoInstruction(_ bytes: Data) -> Bool {
+        var rest = bytes[...]
+        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+        if rest.starts(with: "<?xml".utf8), let next = rest.dropFirst(5).first, blanks.contains(next) { rest = rest.dropFirst(5) }
+        return rest.range(of: Data("<?".utf8)) == nil
+    }
+
+    private static let blanks: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
 
     private final class RootReader: NSObject, XMLParserDelegate {
         private(set) var name: String?

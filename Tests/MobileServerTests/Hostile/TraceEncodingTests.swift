@@ -49,6 +49,21 @@ import Testing
         #expect(try server.server.administration.traces().count == 1)
     }
 
+    @Test(
+        "E2E-07: a trace with a processing instruction is refused, and the server goes on",
+        arguments: [
+            "<?a?><BusinessTransaction id=\"\(id)\"/>", "<?:?><BusinessTransaction id=\"\(id)\"/>", "<?xml?><BusinessTransaction id=\"\(id)\"/>",
+            "<?xml version=\"1.0\"?><?b c?><BusinessTransaction id=\"\(id)\"/>", "<BusinessTransaction id=\"\(id)\"><?a?></BusinessTransaction>",
+            "<BusinessTransaction id=\"\(id)\"/><?a ?>", " <?xml version=\"1.0\"?><BusinessTransaction id=\"\(id)\"/>", "\u{FEFF}<?a?>", "<?",
+            "<?xml ",
+        ])
+    func instructions(_ document: String) throws {
+        let server = try FieldSales.server()
+        let device = try TestDevice(server)
+        #expect(try upload(Array(document.utf8), device).status == 400)
+        #expect(try server.server.administration.traces().isEmpty)
+    }
+
     private func upload(_ bytes: [UInt8], _ device: TestDevice) throws -> ServerResponse {
         device.server.server.respond(
             to: ServerRequest(
