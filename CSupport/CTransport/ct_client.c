@@ -210,15 +210,27 @@ static struct curl_blob blob(char *text)
     return (struct curl_blob){.data = text, .len = strlen(text), .flags = CURL_BLOB_NOCOPY};
 }
 
+/// Trusts these certificates alone, for servers or for a proxy.
+static CURLcode set_trust(const ct_client *client, CURLoption certificates, CURLoption folder)
+{
+    struct curl_blob trusted = blob(client->trusted_pem);
+    const CURLcode code = curl_easy_setopt(client->easy, certificates, &trusted);
+    if (code != CURLE_OK)
+        return code;
+    // The blob takes the place of the system's file of certificates; its folder of them would still count.
+    const CURLcode without = curl_easy_setopt(client->easy, folder, NULL);
+    return without == CURLE_NOT_BUILT_IN ? CURLE_OK : without;
+}
+
 /// Trust and identity.
 static CURLcode set_tls(const ct_client *client)
 {
     CURL *easy = client->easy;
     CURLcode code = curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    if (client->trusted_pem != NULL && code == CURLE_OK) {
-        struct curl_blob trusted = blob(client->trusted_pem);
-        code = curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &trusted);
-    }
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    if (client->trusted_pem != NULL && code == CURLE_OK && (code = set_trust(client, CURLOPT_CAINFO_BLOB, CURLOPT_CAPATH)) == CURLE_OK)
+        code = set_trust(client, CURLOPT_PROXY_CAINFO_BLOB, CURLOPT_PROXY_CAPATH);
     if (client->identity_pem != NULL && code == CURLE_OK) {
         struct curl_blob identity = blob(client->identity_pem);
         if ((code = curl_easy_setopt(easy, CURLOPT_SSLCERTTYPE, "PEM")) == CURLE_OK

@@ -8,8 +8,8 @@ internal import Synchronization
 public final class HTTPTransport: Transport {
     /// How servers are reached and trusted.
     public struct Configuration: Sendable {
-        /// Certificates to trust instead of the system's, as PEM text; nil (default) for the system's. The certificate's name must
-        /// match the host in every case.
+        /// Certificates to trust instead of the system's, as PEM text; nil (default) for the system's. A ``proxy`` over HTTPS is held
+        /// against them too. The certificate's name must match the host in every case.
         public var trustedCertificates: String?
         /// The client's own certificate with its private key, as PEM text; nil (default) for none.
         public var identity: String?

@@ -1,3 +1,4 @@
+import Foundation
 import MobileServer
 import MobileTransport
 import Testing
@@ -60,6 +61,52 @@ import Testing
         }
         #expect(error?.code == .tls)
     }
+
+    @Test(
+        "a proxy over HTTPS is trusted as a server is", arguments: [(LoopbackCertificate.certificate, true), (LoopbackCertificate.stranger, false)])
+    func proxy(_ certificates: String, _ isTrusted: Bool) throws {
+        let proxy = try server()
+        defer { proxy.stop() }
+        var configuration = HTTPTransport.Configuration()
+        configuration.trustedCertificates = certificates
+        configuration.proxy = "https://localhost:\(proxy.port)"
+        let transport = HTTPTransport(configuration)
+        let request = TransportRequest(method: "POST", url: "http://elsewhere.invalid/", body: .bytes([7]))
+        if isTrusted {
+            #expect(try transport.send(request).body == [7])
+        } else {
+            #expect(#expect(throws: TransportError.self) { _ = try transport.send(request) }?.code == .tls)
+        }
+    }
+
+    #if canImport(Glibc)
+        /// The name under which OpenSSL looks for ``LoopbackCertificate/certificate``: `openssl x509 -subject_hash`.
+        private static let hashedName = "ce275665.0"
+
+        @Test(
+            "certificates to trust replace those of the system, the folder of them too",
+            .enabled(if: MountedFolder.isAllowed, "only root may put a folder of its own over the system's certificates"))
+        func systemFolder() throws {
+            let server = try server()
+            defer { server.stop() }
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("certificates-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            try LoopbackCertificate.certificate.write(to: folder.appendingPathComponent(Self.hashedName), atomically: true, encoding: .utf8)
+            let url = "https://localhost:\(server.port)/"
+            func code(trusting certificates: String) throws -> TransportError.Code? {
+                let transport = transport(trusting: certificates)
+                return try MountedFolder.view(folder.path, at: "/etc/ssl/certs") {
+                    do { _ = try transport.send(TransportRequest(method: "POST", url: url, body: .bytes([7]))) } catch let error as TransportError {
+                        return error.code
+                    }
+                    return nil
+                }
+            }
+            #expect(try code(trusting: LoopbackCertificate.stranger) == .tls, "the system trusts it, the application does not")
+            #expect(try code(trusting: LoopbackCertificate.certificate) == nil)
+        }
+    #endif
 
     @Test("a server whose certificate and key do not fit does not start")
     func damagedIdentity() {
