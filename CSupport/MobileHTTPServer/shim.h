@@ -22,6 +22,9 @@ struct mhs_options {
     MHD_NotifyConnectionCallback connected;  ///< `context` is its first argument as well
 };
 
+/// What both ends speak: GnuTLS by itself would go down to TLS 1.0.
+#define MHS_TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+
 /// Starts the daemon with one thread per connection. NULL if that is not possible, such as with a damaged certificate.
 static inline struct MHD_Daemon *mhs_start(const struct mhs_options *options)
 {
@@ -29,6 +32,7 @@ static inline struct MHD_Daemon *mhs_start(const struct mhs_options *options)
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)options->certificate},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)options->private_key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)MHS_TLS_PRIORITIES},
         {MHD_OPTION_END, 0, NULL},
     };
     struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
