@@ -101,7 +101,9 @@ let package = Package(
             swiftSettings: swift),
         .testTarget(
             name: "MobileToolTests",
-            dependencies: ["mobile", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileStore", "SampleCRM"],
+            dependencies: [
+                "mobile", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileStore", "MobileTransport", "MobileCrypto", "SampleCRM",
+            ],
             swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),
         .testTarget(name: "ChecklistTests", dependencies: ["checklist"], path: "Tests/Conformance/ChecklistTests", swiftSettings: swift),

@@ -39,3 +39,9 @@ struct Command: Sendable {
 
 /// Wrong arguments: what is wrong with them.
 struct UsageError: Error { let message: String }
+
+/// Why a command cannot go on, in words for its user.
+struct CommandFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}

@@ -11,6 +11,9 @@ struct ServeArguments {
     var port: UInt16 = 0
     var address = "127.0.0.1"
     var users: [String: String] = [:]
+    /// PEM files of the server's certificate and its private key; empty for plain HTTP.
+    var certificate = ""
+    var privateKey = ""
     var tracesAll = false
     var tracedDevices: Set<String> = []
     var logsSuccesses = false
@@ -19,6 +22,7 @@ struct ServeArguments {
 
     static let usage = """
         usage: mobile serve --model FILE ... --cache FILE [--backend NAME=FILE ...] [--port N] [--address A] [--user NAME:PASSWORD ...]
+                            [--tls-certificate FILE --tls-key FILE]
                             [--trace all|DEVICE ...] [--log-successes yes|no] [--log-retention APPLICATION=DAYS ...]
 
           --model FILE           a package model (*.mbo.json); several serve several packages
@@ -27,6 +31,8 @@ struct ServeArguments {
           --port N               the port to listen on, 0 (default) for any free one
           --address A            the address to listen on, default 127.0.0.1
           --user NAME:PASSWORD   makes a user, or sets a user's password; users stay in the cache
+          --tls-certificate FILE the server's certificate, followed by those that vouch for it, as PEM: serves over HTTPS (TLS 1.2 and 1.3)
+          --tls-key FILE         the certificate's private key, as PEM
           --trace all|DEVICE     writes a line about each request, or each of one device, to the standard error
           --log-successes yes    sends devices a log record of every operation that was done, not of rejections alone
           --log-retention APPLICATION=DAYS
@@ -44,6 +50,9 @@ struct ServeArguments {
         }
         if models.isEmpty { throw UsageError(message: "serve: name a package model with --model") }
         if cache.isEmpty { throw UsageError(message: "serve: name the server's database with --cache") }
+        guard certificate.isEmpty == privateKey.isEmpty else {
+            throw UsageError(message: "serve: --tls-certificate and --tls-key go together")
+        }
     }
 
     private mutating func take(_ option: String, _ value: String) throws(UsageError) {
@@ -62,6 +71,8 @@ struct ServeArguments {
             let parts = value.split(separator: ":", maxSplits: 1)
             guard parts.count == 2 else { throw UsageError(message: "serve: --user: write NAME:PASSWORD") }
             users[String(parts[0])] = String(parts[1])
+        case "--tls-certificate": certificate = value
+        case "--tls-key": privateKey = value
         case "--trace": if value == "all" { tracesAll = true } else { tracedDevices.insert(value) }
         case "--log-successes":
             guard ["yes", "no"].contains(value) else { throw UsageError(message: "serve: --log-successes \"\(value)\": use yes or no") }
@@ -74,6 +85,24 @@ struct ServeArguments {
             logRetention[String(parts[0])] = .seconds(days * 86_400)
         default: throw UsageError(message: "serve: there is no option \(option)")
         }
+    }
+
+    /// How the server listens; reads certificate and key.
+    /// - Throws: ``CommandFailure`` for one that cannot be read.
+    func listening() throws -> HTTPServer.Configuration {
+        var configuration = HTTPServer.Configuration()
+        configuration.port = port
+        configuration.address = address
+        if !certificate.isEmpty {
+            configuration.certificate = try Self.text(of: certificate, "certificate")
+            configuration.privateKey = try Self.text(of: privateKey, "private key")
+        }
+        return configuration
+    }
+
+    private static func text(of path: String, _ what: String) throws(CommandFailure) -> String {
+        guard let bytes = FileManager.default.contents(atPath: path) else { throw CommandFailure("the \(what) \(path) cannot be read") }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The server's configuration; reads the models.

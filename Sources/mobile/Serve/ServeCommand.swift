@@ -3,7 +3,7 @@ import MobileServer
 
 /// `mobile serve`: the server alone.
 enum ServeCommand {
-    static let summary = "serves packages over HTTP"
+    static let summary = "serves packages over HTTP or HTTPS"
 
     /// - Parameter arguments: what stands behind `serve`.
     /// - Returns: the exit status: 0 stopped by a signal, 1 it could not start, 64 the arguments are wrong.
@@ -24,6 +24,7 @@ enum ServeCommand {
     }
 
     private static func serve(_ arguments: ServeArguments) throws -> Int32 {
+        let listening = try arguments.listening()
         // Blocked before there is another thread, so that only the wait below gets them.
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -34,9 +35,9 @@ enum ServeCommand {
         var configuration = try arguments.configuration()
         configuration.log = { complain($0) }
         let server = try MobileServer(configuration)
-        let http = try HTTPServer(port: arguments.port, address: arguments.address) { server.respond(to: $0) }
+        let http = try HTTPServer(listening) { server.respond(to: $0) }
         let host = arguments.address.contains(":") ? "[\(arguments.address)]" : arguments.address
-        print("serving \(server.packageNames.joined(separator: ", ")) at http://\(host):\(http.port)")
+        print("serving \(server.packageNames.joined(separator: ", ")) at \(listening.certificate == nil ? "http" : "https")://\(host):\(http.port)")
         fflush(nil)
 
         var received: Int32 = 0

@@ -65,7 +65,7 @@ final class ServerProcess {
 
     /// The number behind the last colon of `listening on http://127.0.0.1:8090`, once the line is complete.
     static func port(in text: String) -> Int? {
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() where line.contains("http://") {
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() where line.contains(" http") {
             let digits = line.split(separator: ":").last?.prefix { $0.isNumber }
             if let port = digits.flatMap({ Int($0) }) { return port }
         }
