@@ -76,8 +76,8 @@ import Testing
         try CRM.metadata.model.json.write(toFile: model, atomically: true, encoding: .utf8)
         let server = try ServerProcess(
             arguments: [
-                "--model", model, "--cache", folder.path("cache.db"), "--backend", "enterprise=\(backEnd)", "--user",
-                "sales:\(ServerProcess.password)",
+                "--model", model, "--cache", folder.path("cache.db"), "--backend", "enterprise=\(backEnd)", "--user", "sales",
+                "--password-fd", "0",
             ], log: folder.path("server.log"), executable: Tool.executable)
         try server.start()
         return server

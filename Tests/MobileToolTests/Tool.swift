@@ -5,11 +5,12 @@ enum Tool {
     static let executable = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent("mobile")
 
     /// Runs it to its end.
-    static func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
+    /// - Parameter input: its standard input; nil (default) for none.
+    static func run(_ arguments: [String], input: Pipe? = nil) throws -> (status: Int32, output: String) {
         let process = Process(), output = Pipe()
         process.executableURL = executable
         process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = input ?? FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output
         try process.run()

@@ -10,7 +10,9 @@ struct ServeArguments {
     var cache = ""
     var port: UInt16 = 0
     var address = "127.0.0.1"
-    var users: [String: String] = [:]
+    /// Users whose passwords are set.
+    var users: [String] = []
+    var passwords = PasswordSource.terminal
     /// PEM files of the server's certificate and its private key; empty for plain HTTP.
     var certificate = ""
     var privateKey = ""
@@ -21,7 +23,7 @@ struct ServeArguments {
     var logRetention: [String: Duration] = [:]
 
     static let usage = """
-        usage: mobile serve --model FILE ... --cache FILE [--backend NAME=FILE ...] [--port N] [--address A] [--user NAME:PASSWORD ...]
+        usage: mobile serve --model FILE ... --cache FILE [--backend NAME=FILE ...] [--port N] [--address A] [--user NAME ...] [--password-fd N]
                             [--tls-certificate FILE --tls-key FILE]
                             [--trace all|DEVICE ...] [--log-successes yes|no] [--log-retention APPLICATION=DAYS ...]
 
@@ -30,7 +32,8 @@ struct ServeArguments {
           --cache FILE           the server's own database; it is made when it does not exist
           --port N               the port to listen on, 0 (default) for any free one
           --address A            the address to listen on, default 127.0.0.1
-          --user NAME:PASSWORD   makes a user, or sets a user's password; users stay in the cache
+          --user NAME            makes a user, or sets a user's password, which it asks for on the terminal; users stay in the cache
+          --password-fd N        reads the passwords from an open file descriptor instead, one line for each --user, in their order
           --tls-certificate FILE the server's certificate, followed by those that vouch for it, as PEM: serves over HTTPS (TLS 1.2 and 1.3)
           --tls-key FILE         the certificate's private key, as PEM
           --trace all|DEVICE     writes a line about each request, or each of one device, to the standard error
@@ -68,9 +71,13 @@ struct ServeArguments {
             guard parts.count == 2 else { throw UsageError(message: "serve: --backend \"\(value)\": write NAME=FILE") }
             backEnds[String(parts[0])] = String(parts[1])
         case "--user":
-            let parts = value.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2 else { throw UsageError(message: "serve: --user: write NAME:PASSWORD") }
-            users[String(parts[0])] = String(parts[1])
+            // What stands behind the colon is not repeated here: it may be a password.
+            guard !value.isEmpty, !value.contains(":") else {
+                throw UsageError(
+                    message: "serve: --user: write a name alone, without a colon; its password is asked for, or comes from --password-fd")
+            }
+            users.append(value)
+        case "--password-fd": passwords = try PasswordSource(option: value)
         case "--tls-certificate": certificate = value
         case "--tls-key": privateKey = value
         case "--trace": if value == "all" { tracesAll = true } else { tracedDevices.insert(value) }
@@ -105,8 +112,8 @@ struct ServeArguments {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The server's configuration; reads the models.
-    /// - Throws: `ModelError` with everything that is wrong in a model.
+    /// The server's configuration; reads the models, and asks for the passwords.
+    /// - Throws: `ModelError` with everything that is wrong in a model; ``CommandFailure`` where there is no password.
     func configuration() throws -> ServerConfiguration {
         let packages = try models.map { path in
             let url = URL(fileURLWithPath: path)
@@ -115,7 +122,7 @@ struct ServeArguments {
             deployment.logRetention = logRetention
             return deployment
         }
-        var configuration = ServerConfiguration(cachePath: cache, packages: packages, users: users)
+        var configuration = ServerConfiguration(cachePath: cache, packages: packages, users: try passwords.passwords(of: users))
         configuration.requestTrace = RequestTrace(all: tracesAll, devices: tracedDevices)
         configuration.logsSuccesses = logsSuccesses
         return configuration

@@ -25,6 +25,7 @@ enum ServeCommand {
 
     private static func serve(_ arguments: ServeArguments) throws -> Int32 {
         let listening = try arguments.listening()
+        var configuration = try arguments.configuration()
         // Blocked before there is another thread, so that only the wait below gets them.
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -32,7 +33,6 @@ enum ServeCommand {
         sigaddset(&signals, SIGINT)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
 
-        var configuration = try arguments.configuration()
         configuration.log = { complain($0) }
         let server = try MobileServer(configuration)
         let http = try HTTPServer(listening) { server.respond(to: $0) }

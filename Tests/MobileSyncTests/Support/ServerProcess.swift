@@ -31,17 +31,19 @@ final class ServerProcess: Sendable {
 
     /// Starts the server on a free port and waits until it listens.
     func start() throws {
-        let process = Process(), output = Pipe()
+        let process = Process(), output = Pipe(), input = Pipe()
         process.executableURL = Self.tool
         process.arguments = [
             "serve", "--model", directory.file("crm.mbo.json"), "--backend", "enterprise=\(backEnd)", "--cache", directory.file("served.db"),
-            "--user",
-            "\(TestBench.user):\(TestBench.password)",
+            "--user", TestBench.user, "--password-fd", "0",
         ]
+        process.standardInput = input
         process.standardOutput = output
         // Not this process's own: whoever waits for the end of that would wait for the server as well.
         process.standardError = try messages()
+        try input.fileHandleForWriting.write(contentsOf: Data((TestBench.password + "\n").utf8))
         try process.run()
+        try input.fileHandleForWriting.close()
         var line: [UInt8] = []
         while !line.contains(UInt8(ascii: "\n")) {
             let piece = output.fileHandleForReading.availableData

@@ -53,7 +53,7 @@ final class ModelDemo {
         server = try ServerProcess(
             arguments: [
                 "--model", modelPath, "--cache", folder.path("server-cache.db"), "--backend", "\(model.backEnds[0].name)=\(backEndPath)",
-                "--user", "demo:\(ServerProcess.password)",
+                "--user", "demo", "--password-fd", "0",
             ], log: folder.path("server.log"), executable: executable)
         try server.start()
         narrator.say("mobile serve runs as process \(server.processID ?? 0) and listens on port \(server.port)")

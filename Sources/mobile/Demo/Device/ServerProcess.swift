@@ -31,12 +31,16 @@ final class ServerProcess {
         child.arguments = ["serve"] + arguments + ["--port", String(port)]
         let output = Pipe()
         child.standardOutput = output
-        child.standardInput = FileHandle.nullDevice
+        let input = Pipe()
+        child.standardInput = input
         let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
         try errors.seekToEnd()
         child.standardError = errors
+        // What `--password-fd 0` reads. The pipe takes it at once, and before the other end can be gone.
+        try input.fileHandleForWriting.write(contentsOf: Data((Self.password + "\n").utf8))
         try child.run()
         process = child
+        try input.fileHandleForWriting.close()
         var text = ""
         // `read(upToCount:)` would wait for all of the bytes.
         while case let piece = output.fileHandleForReading.availableData, !piece.isEmpty {

@@ -22,7 +22,7 @@ extension SampleDemo {
         server = try ServerProcess(
             arguments: [
                 "--model", model, "--cache", folder.path("server-cache.db"), "--backend", "enterprise=\(backEndPath)",
-                "--user", "sales:\(ServerProcess.password)",
+                "--user", "sales", "--password-fd", "0",
             ], log: folder.path("server.log"))
         try server.start()
         narrator.say("mobile serve runs as process \(server.processID ?? 0) and listens on port \(server.port)")
