@@ -4,7 +4,7 @@ internal import MobileStore
 /// A server for offline-first applications, as a function from requests to responses.
 ///
 ///     let server = try MobileServer(configuration)
-///     let http = try HTTPServer(configuration: .init()) { server.respond(to: $0) }
+///     let http = try HTTPServer(serving: server)
 ///
 /// Everything it must remember lies in its cache database and in the back ends, in the transaction of what it describes. So it may be
 /// killed at any instruction and started again; devices notice nothing but a request that they have to repeat.
@@ -28,6 +28,7 @@ public final class MobileServer: Sendable {
             throw ServerError(.configuration, "key range size \(configuration.keyRangeSize): use 1 to 1,000,000")
         }
         try configuration.checkLogs()
+        try configuration.checkLimits()
         var configuration = configuration
         let log = configuration.log
         // Here, so that no line of whatever origin can be forgotten.
@@ -77,29 +78,66 @@ public final class MobileServer: Sendable {
         }
     }
 
+    /// Looks at a request whose header has come: who asks, and how much may follow. Somebody without a session learns here that he needs one,
+    /// before a byte of his body is taken; the body is not looked at.
+    public func admit(_ request: ServerRequest) -> RequestAdmission {
+        do { return .body(try bodyLimits(of: request)) } catch {
+            let response = refusal(of: error, request)
+            let line = RequestLine(request)
+            if line.passport != nil || configuration.requestTrace.tracesAll {
+                configuration.log(line.text(request, status: response.status, milliseconds: 0))
+            }
+            return .answer(response)
+        }
+    }
+
+    private func bodyLimits(of request: ServerRequest) throws -> BodyLimits {
+        try checkAddress(request)
+        switch request.path {
+        case Endpoint.status: return BodyLimits(maximumLength: 0)
+        case Endpoint.messages:
+            guard try request.bearerToken.flatMap({ try accounts.session(token: $0) }) == nil else {
+                return BodyLimits(maximumLength: ProtocolLimit.messages)
+            }
+            return BodyLimits(maximumLength: configuration.limits.strangerBytes, refusal: Self.missingSession.wire)
+        case Endpoint.traces:
+            _ = try session(of: request)
+            return BodyLimits(maximumLength: ProtocolLimit.trace)
+        default:
+            _ = try session(of: request)
+            return BodyLimits(maximumLength: configuration.limits.uploadBytes)
+        }
+    }
+
     private func respond(to request: ServerRequest, _ line: inout RequestLine) -> ServerResponse {
-        do {
-            return try route(request, &line)
-        } catch let failure as RequestFailure {
+        do { return try route(request, &line) } catch { return refusal(of: error, request) }
+    }
+
+    private func refusal(of error: any Error, _ request: ServerRequest) -> ServerResponse {
+        do { throw error } catch let failure as RequestFailure {
             return Self.refusal(failure)
         } catch let error as ProtocolError where error.code != .spool {
             let isTooLarge = error.code == .limitExceeded
             return Self.refusal(RequestFailure(isTooLarge ? .tooLarge : .badRequest, error.description))
         } catch let error as StoreError where error.code == .timeout {
-            configuration.log("\(request.method) \(request.path): \(error)")
+            configuration.log("\(request.method) \(LogLine.name(request.path)): \(error)")
             return Self.refusal(.busy)
         } catch {
-            configuration.log("\(request.method) \(request.path): \(error)")
+            configuration.log("\(request.method) \(LogLine.name(request.path)): \(error)")
             return Self.refusal(RequestFailure(.failure, "the server could not do this; its log says why"))
         }
     }
 
-    private func route(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
+    private func checkAddress(_ request: ServerRequest) throws {
         let method = request.path == Endpoint.status ? "GET" : "POST"
         guard [Endpoint.status, Endpoint.messages, Endpoint.synchronize, Endpoint.traces].contains(request.path) else {
             throw RequestFailure(.notFound, "there is nothing at \(request.path.prefix(80))")
         }
         guard request.method == method else { throw RequestFailure(.methodNotAllowed, "\(request.path) takes \(method) only") }
+    }
+
+    private func route(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
+        try checkAddress(request)
         switch request.path {
         case Endpoint.status:
             let status = ServerStatus(server: "MobileServer", packages: packageNames)
@@ -114,9 +152,10 @@ public final class MobileServer: Sendable {
     }
 
     private func answerMessages(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
-        let messages = try Message.messages(parsing: request.body.remainingBytes(maximum: ProtocolLimit.messages))
         // A token that has ended must not keep a device from logging in: each message is answered by itself.
         let session = try request.bearerToken.flatMap { try accounts.session(token: $0) }
+        guard session != nil || request.body.length <= configuration.limits.strangerBytes else { throw Self.missingSession }
+        let messages = try Message.messages(parsing: request.body.remainingBytes(maximum: ProtocolLimit.messages))
         let handler = MessageHandler(accounts: accounts, packages: packages, domainLog: domainLog, session: session, log: configuration.log)
         let answers = messages.map(handler.answer)
         line.device = session?.device ?? messages.first?.header.device ?? ""
@@ -149,10 +188,12 @@ public final class MobileServer: Sendable {
         return ServerResponse(status: 204)
     }
 
+    private static var missingSession: RequestFailure {
+        RequestFailure(.unauthorized, "the request carries no token of a session; log in first")
+    }
+
     private func session(of request: ServerRequest) throws -> Accounts.Session {
-        guard let token = request.bearerToken else {
-            throw RequestFailure(.unauthorized, "the request carries no token of a session; log in first")
-        }
+        guard let token = request.bearerToken else { throw Self.missingSession }
         guard let session = try accounts.session(token: token) else {
             throw RequestFailure(.unauthorized, "the session is unknown or has ended; log in again")
         }

@@ -12,6 +12,8 @@ public struct ServerConfiguration: Sendable {
     public var users: [String: String]
     /// Activation codes by user, for devices that register without password. SMP 2.3: manual registration.
     public var activationCodes: [String: String] = [:]
+    /// What one request may take up.
+    public var limits = RequestLimits()
     /// How much work it is to check a password; default some 0.1 s. Verifiers that exist keep theirs.
     public var passwordParameters = PasswordVerifier.Parameters()
     /// Settings that every device gets when it registers or logs in, by name. Default: ``defaultApplicationSettings``.
@@ -68,6 +70,13 @@ extension ServerConfiguration {
     func checkCleaning() throws(ServerError) {
         guard (1...100_000).contains(cleaningPortion) else {
             throw ServerError(.configuration, "cleaning portion \(cleaningPortion): use 1 to 100,000")
+        }
+    }
+
+    /// - Throws: ``ServerError/Code/configuration`` for numbers that are none.
+    func checkLimits() throws(ServerError) {
+        for (name, number) in [("bytes of strangers", limits.strangerBytes), ("upload bytes", limits.uploadBytes)] where number < 1 {
+            throw ServerError(.configuration, "limit of \(name) \(number): use 1 or more")
         }
     }
 

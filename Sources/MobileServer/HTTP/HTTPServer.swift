@@ -14,12 +14,13 @@ internal import Synchronization
 
 /// The thin HTTP face: a function from request to response, run under libmicrohttpd with one thread per connection.
 ///
-///     let http = try HTTPServer(port: 0) { request in server.respond(to: request) }
+///     let http = try HTTPServer(serving: server)
 ///     print("listening on port \(http.port)")
 ///     http.stop()
 ///
 /// The handler runs on the connection's own thread, so it may block; it is called concurrently for different connections, and only
-/// when the request's body is complete. Connections are kept alive between requests.
+/// when the request's body is complete. Before a byte of that is taken, the admission says whether it may come, and within which limits.
+/// Connections are kept alive between requests.
 public final class HTTPServer: Sendable {
     /// How the server listens and what it accepts.
     public struct Configuration: Sendable {
@@ -43,6 +44,9 @@ public final class HTTPServer: Sendable {
         /// The private key of ``certificate``, as PEM text.
         public var privateKey: String?
 
+        /// Called with one line per request that could not be kept. Default nothing.
+        public var log: @Sendable (String) -> Void = { _ in }
+
         /// The defaults.
         public init() {}
     }
@@ -64,13 +68,17 @@ public final class HTTPServer: Sendable {
     /// Starts a server.
     /// - Parameters:
     ///   - configuration: where it listens, and its limits.
+    ///   - admission: looks at each request when its header is there, with an empty body; called on the connections' threads. Default: every
+    ///     body may come.
     ///   - handler: makes the response; called on the connections' threads.
     /// - Throws: ``HTTPServerError/Code/portInUse``, ``HTTPServerError/Code/cannotListen``, ``HTTPServerError/Code/cannotStart``.
     public init(
-        _ configuration: Configuration, handler: @escaping @Sendable (ServerRequest) -> ServerResponse
+        _ configuration: Configuration,
+        admission: @escaping @Sendable (ServerRequest) -> RequestAdmission = { _ in .body(BodyLimits(maximumLength: .max)) },
+        handler: @escaping @Sendable (ServerRequest) -> ServerResponse
     ) throws(HTTPServerError) {
         let socket = try ListeningSocket(address: configuration.address, port: configuration.port)
-        let service = HTTPService(configuration, handler)
+        let service = HTTPService(configuration, admission, handler)
         // The daemon's callbacks borrow the service: `self` owns it and stops the daemon before letting it go.
         var options = mhs_options()
         options.listener = socket.descriptor
@@ -99,7 +107,7 @@ public final class HTTPServer: Sendable {
     ///   - port: the port to listen on; 0 for any free one.
     ///   - address: the address to listen on.
     ///   - handler: makes the response; called on the connections' threads.
-    /// - Throws: as ``init(_:handler:)``.
+    /// - Throws: as ``init(_:admission:handler:)``.
     public convenience init(
         port: UInt16 = 0, address: String = "127.0.0.1", handler: @escaping @Sendable (ServerRequest) -> ServerResponse
     ) throws(HTTPServerError) {
@@ -107,6 +115,15 @@ public final class HTTPServer: Sendable {
         configuration.port = port
         configuration.address = address
         try self.init(configuration, handler: handler)
+    }
+
+    /// Starts a server that serves packages.
+    /// - Parameters:
+    ///   - configuration: where it listens, and its limits.
+    ///   - server: what answers; it is not closed when this stops.
+    /// - Throws: as ``init(_:admission:handler:)``.
+    public convenience init(_ configuration: Configuration = Configuration(), serving server: MobileServer) throws(HTTPServerError) {
+        try self.init(configuration, admission: { server.admit($0) }, handler: { server.respond(to: $0) })
     }
 
     private static func start(_ options: mhs_options, _ configuration: Configuration) -> OpaquePointer? {

@@ -15,13 +15,18 @@ internal import MobileProtocol
 /// What the daemon's callbacks work on: the handler, and the requests that are under way.
 final class HTTPService: Sendable {
     let configuration: HTTPServer.Configuration
+    let admission: @Sendable (ServerRequest) -> RequestAdmission
     let handler: @Sendable (ServerRequest) -> ServerResponse
     /// Entered once per request, left when it is finished.
     let requests = DispatchGroup()
     let connections: HTTPConnections
 
-    init(_ configuration: HTTPServer.Configuration, _ handler: @escaping @Sendable (ServerRequest) -> ServerResponse) {
+    init(
+        _ configuration: HTTPServer.Configuration, _ admission: @escaping @Sendable (ServerRequest) -> RequestAdmission,
+        _ handler: @escaping @Sendable (ServerRequest) -> ServerResponse
+    ) {
         self.configuration = configuration
+        self.admission = admission
         self.handler = handler
         connections = HTTPConnections(places: max(1, configuration.maximumConnections))
     }
@@ -67,7 +72,8 @@ private final class HTTPExchange {
     private let connection: OpaquePointer
     private let path: String
     private let method: String
-    private let body: Spool
+    private var body: Spool
+    private var limits = BodyLimits(maximumLength: 0)
     private var headers: [String: String] = [:]
     /// The answer that is already certain while the rest of the body still comes in.
     private var refusal: ProtocolFailure?
@@ -79,19 +85,24 @@ private final class HTTPExchange {
         self.connection = connection
         self.path = path
         self.method = method
-        let configuration = service.configuration
-        body = Spool(
-            memoryLimit: configuration.bodyMemoryLimit, maximumLength: configuration.maximumBodyLength,
-            directory: configuration.temporaryDirectory)
+        body = Spool([])
     }
 
-    /// The header is there. A body that announces too great a length is refused before it is sent.
+    /// The header is there. Who may not ask, and a body that announces too great a length, are refused before it is sent.
     func begin() -> MHD_Result {
         headers = values(mhs_each_header, lowercased: true) { $0 + ", " + $1 }
-        let maximum = service.configuration.maximumBodyLength
-        if let announced = headers["content-length"], Int(announced).map({ $0 > maximum }) ?? true {
+        switch service.admission(request()) {
+        // The daemon closes the connection behind an answer that does not wait for the body.
+        case .answer(let response): return queue(response)
+        case .body(let limits): self.limits = limits
+        }
+        let configuration = service.configuration
+        limits.maximumLength = min(limits.maximumLength, configuration.maximumBodyLength)
+        if let announced = headers["content-length"], Int(announced).map({ $0 > limits.maximumLength }) ?? true {
             return queue(HTTPExchange.response(tooLong(announced)))
         }
+        body = Spool(
+            memoryLimit: configuration.bodyMemoryLimit, maximumLength: limits.maximumLength, directory: configuration.temporaryDirectory)
         return mhs_yes()
     }
 
@@ -101,6 +112,13 @@ private final class HTTPExchange {
         var answer = HTTPExchange.response(failure)
         answer.headers += [ServerResponse.retryLater, (name: "Connection", value: "close")]
         return queue(answer)
+    }
+
+    /// The request as far as it has come.
+    private func request() -> ServerRequest {
+        ServerRequest(
+            method: method, path: path, query: values(mhs_each_parameter, lowercased: false) { $1 }, headers: headers,
+            remoteAddress: ListeningSocket.text(of: mhs_remote_address(connection)), body: body)
     }
 
     /// A piece of the body is there.
@@ -113,10 +131,12 @@ private final class HTTPExchange {
         do {
             try body.append(piece.bytes)
         } catch {
-            refusal =
-                error.code == .limitExceeded
-                ? tooLong("more than \(service.configuration.maximumBodyLength)")
-                : ProtocolFailure(code: 507, message: error.message)
+            if error.code == .limitExceeded {
+                refusal = tooLong("more than \(limits.maximumLength)")
+            } else {
+                service.configuration.log("request body: \(error)")
+                refusal = ProtocolFailure(code: 507, message: "the server has no room for the request's body")
+            }
         }
         return mhs_yes()
     }
@@ -124,16 +144,13 @@ private final class HTTPExchange {
     /// The body is complete.
     func finish() -> MHD_Result {
         if let refusal { return queue(HTTPExchange.response(refusal)) }
-        let request = ServerRequest(
-            method: method, path: path, query: values(mhs_each_parameter, lowercased: false) { $1 }, headers: headers,
-            remoteAddress: ListeningSocket.text(of: mhs_remote_address(connection)), body: body)
-        return queue(service.handler(request))
+        return queue(service.handler(request()))
     }
 
     private func tooLong(_ length: String) -> ProtocolFailure {
-        ProtocolFailure(
-            code: ResultCode.tooLarge,
-            message: "request body of \(length.prefix(20)) bytes: at most \(service.configuration.maximumBodyLength) are accepted")
+        limits.refusal
+            ?? ProtocolFailure(
+                code: ResultCode.tooLarge, message: "request body of \(length.prefix(20)) bytes: at most \(limits.maximumLength) are accepted")
     }
 
     private static func response(_ failure: ProtocolFailure) -> ServerResponse {

@@ -24,8 +24,9 @@ enum ServeCommand {
     }
 
     private static func serve(_ arguments: ServeArguments) throws -> Int32 {
-        let listening = try arguments.listening()
+        var listening = try arguments.listening()
         var configuration = try arguments.configuration()
+        listening.log = { complain($0) }
         // Blocked before there is another thread, so that only the wait below gets them.
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -35,7 +36,7 @@ enum ServeCommand {
 
         configuration.log = { complain($0) }
         let server = try MobileServer(configuration)
-        let http = try HTTPServer(listening) { server.respond(to: $0) }
+        let http = try HTTPServer(listening, serving: server)
         let host = arguments.address.contains(":") ? "[\(arguments.address)]" : arguments.address
         print("serving \(server.packageNames.joined(separator: ", ")) at \(listening.certificate == nil ? "http" : "https")://\(host):\(http.port)")
         fflush(nil)

@@ -19,8 +19,7 @@ final class HandmadeClient {
     }
 
     private static func face(of server: TestServer) throws -> HTTPServer {
-        let served = server.server
-        return try HTTPServer { served.respond(to: $0) }
+        try HTTPServer(serving: server.server)
     }
 
     /// Closes the server and opens it again on the same files.
@@ -150,15 +149,14 @@ final class HandmadeClient {
 
     /// One request on a connection of its own.
     func post(_ path: String, _ body: [UInt8], type: String) throws -> (status: Int, body: [UInt8]) {
-        let descriptor = try connection()
-        defer { close(descriptor) }
+        let connection = try RawConnection(port: http.port)
         let head = """
             POST \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer \(token)\r\nContent-Type: \(type)\r\n\
             Content-Length: \(body.count)\r\n\r\n
             """
-        try send(Array(head.utf8) + body, descriptor)
-        var bytes: [UInt8] = [], buffer = [UInt8](repeating: 0, count: 65_536)
-        while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 { bytes += buffer[..<count] }
+        // A server that has answered need not read the rest.
+        connection.send(Array(head.utf8) + body)
+        guard let bytes = connection.receiveAll(within: .seconds(60)) else { throw NoAnswer() }
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { throw NoAnswer() }
         let lines = String(decoding: bytes[..<end], as: UTF8.self).components(separatedBy: "\r\n")
         guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { throw NoAnswer() }
@@ -177,32 +175,5 @@ final class HandmadeClient {
             rest = rest[min(rest.endIndex, end + 2)...]
         }
         return content
-    }
-
-    private func connection() throws -> Int32 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = http.port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isConnected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) == 0 }
-        }
-        guard isConnected else {
-            close(descriptor)
-            throw NoAnswer()
-        }
-        return descriptor
-    }
-
-    private func send(_ bytes: [UInt8], _ descriptor: Int32) throws {
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes[sent...].withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-            // A server that has answered need not read the rest.
-            guard count > 0 else { return }
-            sent += count
-        }
     }
 }

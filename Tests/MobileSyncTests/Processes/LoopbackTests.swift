@@ -12,7 +12,7 @@ import Testing
     @Test func `two devices and a server do the main job over HTTP`() throws {
         let bench = try TestBench()
         let server = bench.server
-        let http = try HTTPServer(port: 0) { server.respond(to: $0) }
+        let http = try HTTPServer(serving: server)
         defer { http.stop() }
         let transport = HTTPTransport()
         func device(_ name: String) throws -> Device {
@@ -46,7 +46,7 @@ import Testing
     @Test func `a server that is gone is not reached, and the device waits for it`() throws {
         let bench = try TestBench()
         let server = bench.server
-        let http = try HTTPServer(port: 0) { server.respond(to: $0) }
+        let http = try HTTPServer(serving: server)
         let device = try bench.newDevice(transport: HTTPTransport())
         device.application.connectionProperties.serverName = "127.0.0.1"
         device.application.connectionProperties.portNumber = Int(http.port)

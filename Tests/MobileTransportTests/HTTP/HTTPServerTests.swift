@@ -57,6 +57,20 @@ import Testing
         #expect(try server.transport.send(server.request("POST", "/", .bytes(longest))).body == longest)
     }
 
+    @Test("who is refused before the body reads the answer, although he still sends", arguments: [100_000, 900_000, 5_000_000])
+    func earlyAnswer(_ length: Int) throws {
+        let question = Array("who are you?".utf8)
+        let server = try HTTPServer(.init(), admission: { _ in .answer(ServerResponse(status: 401, body: .bytes(question))) }, handler: echo)
+        defer { server.stop() }
+        let transport = HTTPTransport(), body = patternBytes(length)
+        for _ in 0..<5 {
+            let error = #expect(throws: TransportError.self) {
+                _ = try transport.send(TransportRequest(method: "POST", url: "http://127.0.0.1:\(server.port)/", body: .bytes(body)))
+            }
+            #expect(error?.status == 401 && error?.body == question)
+        }
+    }
+
     @Test("a client that never stops sending is cut off")
     func endlessBody() throws {
         var configuration = HTTPServer.Configuration()

@@ -1,0 +1,76 @@
+import Foundation
+
+/// A TCP connection that sends what a test says, byte by byte, and knows nothing of HTTP: what an attacker has.
+final class RawConnection {
+    private let descriptor: Int32
+    /// The longest that a test waits for the server.
+    static let patience: Duration = .seconds(15)
+
+    init(port: UInt16) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let connected = withUnsafeBytes(of: &address) {
+            connect(descriptor, $0.bindMemory(to: sockaddr.self).baseAddress, socklen_t($0.count))
+        }
+        guard connected == 0 else {
+            close(descriptor)
+            throw POSIXError(.ECONNREFUSED)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Sends all of it, or as much as the server takes.
+    /// - Returns: false where the server has closed.
+    @discardableResult
+    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    /// What the server does within a time: nil for nothing.
+    func receive(within time: Duration = patience) -> [UInt8]? {
+        var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&waited, 1, Int32(time / .milliseconds(1))) > 0 else { return nil }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return count > 0 ? Array(buffer[..<count]) : []
+    }
+
+    /// Everything that comes until the server closes; nil when it does not.
+    func receiveAll(within time: Duration = patience) -> [UInt8]? {
+        let end = ContinuousClock.now + time
+        var bytes: [UInt8] = []
+        while case let left = end - .now, left > .zero, let piece = receive(within: left) {
+            guard !piece.isEmpty else { return bytes }
+            bytes += piece
+        }
+        return nil
+    }
+
+    /// Everything that comes until the server closes, as text; nil when it does not.
+    func receiveText(within time: Duration = patience) -> String? { receiveAll(within: time).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// The status of the response whose first line comes next; nil when none comes.
+    func status(within time: Duration = patience) -> Int? {
+        let end = ContinuousClock.now + time
+        var bytes: [UInt8] = []
+        while case let left = end - .now, left > .zero, let piece = receive(within: left), !piece.isEmpty {
+            bytes += piece
+            let words = String(decoding: bytes, as: UTF8.self).split(separator: " ", maxSplits: 2)
+            if words.count > 2 { return Int(words[1]) }
+        }
+        return nil
+    }
+}
