@@ -93,19 +93,25 @@ public final class MobileServer: Sendable {
 
     private func bodyLimits(of request: ServerRequest) throws -> BodyLimits {
         try checkAddress(request)
+        let limits = configuration.limits
+        func body(_ length: Int, _ time: Duration) -> BodyLimits {
+            BodyLimits(maximumLength: length, time: time, leastRate: limits.leastRate, grace: limits.grace)
+        }
         switch request.path {
-        case Endpoint.status: return BodyLimits(maximumLength: 0)
+        case Endpoint.status: return body(0, limits.strangerTime)
         case Endpoint.messages:
             guard try request.bearerToken.flatMap({ try accounts.session(token: $0) }) == nil else {
-                return BodyLimits(maximumLength: ProtocolLimit.messages)
+                return body(ProtocolLimit.messages, limits.uploadTime)
             }
-            return BodyLimits(maximumLength: configuration.limits.strangerBytes, refusal: Self.missingSession.wire)
+            var stranger = body(limits.strangerBytes, limits.strangerTime)
+            stranger.refusal = Self.missingSession.wire
+            return stranger
         case Endpoint.traces:
             _ = try session(of: request)
-            return BodyLimits(maximumLength: ProtocolLimit.trace)
+            return body(ProtocolLimit.trace, limits.uploadTime)
         default:
             _ = try session(of: request)
-            return BodyLimits(maximumLength: configuration.limits.uploadBytes)
+            return body(limits.uploadBytes, limits.uploadTime)
         }
     }
 

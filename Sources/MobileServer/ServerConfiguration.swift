@@ -73,9 +73,16 @@ extension ServerConfiguration {
         }
     }
 
-    /// - Throws: ``ServerError/Code/configuration`` for numbers that are none.
+    /// - Throws: ``ServerError/Code/configuration`` for times and numbers that are none.
     func checkLimits() throws(ServerError) {
-        for (name, number) in [("bytes of strangers", limits.strangerBytes), ("upload bytes", limits.uploadBytes)] where number < 1 {
+        for (name, time) in [
+            ("time of strangers", limits.strangerTime), ("upload time", limits.uploadTime),
+        ] where time <= .zero || time > .seconds(100 * 366 * 86_400) {
+            throw ServerError(.configuration, "\(name): \(time) is not above 0 and at most 100 years")
+        }
+        for (name, number) in [
+            ("bytes of strangers", limits.strangerBytes), ("upload bytes", limits.uploadBytes),
+        ] where number < 1 {
             throw ServerError(.configuration, "limit of \(name) \(number): use 1 or more")
         }
     }

@@ -19,8 +19,8 @@ internal import Synchronization
 ///     http.stop()
 ///
 /// The handler runs on the connection's own thread, so it may block; it is called concurrently for different connections, and only
-/// when the request's body is complete. Before a byte of that is taken, the admission says whether it may come, and within which limits.
-/// Connections are kept alive between requests.
+/// when the request's body is complete. Before a byte of that is taken, the admission says whether it may come, and within which limits; who is too
+/// slow is cut off. Connections are kept alive between requests.
 public final class HTTPServer: Sendable {
     /// How the server listens and what it accepts.
     public struct Configuration: Sendable {
@@ -39,6 +39,9 @@ public final class HTTPServer: Sendable {
         public var maximumConnections = 512
         /// A connection on which nothing moves for so long is closed, in whole seconds; default 120.
         public var idleTimeout: Duration = .seconds(120)
+        /// How long a request's header may take, from the connection's beginning; after a pause of at most ``idleTimeout`` for a later one.
+        /// Default 30 seconds.
+        public var headerTimeout: Duration = .seconds(30)
         /// The server's certificate, followed by those that vouch for it, as PEM text; nil (default) for plain HTTP.
         public var certificate: String?
         /// The private key of ``certificate``, as PEM text.
@@ -96,6 +99,7 @@ public final class HTTPServer: Sendable {
                 .cannotStart,
                 "cannot serve on port \(socket.port): \(isSecure ? "certificate and key do not fit, or " : "")no thread could be started")
         }
+        service.watch.start()
         self.configuration = configuration
         self.service = service
         port = socket.port
@@ -156,6 +160,7 @@ public final class HTTPServer: Sendable {
         let (seconds, attoseconds) = timeout.components
         _ = service.requests.wait(timeout: .now() + Double(seconds) + Double(attoseconds) * 1e-18)
         MHD_stop_daemon(taken.daemon)
+        service.watch.stop()
         _ = close(taken.socket)
     }
 }

@@ -17,6 +17,8 @@ final class HTTPService: Sendable {
     let configuration: HTTPServer.Configuration
     let admission: @Sendable (ServerRequest) -> RequestAdmission
     let handler: @Sendable (ServerRequest) -> ServerResponse
+    /// Cuts what takes too long.
+    let watch: ConnectionWatch
     /// Entered once per request, left when it is finished.
     let requests = DispatchGroup()
     let connections: HTTPConnections
@@ -29,13 +31,20 @@ final class HTTPService: Sendable {
         self.admission = admission
         self.handler = handler
         connections = HTTPConnections(places: max(1, configuration.maximumConnections))
+        watch = ConnectionWatch(headerTime: configuration.headerTimeout, pause: configuration.idleTimeout)
     }
 
     /// Called by the daemon when a connection has been accepted, and before its descriptor is closed.
     static let connected: MHD_NotifyConnectionCallback = { context, connection, _, event in
         guard let context, let connection else { return }
-        let connections = Unmanaged<HTTPService>.fromOpaque(context).takeUnretainedValue().connections
-        if mhs_is_start(event) { connections.open(connection) } else { connections.close(connection) }
+        let service = Unmanaged<HTTPService>.fromOpaque(context).takeUnretainedValue(), descriptor = mhs_descriptor(connection)
+        if mhs_is_start(event) {
+            service.connections.open(connection)
+            service.watch.awaitsHeader(descriptor, isNew: true)
+        } else {
+            service.connections.close(connection)
+            service.watch.ended(descriptor)
+        }
     }
 
     /// Called by the daemon with the header, then with each piece of the body, then once without a piece.
@@ -62,6 +71,7 @@ final class HTTPService: Sendable {
         exchange.pointee = nil
         let service = Unmanaged<HTTPService>.fromOpaque(context).takeUnretainedValue()
         service.connections.endRequest(connection)
+        service.watch.awaitsHeader(mhs_descriptor(connection), isNew: false)
         service.requests.leave()
     }
 }
@@ -79,6 +89,7 @@ private final class HTTPExchange {
     private var refusal: ProtocolFailure?
     /// Bytes that came after the refusal.
     private var dropped = 0
+    private var descriptor: Int32 { mhs_descriptor(connection) }
 
     init(_ service: HTTPService, _ connection: OpaquePointer, path: String, method: String) {
         self.service = service
@@ -91,6 +102,7 @@ private final class HTTPExchange {
     /// The header is there. Who may not ask, and a body that announces too great a length, are refused before it is sent.
     func begin() -> MHD_Result {
         headers = values(mhs_each_header, lowercased: true) { $0 + ", " + $1 }
+        service.watch.answers(descriptor)
         switch service.admission(request()) {
         // The daemon closes the connection behind an answer that does not wait for the body.
         case .answer(let response): return queue(response)
@@ -103,6 +115,7 @@ private final class HTTPExchange {
         }
         body = Spool(
             memoryLimit: configuration.bodyMemoryLimit, maximumLength: limits.maximumLength, directory: configuration.temporaryDirectory)
+        service.watch.awaitsBody(descriptor, limits)
         return mhs_yes()
     }
 
@@ -123,6 +136,7 @@ private final class HTTPExchange {
 
     /// A piece of the body is there.
     func receive(_ piece: UnsafeRawBufferPointer) -> MHD_Result {
+        service.watch.received(piece.count, on: descriptor)
         if refusal != nil {
             // The daemon cannot answer in the middle of a body. A client gets the chance to finish it, within limits.
             dropped += piece.count
@@ -143,6 +157,7 @@ private final class HTTPExchange {
 
     /// The body is complete.
     func finish() -> MHD_Result {
+        service.watch.answers(descriptor)
         if let refusal { return queue(HTTPExchange.response(refusal)) }
         return queue(service.handler(request()))
     }

@@ -70,6 +70,34 @@ import Testing
         #expect(connection.status() == (hasSession ? 400 : 401))
     }
 
+    @Test("a header that comes byte by byte is cut off, however busy its sender looks")
+    func slowHeader() throws {
+        let server = try FieldSales.server()
+        let http = try serve(server) { $0.headerTimeout = .milliseconds(400) }
+        defer { http.stop(timeout: .zero) }
+        let connection = try RawConnection(port: http.port)
+        connection.send("POST \(Endpoint.messages) HTTP/1.1\r\nX-Slow: ")
+        #expect(connection.dribble(UInt8(ascii: "x"), pause: .milliseconds(50)))
+    }
+
+    @Test(
+        "a body that comes byte by byte is cut off, with a session too, by its rate and by its time", arguments: [false, true], [false, true])
+    func slowBody(_ hasSession: Bool, _ byRate: Bool) throws {
+        let server = try FieldSales.server {
+            $0.limits.grace = byRate ? .milliseconds(300) : .seconds(60)
+            guard !byRate else { return }
+            $0.limits.strangerTime = .milliseconds(500)
+            $0.limits.uploadTime = .milliseconds(500)
+        }
+        let device = try TestDevice(server)
+        let http = try serve(server)
+        defer { http.stop(timeout: .zero) }
+        let connection = try RawConnection(port: http.port)
+        let fields = hasSession ? ["Authorization: Bearer \(device.token)"] : []
+        connection.send(Self.head(hasSession ? Endpoint.synchronize : Endpoint.messages, fields + ["Content-Length: 60000"]))
+        #expect(connection.dribble(UInt8(ascii: " "), pause: .milliseconds(50)))
+    }
+
     @Test("a body that cannot be kept is a line in the log, and the client learns nothing of the server's folders")
     func noRoom() throws {
         let server = try FieldSales.server()

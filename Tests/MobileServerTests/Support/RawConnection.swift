@@ -73,4 +73,15 @@ final class RawConnection {
         }
         return nil
     }
+
+    /// Sends one byte after the other, as slowly as a pause between them, until the server closes.
+    /// - Returns: whether it did.
+    func dribble(_ byte: UInt8, pause: Duration, within time: Duration = patience) -> Bool {
+        let end = ContinuousClock.now + time
+        while ContinuousClock.now < end {
+            guard send([byte]) else { return true }
+            if receive(within: pause)?.isEmpty == true { return true }
+        }
+        return false
+    }
 }

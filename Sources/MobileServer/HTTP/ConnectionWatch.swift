@@ -1,0 +1,103 @@
+internal import Dispatch
+internal import Synchronization
+
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Android)
+    internal import Android
+#endif
+
+/// Cuts connections whose requests come too slowly. The daemon's own time limit begins anew with each byte: whoever sends one now and then
+/// would keep a thread for ever.
+///
+///     header ----> body ----> answering ----> header ...
+///     (deadline)   (deadline,  (none)         (deadline after a pause)
+///                   rate)
+///
+/// A connection is known from the moment when it is accepted until just before its descriptor is closed. It is cut under the lock that its
+/// end takes as well: so never another connection that has got the same descriptor.
+final class ConnectionWatch: Sendable {
+    private struct Watched {
+        /// When what is awaited must be complete; nil while the server is at work.
+        var deadline: ContinuousClock.Instant?
+        /// The limits of the body that comes in.
+        var body: (limits: BodyLimits, began: ContinuousClock.Instant, bytes: Int)?
+
+        func isLate(_ now: ContinuousClock.Instant) -> Bool {
+            if let deadline, now >= deadline { return true }
+            guard let (limits, began, bytes) = body, case let late = now - began - limits.grace, late > .zero else { return false }
+            return Double(bytes) < Double(limits.leastRate) * (late / .seconds(1))
+        }
+    }
+
+    private struct State {
+        var watched: [Int32: Watched] = [:]
+        var isStopped = false
+    }
+
+    private let state = Mutex(State())
+    private let headerTime: Duration
+    private let pause: Duration
+
+    /// - Parameters:
+    ///   - headerTime: how long a header may take.
+    ///   - pause: how long a connection may rest between two requests.
+    init(headerTime: Duration, pause: Duration) {
+        self.headerTime = headerTime
+        self.pause = pause
+    }
+
+    /// Begins to look: once a second, or as often as a short time limit needs it.
+    func start() {
+        let interval = max(20, min(1000, Int(min(headerTime, .seconds(10)) / .milliseconds(4))))
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
+            guard let self, !state.withLock({ $0.isStopped }) else { return }
+            cutLate()
+            start()
+        }
+    }
+
+    func stop() { state.withLock { $0.isStopped = true } }
+
+    // MARK: Phases
+
+    /// The connection is there, or has answered a request.
+    func awaitsHeader(_ descriptor: Int32, isNew: Bool) {
+        set(descriptor, Watched(deadline: ContinuousClock.now + headerTime + (isNew ? .zero : pause)))
+    }
+
+    func awaitsBody(_ descriptor: Int32, _ limits: BodyLimits) {
+        set(descriptor, Watched(deadline: ContinuousClock.now + limits.time, body: (limits, ContinuousClock.now, 0)))
+    }
+
+    func received(_ count: Int, on descriptor: Int32) {
+        state.withLock { $0.watched[descriptor]?.body?.bytes += count }
+    }
+
+    /// The request is complete; now the client waits.
+    func answers(_ descriptor: Int32) { set(descriptor, Watched()) }
+
+    private func set(_ descriptor: Int32, _ watched: Watched) {
+        state.withLock { $0.watched[descriptor] = watched }
+    }
+
+    /// The connection ends; its descriptor is still open.
+    func ended(_ descriptor: Int32) {
+        state.withLock { _ = $0.watched.removeValue(forKey: descriptor) }
+    }
+
+    private func cutLate() {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            for (descriptor, watched) in state.watched where watched.isLate(now) {
+                // The daemon's thread wakes up, finds the end, and closes the descriptor.
+                _ = shutdown(descriptor, Int32(SHUT_RDWR))
+                state.watched[descriptor] = Watched()
+            }
+        }
+    }
+}
