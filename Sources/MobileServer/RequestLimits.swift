@@ -1,5 +1,7 @@
 /// What one request may take up, by what it is for.
 public struct RequestLimits: Sendable {
+    /// Messages in one request; default 64. Only one of them may register or log in.
+    public var messages = 64
     /// Bytes of messages without a session, which can only register or log in; default 64 KB.
     public var strangerBytes = 64 << 10
     /// Bytes of one upload; default 4 GB.
@@ -12,6 +14,9 @@ public struct RequestLimits: Sendable {
     public var leastRate = 256
     /// How long a body may come slower than ``leastRate``, or not at all; default 30 seconds.
     public var grace: Duration = .seconds(30)
+    /// Registrations and logins at a time, each of which takes the memory of ``ServerConfiguration/passwordParameters``; default 4. Others wait, 64
+    /// at most and ten seconds at most.
+    public var logins = 4
 
     /// The defaults.
     public init() {}

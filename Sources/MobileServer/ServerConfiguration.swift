@@ -74,14 +74,15 @@ extension ServerConfiguration {
     }
 
     /// - Throws: ``ServerError/Code/configuration`` for times and numbers that are none.
-    func checkLimits() throws(ServerError) {
+    func checkAccounts() throws(ServerError) {
         for (name, time) in [
             ("time of strangers", limits.strangerTime), ("upload time", limits.uploadTime),
         ] where time <= .zero || time > .seconds(100 * 366 * 86_400) {
             throw ServerError(.configuration, "\(name): \(time) is not above 0 and at most 100 years")
         }
         for (name, number) in [
-            ("bytes of strangers", limits.strangerBytes), ("upload bytes", limits.uploadBytes),
+            ("messages", limits.messages), ("bytes of strangers", limits.strangerBytes), ("upload bytes", limits.uploadBytes),
+            ("logins", limits.logins),
         ] where number < 1 {
             throw ServerError(.configuration, "limit of \(name) \(number): use 1 or more")
         }

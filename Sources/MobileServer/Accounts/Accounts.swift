@@ -6,6 +6,13 @@ internal import MobileStore
 struct Accounts: Sendable {
     let database: Database
     let configuration: ServerConfiguration
+    private let throttle = LoginThrottle()
+    private let gate: LoginGate
+
+    init(database: Database, configuration: ServerConfiguration) {
+        (self.database, self.configuration) = (database, configuration)
+        gate = LoginGate(slots: configuration.limits.logins)
+    }
 
     /// Somebody who has proved who they are.
     struct Session: Sendable, Equatable {
@@ -36,7 +43,7 @@ struct Accounts: Sendable {
     /// - Throws: ``RequestFailure``. It does not tell whether the name or the password was wrong, not even by its time.
     private func check(_ credentials: Credentials) throws {
         if let code = credentials.activationCode {
-            guard configuration.activationCodes[credentials.user] == code else {
+            guard let known = configuration.activationCodes[credentials.user], Array(known.utf8).equalsInConstantTime(Array(code.utf8)) else {
                 throw RequestFailure(.unauthorized, "the activation code is not the one that was given to this user")
             }
             return
@@ -57,32 +64,63 @@ struct Accounts: Sendable {
         try connection.first("SELECT verifier FROM _user WHERE name = ?1", [.text(user)])?[0].text.map(PasswordVerifier.init(encoded:))
     }
 
+    /// Lets somebody in who is not too fast, and counts who is not let in.
+    private func admit<Result>(_ credentials: Credentials, from address: String, _ body: () throws -> Result) throws -> Result {
+        guard credentials.user.utf8.count <= LoginThrottle.longestName else {
+            throw RequestFailure(.badRequest, "user name of \(credentials.user.utf8.count) bytes: at most \(LoginThrottle.longestName)")
+        }
+        try checkPace(credentials.user, address)
+        return try gate.run {
+            // Again: others may have failed while this one waited. So no more guesses go at once than the gate has slots.
+            try checkPace(credentials.user, address)
+            do {
+                try check(credentials)
+                let result = try body()
+                throttle.succeeded(user: credentials.user, address: address)
+                return result
+            } catch let failure as RequestFailure where failure.code == RequestFailure.Kind.unauthorized.rawValue {
+                throttle.failed(user: credentials.user, address: address, now: configuration.clock())
+                throw failure
+            }
+        }
+    }
+
+    private func checkPace(_ user: String, _ address: String) throws {
+        let delay = throttle.delay(user: user, address: address, now: configuration.clock())
+        guard delay == 0 else {
+            throw RequestFailure(.unavailable, "too many failed logins; try again in \((delay + 999) / 1000) seconds")
+        }
+    }
+
     // MARK: Devices and sessions
 
     /// Makes the device known and begins a session. A device that is registered for the same user begins a new one.
-    func register(_ header: MessageHeader, _ credentials: Credentials) throws -> SessionGrant {
+    /// - Parameter address: where the request comes from.
+    func register(_ header: MessageHeader, _ credentials: Credentials, from address: String) throws -> SessionGrant {
         let (application, device) = try names(header)
-        try check(credentials)
-        return try database.write(label: "register") { connection in
-            if let user = try user(ofDevice: device, application, in: connection), user != credentials.user {
-                throw RequestFailure(.forbidden, "the device is registered for another user")
+        return try admit(credentials, from: address) {
+            try database.write(label: "register") { connection in
+                if let user = try user(ofDevice: device, application, in: connection), user != credentials.user {
+                    throw RequestFailure(.forbidden, "the device is registered for another user")
+                }
+                _ = try connection.execute(
+                    "INSERT OR IGNORE INTO _device (application, device, user, registered) VALUES (?1, ?2, ?3, ?4)",
+                    [.text(application), .text(device), .text(credentials.user), .integer(configuration.clock())])
+                return try beginSession(Session(user: credentials.user, application: application, device: device), in: connection)
             }
-            _ = try connection.execute(
-                "INSERT OR IGNORE INTO _device (application, device, user, registered) VALUES (?1, ?2, ?3, ?4)",
-                [.text(application), .text(device), .text(credentials.user), .integer(configuration.clock())])
-            return try beginSession(Session(user: credentials.user, application: application, device: device), in: connection)
         }
     }
 
     /// Begins a new session of a registered device.
-    func login(_ header: MessageHeader, _ credentials: Credentials) throws -> SessionGrant {
+    func login(_ header: MessageHeader, _ credentials: Credentials, from address: String) throws -> SessionGrant {
         let (application, device) = try names(header)
-        try check(credentials)
-        return try database.write(label: "login") { connection in
-            guard try user(ofDevice: device, application, in: connection) == credentials.user else {
-                throw RequestFailure(.unknownRegistration, "the device is not registered for this user and application")
+        return try admit(credentials, from: address) {
+            try database.write(label: "login") { connection in
+                guard try user(ofDevice: device, application, in: connection) == credentials.user else {
+                    throw RequestFailure(.unknownRegistration, "the device is not registered for this user and application")
+                }
+                return try beginSession(Session(user: credentials.user, application: application, device: device), in: connection)
             }
-            return try beginSession(Session(user: credentials.user, application: application, device: device), in: connection)
         }
     }
 

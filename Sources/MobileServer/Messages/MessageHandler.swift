@@ -7,6 +7,8 @@ struct MessageHandler {
     let packages: [ServedPackage]
     let domainLog: DomainLog
     let session: Accounts.Session?
+    /// Where the request comes from.
+    let address: String
     let log: @Sendable (String) -> Void
 
     func answer(_ message: Message) -> Message {
@@ -26,8 +28,8 @@ struct MessageHandler {
     private func handle(_ message: Message) throws -> Message {
         let header = message.header
         switch header.method {
-        case .register: return message.result(try accounts.register(header, message.content()).json.object ?? [:])
-        case .login: return message.result(try accounts.login(header, message.content()).json.object ?? [:])
+        case .register: return message.result(try accounts.register(header, message.content(), from: address).json.object ?? [:])
+        case .login: return message.result(try accounts.login(header, message.content(), from: address).json.object ?? [:])
         case .connect: return message.result(ConnectionGrant(settings: accounts.settings(of: try authenticated())).json.object ?? [:])
         case .unregister: try accounts.unregister(try authenticated())
         case .subscribe: try subscribe(message)

@@ -98,6 +98,27 @@ import Testing
         #expect(connection.dribble(UInt8(ascii: " "), pause: .milliseconds(50)))
     }
 
+    @Test("one request carries 64 messages at most, and one login among them")
+    func numberOfMessages() throws {
+        let server = try FieldSales.server()
+        let http = try serve(server)
+        defer { http.stop(timeout: .zero) }
+        let login = Message(
+            MessageHeader(method: .login, id: "1", application: "crm", device: "phone"), content: Credentials(user: "ada", password: "guess"))
+        func answer(_ count: Int) throws -> String {
+            let body = Message.bytes(Array(repeating: login, count: count))
+            let connection = try RawConnection(port: http.port)
+            connection.send(Self.head(Endpoint.messages, ["Connection: close", "Content-Length: \(body.count)"]))
+            connection.send(body)
+            return try #require(connection.receiveText(within: .seconds(60)))
+        }
+        #expect(try answer(65).hasPrefix("HTTP/1.1 413 "))
+        let few = try answer(64)
+        #expect(few.hasPrefix("HTTP/1.1 200 "))
+        #expect(few.components(separatedBy: "wrong user name or password").count - 1 == 1)
+        #expect(few.components(separatedBy: "one \\\"register\\\" or \\\"login\\\" goes in one request").count - 1 == 63)
+    }
+
     @Test("a body that cannot be kept is a line in the log, and the client learns nothing of the server's folders")
     func noRoom() throws {
         let server = try FieldSales.server()

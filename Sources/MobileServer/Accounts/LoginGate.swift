@@ -1,0 +1,38 @@
+internal import Dispatch
+internal import Synchronization
+
+/// Lets so many logins go at a time, and so many wait. Checking a password takes 0.1 s and 32 MB on purpose: without a limit a few requests
+/// take all processors and all memory.
+final class LoginGate: Sendable {
+    private let slots: DispatchSemaphore
+    private let waiting: Mutex<Int>
+    private let patience: Duration
+    static let longestQueue = 64
+
+    /// - Parameters:
+    ///   - slots: logins at a time, 1 or more.
+    ///   - patience: how long a login waits for its turn.
+    init(slots: Int, patience: Duration = .seconds(10)) {
+        self.slots = DispatchSemaphore(value: slots)
+        self.patience = patience
+        waiting = Mutex(0)
+    }
+
+    /// Runs a login when it is its turn.
+    /// - Throws: ``RequestFailure`` 503 when too many wait, or its turn does not come; and what the login throws.
+    func run<Result>(_ login: () throws -> Result) throws -> Result {
+        let hasRoom = waiting.withLock { waiting in
+            guard waiting < Self.longestQueue else { return false }
+            waiting += 1
+            return true
+        }
+        guard hasRoom else { throw Self.busy }
+        let outcome = slots.wait(timeout: .now() + patience / .seconds(1))
+        waiting.withLock { $0 -= 1 }
+        guard outcome == .success else { throw Self.busy }
+        defer { slots.signal() }
+        return try login()
+    }
+
+    private static var busy: RequestFailure { RequestFailure(.unavailable, "too many logins at once; try again") }
+}
