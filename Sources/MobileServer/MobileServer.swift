@@ -46,6 +46,7 @@ public final class MobileServer: Sendable {
         accounts = Accounts(database: database, configuration: configuration)
         packages = try deployed.map { try ServedPackage($0, database: database, configuration: configuration) }
         for (name, password) in configuration.users.sorted(by: { $0.key < $1.key }) { try accounts.setUser(name, password: password) }
+        for (user, code) in configuration.activationCodes.sorted(by: { $0.key < $1.key }) { try accounts.setActivationCode(code, user: user) }
     }
 
     /// Waits for the requests that are being answered and closes all databases. Later requests are answered as failures.

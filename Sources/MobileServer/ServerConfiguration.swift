@@ -10,8 +10,11 @@ public struct ServerConfiguration: Sendable {
     public var packages: [PackageDeployment]
     /// Users and their passwords. They are made, or their passwords set, when the server opens; users of earlier runs stay.
     public var users: [String: String]
-    /// Activation codes by user, for devices that register without password. SMP 2.3: manual registration.
+    /// Activation codes by user, for devices that register without password. Each is good for the registration of one device, until
+    /// ``activationCodeLifetime`` has passed since the server has seen it first; another one takes its place. SMP 2.3: manual registration.
     public var activationCodes: [String: String] = [:]
+    /// How long an activation code can be used; default three days. SMP 1.5.3: the hours until the code expires.
+    public var activationCodeLifetime: Duration = .seconds(3 * 86_400)
     /// What one request may take up.
     public var limits = RequestLimits()
     /// How much work it is to check a password; default some 0.1 s. Verifiers that exist keep theirs.
@@ -76,7 +79,7 @@ extension ServerConfiguration {
     /// - Throws: ``ServerError/Code/configuration`` for times and numbers that are none.
     func checkAccounts() throws(ServerError) {
         for (name, time) in [
-            ("time of strangers", limits.strangerTime), ("upload time", limits.uploadTime),
+            ("activation code lifetime", activationCodeLifetime), ("time of strangers", limits.strangerTime), ("upload time", limits.uploadTime),
         ] where time <= .zero || time > .seconds(100 * 366 * 86_400) {
             throw ServerError(.configuration, "\(name): \(time) is not above 0 and at most 100 years")
         }

@@ -18,7 +18,7 @@ import Testing
         let tokens = device.tokens
         try server.server.close()
         let added = ["_log_table", "_log_client", "_inquiry", "_domain_log", "_trace", "_traced_request", "default_field_2_0_logr_1"]
-        try change(server, added.map { "DROP TABLE \($0)" } + ["PRAGMA user_version = 1"])
+        try change(server, added.map { "DROP TABLE \($0)" } + ["DROP TABLE _activation", "PRAGMA user_version = 1"])
         try server.restartClosed()
         let record = LogRecordEntry(messageId: 1, level: .info, code: 9999, message: "visited", component: "Field", timestamp: "")
         let result = try device.synchronize(groups: ["system", "default", "lines"], log: [record])
@@ -33,11 +33,11 @@ import Testing
     func refusals() throws {
         let server = try FieldSales.server()
         try server.server.close()
-        try change(server, ["PRAGMA user_version = 3"])
+        try change(server, ["PRAGMA user_version = 4"])
         let error = #expect(throws: ServerError.self) { try MobileServer(server.configuration) }
-        #expect(error?.code == .cache && error?.message.contains("version 1 to 2, found version 3") == true)
+        #expect(error?.code == .cache && error?.message.contains("version 1 to 3, found version 4") == true)
         #expect(#expect(throws: ServerError.self) { try ServerAdministration(cacheOf: server.configuration) }?.code == .cache)
-        try change(server, ["PRAGMA user_version = 2"])
+        try change(server, ["PRAGMA user_version = 3"])
         try server.restartClosed()
         var missing = server.configuration
         missing.cachePath = server.folder.file("missing.db")

@@ -29,7 +29,7 @@ struct Accounts: Sendable {
     /// Makes a user, or sets the password of one. Sessions that the user has stay.
     func setUser(_ name: String, password: String) throws {
         let known = try database.read { try self.verifier(of: name, in: $0) }
-        if let known, try known.accepts(password) { return }
+        if let known, try PasswordVerifier(encoded: known).accepts(password) { return }
         let verifier = try PasswordVerifier(
             password: password, salt: configuration.random(16), parameters: configuration.passwordParameters
         ).encoded
@@ -40,32 +40,47 @@ struct Accounts: Sendable {
         }
     }
 
-    /// - Throws: ``RequestFailure``. It does not tell whether the name or the password was wrong, not even by its time.
-    private func check(_ credentials: Credentials) throws {
-        if let code = credentials.activationCode {
-            guard let known = configuration.activationCodes[credentials.user], Array(known.utf8).equalsInConstantTime(Array(code.utf8)) else {
-                throw RequestFailure(.unauthorized, "the activation code is not the one that was given to this user")
-            }
-            return
+    /// Makes an activation code the only one of a user, and makes the user, who has no password then.
+    func setActivationCode(_ code: String, user: String) throws {
+        try database.write(label: "activation code") { connection in
+            _ = try connection.execute("INSERT OR IGNORE INTO _user (name, verifier) VALUES (?1, '')", [.text(user)])
+            try activationCodes.set(code, user: user, in: connection)
         }
-        let known = try database.read { try verifier(of: credentials.user, in: $0) }
-        guard let known else {
+    }
+
+    private var activationCodes: ActivationCodes {
+        ActivationCodes(lifetime: Int64(configuration.activationCodeLifetime / .milliseconds(1)), now: configuration.clock())
+    }
+
+    /// What has proved who somebody is; it is looked at again in the transaction that lets him in.
+    private enum Proof {
+        /// The verifier that accepted the password.
+        case password(verifier: String)
+        case activationCode(String)
+    }
+
+    /// - Throws: ``RequestFailure``. It does not tell whether the name or the password was wrong, not even by its time.
+    private func proof(_ credentials: Credentials) throws -> Proof {
+        if let code = credentials.activationCode { return .activationCode(code) }
+        guard let known = try database.read({ try verifier(of: credentials.user, in: $0) }) else {
             // Making a verifier takes as long as checking one: so an unknown name takes as long as a wrong password.
             _ = try PasswordVerifier(
                 password: credentials.password, salt: configuration.random(16), parameters: configuration.passwordParameters)
             throw Self.wrongCredentials
         }
-        guard try known.accepts(credentials.password) else { throw Self.wrongCredentials }
+        guard try PasswordVerifier(encoded: known).accepts(credentials.password) else { throw Self.wrongCredentials }
+        return .password(verifier: known)
     }
 
     private static var wrongCredentials: RequestFailure { RequestFailure(.unauthorized, "wrong user name or password") }
 
-    private func verifier(of user: String, in connection: Connection) throws -> PasswordVerifier? {
-        try connection.first("SELECT verifier FROM _user WHERE name = ?1", [.text(user)])?[0].text.map(PasswordVerifier.init(encoded:))
+    /// Nil for an unknown user, and for one without a password.
+    private func verifier(of user: String, in connection: Connection) throws -> String? {
+        try connection.first("SELECT verifier FROM _user WHERE name = ?1 AND verifier <> ''", [.text(user)])?[0].text
     }
 
     /// Lets somebody in who is not too fast, and counts who is not let in.
-    private func admit<Result>(_ credentials: Credentials, from address: String, _ body: () throws -> Result) throws -> Result {
+    private func admit<Result>(_ credentials: Credentials, from address: String, _ body: (Proof) throws -> Result) throws -> Result {
         guard credentials.user.utf8.count <= LoginThrottle.longestName else {
             throw RequestFailure(.badRequest, "user name of \(credentials.user.utf8.count) bytes: at most \(LoginThrottle.longestName)")
         }
@@ -74,8 +89,7 @@ struct Accounts: Sendable {
             // Again: others may have failed while this one waited. So no more guesses go at once than the gate has slots.
             try checkPace(credentials.user, address)
             do {
-                try check(credentials)
-                let result = try body()
+                let result = try body(proof(credentials))
                 throttle.succeeded(user: credentials.user, address: address)
                 return result
             } catch let failure as RequestFailure where failure.code == RequestFailure.Kind.unauthorized.rawValue {
@@ -98,8 +112,9 @@ struct Accounts: Sendable {
     /// - Parameter address: where the request comes from.
     func register(_ header: MessageHeader, _ credentials: Credentials, from address: String) throws -> SessionGrant {
         let (application, device) = try names(header)
-        return try admit(credentials, from: address) {
+        return try admit(credentials, from: address) { proof in
             try database.write(label: "register") { connection in
+                try check(proof, credentials.user, application, device, in: connection)
                 if let user = try user(ofDevice: device, application, in: connection), user != credentials.user {
                     throw RequestFailure(.forbidden, "the device is registered for another user")
                 }
@@ -114,12 +129,28 @@ struct Accounts: Sendable {
     /// Begins a new session of a registered device.
     func login(_ header: MessageHeader, _ credentials: Credentials, from address: String) throws -> SessionGrant {
         let (application, device) = try names(header)
-        return try admit(credentials, from: address) {
-            try database.write(label: "login") { connection in
+        return try admit(credentials, from: address) { proof in
+            // An activation code is for one registration, and no more.
+            guard case .password = proof else { throw Self.wrongCredentials }
+            return try database.write(label: "login") { connection in
+                try check(proof, credentials.user, application, device, in: connection)
                 guard try user(ofDevice: device, application, in: connection) == credentials.user else {
                     throw RequestFailure(.unknownRegistration, "the device is not registered for this user and application")
                 }
                 return try beginSession(Session(user: credentials.user, application: application, device: device), in: connection)
+            }
+        }
+    }
+
+    /// Looks at the proof in the transaction that uses it: while the password was checked, the user may have got another
+    /// password.
+    private func check(_ proof: Proof, _ user: String, _ application: String, _ device: String, in connection: Connection) throws {
+        switch proof {
+        case .password(let accepted):
+            guard try verifier(of: user, in: connection) == accepted else { throw Self.wrongCredentials }
+        case .activationCode(let code):
+            guard try activationCodes.use(code, user: user, application: application, device: device, in: connection) else {
+                throw RequestFailure(.unauthorized, "the activation code is not one that is there for this user and device")
             }
         }
     }

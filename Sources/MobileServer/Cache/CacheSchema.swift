@@ -3,7 +3,7 @@ internal import MobileStore
 /// The tables of the cache database that do not depend on a model. Their names begin with an underscore; an object's tables are
 /// called after package and object (see ``ObjectPlan``).
 enum CacheSchema {
-    static let version: Int64 = 2
+    static let version: Int64 = 3
 
     /// Opens the file of a cache.
     /// - Parameter timeout: how long anybody waits for a connection.
@@ -39,7 +39,8 @@ enum CacheSchema {
                     "cache \(database.path): expected a new file or one of schema version 1 to \(version), found version \(found); name another file"
                 )
             }
-            if found != version { _ = try connection.execute(tablesOfVersion2) }
+            if found < 2 { _ = try connection.execute(tablesOfVersion2) }
+            if found < 3 { _ = try connection.execute(changesOfVersion3) }
             _ = try connection.execute(additions)
         }
     }
@@ -101,6 +102,13 @@ enum CacheSchema {
         CREATE INDEX _traced_request_passport ON _traced_request (passport, application, device);
         CREATE INDEX _traced_request_device ON _traced_request (application, device);
         PRAGMA user_version = 2;
+        """
+
+    private static let changesOfVersion3 = """
+        -- Activation codes as SHA-256; device: the one that has used it up. A user without a password has an empty verifier.
+        CREATE TABLE _activation (
+            user TEXT PRIMARY KEY, code BLOB NOT NULL, made INTEGER NOT NULL, application TEXT, device TEXT) WITHOUT ROWID;
+        PRAGMA user_version = 3;
         """
 
     /// What an earlier release of the same version neither needs nor is disturbed by: added to each file that lacks it.

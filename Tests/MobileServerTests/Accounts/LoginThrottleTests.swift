@@ -92,6 +92,26 @@ import Testing
         #expect(try code(server, "carl", "", from: "10.0.0.2", activation: "4711") == 200)
     }
 
+    @Test("REG-21 REG-34: an activation code is used up by the registration of one device, which may have to ask twice")
+    func oneRegistration() throws {
+        let server = try server { $0.activationCodes = ["carl": "4711"] }
+        for _ in 0..<2 { #expect(try code(server, "carl", "", from: "", activation: "4711", device: "phone") == 200) }
+        #expect(try code(server, "carl", "", from: "", activation: "4711", device: "tablet") == 401)
+        try server.restart()
+        #expect(try code(server, "carl", "", from: "", activation: "4711", device: "tablet") == 401, "used up for good")
+        #expect(try code(server, "carl", "", from: "", activation: "4711", device: "phone", method: .login) == 401, "it registers, and no more")
+    }
+
+    @Test("REG-34: an activation code takes the place of the one before")
+    func replacedCode() throws {
+        let codes = TestSecret("4711")
+        let server = try FieldSales.server { $0.activationCodes = ["carl": codes.current] }
+        codes.current = "4712"
+        try server.restart()
+        #expect(try code(server, "carl", "", from: "", activation: "4711") == 401)
+        #expect(try code(server, "carl", "", from: "", activation: "4712") == 200)
+    }
+
     @Test("LGN-01: guesses that come all at once are not looked at all at once")
     func parallelGuesses() throws {
         let guesses = 20, begun = Mutex((count: -1, holdsOne: false)), all = DispatchSemaphore(value: 0), answered = DispatchSemaphore(value: 0)
@@ -127,5 +147,16 @@ import Testing
         }
         for _ in 0..<guesses { answered.wait() }
         #expect(codes.withLock { $0.sorted() } == Array(repeating: 401, count: 5) + Array(repeating: 503, count: 15))
+    }
+
+    @Test("REG-34: an activation code expires")
+    func expiry() throws {
+        let server = try server { $0.activationCodes = ["carl": "4711"] }
+        clock.advance(days: 3, milliseconds: -1)
+        #expect(try code(server, "carl", "", from: "", activation: "4711", device: "phone") == 200)
+        clock.advance(milliseconds: 1)
+        #expect(try code(server, "carl", "", from: "", activation: "4711", device: "phone") == 401)
+        try server.restart()
+        #expect(try code(server, "carl", "", from: "", activation: "4711", device: "phone") == 401, "the time runs from when it was first there")
     }
 }
