@@ -101,17 +101,17 @@ public final class MobileServer: Sendable {
         switch request.path {
         case Endpoint.status: return body(0, limits.strangerTime)
         case Endpoint.messages:
-            guard try request.bearerToken.flatMap({ try accounts.session(token: $0) }) == nil else {
+            guard try request.bearerToken.flatMap({ try accounts.session(token: $0, isUse: false) }) == nil else {
                 return body(ProtocolLimit.messages, limits.uploadTime)
             }
             var stranger = body(limits.strangerBytes, limits.strangerTime)
             stranger.refusal = Self.missingSession.wire
             return stranger
         case Endpoint.traces:
-            _ = try session(of: request)
+            _ = try session(of: request, isUse: false)
             return body(ProtocolLimit.trace, limits.uploadTime)
         default:
-            _ = try session(of: request)
+            _ = try session(of: request, isUse: false)
             return body(limits.uploadBytes, limits.uploadTime)
         }
     }
@@ -160,7 +160,7 @@ public final class MobileServer: Sendable {
 
     private func answerMessages(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
         // A token that has ended must not keep a device from logging in: each message is answered by itself.
-        let session = try request.bearerToken.flatMap { try accounts.session(token: $0) }
+        let session = try request.bearerToken.flatMap { try accounts.session(token: $0, isUse: true) }
         guard session != nil || request.body.length <= configuration.limits.strangerBytes else { throw Self.missingSession }
         let messages = try Message.messages(parsing: request.body.remainingBytes(maximum: ProtocolLimit.messages))
         guard messages.count <= configuration.limits.messages else {
@@ -194,7 +194,7 @@ public final class MobileServer: Sendable {
     }
 
     private func synchronize(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
-        let session = try session(of: request)
+        let session = try session(of: request, isUse: true)
         line.take(session)
         let upload = try UploadReader(request.body).header()
         guard let package = packages.first(where: { $0.deployed.identifier == upload.package }) else {
@@ -206,7 +206,7 @@ public final class MobileServer: Sendable {
     }
 
     private func takeTrace(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
-        let session = try session(of: request)
+        let session = try session(of: request, isUse: true)
         line.take(session)
         try traces.store(TraceDocument(request.body.remainingBytes(maximum: ProtocolLimit.trace)), from: session)
         return ServerResponse(status: 204)
@@ -216,9 +216,9 @@ public final class MobileServer: Sendable {
         RequestFailure(.unauthorized, "the request carries no token of a session; log in first")
     }
 
-    private func session(of request: ServerRequest) throws -> Accounts.Session {
+    private func session(of request: ServerRequest, isUse: Bool) throws -> Accounts.Session {
         guard let token = request.bearerToken else { throw Self.missingSession }
-        guard let session = try accounts.session(token: token) else {
+        guard let session = try accounts.session(token: token, isUse: isUse) else {
             throw RequestFailure(.unauthorized, "the session is unknown or has ended; log in again")
         }
         return session

@@ -8,13 +8,18 @@ public struct ServerConfiguration: Sendable {
     public var cachePath: String
     /// The packages to deploy.
     public var packages: [PackageDeployment]
-    /// Users and their passwords. They are made, or their passwords set, when the server opens; users of earlier runs stay.
+    /// Users and their passwords. They are made, or their passwords set, when the server opens; users of earlier runs stay. A new
+    /// password ends the user's sessions.
     public var users: [String: String]
     /// Activation codes by user, for devices that register without password. Each is good for the registration of one device, until
     /// ``activationCodeLifetime`` has passed since the server has seen it first; another one takes its place. SMP 2.3: manual registration.
     public var activationCodes: [String: String] = [:]
     /// How long an activation code can be used; default three days. SMP 1.5.3: the hours until the code expires.
     public var activationCodeLifetime: Duration = .seconds(3 * 86_400)
+    /// How long a session lasts that nobody uses; default 30 days. Then the device logs in again, by itself if it has the password.
+    public var sessionIdleLimit: Duration = .seconds(30 * 86_400)
+    /// How long a session lasts at most; default 365 days.
+    public var sessionLifetime: Duration = .seconds(365 * 86_400)
     /// What one request may take up.
     public var limits = RequestLimits()
     /// How much work it is to check a password; default some 0.1 s. Verifiers that exist keep theirs.
@@ -79,7 +84,8 @@ extension ServerConfiguration {
     /// - Throws: ``ServerError/Code/configuration`` for times and numbers that are none.
     func checkAccounts() throws(ServerError) {
         for (name, time) in [
-            ("activation code lifetime", activationCodeLifetime), ("time of strangers", limits.strangerTime), ("upload time", limits.uploadTime),
+            ("activation code lifetime", activationCodeLifetime), ("session idle limit", sessionIdleLimit), ("session lifetime", sessionLifetime),
+            ("time of strangers", limits.strangerTime), ("upload time", limits.uploadTime),
         ] where time <= .zero || time > .seconds(100 * 366 * 86_400) {
             throw ServerError(.configuration, "\(name): \(time) is not above 0 and at most 100 years")
         }

@@ -26,18 +26,10 @@ struct Accounts: Sendable {
 
     // MARK: Users
 
-    /// Makes a user, or sets the password of one. Sessions that the user has stay.
+    /// Makes a user, or sets the password of one. Sessions that began with another password end.
     func setUser(_ name: String, password: String) throws {
-        let known = try database.read { try self.verifier(of: name, in: $0) }
-        if let known, try PasswordVerifier(encoded: known).accepts(password) { return }
-        let verifier = try PasswordVerifier(
-            password: password, salt: configuration.random(16), parameters: configuration.passwordParameters
-        ).encoded
-        try database.write(label: "user \(name)") { connection in
-            _ = try connection.execute(
-                "INSERT INTO _user (name, verifier) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET verifier = excluded.verifier",
-                [.text(name), .text(verifier)])
-        }
+        try UserDirectory(database: database).setPassword(
+            password, ofUser: name, random: configuration.random, parameters: configuration.passwordParameters)
     }
 
     /// Makes an activation code the only one of a user, and makes the user, who has no password then.
@@ -165,15 +157,27 @@ struct Accounts: Sendable {
         }
     }
 
-    /// The session of a token; nil for a token that is not known.
-    func session(token: String) throws -> Session? {
-        let digest = try SHA256.digest(of: token)
-        return try database.read { connection in
-            try connection.first("SELECT user, application, device FROM _session WHERE token = ?1", [.blob(digest)]).map {
-                Session(user: $0[0].text ?? "", application: $0[1].text ?? "", device: $0[2].text ?? "")
+    /// The session of a token; nil for a token that is not known, or whose session has ended.
+    /// - Parameter isUse: whether the session is used by this, and so goes on.
+    func session(token: String, isUse: Bool) throws -> Session? {
+        let digest = try SHA256.digest(of: token), now = configuration.clock()
+        let found = try database.read { connection in
+            try connection.first("SELECT user, application, device, began, used FROM _session WHERE token = ?1", [.blob(digest)])
+        }
+        guard let found, let user = found[0].text, let application = found[1].text, let device = found[2].text, let began = found[3].integer,
+            let used = found[4].integer, now - began < lifetime, now - used < idleLimit
+        else { return nil }
+        // Not each time, because each is a write.
+        if isUse, now - used >= min(3_600_000, idleLimit / 20) {
+            try database.write(label: "session") { connection in
+                _ = try connection.execute("UPDATE _session SET used = ?2 WHERE token = ?1", [.blob(digest), .integer(now)])
             }
         }
+        return Session(user: user, application: application, device: device)
     }
+
+    private var lifetime: Int64 { Int64(configuration.sessionLifetime / .milliseconds(1)) }
+    private var idleLimit: Int64 { Int64(configuration.sessionIdleLimit / .milliseconds(1)) }
 
     private func names(_ header: MessageHeader) throws(RequestFailure) -> (application: String, device: String) {
         guard let application = header.application, !application.isEmpty, let device = header.device ?? header.client, !device.isEmpty else {
@@ -192,13 +196,25 @@ struct Accounts: Sendable {
         try connection.first("SELECT user FROM _device WHERE application = ?1 AND device = ?2", [.text(application), .text(device)])?[0].text
     }
 
+    /// Sessions that a device has at a time; an older one ends when another begins.
+    static let sessionsPerDevice: Int64 = 8
+
     private func beginSession(_ session: Session, in connection: Connection) throws -> SessionGrant {
-        let token = configuration.random(32).hexadecimal
+        let token = configuration.random(32).hexadecimal, now = configuration.clock()
+        _ = try connection.execute("DELETE FROM _session WHERE used <= ?1", [.integer(now - idleLimit)])
+        _ = try connection.execute("DELETE FROM _session WHERE began <= ?1", [.integer(now - lifetime)])
         _ = try connection.execute(
-            "INSERT INTO _session (token, user, application, device, began) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO _session (token, user, application, device, began, used) VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
             [
-                .blob(try SHA256.digest(of: token)), .text(session.user), .text(session.application), .text(session.device),
-                .integer(configuration.clock()),
+                .blob(try SHA256.digest(of: token)), .text(session.user), .text(session.application), .text(session.device), .integer(now),
+            ])
+        _ = try connection.execute(
+            """
+            DELETE FROM _session WHERE application = ?1 AND device = ?2 AND token <> ?3 AND token NOT IN (
+                SELECT token FROM _session WHERE application = ?1 AND device = ?2 AND token <> ?3 ORDER BY used DESC, began DESC LIMIT ?4)
+            """,
+            [
+                .text(session.application), .text(session.device), .blob(try SHA256.digest(of: token)), .integer(Self.sessionsPerDevice - 1),
             ])
         return SessionGrant(token: token, settings: settings(of: session))
     }

@@ -32,7 +32,8 @@ struct ServeArguments {
           --cache FILE           the server's own database; it is made when it does not exist
           --port N               the port to listen on, 0 (default) for any free one
           --address A            the address to listen on, default 127.0.0.1
-          --user NAME            makes a user, or sets a user's password, which it asks for on the terminal; users stay in the cache
+          --user NAME            makes a user, or sets a user's password, which it asks for on the terminal; users stay in the cache, and a new
+                                 password ends the user's sessions
           --password-fd N        reads the passwords from an open file descriptor instead, one line for each --user, in their order
           --tls-certificate FILE the server's certificate, followed by those that vouch for it, as PEM: serves over HTTPS (TLS 1.2 and 1.3)
           --tls-key FILE         the certificate's private key, as PEM
