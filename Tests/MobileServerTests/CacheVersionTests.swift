@@ -18,8 +18,8 @@ import Testing
         let tokens = device.tokens
         try server.server.close()
         let added = ["_log_table", "_log_client", "_inquiry", "_domain_log", "_trace", "_traced_request", "default_field_2_0_logr_1"]
-        try change(server, ["_session_user", "_session_used", "_session_began"].map { "DROP INDEX \($0)" })
-        try change(server, ["ALTER TABLE _session DROP COLUMN used"])
+        try change(server, ["_session_user", "_session_used", "_session_began", "_device_user"].map { "DROP INDEX \($0)" })
+        try change(server, [("_session", "used"), ("_user", "locked"), ("_device", "locked")].map { "ALTER TABLE \($0) DROP COLUMN \($1)" })
         try change(server, added.map { "DROP TABLE \($0)" } + ["DROP TABLE _activation", "PRAGMA user_version = 1"])
         try server.restartClosed()
         let record = LogRecordEntry(messageId: 1, level: .info, code: 9999, message: "visited", component: "Field", timestamp: "")

@@ -107,8 +107,9 @@ struct Accounts: Sendable {
         return try admit(credentials, from: address) { proof in
             try database.write(label: "register") { connection in
                 try check(proof, credentials.user, application, device, in: connection)
-                if let user = try user(ofDevice: device, application, in: connection), user != credentials.user {
-                    throw RequestFailure(.forbidden, "the device is registered for another user")
+                if let known = try registration(ofDevice: device, application, in: connection) {
+                    guard known.user == credentials.user else { throw RequestFailure(.forbidden, "the device is registered for another user") }
+                    guard !known.isLocked else { throw Self.lockedDevice }
                 }
                 _ = try connection.execute(
                     "INSERT OR IGNORE INTO _device (application, device, user, registered) VALUES (?1, ?2, ?3, ?4)",
@@ -126,16 +127,19 @@ struct Accounts: Sendable {
             guard case .password = proof else { throw Self.wrongCredentials }
             return try database.write(label: "login") { connection in
                 try check(proof, credentials.user, application, device, in: connection)
-                guard try user(ofDevice: device, application, in: connection) == credentials.user else {
+                guard let known = try registration(ofDevice: device, application, in: connection), known.user == credentials.user else {
                     throw RequestFailure(.unknownRegistration, "the device is not registered for this user and application")
                 }
+                guard !known.isLocked else { throw Self.lockedDevice }
                 return try beginSession(Session(user: credentials.user, application: application, device: device), in: connection)
             }
         }
     }
 
-    /// Looks at the proof in the transaction that uses it: while the password was checked, the user may have got another
-    /// password.
+    private static var lockedDevice: RequestFailure { RequestFailure(.forbidden, "an administrator has locked the device") }
+
+    /// Looks at the proof in the transaction that uses it: while the password was checked, the user may have been removed, locked, or given
+    /// another password.
     private func check(_ proof: Proof, _ user: String, _ application: String, _ device: String, in connection: Connection) throws {
         switch proof {
         case .password(let accepted):
@@ -144,6 +148,9 @@ struct Accounts: Sendable {
             guard try activationCodes.use(code, user: user, application: application, device: device, in: connection) else {
                 throw RequestFailure(.unauthorized, "the activation code is not one that is there for this user and device")
             }
+        }
+        guard try connection.first("SELECT 1 FROM _user WHERE name = ?1 AND locked = 1", [.text(user)]) == nil else {
+            throw RequestFailure(.forbidden, "an administrator has locked the user")
         }
     }
 
@@ -192,8 +199,12 @@ struct Accounts: Sendable {
         return (application, device)
     }
 
-    private func user(ofDevice device: String, _ application: String, in connection: Connection) throws -> String? {
-        try connection.first("SELECT user FROM _device WHERE application = ?1 AND device = ?2", [.text(application), .text(device)])?[0].text
+    private func registration(
+        ofDevice device: String, _ application: String, in connection: Connection
+    ) throws -> (user: String?, isLocked: Bool)? {
+        try connection.first(
+            "SELECT user, locked FROM _device WHERE application = ?1 AND device = ?2", [.text(application), .text(device)]
+        ).map { (user: $0[0].text, isLocked: $0[1] != 0) }
     }
 
     /// Sessions that a device has at a time; an older one ends when another begins.

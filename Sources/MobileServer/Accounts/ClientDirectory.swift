@@ -12,6 +12,8 @@ struct ClientDirectory: Sendable {
         /// Nothing is imported until the client resumes.
         case suspended
         case unsubscribed
+        /// An administrator keeps the client out.
+        case locked
     }
 
     /// The client's state; nil for a client that the server has never seen.
@@ -38,7 +40,7 @@ struct ClientDirectory: Sendable {
             let changed = try connection.execute(
                 """
                 INSERT INTO _client (client, package, user, state) VALUES (?1, ?2, ?3, ?4)
-                ON CONFLICT (client, package) DO UPDATE SET state = excluded.state WHERE user = excluded.user
+                ON CONFLICT (client, package) DO UPDATE SET state = excluded.state WHERE user = excluded.user AND state <> 'locked'
                 """, [.text(client), .integer(cache.id), .text(user), .text(state.rawValue)])
             guard changed == 1 else { throw Self.foreign }
             if state == .unsubscribed { try RejectedRows(cache: cache).forget(client, in: connection) }

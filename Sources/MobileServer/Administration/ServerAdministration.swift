@@ -2,19 +2,21 @@ public import Foundation
 public import MobileProtocol
 internal import MobileStore
 
-/// What the administrator of a server does with its log records, logs and traces: of a server in this process, or by its cache alone, also while
+/// What the administrator of a server does with its users, devices, log records, logs and traces: of a server in this process, or by its cache alone, also while
 /// another process serves from it. SMP 2.3: what SAP Control Center does in the tabs *Client Log* and *General* of a package, and *Get Trace*.
 public struct ServerAdministration: Sendable {
     private let database: Database
+    let configuration: ServerConfiguration
     private let clock: @Sendable () -> Int64
     private let portion: Int
 
     init(_ database: Database, _ configuration: ServerConfiguration) {
-        (self.database, clock, portion) = (database, configuration.clock, configuration.cleaningPortion)
+        (self.database, self.configuration) = (database, configuration)
+        (clock, portion) = (configuration.clock, configuration.cleaningPortion)
     }
 
     /// Opens the cache of a server, which must exist.
-    /// - Parameter configuration: of which the path of the cache, the clock and the cleaning portion count.
+    /// - Parameter configuration: of which the path of the cache, the clock, the random source, the cleaning portion and the work of a password count.
     /// - Throws: ``ServerError/Code/cache``; ``ServerError/Code/configuration`` for a portion that is none.
     public init(cacheOf configuration: ServerConfiguration) throws {
         try configuration.checkCleaning()
@@ -23,6 +25,8 @@ public struct ServerAdministration: Sendable {
 
     /// Closes a cache that was opened here; not that of a running server.
     public func close() throws { try database.close() }
+
+    var directory: UserDirectory { UserDirectory(database: database) }
 
     // MARK: Log records
 

@@ -1,7 +1,8 @@
 internal import MobileCrypto
 internal import MobileStore
 
-/// The users that a server has. Each change counts from the next request on, in every process that serves from the cache.
+/// Users, devices, sessions and subscriptions as an administrator sees and ends them. Each change counts from the next request on, in every
+/// process that serves from the cache.
 struct UserDirectory: Sendable {
     let database: Database
 
@@ -23,7 +24,132 @@ struct UserDirectory: Sendable {
         }
     }
 
+    // MARK: Users
+
+    func users() throws -> [ServerAdministration.User] {
+        try database.read { connection in
+            try connection.rows(
+                """
+                SELECT u.name, u.locked, (SELECT count(*) FROM _device AS d WHERE d.user = u.name),
+                    (SELECT count(*) FROM _session AS s WHERE s.user = u.name)
+                FROM _user AS u ORDER BY u.name
+                """
+            ).map { row in
+                ServerAdministration.User(
+                    name: row[0].text ?? "", isLocked: row[1] != 0, devices: Int(row[2].integer ?? 0), sessions: Int(row[3].integer ?? 0))
+            }
+        }
+    }
+
+    func removeUser(_ name: String) throws {
+        try change("user", name, "SELECT 1 FROM _user WHERE name = ?1", [.text(name)]) { connection in
+            try endSessions("user = ?1", [.text(name)], connection)
+            for statement in ["_device WHERE user", "_activation WHERE user", "_user WHERE name"] {
+                _ = try connection.execute("DELETE FROM \(statement) = ?1", [.text(name)])
+            }
+            _ = try connection.execute("UPDATE _client SET state = 'unsubscribed' WHERE user = ?1", [.text(name)])
+        }
+    }
+
+    func setLocked(_ isLocked: Bool, user name: String) throws {
+        try change("user", name, "SELECT 1 FROM _user WHERE name = ?1", [.text(name)]) { connection in
+            _ = try connection.execute("UPDATE _user SET locked = ?2 WHERE name = ?1", [.text(name), .integer(isLocked ? 1 : 0)])
+            if isLocked { try endSessions("user = ?1", [.text(name)], connection) }
+        }
+    }
+
+    // MARK: Devices
+
+    func devices() throws -> [ServerAdministration.Device] {
+        try database.read { connection in
+            try connection.rows("SELECT application, device, user, registered, locked FROM _device ORDER BY application, device").map { row in
+                ServerAdministration.Device(
+                    application: row[0].text ?? "", device: row[1].text ?? "", user: row[2].text ?? "", registered: row[3].integer ?? 0,
+                    isLocked: row[4] != 0)
+            }
+        }
+    }
+
+    func removeDevice(_ device: String, _ application: String) throws {
+        try changeDevice(device, application) { key, connection in
+            for table in ["_inquiry", "_device"] {
+                _ = try connection.execute("DELETE FROM \(table) WHERE application = ?1 AND device = ?2", key)
+            }
+            try endSessions("application = ?1 AND device = ?2", key, connection)
+        }
+    }
+
+    func setLocked(_ isLocked: Bool, device: String, _ application: String) throws {
+        try changeDevice(device, application) { key, connection in
+            _ = try connection.execute(
+                "UPDATE _device SET locked = ?3 WHERE application = ?1 AND device = ?2", key + [.integer(isLocked ? 1 : 0)])
+            if isLocked { try endSessions("application = ?1 AND device = ?2", key, connection) }
+        }
+    }
+
+    private func changeDevice(_ device: String, _ application: String, _ body: ([Value], Connection) throws -> Void) throws {
+        let key: [Value] = [.text(application), .text(device)]
+        try change("device of \(LogLine.name(application))", device, "SELECT 1 FROM _device WHERE application = ?1 AND device = ?2", key) {
+            try body(key, $0)
+        }
+    }
+
+    // MARK: Sessions
+
+    func sessions() throws -> [ServerAdministration.Session] {
+        try database.read { connection in
+            try connection.rows("SELECT token, user, application, device, began, used FROM _session ORDER BY user, application, device, began").map {
+                row in
+                ServerAdministration.Session(
+                    id: Self.id(row[0]), user: row[1].text ?? "", application: row[2].text ?? "", device: row[3].text ?? "",
+                    began: row[4].integer ?? 0, used: row[5].integer ?? 0)
+            }
+        }
+    }
+
+    func removeSession(_ id: String) throws {
+        try database.write(label: "session") { connection in
+            let tokens = try connection.rows("SELECT token FROM _session").map { $0[0] }.filter { Self.id($0) == id }
+            guard !tokens.isEmpty else { throw ServerError(.notFound, "there is no session \"\(LogLine.name(id))\"") }
+            for token in tokens { try endSessions("token = ?1", [token], connection) }
+        }
+    }
+
+    /// What a session is called: the beginning of the digest of its token, which lets nobody in.
+    private static func id(_ digest: Value) -> String { (digest.blob ?? []).prefix(8).hexadecimal }
+
     private func endSessions(_ condition: String, _ values: [Value], _ connection: Connection) throws {
         _ = try connection.execute("DELETE FROM _session WHERE \(condition)", values)
+    }
+
+    // MARK: Subscriptions
+
+    func subscriptions() throws -> [ServerAdministration.Subscription] {
+        try database.read { connection in
+            try connection.rows(
+                "SELECT p.name, c.client, c.user, c.state FROM _client AS c JOIN _package AS p ON p.id = c.package ORDER BY p.name, c.user, c.client"
+            ).map { row in
+                ServerAdministration.Subscription(
+                    package: row[0].text ?? "", client: row[1].text ?? "", user: row[2].text ?? "", state: row[3].text ?? "")
+            }
+        }
+    }
+
+    func setState(_ state: ClientDirectory.State, client: String, package: String, onlyFrom known: ClientDirectory.State? = nil) throws {
+        let key: [Value] = [.text(client), .text(package)]
+        let which = "client = ?1 AND package = (SELECT id FROM _package WHERE name = ?2)" + (known.map { " AND state = '\($0.rawValue)'" } ?? "")
+        try change("subscription of \(LogLine.name(package))", client, "SELECT 1 FROM _client WHERE \(which)", key) { connection in
+            _ = try connection.execute("UPDATE _client SET state = ?3 WHERE \(which)", key + [.text(state.rawValue)])
+        }
+    }
+
+    // MARK: The common part
+
+    /// Changes what must be there.
+    private func change(_ kind: String, _ name: String, _ query: String, _ key: [Value], _ body: (Connection) throws -> Void) throws {
+        try database.write(label: kind) { connection in
+            guard try connection.first(query, key) != nil else { throw ServerError(.notFound, "there is no \(kind) \"\(LogLine.name(name))\"") }
+            try body(connection)
+        }
     }
 }

@@ -105,12 +105,15 @@ enum CacheSchema {
         """
 
     private static let changesOfVersion3 = """
-        -- used: when a session was used, to an hour.
+        -- used: when a session was used, to an hour. locked: an administrator keeps the user or device out.
         ALTER TABLE _session ADD COLUMN used INTEGER NOT NULL DEFAULT 0;
         UPDATE _session SET used = began;
         CREATE INDEX _session_user ON _session (user);
         CREATE INDEX _session_used ON _session (used);
         CREATE INDEX _session_began ON _session (began);
+        ALTER TABLE _user ADD COLUMN locked INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE _device ADD COLUMN locked INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX _device_user ON _device (user);
         -- Activation codes as SHA-256; device: the one that has used it up. A user without a password has an empty verifier.
         CREATE TABLE _activation (
             user TEXT PRIMARY KEY, code BLOB NOT NULL, made INTEGER NOT NULL, application TEXT, device TEXT) WITHOUT ROWID;

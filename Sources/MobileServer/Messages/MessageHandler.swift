@@ -71,8 +71,10 @@ struct MessageHandler {
 
     private func setState(_ state: ClientDirectory.State, _ header: MessageHeader) throws {
         let (package, client, session) = try subscriber(header)
+        let known = try package.clients.state(of: client, user: session.user)
+        guard known != .locked else { throw RequestFailure(.forbidden, "an administrator has locked the subscription") }
         if state != .subscribed || header.method != .subscribe {
-            guard let known = try package.clients.state(of: client, user: session.user), known != .unsubscribed else {
+            guard let known, known != .unsubscribed else {
                 throw RequestFailure(.notFound, "the client is not subscribed to \"\(package.deployed.identifier)\"")
             }
         }

@@ -33,6 +33,7 @@ struct ServedPackage: Sendable {
         let upload = UploadReader(body)
         let header = try upload.header()
         let state = try clients.state(of: header.client, user: user)
+        guard state != .locked else { throw RequestFailure(.forbidden, "an administrator has locked the subscription") }
         guard state != .unsubscribed else { throw RequestFailure(.notFound, "the client is not subscribed to \"\(deployed.identifier)\"") }
         let request = try SynchronizationRequest(header, user: user, package: deployed)
         let check = UploadCheck(package: deployed)

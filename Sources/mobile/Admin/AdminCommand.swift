@@ -3,10 +3,11 @@ import MobileServer
 
 /// `mobile admin`: what the administrator of a server does, on its cache, also while the server runs.
 enum AdminCommand {
-    static let summary = "cleans the log records of a server, and reads logs and traces of devices"
+    static let summary = "manages users and devices of a server, cleans its log records, and reads logs and traces"
     static let usage = """
         usage: mobile admin --cache FILE COMMAND
 
+        \(AccountCommands.usage)
           logs                          the tables of log records, with their rows
           logs PACKAGE                  the newest log records of a package, such as CRM:1.0
           clean PACKAGE FROM TO         deletes the log records that were stored from one day to another (YYYY-MM-DD, UTC, both included)
@@ -81,7 +82,9 @@ enum AdminCommand {
             }
         case ("traces", 1):
             return { try $0.traces(transaction: values[0]).flatMap { [LogLine.escaped($0.document, keepingLines: true)] + $0.requests } }
-        default: throw UsageError(message: "admin: there is no command \"\(([command] + values).joined(separator: " ").prefix(80))\"")
+        default:
+            if let work = try AccountCommands.work(command, values) { return work }
+            throw UsageError(message: "admin: there is no command \"\(([command] + values).joined(separator: " ").prefix(80))\"")
         }
     }
 
@@ -91,7 +94,7 @@ enum AdminCommand {
             "\(time(record.stored)) \(record.user) \(record.isFromClient ? "client" : "server")\(record.isDeleted ? " deleted" : ""): \(record.line)")
     }
 
-    private static func time(_ milliseconds: Int64) -> String {
+    static func time(_ milliseconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(milliseconds) / 1000).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 

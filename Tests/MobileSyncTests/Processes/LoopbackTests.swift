@@ -43,6 +43,35 @@ import Testing
         #expect(try Customer.findByPrimaryKey(1, in: second.crm)?.creditLimit != -1)
     }
 
+    @Test(
+        "LGN-01 ERR-04: a session that an administrator ended is begun again, whatever has to be sent; a locked user is told 403, and keeps his changes"
+    )
+    func revocation() throws {
+        let bench = try TestBench()
+        let http = try HTTPServer(serving: bench.server)
+        defer { http.stop() }
+        let device = try bench.newDevice(transport: HTTPTransport())
+        device.application.connectionProperties.serverName = "127.0.0.1"
+        device.application.connectionProperties.portNumber = Int(http.port)
+        try device.application.register(timeout: .seconds(60))
+        try device.crm.subscribe()
+        try device.crm.synchronize()
+        let product = try #require(try Product.findByPrimaryKey(3, in: device.crm))
+        // Far more than the socket's buffers hold: the server's answer comes while the device still sends.
+        var generator = SystemRandomNumberGenerator()
+        try write((0..<4_000_000).map { _ in UInt8.random(in: .min ... .max, using: &generator) }, to: product.picture)
+        try product.update()
+        try product.submitPending()
+        let administration = bench.server.administration
+        try administration.setLocked(true, user: TestBench.user)
+        let error = #expect(throws: SyncError.self) { try device.crm.synchronize() }
+        #expect(error?.code.rawValue == 403 && error?.message.contains("an administrator has locked the user") == true, "\(error as Any)")
+        try administration.setLocked(false, user: TestBench.user)
+        #expect(try administration.sessions().isEmpty)
+        #expect(try device.crm.synchronize().operationsAccepted == 1)
+        #expect(try administration.sessions().count == 1)
+    }
+
     @Test func `a server that is gone is not reached, and the device waits for it`() throws {
         let bench = try TestBench()
         let server = bench.server
