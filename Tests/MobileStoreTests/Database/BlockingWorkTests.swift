@@ -42,6 +42,14 @@ import Testing
         var done: Int { ended.load(ordering: .sequentiallyConsistent) }
     }
 
+    /// Starts jobs on threads of their own: on Swift's they would have to wait for other tests that keep these busy.
+    private final class OwnThreads: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            Thread.detachNewThread { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
     /// Waits where no pool is kept from its work, because the pools are what is looked at.
     private func onThreadOfNoPool(_ wait: @escaping @Sendable () -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in Thread.detachNewThread { continuation.resume(returning: wait()) } }
@@ -49,8 +57,8 @@ import Testing
 
     @Test("blocked jobs keep no thread of Dispatch's global queues and none of Swift's from others")
     func starvesNobody() async throws {
-        let gate = Gate(), count = 64
-        let jobs = (0..<count).map { _ in Task { try await BlockingWork.run { gate.pass() } } }
+        let gate = Gate(), count = 64, threads = OwnThreads()
+        let jobs = (0..<count).map { _ in Task(executorPreference: threads) { try await BlockingWork.run { gate.pass() } } }
         let areBlocked = await onThreadOfNoPool { gate.wait(for: count) }
         #expect(areBlocked, "\(count) jobs do not run at the same time")
         let onDispatch = DispatchSemaphore(value: 0)
@@ -68,9 +76,9 @@ import Testing
 
     @Test("at most so many jobs run at the same time as there are threads, the others wait and run later")
     func bounded() async throws {
-        let work = try BlockingWork(threads: 3), gate = Gate(), count = Count()
+        let work = try BlockingWork(threads: 3), gate = Gate(), count = Count(), threads = OwnThreads()
         let jobs = (0..<20).map { _ in
-            Task {
+            Task(executorPreference: threads) {
                 try await work.run {
                     count.begin()
                     gate.pass()
