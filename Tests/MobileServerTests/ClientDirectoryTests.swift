@@ -15,7 +15,7 @@ import Testing
         let hasLooked = Mutex(false)
         clients.database.setTrace { sql in
             let isNext = hasLooked.withLock { hasLooked in
-                defer { hasLooked = sql.contains("FROM _client") }
+                defer { hasLooked = sql.contains("FROM \"_client\"") }
                 return hasLooked
             }
             guard isNext else { return }

@@ -20,11 +20,11 @@ struct ClientDirectory: Sendable {
     /// - Throws: ``RequestFailure`` for a client id that belongs to another user.
     func state(of client: String, user: String) throws -> State? {
         try database.read { connection in
-            let row = try connection.first(
-                "SELECT user, state FROM _client WHERE client = ?1 AND package = ?2", [.text(client), .integer(cache.id)])
+            let row = try connection.storedRow(
+                [ClientColumn.user, .state], "WHERE client = ?1 AND package = ?2", [.text(client), .integer(cache.id)])
             guard let row else { return nil }
-            guard row[0].text == user else { throw Self.foreign }
-            return State(rawValue: row[1].text ?? "") ?? .subscribed
+            guard try row.text(.user) == user else { throw Self.foreign }
+            return try row.kind(.state)
         }
     }
 

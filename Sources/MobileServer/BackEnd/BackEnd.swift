@@ -41,6 +41,6 @@ final class BackEnd: Sendable {
 
     /// A number that stays the same on the held reader until somebody else has changed the file. Begins the snapshot of a read.
     static func dataVersion(_ connection: Connection) throws(StoreError) -> Int64 {
-        try connection.first("PRAGMA data_version")?.first?.integer ?? 0
+        try connection.number("PRAGMA data_version")
     }
 }

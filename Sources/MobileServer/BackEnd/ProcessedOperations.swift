@@ -60,7 +60,7 @@ enum ProcessedOperations {
 
     /// The last `seq` that was ever given; 0 for none.
     static func lastSequence(in connection: Connection) throws -> Int64 {
-        try connection.first("SELECT seq FROM sqlite_sequence WHERE name = 'mobile_processed_operation'")?[0].integer ?? 0
+        try connection.optionalNumber("SELECT seq FROM sqlite_sequence WHERE name = 'mobile_processed_operation'") ?? 0
     }
 }
 

@@ -30,7 +30,7 @@ enum CacheSchema {
     /// Makes the tables in a new file, adds what a file of an earlier release lacks, and refuses a file of a later one.
     static func prepare(_ database: Database) throws {
         try database.write(label: "preparing the cache") { connection in
-            let found = try connection.first("PRAGMA user_version")?[0].integer ?? 0
+            let found = try connection.number("PRAGMA user_version")
             if found == 0, try connection.first("SELECT 1 FROM sqlite_schema") == nil {
                 _ = try connection.execute(tables)
             } else if !(1...version).contains(found) {

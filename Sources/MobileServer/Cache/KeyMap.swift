@@ -68,8 +68,8 @@ struct KeyMap {
     }
 
     func appliedSequence(of backEnd: BackEnd, in connection: Connection) throws -> Int64 {
-        try connection.first(
-            "SELECT applied FROM _back_end WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name)])?[0].integer ?? 0
+        try connection.optionalNumber(
+            "SELECT applied FROM _back_end WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name)]) ?? 0
     }
 
     private static func isRecording(_ source: Connection) throws -> Bool {

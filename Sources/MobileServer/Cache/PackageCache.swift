@@ -21,7 +21,7 @@ struct PackageCache: Sendable {
 
     /// The version of the last change that was found.
     func version(in connection: Connection) throws -> Int64 {
-        try connection.first("SELECT version FROM _package WHERE id = ?1", [.integer(id)])?[0].integer ?? 0
+        try connection.number("SELECT version FROM _package WHERE id = ?1", [.integer(id)])
     }
 
     func setVersion(_ version: Int64, in connection: Connection) throws {
@@ -47,12 +47,12 @@ private struct PackageCacheBuilder {
 
     /// The package's cache; nil where there is none, or where it had to be dropped.
     private func find(_ name: String) throws -> PackageCache? {
-        if let row = try connection.first("SELECT id, epoch FROM _package WHERE name = ?1", [.text(name)]) {
-            let id = row[0].integer ?? 0
-            let shapes = try connection.rows("SELECT name, shape FROM _object WHERE package = ?1", [.integer(id)])
-            let found = Dictionary(shapes.map { ($0[0].text ?? "", $0[1].text ?? "") }) { $1 }
+        if let row = try connection.storedRow([PackageColumn.id, .epoch], "WHERE name = ?1", [.text(name)]) {
+            let id = try row.integer(.id)
+            let shapes = try connection.storedRows([ObjectColumn.name, .shape], "WHERE package = ?1", [.integer(id)])
+            let found = Dictionary(try shapes.map { (try $0.text(.name), try $0.text(.shape)) }) { $1 }
             if found == Dictionary(uniqueKeysWithValues: package.objects.map { ($0.name, $0.shape) }) {
-                return PackageCache(id: id, epoch: row[1].text ?? "", objectIDs: try objectIDs(of: id))
+                return PackageCache(id: id, epoch: try row.text(.epoch), objectIDs: try objectIDs(of: id))
             }
             try drop(id, objects: Array(found.keys))
         }
@@ -60,8 +60,8 @@ private struct PackageCacheBuilder {
     }
 
     private func objectIDs(of package: Int64) throws -> [String: Int64] {
-        let rows = try connection.rows("SELECT name, id FROM _object WHERE package = ?1", [.integer(package)])
-        return Dictionary(rows.map { ($0[0].text ?? "", $0[1].integer ?? 0) }) { $1 }
+        let rows = try connection.storedRows([ObjectColumn.name, .id], "WHERE package = ?1", [.integer(package)])
+        return Dictionary(try rows.map { (try $0.text(.name), try $0.integer(.id)) }) { $1 }
     }
 
     /// Forgets the rows of a package whose model has changed, and keeps which keys were granted.
@@ -87,7 +87,7 @@ private struct PackageCacheBuilder {
             INSERT INTO _package (name, epoch, next_key) VALUES (?1, ?2, ?3)
             ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch, version = 0, next_key = max(next_key, excluded.next_key)
             """, [.text(name), .text(epoch), .integer(firstKey)])
-        let id = try connection.first("SELECT id FROM _package WHERE name = ?1", [.text(name)])?[0].integer ?? 0
+        let id = try connection.number("SELECT id FROM _package WHERE name = ?1", [.text(name)])
         for object in package.objects {
             _ = try connection.execute(
                 "INSERT INTO _object (package, name, shape) VALUES (?1, ?2, ?3)", [.integer(id), .text(object.name), .text(object.shape)])

@@ -15,10 +15,11 @@ struct Partition: Sendable, Hashable {
 
     /// The partition's row; nil where there is none.
     static func find(_ parameters: PartitionParameters, objectID: Int64, in connection: Connection) throws -> Partition? {
-        try connection.first(
-            "SELECT id, loaded FROM _partition WHERE object = ?1 AND parameters = ?2", [.integer(objectID), .text(parameters.text)]
+        try connection.storedRow(
+            [PartitionColumn.id, .loaded], "WHERE object = ?1 AND parameters = ?2", [.integer(objectID), .text(parameters.text)]
         ).map { row in
-            Partition(id: row[0].integer ?? 0, object: parameters.object, parameters: parameters.values, isLoaded: row[1].integer != 0)
+            Partition(
+                id: try row.integer(.id), object: parameters.object, parameters: parameters.values, isLoaded: try row.integer(.loaded) != 0)
         }
     }
 

@@ -78,7 +78,7 @@ struct PartitionRefresh {
 
     /// The keys that the loaded rows have got from `first` on are taken. Other keys of the table say nothing: devices have given some of them.
     private func reserveKeys(of table: String, from first: Int64) throws {
-        let rows = try connection.first("SELECT max(rowid) FROM temp._load")?[0].integer ?? 0
+        let rows = try connection.optionalNumber("SELECT max(rowid) FROM temp._load") ?? 0
         let end = try PackageCache.key(first, plus: rows)
         let last = try connection.first("SELECT max(_sk) FROM \(table) WHERE _sk BETWEEN ?1 AND ?2", [.integer(first), .integer(end)])?[0].integer
         if let last { try cache.setNextKey(PackageCache.key(last, plus: 1), in: connection) }
@@ -136,7 +136,7 @@ struct PartitionRefresh {
     /// All loaded rows are in the partition now: so it has lost rows exactly if it has more than were loaded.
     private func removeMissingRows(expected: Int64) throws -> Int {
         let live = "_partition = ?1 AND _deleted = 0"
-        let count = try connection.first("SELECT count(*) FROM \(object.rowTable) WHERE \(live)", [.integer(partition.id)])?[0].integer ?? 0
+        let count = try connection.number("SELECT count(*) FROM \(object.rowTable) WHERE \(live)", [.integer(partition.id)])
         guard count != expected else { return 0 }
         guard count > expected else { throw loadError("one key twice", cause: nil) }
         _ = try connection.execute("CREATE TEMP TABLE _present (_sk INTEGER PRIMARY KEY)")

@@ -12,7 +12,7 @@ extension PackageCache {
 
     /// The first surrogate key that nobody has.
     func nextKey(in connection: Connection) throws -> Int64 {
-        try connection.first("SELECT max(next_key) FROM _package")?[0].integer ?? 1
+        try connection.optionalNumber("SELECT max(next_key) FROM _package") ?? 1
     }
 
     /// All keys below `next` are somebody's from now on.

@@ -50,17 +50,17 @@ struct LogTable: Sendable {
 
     /// The version of the last change; versions are never given twice, also where the rows are gone.
     func version(in connection: Connection) throws -> Int64 {
-        try connection.first("SELECT version FROM _log_table WHERE name = ?1", [.text(name)])?[0].integer ?? 0
+        try connection.number("SELECT version FROM _log_table WHERE name = ?1", [.text(name)])
     }
 
     /// Rows, logically deleted ones included.
     func rowCount(in connection: Connection) throws -> Int64 {
-        try connection.first("SELECT row_count FROM _log_table WHERE name = ?1", [.text(name)])?[0].integer ?? 0
+        try connection.number("SELECT row_count FROM _log_table WHERE name = ?1", [.text(name)])
     }
 
     /// How long the records of clients are needed, in milliseconds; nil for ever.
     func retention(in connection: Connection) throws -> Int64? {
-        try connection.first("SELECT retention FROM _log_table WHERE name = ?1", [.text(name)])?[0].integer
+        try connection.optionalNumber("SELECT retention FROM _log_table WHERE name = ?1", [.text(name)])
     }
 
     func setRetention(_ retention: Int64?, in connection: Connection) throws {
@@ -68,7 +68,7 @@ struct LogTable: Sendable {
     }
 
     private func nextVersion(in connection: Connection) throws -> Int64 {
-        try connection.first("UPDATE _log_table SET version = version + 1 WHERE name = ?1 RETURNING version", [.text(name)])?[0].integer ?? 0
+        try connection.number("UPDATE _log_table SET version = version + 1 WHERE name = ?1 RETURNING version", [.text(name)])
     }
 
     private func count(_ difference: Int, in connection: Connection) throws {
@@ -128,8 +128,7 @@ struct LogTable: Sendable {
 
     // MARK: Delivery
 
-    static let columns =
-        "message_id, log_level, code, eis_code, message, component, entity_key, operation, request_id, log_timestamp, LOGICAL_DEL"
+    static let columns = LogTableColumn.entry.map(\.rawValue).joined(separator: ", ")
 
     /// What a client does not have: records of the server's that are new since a version, and the deletions since then of all.
     var deliveryStatement: String {
@@ -150,23 +149,24 @@ struct LogTable: Sendable {
         for id in messageIDs where !known.contains(id) {
             let row = try connection.first(
                 "SELECT \(Self.columns) FROM \(table) WHERE client = ?1 AND message_id = ?2", [.text(client), .integer(id)])
-            if let row { entries.append(Self.entry(row)) }
+            if let row { entries.append(try Self.entry(row)) }
         }
         return entries
     }
 
     /// The entry in a row whose first columns are ``columns``.
-    static func entry(_ row: [Value]) -> LogRecordEntry {
-        guard row[10].integer != 1 else { return LogRecordEntry(deleted: row[0].integer ?? 0) }
-        return content(row)
+    static func entry(_ row: [Value]) throws -> LogRecordEntry {
+        let record = StoredRow(LogTableColumn.entry, row)
+        return try record.flag(.isDeleted) ? LogRecordEntry(deleted: record.integer(.messageID)) : content(record)
     }
 
     /// The same, whether it is deleted or not.
-    static func content(_ row: [Value]) -> LogRecordEntry {
+    private static func content(_ record: StoredRow<LogTableColumn>) throws -> LogRecordEntry {
         LogRecordEntry(
-            messageId: row[0].integer, level: LogRecordEntry.Level(rawValue: row[1].integer ?? 0) ?? .error, code: row[2].integer ?? 0,
-            eisCode: row[3].text ?? "", message: row[4].text ?? "", component: row[5].text ?? "", entityKey: row[6].text ?? "",
-            operation: row[7].text ?? "", requestId: row[8].text ?? "", timestamp: row[9].text ?? "")
+            messageId: try record.integer(.messageID), level: try record.kind(.level), code: try record.integer(.code),
+            eisCode: try record.text(.eisCode), message: try record.text(.message), component: try record.text(.component),
+            entityKey: try record.text(.entityKey), operation: try record.text(.operation), requestId: try record.text(.requestID),
+            timestamp: try record.text(.timestamp))
     }
 
     /// The records for the administrator, the newest first.
@@ -175,15 +175,16 @@ struct LogTable: Sendable {
             "SELECT \(Self.columns), client, log_user, origin, stored FROM \(table) ORDER BY stored DESC, id DESC LIMIT ?1",
             [.integer(Int64(max(0, limit)))]
         ).map { row in
-            ServerAdministration.LogRecord(
-                entry: Self.content(row), client: row[11].text ?? "", user: row[12].text ?? "", isFromClient: row[13].integer == 1,
-                stored: row[14].integer ?? 0, isDeleted: row[10].integer == 1)
+            let record = StoredRow(LogTableColumn.allCases, row)
+            return ServerAdministration.LogRecord(
+                entry: try Self.content(record), client: try record.text(.client), user: try record.text(.user),
+                isFromClient: try record.flag(.origin), stored: try record.integer(.stored), isDeleted: try record.flag(.isDeleted))
         }
     }
 
     /// What the client had by the last token that came from it.
     func confirmed(by client: String, in connection: Connection) throws -> Int64 {
-        try connection.first("SELECT confirmed FROM _log_client WHERE log = ?1 AND client = ?2", [.text(name), .text(client)])?[0].integer ?? 0
+        try connection.optionalNumber("SELECT confirmed FROM _log_client WHERE log = ?1 AND client = ?2", [.text(name), .text(client)]) ?? 0
     }
 
     /// Remembers what the client has.
