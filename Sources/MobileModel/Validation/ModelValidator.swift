@@ -66,12 +66,22 @@ struct ModelValidator {
         report(.conflict, path, "a value that is an object, here a \(name), may be missing", suggestion: "make it nullable")
     }
 
-    /// A type whose parts exist. `allowed` says what may not stand here.
+    /// An object that is a value is its attributes in the row. What lies elsewhere would be lost without a word.
+    private mutating func checkWholeness(of object: ObjectModel, _ path: ModelPath) {
+        let large = object.attributes.filter(\.isLarge).map { "the large attribute \"\($0.name)\"" }
+        let parts = large + object.relationships.map { "the relationship \"\($0.name)\"" }
+        guard !parts.isEmpty else { return }
+        report(
+            .conflict, path, "a value that is a \(object.name) would lose \(parts.joined(separator: " and "))",
+            suggestion: "use a structure, or an object without them")
+    }
+
+    /// A type whose parts exist. `largeAllowed` and `objectsAllowed` say what may not stand here.
     mutating func checkType(_ type: AttributeType, _ path: ModelPath, largeAllowed: Bool, objectsAllowed: Bool = false) {
         switch type {
         case .structure(let name):
             guard !name.isEmpty, !model.structures.contains(where: { $0.name == name }) else { return }
-            if objectsAllowed, model.object(named: name) != nil { return }
+            if objectsAllowed, let object = model.object(named: name) { return checkWholeness(of: object, path) }
             let names = AttributeType.simple.keys.sorted() + model.structures.map(\.name) + (objectsAllowed ? model.objects.map(\.name) : [])
             report(
                 .unresolved, path, "there is no type or structure \"\(name)\"",

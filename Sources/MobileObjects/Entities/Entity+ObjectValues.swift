@@ -1,8 +1,8 @@
 import MobileStore
 
 /// Hooks that generated classes call for attributes and parameters whose type is an object of the model, or a list of such. Like structures they
-/// lie in the row as JSON text: the attributes of each object but large ones. They are values of their own, not rows: an object that is read
-/// from such an attribute is new.
+/// lie in the row as JSON text: the attributes of each object, which by the model's rules has no large ones and no relationships. They are values
+/// of their own, not rows: an object that is read from such an attribute is new.
 extension Entity {
     /// An object as a value; null where it is nil.
     public final func encodedObject(_ object: Entity?) -> AttributeValue {

@@ -109,16 +109,16 @@ import Testing
         other.P3 = Date(timeIntervalSince1970: 1_700_000_000)
         other.id_ = ["a", nil]
         other.step = Step(place: "Rutherford", marks: [1, nil], contact: authentication())
-        let order = Sales_order(in: remedy.package)
-        (order.id_, order.order_date) = (7, LocalDate(year: 2010, month: 9, day: 1) ?? .epoch)
-        other.orders = [order]
+        let visit = Visit(in: remedy.package)
+        (visit.id_, visit.day) = (7, LocalDate(year: 2010, month: 9, day: 1) ?? .epoch)
+        other.visits = [visit]
         try other.save()
         try other.submitPending()
         #expect(other.state == .submitted)
         try remedy.package.synchronize()
         let found = try remedy.rows(
             """
-            SELECT json_extract(json_extract(text, '$[5]'), '$[0].order_date'), json_extract(text, '$[0]'), json_extract(text, '$[1]'), json_extract(text, '$[2]'), json_extract(text, '$[3]'),
+            SELECT json_extract(json_extract(text, '$[5]'), '$[0].day'), json_extract(text, '$[0]'), json_extract(text, '$[1]'), json_extract(text, '$[2]'), json_extract(text, '$[3]'),
                 json_extract(json_extract(text, '$[4]'), '$.contact.userName') FROM request
             """)
         #expect(found == [#"2010-09-01 somevalue 2 2023-11-14T22:13:20.000Z ["a",null] Francie"#])

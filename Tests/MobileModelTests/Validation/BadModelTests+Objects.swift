@@ -122,9 +122,13 @@ extension BadModelTests {
             "\"name\": \"merge\"", "\"name\": \"city\"", "objects[0].operations[2].name",
             "the operation \"city\" and the attribute \"city\" have the same Swift name \"city\""),
         BadModel(
-            "{\"name\": \"into\", \"type\": \"long\"}", "{\"name\": \"into\", \"type\": \"Order\"}",
+            "{\"name\": \"into\", \"type\": \"long\"}", "{\"name\": \"into\", \"type\": \"Note\"}",
             "objects[0].operations[2].parameters[0].nullable",
-            "a value that is an object, here a Order, may be missing; make it nullable"),
+            "a value that is an object, here a Note, may be missing; make it nullable"),
+        own("\"type\": \"Order\", \"nullable\": true", "type", "a value that is a Order would lose the relationship \"customer\"; \(wholeness)"),
+        own(
+            "\"type\": \"Customer[]\"", "type",
+            "a value that is a Customer would lose the large attribute \"photo\" and the relationship \"orders\"; \(wholeness)"),
         BadModel(
             "{\"name\": \"into\", \"type\": \"long\"}", "{\"name\": \"into\", \"type\": \"Ordre[]\"}", "objects[0].operations[2].parameters[0].type",
             "there is no type or structure \"Ordre\"; did you mean \"Order\"?"),
@@ -154,6 +158,15 @@ extension BadModelTests {
             "\"local\": true,", "\"local\": true, \"operations\": [\"create\"],", "objects[2].operations",
             "the object \"Note\" is local; its changes are never replayed; remove the operations"),
     ]
+
+    private static let wholeness = "use a structure, or an object without them"
+
+    /// A parameter of the customer's merge that is wrong.
+    private static func own(_ declaration: String, _ key: String, _ message: String) -> BadModel {
+        BadModel(
+            "{\"name\": \"into\", \"type\": \"long\"}", "{\"name\": \"into\", \(declaration)}", "objects[0].operations[2].parameters[0].\(key)",
+            message)
+    }
 
     /// A parameter of the order's update that is wrong.
     private static func filled(_ declaration: String, _ message: String, key: String = "attribute", parameter: String = "p") -> BadModel {

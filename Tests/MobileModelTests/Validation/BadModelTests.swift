@@ -172,6 +172,9 @@ import Testing
             "\"precision\": 10, \"scale\": 2", "\"precision\": 10, \"scale\": 11", "objects[0].attributes[3].scale",
             "scale 11: use 0 to 10, the decimal's precision"),
         BadModel(
+            "{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"text\", \"type\": \"Order?[]\"}", "objects[2].attributes[0].type",
+            "a value that is a Order would lose the relationship \"customer\"; use a structure, or an object without them"),
+        BadModel(
             "{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"text\", \"type\": \"int\", \"large\": true}",
             "objects[2].attributes[0].large", "a int is never large; only strings and binaries are"),
         BadModel(
