@@ -50,11 +50,12 @@ extension OperationModel {
 }
 
 extension AttributeModel {
-    /// An attribute with the name and the type of a parameter.
+    /// An attribute with the name, the type, the length and the digits of a parameter.
     public init(ofParameter parameter: ParameterModel) {
         let isDecimal = parameter.type == .decimal
         self.init(
             name: parameter.name, documentation: "The parameter `\(parameter.name)`", type: parameter.type, isNullable: parameter.isNullable,
-            precision: isDecimal ? Self.defaultPrecision : nil, scale: isDecimal ? Self.defaultScale : nil, defaultValue: parameter.defaultValue)
+            length: parameter.length, precision: parameter.precision ?? (isDecimal ? Self.defaultPrecision : nil),
+            scale: parameter.scale ?? (isDecimal ? Self.defaultScale : nil), defaultValue: parameter.defaultValue)
     }
 }

@@ -220,6 +220,12 @@ public struct ParameterModel: Sendable, Equatable {
     public var type: AttributeType
     /// Whether there may be no value. Default false.
     public var isNullable: Bool
+    /// Of an operation: the longest value, characters of a string, bytes of a binary; nil where the model says nothing.
+    public var length: Int?
+    /// Of an operation: digits of a decimal altogether, 1 to 38; nil where the model says nothing, which is as of attributes, and for other types.
+    public var precision: Int?
+    /// Of an operation: digits of a decimal behind the point, 0 to precision; nil as ``precision``.
+    public var scale: Int?
     /// JSON text; nil where there is none.
     public var defaultValue: String?
     /// The personalization key whose value is taken over the parameter's own; nil where there is none.
@@ -228,12 +234,15 @@ public struct ParameterModel: Sendable, Equatable {
     public var attribute: String?
     /// With these values; what is left out has the default of the format.
     public init(
-        name: String, type: AttributeType, isNullable: Bool = false, defaultValue: String? = nil, personalizationKey: String? = nil,
-        attribute: String? = nil
+        name: String, type: AttributeType, isNullable: Bool = false, length: Int? = nil, precision: Int? = nil, scale: Int? = nil,
+        defaultValue: String? = nil, personalizationKey: String? = nil, attribute: String? = nil
     ) {
         self.name = name
         self.type = type
         self.isNullable = isNullable
+        self.length = length
+        self.precision = precision
+        self.scale = scale
         self.defaultValue = defaultValue
         self.personalizationKey = personalizationKey
         self.attribute = attribute

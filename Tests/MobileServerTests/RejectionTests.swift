@@ -165,6 +165,10 @@ import Testing
             testDescription: "unknown parameter", operation: frame("Customer", .other, operation: "raise", parameters: ["x": 1]), status: 400,
             message: "\"x\""),
         Wrong(
+            testDescription: "too many digits of a parameter",
+            operation: frame("Customer", .other, operation: "raise", parameters: ["amount": .number("0.1234")]), status: 400,
+            message: "a decimal of at most 8 digits, 3 of them behind the point"),
+        Wrong(
             testDescription: "no part of the key", operation: frame("Customer", .update, primaryKey: ["name": "x"]), status: 400, message: "\"name\""),
     ]
 

@@ -19,7 +19,7 @@ enum ModelFormat {
     static let synchronizationParameter = ["name", "type", "nullable", "default", "personalizationKey"]
     static let parameter = ["name", "type", "nullable", "default"]
     static let query = ["name", "documentation", "parameters", "single", "sql"]
-    static let operationParameter = ["name", "type", "nullable", "default", "attribute"]
+    static let operationParameter = ["name", "type", "nullable", "length", "precision", "scale", "default", "attribute"]
     static let operation = ["name", "kind", "documentation", "parameters", "statements"]
     static let binding = ["backEnd", "table", "columns", "load", "changeDetection"]
     static let changeDetection = ["versionColumn"]

@@ -121,6 +121,7 @@ final class ModelReader {
     private func parameter(_ fields: Fields) -> ParameterModel {
         ParameterModel(
             name: fields.required("name"), type: type(fields), isNullable: fields.boolean("nullable") ?? false,
+            length: fields.integer("length"), precision: fields.integer("precision"), scale: fields.integer("scale"),
             defaultValue: fields.json("default"), personalizationKey: fields.string("personalizationKey"), attribute: fields.string("attribute"))
     }
 

@@ -208,10 +208,13 @@ extension AttributeType {
 }
 
 extension OperationModel {
-    /// Whether calls of the one have the parameters of the other. Which attribute fills one may change with the attribute's name.
+    /// Whether calls of the one have the parameters of the other, which may be longer there. Which attribute fills one may change with the
+    /// attribute's name.
     package func takesTheSame(as other: OperationModel) -> Bool {
         parameters.elementsEqual(other.parameters) { left, right in
             (left.name, left.type, left.isNullable, left.attribute == nil) == (right.name, right.type, right.isNullable, right.attribute == nil)
+                && AttributeModel(ofParameter: left).digits == AttributeModel(ofParameter: right).digits
+                && right.length.map { longest in left.length.map { $0 <= longest } ?? false } ?? true
         }
     }
 }

@@ -64,8 +64,12 @@ extension ModelValidator {
         } else if attribute.isNullable, !parameter.isNullable {
             report(.conflict, path["attribute"], "\"\(name)\" is nullable, the parameter \"\(parameter.name)\" is not")
         }
-        if parameter.defaultValue != nil {
-            report(.conflict, path["default"], "\"\(parameter.name)\" is filled from \"\(name)\"; it needs no default")
+        let own: [(key: String, isThere: Bool)] = [
+            ("length", parameter.length != nil), ("precision", parameter.precision != nil), ("scale", parameter.scale != nil),
+            ("default", parameter.defaultValue != nil),
+        ]
+        for (key, isThere) in own where isThere {
+            report(.conflict, path[key], "\"\(parameter.name)\" is filled from \"\(name)\"; it needs no \(key)")
         }
     }
 

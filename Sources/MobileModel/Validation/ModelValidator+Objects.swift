@@ -70,7 +70,7 @@ extension ModelValidator {
         }
     }
 
-    private mutating func checkLength(_ attribute: AttributeModel, _ path: ModelPath) {
+    mutating func checkLength(_ attribute: AttributeModel, _ path: ModelPath) {
         guard let length = attribute.length else { return }
         switch attribute.type {
         case .string, .binary, .bigString, .bigBinary:
@@ -79,7 +79,7 @@ extension ModelValidator {
         }
     }
 
-    private mutating func checkDigits(_ attribute: AttributeModel, _ path: ModelPath) {
+    mutating func checkDigits(_ attribute: AttributeModel, _ path: ModelPath) {
         guard attribute.type == .decimal else {
             if attribute.precision != nil { report(.conflict, path["precision"], "a \(attribute.type) has no precision") }
             if attribute.scale != nil { report(.conflict, path["scale"], "a \(attribute.type) has no scale") }

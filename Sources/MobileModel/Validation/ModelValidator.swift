@@ -121,7 +121,14 @@ struct ModelValidator {
             if !complexAllowed, parameter.type.isComplex {
                 report(.value, place["type"], "a \(parameter.type) cannot be compared in SQL", suggestion: "use a simple type")
             }
-            checkDefault(parameter.defaultValue, type: parameter.type, isNullable: parameter.isNullable, place["default"])
+            let attribute = AttributeModel(ofParameter: parameter)
+            checkLength(attribute, place)
+            checkDigits(attribute, place)
+            if complexAllowed {
+                checkDefault(attribute, place["default"])
+            } else {
+                checkDefault(parameter.defaultValue, type: parameter.type, isNullable: parameter.isNullable, place["default"])
+            }
         }
     }
 }

@@ -84,9 +84,7 @@ struct ModelWriter {
     private func attribute(_ attribute: AttributeModel, mark: Bool?) -> [Member] {
         var members: [Member] = [("name", .string(attribute.name)), type(attribute.type)]
         members += flag("nullable", attribute.isNullable)
-        if let length = attribute.length { members.append(("length", .integer(length))) }
-        if let precision = attribute.precision { members.append(("precision", .integer(precision))) }
-        if let scale = attribute.scale { members.append(("scale", .integer(scale))) }
+        members += number("length", attribute.length) + number("precision", attribute.precision) + number("scale", attribute.scale)
         if let mark { members.append(("large", .boolean(mark))) }
         members += flag("generated", attribute.isGenerated)
         members += raw("default", attribute.defaultValue)
@@ -107,6 +105,7 @@ struct ModelWriter {
 
     private func parameter(_ parameter: ParameterModel) -> [Member] {
         [("name", .string(parameter.name)), type(parameter.type)] + flag("nullable", parameter.isNullable)
+            + number("length", parameter.length) + number("precision", parameter.precision) + number("scale", parameter.scale)
             + raw("default", parameter.defaultValue) + text("personalizationKey", parameter.personalizationKey)
             + text("attribute", parameter.attribute)
     }
@@ -138,6 +137,7 @@ struct ModelWriter {
 
     private func type(_ type: AttributeType) -> Member { ("type", .string(type.description)) }
     private func text(_ key: String, _ value: String?) -> [Member] { value.map { [(key, .string($0))] } ?? [] }
+    private func number(_ key: String, _ value: Int?) -> [Member] { value.map { [(key, .integer($0))] } ?? [] }
     private func flag(_ key: String, _ value: Bool) -> [Member] { value ? [(key, .boolean(true))] : [] }
     private func raw(_ key: String, _ json: String?) -> [Member] { json.map { [(key, .raw($0))] } ?? [] }
 

@@ -49,6 +49,8 @@ public struct ParameterMetadata: Sendable {
     public let dataType: AttributeType
     /// Whether there may be no value.
     public let isNullable: Bool
+    /// Longest value in characters or bytes, of the attribute that fills the parameter if one does; nil where the model says nothing.
+    public let length: Int?
     /// The value that is taken where the caller gives none; nil where one must be given.
     public let defaultValue: AttributeValue?
     /// Name of the attribute that fills the parameter; nil where callers give the value.
@@ -62,6 +64,7 @@ public struct ParameterMetadata: Sendable {
         name = model.name
         dataType = model.type
         isNullable = model.isNullable
+        length = attribute?.length ?? model.length
         let storage = attribute?.storage ?? Storage(AttributeModel(ofParameter: model))
         self.storage = storage
         // Spelled out, because a bare `nil` would be the value null.

@@ -101,7 +101,7 @@ extension ParameterModel {
 }
 
 extension AttributeModel {
-    /// A parameter as if it were an attribute, for the rules of values.
+    /// A synchronization parameter as if it were an attribute, for the rules of values.
     init(_ parameter: ParameterModel) {
         self.init(
             name: parameter.name, type: parameter.type, isNullable: parameter.isNullable, precision: parameter.type == .decimal ? 38 : nil,

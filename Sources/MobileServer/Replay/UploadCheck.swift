@@ -72,7 +72,7 @@ struct UploadCheck {
 extension ObjectPlan {
     /// A parameter of an operation as if it were an attribute, for the rules of values: the one that fills it, if one does.
     func attribute(of parameter: ParameterModel) -> AttributeModel {
-        parameter.attribute.flatMap { model.attribute(named: $0) } ?? AttributeModel(parameter)
+        parameter.attribute.flatMap { model.attribute(named: $0) } ?? AttributeModel(ofParameter: parameter)
     }
 
     /// The operation of the model that a frame means; nil where there is none of its name and kind.

@@ -161,6 +161,23 @@ import Testing
         #expect(thecustomer.marks == "[1,2]" && !thecustomer.isPending)
     }
 
+    @Test("parameters may be called user and size; a decimal travels with the digits that the model gives it, and no others are taken")
+    func digitsOfParameters() throws {
+        let remedy = try Remedy()
+        let marked = try #require(try Marked.findByPrimaryKey(101, in: remedy.package))
+        let size = try #require(Decimal(string: "123456789012345678.000001"))
+        try marked.measure(user: "Francie", size: size)
+        try marked.submitPending()
+        try remedy.package.synchronize()
+        #expect(try remedy.rows("SELECT marks FROM marked") == ["Francie 123456789012345678.000001"])
+        try marked.refresh()
+        for wrong in ["0.0000001", "1234567890123456789"] {
+            let error = #expect(throws: ObjectError.self) { try marked.measure(user: "Francie", size: try #require(Decimal(string: wrong))) }
+            #expect(error?.code == .invalidValue)
+        }
+        #expect(!marked.isPending)
+    }
+
     @Test("PND-16 PND-17: the documented multilevel insert: keys from the generator, parent and child saved and submitted once")
     func multilevelInsert() throws {
         let remedy = try Remedy()

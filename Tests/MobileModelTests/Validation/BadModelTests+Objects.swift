@@ -129,6 +129,16 @@ extension BadModelTests {
         own(
             "\"type\": \"Customer[]\"", "type",
             "a value that is a Customer would lose the large attribute \"photo\" and the relationship \"orders\"; \(wholeness)"),
+        own("\"type\": \"string\", \"length\": 0", "length", "length 0: a length is at least 1"),
+        own("\"type\": \"long\", \"length\": 4", "length", "a long has no length"),
+        own("\"type\": \"long\", \"scale\": 4", "scale", "a long has no scale"),
+        own("\"type\": \"decimal\", \"precision\": 39", "precision", "precision 39: a decimal has 1 to 38 digits"),
+        own("\"type\": \"decimal\", \"precision\": 4, \"scale\": 5", "scale", "scale 5: use 0 to 4, the decimal's precision"),
+        own(
+            "\"type\": \"decimal\", \"precision\": 4, \"default\": 100", "default",
+            "100 does not fit into a decimal of 4 digits with 2 behind the point"),
+        own(
+            "\"type\": \"string\", \"length\": 2, \"default\": \"abc\"", "default", "the default has 3 characters, the length is 2"),
         BadModel(
             "{\"name\": \"into\", \"type\": \"long\"}", "{\"name\": \"into\", \"type\": \"Ordre[]\"}", "objects[0].operations[2].parameters[0].type",
             "there is no type or structure \"Ordre\"; did you mean \"Order\"?"),
@@ -148,6 +158,10 @@ extension BadModelTests {
             "{\"name\": \"p\", \"type\": \"string\", \"attribute\": \"state\", \"default\": \"x\"}",
             "\"p\" is filled from \"state\"; it needs no default",
             key: "default"),
+        filled(
+            "{\"name\": \"p\", \"type\": \"string\", \"attribute\": \"state\", \"length\": 10}",
+            "\"p\" is filled from \"state\"; it needs no length",
+            key: "length"),
         filled(
             "{\"name\": \"customerId\", \"type\": \"string\", \"attribute\": \"state\"}",
             "\"customerId\" is an attribute; it is filled from the object; remove the parameter, or rename it", key: "name", parameter: "customerId"),

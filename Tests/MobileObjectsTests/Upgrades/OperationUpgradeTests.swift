@@ -47,6 +47,26 @@ import Testing
         #expect(try !database.hasPendingOperations())
     }
 
+    @Test("a call that waits keeps its parameters where they may be longer now, and is in the way of shorter ones and of other digits")
+    func digits() throws {
+        func model(_ length: Int?, _ scale: Int) -> PackageModel {
+            self.model { ticket in
+                for index in ticket.operations.indices where ticket.operations[index].name == "reopen" {
+                    ticket.operations[index].parameters[0].length = length
+                    ticket.operations[index].parameters.append(
+                        ParameterModel(name: "hours", type: .decimal, isNullable: true, precision: 10, scale: scale))
+                }
+            }
+        }
+        let desk = try HelpdeskDatabase(model(20, 2))
+        try desk.importedTicket(1).call("reopen", ["reason": "still broken"])
+        for (length, scale) in [(10, 2), (20, 3)] {
+            #expect(try desk.shop.refusal(of: model(length, scale))?.message.contains("its operation reopen is changed") == true)
+        }
+        let database = try desk.shop.upgraded(to: model(nil, 2))
+        #expect(try database.load("Ticket", 1).lastOperation == "reopen")
+    }
+
     enum Call: CaseIterable { case named, submitted, other }
 
     @Test("an operation with calls that wait cannot go, nor take other parameters", arguments: Call.allCases)

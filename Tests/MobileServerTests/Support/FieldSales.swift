@@ -50,7 +50,7 @@ enum FieldSales {
               "synchronizationParameters": [{"name": "region", "type": "string", "personalizationKey": "region"}],
               "operations": [
                 "create", "update", "delete",
-                {"name": "raise", "kind": "other", "parameters": [{"name": "number", "type": "long"}, {"name": "amount", "type": "decimal"}],
+                {"name": "raise", "kind": "other", "parameters": [{"name": "number", "type": "long"}, {"name": "amount", "type": "decimal", "precision": 8, "scale": 3}],
                  "statements": ["UPDATE \\"the customers\\" SET credit = credit + :amount WHERE \\"customer no\\" = :number"]}
               ],
               "binding": {"backEnd": "enterprise", "table": "the customers", "columns": {"id": "customer no"},

@@ -1,0 +1,23 @@
+import Testing
+
+@testable import MobileModel
+
+/// What a model says of parameters.
+@Suite struct ParameterTests {
+    @Test("length and digits of an operation's parameters are read, and written again")
+    func digits() throws {
+        let declaration = """
+            {"name": "into", "type": "long"}, {"name": "reason", "type": "string", "length": 20, "default": "none"},
+            {"name": "amount", "type": "decimal", "precision": 24, "scale": 6}, {"name": "rest", "type": "decimal"}
+            """
+        let json = try ShopModel.json(replacing: "{\"name\": \"into\", \"type\": \"long\"}", with: declaration)
+            .replacing("SET merged = :into", with: "SET merged = :into, r = :reason, a = :amount - :rest")
+        let model = try PackageModel(json: json)
+        let parameters = try #require(model.objects[0].operation(named: "merge")?.parameters)
+        #expect(parameters.map(\.length) == [nil, 20, nil, nil])
+        #expect(parameters.map(\.precision) == [nil, nil, 24, nil] && parameters.map(\.scale) == [nil, nil, 6, nil])
+        let attributes = try #require(model.operationObjects.first).attributes
+        #expect(attributes.map(\.precision) == [nil, nil, 24, 18] && attributes.map(\.scale) == [nil, nil, 6, 2] && attributes[1].length == 20)
+        #expect(try PackageModel(json: model.json) == model)
+    }
+}
