@@ -48,7 +48,7 @@ extension EntityEmitter {
         }
     }
 
-    private func member(_ parameter: ParameterModel) -> String { SwiftNames.inCode(parameter.name) }
+    private func member(_ parameter: ParameterModel) -> String { SwiftNames.inCode(SwiftNames.parameter(parameter.name)) }
 
     private func documentation(of parameter: ParameterModel) -> String {
         let key = parameter.personalizationKey.map { " The value of the personalization key `\($0)` is taken over it, once saved." }

@@ -119,6 +119,23 @@ import Testing
         }
     }
 
+    @Test("PAR-02 GEN-15: parameters called size, user and parameters are used without a clash, beside those that every set has")
+    func awkwardParameters() throws {
+        try withDatabase { database in
+            let set = XPartitionedSubscription(where: "NORTH", user_: "ada", parameters_: "p", self_: "s", hashValue_: 7)
+            #expect(set.size_ == 4 && set.parameters["user"] == "ada" && set.parameters["parameters"] == "p" && set.parameters["self"] == "s")
+            try XPartitioned.addSubscription(set, in: database)
+            var older = try XPartitioned.synchronizationParameters(in: database)
+            #expect(older.user == "" && older.user_ == "ada" && older.size == 0 && older.size_ == 4)
+            older.user = "bob"
+            older.size_ = 5
+            try older.save()
+            let saved = try XPartitioned.synchronizationParameters(in: database)
+            #expect(saved.user == "bob" && saved.user_ == "ada" && saved.size_ == 5)
+            #expect(try XPartitioned.subscriptions(in: database).map(\.size_) == [5])
+        }
+    }
+
     @Test("PER-01 PER-03: personalization keys are typed, simple ones and structures, and keep what was saved")
     func personalization() throws {
         try withDatabase { database in

@@ -52,6 +52,12 @@ enum ReservedNames {
     /// Personalization keys that every package has: the session's user.
     static let personalizationKeys: Set<String> = ["username", "password"]
 
-    /// Properties that the original's parameter classes have beside the modelled ones.
-    static let parameterProperties: Set<String> = ["size", "user"]
+    /// What a generated set of synchronization parameters has beside the modelled ones, with the older form of the interface over it, and words
+    /// that cannot be a property's name even in backticks.
+    static let parameterProperties: Set<String> = [
+        "hash", "hashValue", "init", "parameters", "Protocol", "save", "Self", "self", "size", "Type", "user", "values",
+    ]
+
+    /// What generated methods of operations call: an argument of that name would hide it.
+    static let operationArguments: Set<String> = ["encoded", "encodedObject", "encodedObjects", "perform", "self"]
 }

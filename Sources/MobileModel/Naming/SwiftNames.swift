@@ -12,6 +12,12 @@ public enum SwiftNames {
         return ReservedNames.members.contains(name) ? name + "_" : name
     }
 
+    /// The name of a property of a set of synchronization parameters: `size` becomes `size_`, because every such set has a `size` of its own.
+    public static func parameter(_ modelled: String) -> String {
+        let name = converted(modelled)
+        return ReservedNames.parameterProperties.contains(name) ? name + "_" : name
+    }
+
     /// A member's name as it stands in Swift code: keywords in backticks.
     public static func memberInCode(_ modelled: String) -> String { inCode(member(modelled)) }
 

@@ -42,8 +42,8 @@ extension ModelValidator {
     private mutating func checkSwiftName(of parameter: ParameterModel, _ operation: OperationModel, _ path: ModelPath) {
         if operation.kind == .other, ReservedNames.queryAttributes.contains(parameter.name) {
             report(.name, path, "every object has an attribute \"\(parameter.name)\" of its own", suggestion: "choose another name")
-        } else if operation.kind != .other, parameter.name == "self" {
-            report(.name, path, "\"self\" cannot be an argument of a method", suggestion: "choose another name")
+        } else if operation.kind != .other, ReservedNames.operationArguments.contains(parameter.name) {
+            report(.name, path, "\"\(parameter.name)\" cannot be an argument of a method", suggestion: "choose another name")
         }
     }
 

@@ -195,8 +195,11 @@ extension ModelValidator {
         let parameters = path["synchronizationParameters"]
         checkParameters(object.synchronizationParameters, parameters, complexAllowed: false)
         for (index, parameter) in object.synchronizationParameters.enumerated() {
-            if ReservedNames.parameterProperties.contains(parameter.name) {
-                report(.name, parameters[index]["name"], "\"\(parameter.name)\" is a property of every parameter class")
+            let property = SwiftNames.parameter(parameter.name)
+            if property != parameter.name, object.synchronizationParameters.contains(where: { $0.name.lowercased() == property.lowercased() }) {
+                report(
+                    .conflict, parameters[index]["name"], "\"\(parameter.name)\" becomes the property \"\(property)\", which another parameter has",
+                    suggestion: "choose another name")
             }
             checkPersonalization(of: parameter, parameters[index])
         }

@@ -20,4 +20,21 @@ import Testing
         #expect(attributes.map(\.precision) == [nil, nil, 24, 18] && attributes.map(\.scale) == [nil, nil, 6, 2] && attributes[1].length == 20)
         #expect(try PackageModel(json: model.json) == model)
     }
+
+    @Test("synchronization parameters may be called size and user, unless another one has the name that they get")
+    func reserved() throws {
+        func model(_ second: String) throws -> PackageModel {
+            let declaration = "{\"name\": \"size\", \"type\": \"string\"}, {\"name\": \"\(second)\", \"type\": \"string\"}"
+            let json = try ShopModel.json(
+                replacing: "{\"name\": \"region\", \"type\": \"string\", \"personalizationKey\": \"region\"}", with: declaration)
+            return try PackageModel(json: json.replacing("region = :region", with: "region = :size AND town = :\(second)"))
+        }
+        #expect(try model("user").objects[0].synchronizationParameters.map(\.name) == ["size", "user"])
+        #expect(SwiftNames.parameter("user") == "user_" && SwiftNames.parameter("town") == "town")
+        let error = #expect(throws: ModelError.self) { try model("size_") }
+        #expect(
+            error?.problems.map(\.message) == [
+                "\"size\" becomes the property \"size_\", which another parameter has; choose another name"
+            ])
+    }
 }

@@ -168,6 +168,9 @@ extension BadModelTests {
         filled(
             "{\"name\": \"self\", \"type\": \"string\"}", "\"self\" cannot be an argument of a method; choose another name", key: "name",
             parameter: "self"),
+        filled(
+            "{\"name\": \"perform\", \"type\": \"string\"}", "\"perform\" cannot be an argument of a method; choose another name", key: "name",
+            parameter: "perform"),
         BadModel(
             "\"local\": true,", "\"local\": true, \"operations\": [\"create\"],", "objects[2].operations",
             "the object \"Note\" is local; its changes are never replayed; remove the operations"),
