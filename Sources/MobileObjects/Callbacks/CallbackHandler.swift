@@ -53,7 +53,7 @@ public protocol CallbackHandler: Sendable {
     /// writes, outside of its transaction, once for each change.
     func onStorageSpaceLow()
     func onStorageSpaceRecovered()
-    /// Relatives could not be read behind a property, which found nothing instead. The next save or submit of the object throws the error as well.
+    /// Relatives could not be read behind a property, which found nothing instead. The next save, delete or submit of the object throws the error as well.
     /// Called on the thread that asked for the property, once until then.
     /// - Parameter relationship: its modelled name.
     func onReadFailure(_ object: Entity, relationship: String, _ error: ObjectError)

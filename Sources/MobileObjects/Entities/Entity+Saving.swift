@@ -34,9 +34,10 @@ extension Entity {
     /// Deletes the row with its composite children; the server hears of it after `submitPending()`. A row that was created here and
     /// never submitted vanishes.
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.notFound` (the row is gone), `.noSuchOperation` (the model has no delete, of this
-    ///   object or of a composite child, without parameters of its own), `.store`.
+    ///   object or of a composite child, without parameters of its own), `.store`, also where relatives could not be read before.
     public final func delete() throws {
         try requireStored("delete")
+        try throwReadFailure()
         let metadata = metadata, key = surrogateKey
         applyDelete(try package.write("delete \(metadata.name)") { try $0.delete(metadata, key) })
     }
@@ -44,12 +45,12 @@ extension Entity {
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) final func delete() async throws {
         try requireStored("delete")
+        try throwReadFailure()
         let metadata = metadata, key = surrogateKey
         applyDelete(try await package.write("delete \(metadata.name)") { try $0.delete(metadata, key) })
     }
 
     final func writeChanges(cascading: Bool, calling called: CalledOperation? = nil) throws {
-        try throwReadFailure()
         var session = SaveSession(package: package)
         try session.add(self, cascading: cascading, calling: called)
         guard !session.plan.isEmpty else { return }
@@ -64,7 +65,6 @@ extension Entity {
     }
 
     nonisolated(nonsending) final func writeChanges(cascading: Bool, calling called: CalledOperation? = nil) async throws {
-        try throwReadFailure()
         var session = SaveSession(package: package)
         try session.add(self, cascading: cascading, calling: called)
         guard !session.plan.isEmpty else { return }

@@ -18,8 +18,9 @@ struct SaveSession {
     /// Adds an object, and with `cascading` those of its composite children that are new or changed.
     /// - Parameter called: the operation, where it was called by its name; it is done even if no attribute was changed.
     /// - Throws: ``ObjectError/Code/invalidValue``, ``ObjectError/Code/notSaved`` for a new parent that is not saved along,
-    ///   ``ObjectError/Code/noSuchOperation``.
+    ///   ``ObjectError/Code/noSuchOperation``; what relatives of an object could not be read for.
     mutating func add(_ object: Entity, cascading: Bool, calling called: CalledOperation? = nil) throws {
+        try object.throwReadFailure()
         if object.presence == .new || object.isDirty || called != nil { try addRow(object, called) }
         guard cascading else { return }
         addReleases(of: object)

@@ -16,7 +16,7 @@ extension Entity {
     }
 
     /// The object at the one end of a relationship; nil where there is none or the database cannot be read. In the latter case handlers hear of
-    /// it, and the next save or submit of this object throws.
+    /// it, and the next save, delete or submit of this object throws.
     public final func parent<T: Entity>(_ index: Int) -> T? {
         if let attachments, attachments.asked != nil {
             attachments.asked = .some(index)

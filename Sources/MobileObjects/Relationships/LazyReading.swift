@@ -1,7 +1,7 @@
 import MobileStore
 
 /// Relatives that are read when a property is: `customer.orders`, `order.customer`. A property cannot throw, so a read that fails finds nothing;
-/// but it is not forgotten. Handlers hear of it, and the next save or submit of the object throws: what was decided for want of
+/// but it is not forgotten. Handlers hear of it, and the next save, delete or submit of the object throws: what was decided for want of
 /// relatives does not go to the server unseen. Who wants the error at once calls `load` or `fetchCount`.
 extension Entity {
     /// What `read` finds; nil where it fails.
@@ -21,7 +21,7 @@ extension Entity {
         package.notify(metadata, entityFirst: true) { $0.onReadFailure(self, relationship: name, error) }
     }
 
-    /// Before the object is saved or submitted.
+    /// Before the object is saved, alone or with its owner, deleted or submitted.
     /// - Throws: what its relatives could not be read for since the last time, once.
     final func throwReadFailure() throws {
         guard let (index, error) = attachments?.readFailures.min(by: { $0.key < $1.key }) else { return }

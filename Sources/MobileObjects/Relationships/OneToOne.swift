@@ -67,7 +67,7 @@ extension Entity {
     /// Sets the other end of a one-to-one relationship, which holds the reference.
     final func setPartner<T: Entity>(_ partner: T?, _ index: Int) {
         // What the database has is let go of by a save of this object: so it must be known.
-        _ = try? loadedChildren(index, as: T.self)
+        _ = readLazily(index) { try loadedChildren(index, as: T.self) }
         letGo(of: index, except: partner)
         let list = childList(index)
         (list.loaded, list.added) = ([], [])

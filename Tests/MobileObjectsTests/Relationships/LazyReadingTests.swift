@@ -69,6 +69,30 @@ import Testing
         #expect((order.parent(0) as GenericEntity?)?.surrogateKey == 1)
     }
 
+    @Test func `what has no children for want of a database is not deleted`() throws {
+        let customer = try #require(try shop.customer(1))
+        let isUnused = try without("SalesOrder") { customer.orders.isEmpty }
+        #expect(isUnused)
+        let error = #expect(throws: ObjectError.self) { try customer.delete() }
+        #expect(error?.message.contains("its orders could not be read") == true)
+        #expect(try shop.customer(1) != nil && shop.count("SalesOrder") == 2)
+        #expect(customer.orders.count == 2)
+        try customer.delete()
+        #expect(try shop.customer(1) == nil)
+    }
+
+    @Test func `a child that could not read its relatives is not saved with its owner`() throws {
+        let customer = try #require(try shop.customer(1)), order = customer.orders[0]
+        try without("Line") { #expect(order.lines.isEmpty) }
+        try order.set("status", .string("EMPTY"))
+        try customer.set("name", .string("Bay Foods"))
+        let error = #expect(throws: ObjectError.self) { try customer.save() }
+        #expect(error?.message.contains("SalesOrder 101: its lines could not be read") == true)
+        #expect(try shop.customer(1)?.name == "Harbour Foods")
+        try customer.save()
+        #expect(try shop.customer(1)?.name == "Bay Foods")
+    }
+
     @Test func `the number of children is counted without reading them, and those that are not saved count`() throws {
         let customer = try #require(try shop.customer(1))
         #expect(try customer.orders.fetchCount() == 2)
