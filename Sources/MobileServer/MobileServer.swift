@@ -38,7 +38,7 @@ public final class MobileServer: Sendable {
         for (index, package) in deployed.enumerated() where deployed[..<index].contains(where: { $0.identifier == package.identifier }) {
             throw ServerError(.configuration, "package \"\(package.identifier)\": deployed twice")
         }
-        database = try CacheSchema.open(configuration.cachePath, createsFile: true, timeout: configuration.connectionTimeout)
+        database = try CacheSchema.open(configuration, createsFile: true)
         let database = database
         administration = ServerAdministration(database, configuration)
         domainLog = DomainLog(database: database, clock: configuration.clock)

@@ -11,6 +11,29 @@ import Testing
         try cache.close()
     }
 
+    /// Takes away what version 3 has brought.
+    private static let beforeVersion3 =
+        ["_session_user", "_session_used", "_session_began", "_device_user"].map { "DROP INDEX \($0)" }
+        + [("_session", "used"), ("_user", "locked"), ("_device", "locked")].map { "ALTER TABLE \($0) DROP COLUMN \($1)" } + [
+            "DROP TABLE _activation"
+        ]
+
+    @Test("LGN-01: sessions of a release that did not note their use have all of their idle time when the cache is brought up to date")
+    func sessions() throws {
+        let clock = TestClock(), server = try FieldSales.server { $0.clock = { clock.now } }
+        let device = try TestDevice(server)
+        try server.server.close()
+        try change(server, Self.beforeVersion3 + ["PRAGMA user_version = 2"])
+        clock.advance(days: 200)
+        try server.restartClosed()
+        clock.advance(days: 29)
+        let later = try device.synchronize().status
+        #expect(later == 200)
+        clock.advance(days: 30)
+        let idle = try device.synchronize().status
+        #expect(idle == 401)
+    }
+
     @Test("LRC-19: a cache without log tables gets them, and keeps everything that it has")
     func migration() throws {
         let server = try FieldSales.server()
@@ -18,9 +41,7 @@ import Testing
         let tokens = device.tokens
         try server.server.close()
         let added = ["_log_table", "_log_client", "_inquiry", "_domain_log", "_trace", "_traced_request", "default_field_2_0_logr_1"]
-        try change(server, ["_session_user", "_session_used", "_session_began", "_device_user"].map { "DROP INDEX \($0)" })
-        try change(server, [("_session", "used"), ("_user", "locked"), ("_device", "locked")].map { "ALTER TABLE \($0) DROP COLUMN \($1)" })
-        try change(server, added.map { "DROP TABLE \($0)" } + ["DROP TABLE _activation", "PRAGMA user_version = 1"])
+        try change(server, Self.beforeVersion3 + added.map { "DROP TABLE \($0)" } + ["PRAGMA user_version = 1"])
         try server.restartClosed()
         let record = LogRecordEntry(messageId: 1, level: .info, code: 9999, message: "visited", component: "Field", timestamp: "")
         let result = try device.synchronize(groups: ["system", "default", "lines"], log: [record])

@@ -20,7 +20,7 @@ public struct ServerAdministration: Sendable {
     /// - Throws: ``ServerError/Code/cache``; ``ServerError/Code/configuration`` for a portion that is none.
     public init(cacheOf configuration: ServerConfiguration) throws {
         try configuration.checkCleaning()
-        self.init(try CacheSchema.open(configuration.cachePath, createsFile: false, timeout: configuration.connectionTimeout), configuration)
+        self.init(try CacheSchema.open(configuration, createsFile: false), configuration)
     }
 
     /// Closes a cache that was opened here; not that of a running server.

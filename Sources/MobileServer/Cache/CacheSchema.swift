@@ -6,18 +6,19 @@ enum CacheSchema {
     static let version: Int64 = 3
 
     /// Opens the file of a cache.
-    /// - Parameter timeout: how long anybody waits for a connection.
-    static func open(_ path: String, createsFile: Bool, timeout: Duration) throws -> Database {
+    /// - Parameter configuration: names the file, how long anybody waits for a connection, and the clock.
+    static func open(_ configuration: ServerConfiguration, createsFile: Bool) throws -> Database {
+        let path = configuration.cachePath
         var profile = ConnectionProfile(path: path, pageSize: 8192)
         profile.cacheSize = .megabytes(32)
         profile.maxConnections = 8
         profile.createsFile = createsFile
-        profile.connectionTimeout = timeout
+        profile.connectionTimeout = configuration.connectionTimeout
         // Grants and sessions are promises: they are on the disk before they are answered.
         profile.synchronous = .full
         do {
             let database = try Database(profile)
-            do { try prepare(database) } catch {
+            do { try prepare(database, now: configuration.clock()) } catch {
                 try database.close()
                 throw error
             }
@@ -28,7 +29,8 @@ enum CacheSchema {
     }
 
     /// Makes the tables in a new file, adds what a file of an earlier release lacks, and refuses a file of a later one.
-    static func prepare(_ database: Database) throws {
+    /// - Parameter now: milliseconds since 1970, UTC.
+    static func prepare(_ database: Database, now: Int64) throws {
         try database.write(label: "preparing the cache") { connection in
             let found = try connection.number("PRAGMA user_version")
             if found == 0, try connection.first("SELECT 1 FROM sqlite_schema") == nil {
@@ -40,7 +42,11 @@ enum CacheSchema {
                 )
             }
             if found < 2 { _ = try connection.execute(tablesOfVersion2) }
-            if found < 3 { _ = try connection.execute(changesOfVersion3) }
+            if found < 3 {
+                _ = try connection.execute(changesOfVersion3)
+                // Nobody has noted when they were used: from now on they have all of their idle time.
+                _ = try connection.execute("UPDATE _session SET used = ?1", [.integer(now)])
+            }
             _ = try connection.execute(additions)
         }
     }
@@ -107,7 +113,6 @@ enum CacheSchema {
     private static let changesOfVersion3 = """
         -- used: when a session was used, to an hour. locked: an administrator keeps the user or device out.
         ALTER TABLE _session ADD COLUMN used INTEGER NOT NULL DEFAULT 0;
-        UPDATE _session SET used = began;
         CREATE INDEX _session_user ON _session (user);
         CREATE INDEX _session_used ON _session (used);
         CREATE INDEX _session_began ON _session (began);
