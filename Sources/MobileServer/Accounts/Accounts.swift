@@ -54,7 +54,7 @@ struct Accounts: Sendable {
     /// - Throws: ``RequestFailure``. It does not tell whether the name or the password was wrong, not even by its time.
     private func proof(_ credentials: Credentials) throws -> Proof {
         if let code = credentials.activationCode { return .activationCode(code) }
-        guard let known = try database.read({ try verifier(of: credentials.user, in: $0) }) else {
+        guard let known = try database.read({ try Self.verifier(of: credentials.user, in: $0) }) else {
             // Making a verifier takes as long as checking one: so an unknown name takes as long as a wrong password.
             _ = try PasswordVerifier(
                 password: credentials.password, salt: configuration.random(16), parameters: configuration.passwordParameters)
@@ -67,8 +67,8 @@ struct Accounts: Sendable {
     private static var wrongCredentials: RequestFailure { RequestFailure(.unauthorized, "wrong user name or password") }
 
     /// Nil for an unknown user, and for one without a password.
-    private func verifier(of user: String, in connection: Connection) throws -> String? {
-        try connection.first("SELECT verifier FROM _user WHERE name = ?1 AND verifier <> ''", [.text(user)])?[0].text
+    static func verifier(of user: String, in connection: Connection) throws -> String? {
+        try connection.storedRow([UserColumn.verifier], "WHERE name = ?1 AND verifier <> ''", [.text(user)])?.text(.verifier)
     }
 
     /// Lets somebody in who is not too fast, and counts who is not let in.
@@ -143,7 +143,7 @@ struct Accounts: Sendable {
     private func check(_ proof: Proof, _ user: String, _ application: String, _ device: String, in connection: Connection) throws {
         switch proof {
         case .password(let accepted):
-            guard try verifier(of: user, in: connection) == accepted else { throw Self.wrongCredentials }
+            guard try Self.verifier(of: user, in: connection) == accepted else { throw Self.wrongCredentials }
         case .activationCode(let code):
             guard try activationCodes.use(code, user: user, application: application, device: device, in: connection) else {
                 throw RequestFailure(.unauthorized, "the activation code is not one that is there for this user and device")
@@ -169,18 +169,18 @@ struct Accounts: Sendable {
     func session(token: String, isUse: Bool) throws -> Session? {
         let digest = try SHA256.digest(of: token), now = configuration.clock()
         let found = try database.read { connection in
-            try connection.first("SELECT user, application, device, began, used FROM _session WHERE token = ?1", [.blob(digest)])
+            try connection.storedRow([SessionColumn.user, .application, .device, .began, .used], "WHERE token = ?1", [.blob(digest)])
         }
-        guard let found, let user = found[0].text, let application = found[1].text, let device = found[2].text, let began = found[3].integer,
-            let used = found[4].integer, now - began < lifetime, now - used < idleLimit
-        else { return nil }
+        guard let found else { return nil }
+        let began = try found.integer(.began), used = try found.integer(.used)
+        guard now - began < lifetime, now - used < idleLimit else { return nil }
         // Not each time, because each is a write.
         if isUse, now - used >= min(3_600_000, idleLimit / 20) {
             try database.write(label: "session") { connection in
                 _ = try connection.execute("UPDATE _session SET used = ?2 WHERE token = ?1", [.blob(digest), .integer(now)])
             }
         }
-        return Session(user: user, application: application, device: device)
+        return Session(user: try found.text(.user), application: try found.text(.application), device: try found.text(.device))
     }
 
     private var lifetime: Int64 { Int64(configuration.sessionLifetime / .milliseconds(1)) }
@@ -201,10 +201,10 @@ struct Accounts: Sendable {
 
     private func registration(
         ofDevice device: String, _ application: String, in connection: Connection
-    ) throws -> (user: String?, isLocked: Bool)? {
-        try connection.first(
-            "SELECT user, locked FROM _device WHERE application = ?1 AND device = ?2", [.text(application), .text(device)]
-        ).map { (user: $0[0].text, isLocked: $0[1] != 0) }
+    ) throws -> (user: String, isLocked: Bool)? {
+        try connection.storedRow(
+            [DeviceColumn.user, .isLocked], "WHERE application = ?1 AND device = ?2", [.text(application), .text(device)]
+        ).map { (user: try $0.text(.user), isLocked: try $0.flag(.isLocked)) }
     }
 
     /// Sessions that a device has at a time; an older one ends when another begins.

@@ -12,10 +12,9 @@ struct DomainLog: Sendable {
     /// What is wanted from a device, and did not come yet.
     func inquiries(of session: Accounts.Session) throws -> [ServerInquiry] {
         try database.read { connection in
-            try connection.rows(
-                "SELECT inquiry FROM _inquiry WHERE application = ?1 AND device = ?2 ORDER BY asked",
-                [.text(session.application), .text(session.device)]
-            ).compactMap { $0[0].text.map(ServerInquiry.init(rawValue:)) }
+            try connection.storedRows(
+                [InquiryColumn.inquiry], "WHERE application = ?1 AND device = ?2 ORDER BY asked", [.text(session.application), .text(session.device)]
+            ).map { ServerInquiry(rawValue: try $0.text(.inquiry)) }
         }
     }
 
@@ -63,14 +62,10 @@ struct DomainLog: Sendable {
     /// What came, the oldest first.
     func entries(device: String?) throws -> [DomainLogEntry] {
         try database.read { connection in
-            try connection.rows(
-                """
-                SELECT application, device, user, package, name, text, received FROM _domain_log WHERE ?1 IS NULL OR device = ?1 ORDER BY id
-                """, [Value(device)]
-            ).map { row in
+            try connection.storedRows(DomainLogColumn.allCases, "WHERE ?1 IS NULL OR device = ?1 ORDER BY id", [Value(device)]).map { row in
                 DomainLogEntry(
-                    application: row[0].text ?? "", device: row[1].text ?? "", user: row[2].text ?? "", package: row[3].text ?? "",
-                    name: row[4].text ?? "", text: row[5].text ?? "", received: row[6].integer ?? 0)
+                    application: try row.text(.application), device: try row.text(.device), user: try row.text(.user),
+                    package: try row.text(.package), name: try row.text(.name), text: try row.text(.text), received: try row.integer(.received))
             }
         }
     }

@@ -69,7 +69,10 @@ public struct ServerAdministration: Sendable {
         try database.read { connection in
             try connection.rows(
                 "SELECT p.name, t.name, t.row_count FROM _log_table AS t JOIN _package AS p ON p.id = t.package ORDER BY t.name"
-            ).map { LogTableSize(package: $0[0].text ?? "", name: $0[1].text ?? "", rows: Int($0[2].integer ?? 0)) }
+            ).map { values in
+                let row = StoredRow<LogTableListColumn>([.packageName, .name, .rows], values)
+                return LogTableSize(package: try row.text(.packageName), name: try row.text(.name), rows: try row.int(.rows))
+            }
         }
     }
 
@@ -165,7 +168,10 @@ public struct ServerAdministration: Sendable {
             "SELECT t.name, t.package FROM _log_table AS t JOIN _package AS p ON p.id = t.package WHERE p.name = ?1 ORDER BY t.name", [.text(package)]
         )
         guard !rows.isEmpty else { throw ServerError(.notFound, "there is no package \"\(package.prefix(80))\"") }
-        return rows.map { LogTable(name: $0[0].text ?? "", package: $0[1].integer ?? 0) }
+        return try rows.map { values in
+            let row = StoredRow<LogTableListColumn>([.name, .package], values)
+            return LogTable(name: try row.text(.name), package: try row.integer(.package))
+        }
     }
 
     // MARK: Logs and traces of devices

@@ -46,15 +46,14 @@ struct TraceStore: Sendable {
     /// The documents with their requests, the oldest first.
     func traces(transaction: String?) throws -> [UploadedTrace] {
         try database.read { connection in
-            try connection.rows(
-                "SELECT passport, application, device, user, document, received FROM _trace WHERE ?1 IS NULL OR passport = ?1 ORDER BY id",
-                [Value(transaction)]
-            ).map { row in
-                let lines = try connection.rows(
-                    "SELECT line FROM _traced_request WHERE passport = ?1 AND application = ?2 AND device = ?3 ORDER BY id", [row[0], row[1], row[2]])
+            try connection.storedRows(TraceColumn.allCases, "WHERE ?1 IS NULL OR passport = ?1 ORDER BY id", [Value(transaction)]).map { row in
+                let passport = try row.text(.passport), application = try row.text(.application), device = try row.text(.device)
                 return UploadedTrace(
-                    transaction: row[0].text ?? "", application: row[1].text ?? "", device: row[2].text ?? "", user: row[3].text ?? "",
-                    document: row[4].text ?? "", received: row[5].integer ?? 0, requests: lines.compactMap { $0[0].text })
+                    transaction: passport, application: application, device: device, user: try row.text(.user), document: try row.text(.document),
+                    received: try row.integer(.received),
+                    requests: try connection.texts(
+                        "SELECT line FROM _traced_request WHERE passport = ?1 AND application = ?2 AND device = ?3 ORDER BY id",
+                        [.text(passport), .text(application), .text(device)]))
             }
         }
     }

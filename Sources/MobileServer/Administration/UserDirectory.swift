@@ -13,7 +13,7 @@ struct UserDirectory: Sendable {
         guard (1...LoginThrottle.longestName).contains(name.utf8.count) else {
             throw ServerError(.configuration, "user name of \(name.utf8.count) bytes: use 1 to \(LoginThrottle.longestName)")
         }
-        let known = try database.read { try $0.first("SELECT verifier FROM _user WHERE name = ?1 AND verifier <> ''", [.text(name)])?[0].text }
+        let known = try database.read { try Accounts.verifier(of: name, in: $0) }
         if let known, try PasswordVerifier(encoded: known).accepts(password) { return }
         let verifier = try PasswordVerifier(password: password, salt: random(16), parameters: parameters).encoded
         try database.write(label: "user \(name)") { connection in
@@ -34,9 +34,10 @@ struct UserDirectory: Sendable {
                     (SELECT count(*) FROM _session AS s WHERE s.user = u.name)
                 FROM _user AS u ORDER BY u.name
                 """
-            ).map { row in
-                ServerAdministration.User(
-                    name: row[0].text ?? "", isLocked: row[1] != 0, devices: Int(row[2].integer ?? 0), sessions: Int(row[3].integer ?? 0))
+            ).map { values in
+                let row = StoredRow<UserColumn>([.name, .isLocked, .devices, .sessions], values)
+                return ServerAdministration.User(
+                    name: try row.text(.name), isLocked: try row.flag(.isLocked), devices: try row.int(.devices), sessions: try row.int(.sessions))
             }
         }
     }
@@ -62,10 +63,11 @@ struct UserDirectory: Sendable {
 
     func devices() throws -> [ServerAdministration.Device] {
         try database.read { connection in
-            try connection.rows("SELECT application, device, user, registered, locked FROM _device ORDER BY application, device").map { row in
+            let columns: [DeviceColumn] = [.application, .device, .user, .registered, .isLocked]
+            return try connection.storedRows(columns, "ORDER BY application, device").map { row in
                 ServerAdministration.Device(
-                    application: row[0].text ?? "", device: row[1].text ?? "", user: row[2].text ?? "", registered: row[3].integer ?? 0,
-                    isLocked: row[4] != 0)
+                    application: try row.text(.application), device: try row.text(.device), user: try row.text(.user),
+                    registered: try row.integer(.registered), isLocked: try row.flag(.isLocked))
             }
         }
     }
@@ -98,11 +100,11 @@ struct UserDirectory: Sendable {
 
     func sessions() throws -> [ServerAdministration.Session] {
         try database.read { connection in
-            try connection.rows("SELECT token, user, application, device, began, used FROM _session ORDER BY user, application, device, began").map {
-                row in
+            let columns: [SessionColumn] = [.token, .user, .application, .device, .began, .used]
+            return try connection.storedRows(columns, "ORDER BY user, application, device, began").map { row in
                 ServerAdministration.Session(
-                    id: Self.id(row[0]), user: row[1].text ?? "", application: row[2].text ?? "", device: row[3].text ?? "",
-                    began: row[4].integer ?? 0, used: row[5].integer ?? 0)
+                    id: Self.id(try row.value(.token)), user: try row.text(.user), application: try row.text(.application),
+                    device: try row.text(.device), began: try row.integer(.began), used: try row.integer(.used))
             }
         }
     }
@@ -128,9 +130,10 @@ struct UserDirectory: Sendable {
         try database.read { connection in
             try connection.rows(
                 "SELECT p.name, c.client, c.user, c.state FROM _client AS c JOIN _package AS p ON p.id = c.package ORDER BY p.name, c.user, c.client"
-            ).map { row in
-                ServerAdministration.Subscription(
-                    package: row[0].text ?? "", client: row[1].text ?? "", user: row[2].text ?? "", state: row[3].text ?? "")
+            ).map { values in
+                let row = StoredRow<ClientColumn>([.package, .client, .user, .state], values)
+                return ServerAdministration.Subscription(
+                    package: try row.text(.package), client: try row.text(.client), user: try row.text(.user), state: try row.text(.state))
             }
         }
     }

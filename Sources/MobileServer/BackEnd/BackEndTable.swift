@@ -16,6 +16,14 @@ struct BackEndTable: Sendable {
         let isGenerated: Bool
     }
 
+    /// What SQLite tells of a column. hidden: from 2 for generated ones.
+    private enum ColumnFact: String, StoredColumn, CaseIterable {
+        static let table = "pragma_table_xinfo"
+        case name, type
+        case keyPosition = "pk"
+        case hidden
+    }
+
     /// What SQLite makes of a value that is stored in a column.
     enum Affinity: Sendable { case integer, text, blob, real, numeric }
 
@@ -25,10 +33,11 @@ struct BackEndTable: Sendable {
             "SELECT type FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE", [.text(name)])?[0].text
         guard let kind else { return nil }
         self.name = name
-        columns = try connection.rows("SELECT name, type, pk, hidden FROM pragma_table_xinfo(?1)", [.text(name)]).map { row in
-            Column(
-                name: row[0].text ?? "", affinity: Affinity(declaredType: row[1].text ?? ""), keyPosition: Int(row[2].integer ?? 0),
-                isGenerated: (row[3].integer ?? 0) >= 2)
+        columns = try connection.rows("SELECT name, type, pk, hidden FROM pragma_table_xinfo(?1)", [.text(name)]).map { values in
+            let row = StoredRow(ColumnFact.allCases, values)
+            return Column(
+                name: try row.text(.name), affinity: Affinity(declaredType: try row.text(.type)), keyPosition: try row.int(.keyPosition),
+                isGenerated: try row.integer(.hidden) >= 2)
         }
         let isUTF8 = try connection.first("PRAGMA encoding")?[0].text == "UTF-8"
         let hidesRowID = columns.contains { $0.name.caseInsensitivelyEquals("rowid") }

@@ -24,8 +24,76 @@ enum PartitionColumn: String, StoredColumn {
 
 enum ClientColumn: String, StoredColumn {
     static let table = "_client"
+    case client
     case user
     case state
+    /// The name of the package, where it was joined.
+    case package = "name"
+}
+
+enum UserColumn: String, StoredColumn {
+    static let table = "_user"
+    case name
+    case verifier
+    case isLocked = "locked"
+    /// Counted along with the user.
+    case devices
+    case sessions
+}
+
+enum DeviceColumn: String, StoredColumn {
+    static let table = "_device"
+    case application
+    case device
+    case user
+    case registered
+    case isLocked = "locked"
+}
+
+enum SessionColumn: String, StoredColumn {
+    static let table = "_session"
+    case token
+    case user
+    case application
+    case device
+    case began
+    case used
+}
+
+enum InquiryColumn: String, StoredColumn {
+    static let table = "_inquiry"
+    case inquiry
+}
+
+enum DomainLogColumn: String, StoredColumn, CaseIterable {
+    static let table = "_domain_log"
+    case application
+    case device
+    case user
+    case package
+    case name
+    case text
+    case received
+}
+
+enum TraceColumn: String, StoredColumn, CaseIterable {
+    static let table = "_trace"
+    case passport
+    case application
+    case device
+    case user
+    case document
+    case received
+}
+
+/// The list of the log tables.
+enum LogTableListColumn: String, StoredColumn {
+    static let table = "_log_table"
+    case name
+    case package
+    /// The name of the package, where it was joined.
+    case packageName
+    case rows = "row_count"
 }
 
 /// Of the log tables, which all have the same columns.

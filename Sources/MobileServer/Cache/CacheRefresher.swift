@@ -59,7 +59,7 @@ final class CacheRefresher: Sendable {
                 for object in package.objects {
                     for partition in stale[object.name] ?? [] {
                         // Another request may have loaded it first, while this one waited for the writer.
-                        let isLoaded = try connection.first("SELECT loaded FROM _partition WHERE id = ?1", [.integer(partition.id)])?[0].integer != 0
+                        let isLoaded = try connection.number("SELECT loaded FROM _partition WHERE id = ?1", [.integer(partition.id)]) != 0
                         let current = Partition(
                             id: partition.id, object: partition.object, parameters: partition.parameters, isLoaded: isLoaded)
                         let refresh = PartitionRefresh(

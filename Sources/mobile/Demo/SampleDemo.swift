@@ -57,7 +57,7 @@ final class SampleDemo {
 
 extension Database {
     /// The number that a SELECT gives.
-    func count(_ sql: String) throws -> Int { try read { Int(try $0.first(sql)?.first?.integer ?? 0) } }
+    func count(_ sql: String) throws -> Int { try read { Int(try $0.number(sql)) } }
 }
 
 /// What step 4 changed, for the steps after it.

@@ -55,6 +55,12 @@ struct NotAClientDatabase: Error, CustomStringConvertible {
     var description: String { "\"\(path)\" is no client database: it has no table of settings; for a back end or a server's cache use sqlite3" }
 }
 
+/// The framework's own settings of a client database.
+private enum SettingColumn: String, StoredColumn {
+    static let table = "_settings"
+    case name, value
+}
+
 /// Everything that is read in one snapshot.
 private struct Facts {
     let package: String
@@ -68,7 +74,7 @@ private struct Facts {
         let tables = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid").compactMap { $0[0].text }
         guard tables.contains("_settings"), tables.contains("_outbox") else { throw NotAClientDatabase(path: path) }
         let settings = Dictionary(
-            try connection.rows(#"SELECT "name", "value" FROM "_settings""#).map { ($0[0].text ?? "", $0[1]) }, uniquingKeysWith: { $1 })
+            try connection.storedRows([SettingColumn.name, .value]).map { (try $0.text(.name), try $0.value(.value)) }, uniquingKeysWith: { $1 })
         package = "\(settings["package"]?.text ?? "?"):\(settings["version"]?.text ?? "?")"
         clientID = settings["client_id"]?.text ?? "?"
         isSubscribed = settings["subscribed"]?.integer == 1
@@ -95,15 +101,8 @@ private struct Facts {
         guard !isLocal else { return .init(name: name, rows: rows, pending: [:], submitted: 0, failed: 0, isLocal: true) }
         let original = quoted(name + "_os")
         var pending: [Character: Int] = [:]
-        for row in try connection.rows(#"SELECT "_pc", count(*) FROM \#(original) GROUP BY "_pc""#) {
-            let letter: Character? =
-                switch row[0].integer {
-                case 1: "C"
-                case 2: "U"
-                case 3: "D"
-                default: nil
-                }
-            if let letter { pending[letter] = Int(row[1].integer ?? 0) }
+        for (letter, change) in [("C", 1), ("U", 2), ("D", 3)] as [(Character, Int64)] {
+            pending[letter] = Int(try connection.number(#"SELECT count(*) FROM \#(original) WHERE "_pc" = ?1"#, [.integer(change)]))
         }
         pending["P"] = try count(#"SELECT count(*) FROM \#(quoted(name)) WHERE "_pc" = 4"#, connection)
         return .init(
@@ -112,5 +111,5 @@ private struct Facts {
             failed: try count(#"SELECT count(*) FROM \#(original) WHERE "_rf" <> 0"#, connection), isLocal: false)
     }
 
-    private static func count(_ sql: String, _ connection: Connection) throws -> Int { Int(try connection.first(sql)?.first?.integer ?? 0) }
+    private static func count(_ sql: String, _ connection: Connection) throws -> Int { Int(try connection.number(sql)) }
 }

@@ -74,13 +74,13 @@ struct BackEndTrials {
 
     /// The number of rows in an object's table.
     func count(_ entity: EntityMetadata) throws -> Int {
-        try database.read { Int(try $0.first("SELECT count(*) FROM \(Self.table(entity))")?.first?.integer ?? 0) }
+        try database.read { Int(try $0.number("SELECT count(*) FROM \(Self.table(entity))")) }
     }
 
     /// One more than the greatest number in an attribute's column.
     func nextNumber(_ attribute: AttributeMetadata, of entity: EntityMetadata) throws -> Int64 {
         let sql = "SELECT max(\(Self.column(attribute, of: entity))) FROM \(Self.table(entity))"
-        return (try database.read { try $0.first(sql)?.first?.integer } ?? 0) + 1
+        return (try database.read { try $0.optionalNumber(sql) } ?? 0) + 1
     }
 
     // MARK: SQL

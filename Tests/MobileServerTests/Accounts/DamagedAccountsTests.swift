@@ -1,0 +1,37 @@
+import MobileServer
+import MobileStore
+import Testing
+
+/// Values that the server has never written, in the tables of its accounts: an administrator gets an error, not an empty name or a 0.
+@Suite struct DamagedAccountsTests {
+    struct Damage: CustomTestStringConvertible, Sendable {
+        let sql: String
+        let message: String
+        let read: @Sendable (ServerAdministration) throws -> Int
+
+        var testDescription: String { sql }
+    }
+
+    @Test(arguments: [
+        Damage(sql: "UPDATE _user SET locked = 2", message: "table _user, column locked: 2 stands where 0 or 1") { try $0.users().count },
+        Damage(sql: "UPDATE _device SET user = x'05'", message: "table _device, column user: 1 bytes stands") { try $0.devices().count },
+        Damage(sql: "UPDATE _device SET registered = 'once'", message: "table _device, column registered") { try $0.devices().count },
+        Damage(sql: "UPDATE _session SET began = 'once'", message: "table _session, column began") { try $0.sessions().count },
+        Damage(sql: "UPDATE _session SET user = x'05'", message: "table _session, column user") { try $0.sessions().count },
+        Damage(sql: "UPDATE _client SET state = x'05'", message: "table _client, column state") { try $0.subscriptions().count },
+        Damage(sql: "UPDATE _log_table SET row_count = 'many'", message: "table _log_table, column row_count") { try $0.logTables().count },
+    ])
+    func `what cannot be is reported with its table and column`(damage: Damage) throws {
+        let server = try FieldSales.server()
+        let device = try TestDevice.inRegion("NORTH", of: server)
+        #expect(try device.synchronize().status == 200)
+        let found = try damage.read(server.server.administration)
+        #expect(found > 0)
+        let cache = try Database(ConnectionProfile(path: server.folder.file("cache.db")))
+        defer { try? cache.close() }
+        let changed = try cache.write { try $0.execute(damage.sql) }
+        #expect(changed > 0)
+        let error = #expect(throws: StoreError.self) { try damage.read(server.server.administration) }
+        #expect(error?.code == .corrupt && error?.message.contains(damage.message) == true, "\(error?.message ?? "nothing")")
+    }
+}
