@@ -26,6 +26,20 @@ import Testing
         #expect(try server.backEndValue("SELECT count(*) FROM \"the customers\"") == 4)
     }
 
+    @Test("SYN-10: an operation whose outcome cannot be read is neither done again nor decided otherwise: it is deferred")
+    func unreadableOutcome() throws {
+        let lines = TestLines()
+        let server = try FieldSales.server { $0.log = { lines.add($0) } }
+        let device = try TestDevice.inRegion("NORTH", of: server)
+        let upload = try device.upload([device.create("Customer", Self.customer)])
+        try device.synchronize(upload: upload, losesAnswer: true)
+        try server.backEnd { _ = try $0.execute("UPDATE mobile_processed_operation SET outcome = x'05'") }
+        let deferred = try device.synchronize(upload: upload)
+        #expect(deferred.results.map(\.code) == [503])
+        #expect(lines.all().contains { $0.contains("table mobile_processed_operation, column outcome") })
+        #expect(try server.backEndValue("SELECT count(*) FROM \"the customers\"") == 4)
+    }
+
     @Test func `a crash between the commits of back end and cache loses no surrogate key`() throws {
         let server = try FieldSales.server()
         let device = try TestDevice.inRegion("NORTH", of: server)

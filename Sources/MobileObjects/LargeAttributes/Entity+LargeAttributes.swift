@@ -33,7 +33,7 @@ extension Entity: LargeAttributeHost {
         if let unsaved = attachments?.unsavedLargeValues[index] { return unsaved.id }
         let column = metadata.sql.attributeColumns[index], key = surrogateKey
         return try package.read { connection in
-            try connection.first("SELECT \(column) FROM \(self.metadata.sql.table) WHERE \"_sk\" = ?1", [.integer(key)])?.first?.integer
+            try connection.optionalNumber("SELECT \(column) FROM \(self.metadata.sql.table) WHERE \"_sk\" = ?1", [.integer(key)])
         }
     }
 

@@ -7,6 +7,11 @@ enum SettingColumn: String, StoredColumn {
     case value
 }
 
+enum PersonalizationColumn: String, StoredColumn {
+    static let table = "_personalization"
+    case value
+}
+
 enum OutboxColumn: String, StoredColumn {
     static let table = "_outbox"
     case id

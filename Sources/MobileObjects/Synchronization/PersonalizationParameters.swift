@@ -66,9 +66,18 @@ public struct PersonalizationParameters: Sendable {
     private func saved(_ key: PersonalizationKeyModel) throws -> AttributeValue? {
         if key.storage == .session { return database.state.withLock { $0.sessionValues[key.name] } }
         let text = try database.read { connection in
-            try connection.first("SELECT \"value\" FROM \"_personalization\" WHERE \"name\" = ?1", [.text(key.name)])?.first?.text
+            try Self.text(of: key, connection)
         }
-        return try text.flatMap { Storage(key.type).attributeValue(try JSONValue(parsing: $0)) }
+        guard let text else { return nil }
+        guard let value = Storage(key.type).attributeValue(try JSONValue(parsing: text)) else {
+            throw ObjectError(.corrupt, "personalization key \"\(key.name)\": expected \(key.type), found \(text.prefix(40))")
+        }
+        return value
+    }
+
+    /// The value that is stored of a key, as JSON.
+    fileprivate static func text(of key: PersonalizationKeyModel, _ connection: Connection) throws -> String? {
+        try connection.storedRow([PersonalizationColumn.value], "WHERE \"name\" = ?1", [.text(key.name)])?.text(.value)
     }
 }
 
@@ -88,8 +97,7 @@ extension PackageDatabase {
                             let storage = Storage(key.type)
                             return session[key.name].flatMap { storage.stored($0) }.map { (key.name, storage.json($0)) }
                         }
-                        let row = try connection.first("SELECT \"value\" FROM \"_personalization\" WHERE \"name\" = ?1", [.text(key.name)])
-                        return try (row?.first?.text).map { (key.name, try JSONValue(parsing: $0)) }
+                        return try PersonalizationParameters.text(of: key, connection).map { (key.name, try JSONValue(parsing: $0)) }
                     })
             }
         }

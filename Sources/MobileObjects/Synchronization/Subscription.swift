@@ -33,8 +33,8 @@ extension PackageDatabase {
         let text = try Self.text(parameters, of: entity)
         return try write("add a subscription of \(entity.name)") { transaction in
             let connection = transaction.connection, values: [Value] = [.text(entity.name), .text(text)]
-            let known = try connection.first("SELECT \"id\" FROM \"_subscription\" WHERE \"entity\" = ?1 AND \"parameters\" = ?2", values)
-            if let id = known?.first?.integer { return Subscription(id: id, entity: entity.name, parameters: parameters) }
+            let known = try connection.optionalNumber("SELECT \"id\" FROM \"_subscription\" WHERE \"entity\" = ?1 AND \"parameters\" = ?2", values)
+            if let known { return Subscription(id: known, entity: entity.name, parameters: parameters) }
             try connection.execute("INSERT INTO \"_subscription\" (\"entity\", \"parameters\") VALUES (?1, ?2)", values)
             return Subscription(id: connection.lastInsertedKey, entity: entity.name, parameters: parameters)
         }

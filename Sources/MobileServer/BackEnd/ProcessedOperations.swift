@@ -27,11 +27,16 @@ enum ProcessedOperations {
         }
     }
 
+    private enum Column: String, StoredColumn {
+        static let table = "mobile_processed_operation"
+        case seq, client, outcome
+    }
+
     /// What became of the operation; nil when it was not processed.
     static func outcome(of operation: Int64, client: String, in connection: Connection) throws -> OperationOutcome? {
-        let row = try connection.first(
-            "SELECT outcome FROM mobile_processed_operation WHERE client = ?1 AND operation = ?2", [.text(client), .integer(operation)])
-        return try row?[0].text.map { try OperationOutcome(json: JSONValue(parsing: $0)) }
+        try connection.storedRow([Column.outcome], "WHERE client = ?1 AND operation = ?2", [.text(client), .integer(operation)]).map {
+            try OperationOutcome(json: JSONValue(parsing: $0.text(.outcome)))
+        }
     }
 
     static func record(_ outcome: OperationOutcome, client: String, in connection: Connection) throws {
@@ -54,7 +59,8 @@ enum ProcessedOperations {
         let query = try connection.statement("SELECT seq, client, outcome FROM mobile_processed_operation WHERE seq > ?1 ORDER BY seq")
         try query.bind([.integer(seq)])
         while try query.step() {
-            try visit(query.integer(0), query.text(1) ?? "", OperationOutcome(json: JSONValue(parsing: query.text(2) ?? "")))
+            let row = StoredRow<Column>([.seq, .client, .outcome], (0..<3).map(query.value))
+            try visit(row.integer(.seq), row.text(.client), OperationOutcome(json: JSONValue(parsing: row.text(.outcome))))
         }
     }
 

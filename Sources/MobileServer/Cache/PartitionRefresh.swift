@@ -80,7 +80,7 @@ struct PartitionRefresh {
     private func reserveKeys(of table: String, from first: Int64) throws {
         let rows = try connection.optionalNumber("SELECT max(rowid) FROM temp._load") ?? 0
         let end = try PackageCache.key(first, plus: rows)
-        let last = try connection.first("SELECT max(_sk) FROM \(table) WHERE _sk BETWEEN ?1 AND ?2", [.integer(first), .integer(end)])?[0].integer
+        let last = try connection.optionalNumber("SELECT max(_sk) FROM \(table) WHERE _sk BETWEEN ?1 AND ?2", [.integer(first), .integer(end)])
         if let last { try cache.setNextKey(PackageCache.key(last, plus: 1), in: connection) }
     }
 

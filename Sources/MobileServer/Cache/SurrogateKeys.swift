@@ -49,7 +49,7 @@ extension PackageCache {
             WHERE next_key > ?3
             """, [.integer(firstKey), .integer(Self.implausibleKey), .integer(Self.lastCounter)])
         for object in objects {
-            let last = try connection.first("SELECT max(_sk) FROM \(object.keyTable) WHERE _sk < ?1", [.integer(Self.implausibleKey)])?[0].integer
+            let last = try connection.optionalNumber("SELECT max(_sk) FROM \(object.keyTable) WHERE _sk < ?1", [.integer(Self.implausibleKey)])
             if let last { try keepFree(from: last, in: connection) }
         }
     }
@@ -57,13 +57,13 @@ extension PackageCache {
     /// Whether a client may give this key to a new row: it was granted to this client, for whatever version of the package, or it is older
     /// than this cache, which then cannot know to whom it was granted.
     func mayGive(_ key: Int64, client: String, in connection: Connection) throws -> Bool {
-        let granted = try connection.first(
-            "SELECT last FROM _key_range WHERE client = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1", [.text(client), .integer(key)])?[0].integer
+        let granted = try connection.optionalNumber(
+            "SELECT last FROM _key_range WHERE client = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1", [.text(client), .integer(key)])
         if let granted, key <= granted { return true }
-        let oldest = try connection.first(
+        let oldest = try connection.optionalNumber(
             """
             SELECT coalesce(min((SELECT min(first) FROM _key_range AS r WHERE r.package = p.id)), max(p.next_key)) FROM _package AS p
-            """)?[0].integer
+            """)
         return key > 0 && key < oldest ?? 0
     }
 }

@@ -126,8 +126,15 @@ struct OperationReplayer {
         try database.write(label: "keys of new rows") { try KeyMap(package: package, cache: cache).apply(outcomes, of: client, in: $0) }
     }
 
+    /// What became of an operation that was processed before; nil for a new one. One whose record cannot be read is neither done again nor
+    /// rejected: the device keeps it until somebody has repaired the back end.
     private func recorded(_ frame: OperationFrame, _ backEnd: BackEnd, _ connection: Connection) throws -> OperationOutcome? {
-        backEnd.isIdempotent ? nil : try ProcessedOperations.outcome(of: frame.id, client: client, in: connection)
+        guard !backEnd.isIdempotent else { return nil }
+        do {
+            return try ProcessedOperations.outcome(of: frame.id, client: client, in: connection)
+        } catch {
+            throw Rejection(ResultCode.unavailable, "the server cannot read what became of this operation", detail: "\(error)")
+        }
     }
 
     /// Records rejections, after the transaction of their batch is gone. What another request has recorded in between is the answer.

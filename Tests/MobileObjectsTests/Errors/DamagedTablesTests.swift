@@ -47,6 +47,13 @@ import Testing
         Damage(#"UPDATE "_log_record" SET "timestamp" = 'noon'"#, "a date and time must be") { _ = try $0.database.logRecords(Query()) },
         Damage(#"UPDATE "_change_log" SET "change" = 'Z'"#, "table _change_log, column change") { _ = try $0.database.changeLogs() },
         Damage(#"UPDATE "_subscription" SET "parameters" = '7'"#, "table _subscription, column parameters") { _ = try $0.database.subscriptionSets },
+        Damage(#"UPDATE "_personalization" SET "value" = x'05' WHERE "name" = 'region'"#, "table _personalization, column value") {
+            _ = try $0.database.personalization.value("region")
+        },
+        Damage(#"UPDATE "_personalization" SET "value" = '[]' WHERE "name" = 'region'"#, #"personalization key "region": expected string, found []"#)
+        {
+            _ = try $0.database.personalization.value("region")
+        },
         Damage(#"UPDATE "_group" SET "token" = x'05'"#, "table _group, column token") { _ = try $0.database.token(ofGroup: "default") },
         Damage(#"UPDATE "_group" SET "synchronized" = 'once'"#, "column synchronized") {
             _ = try $0.database.lastSynchronization(ofGroup: "default")
@@ -63,6 +70,9 @@ import Testing
         try product.submitPending()
         try product.set("name", .string("Cord"))
         try product.update()
+        var personalization = shop.database.personalization
+        try personalization.setValue("SOUTH", "region")
+        try personalization.save()
         var record = shop.database.newLogRecord(level: .warn, message: "low")
         try record.save()
         let store = try shop.database.store
