@@ -156,7 +156,7 @@ final class HandmadeClient {
             """
         // A server that has answered need not read the rest.
         connection.send(Array(head.utf8) + body)
-        guard let bytes = connection.receiveAll(within: .seconds(60)) else { throw NoAnswer() }
+        guard let bytes = connection.receiveAll(within: .seconds(600)) else { throw NoAnswer() }
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { throw NoAnswer() }
         let lines = String(decoding: bytes[..<end], as: UTF8.self).components(separatedBy: "\r\n")
         guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { throw NoAnswer() }
