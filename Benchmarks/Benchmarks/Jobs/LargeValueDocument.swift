@@ -58,7 +58,7 @@ final class ReferenceChunks {
 }
 
 /// An object with one large attribute, as entities are.
-final class LargeValueDocument: LargeAttributeHost {
+final class LargeValueDocument: LargeValueHost {
     let database: Database
     private var value: LargeValue?
     private var stored: Int64?

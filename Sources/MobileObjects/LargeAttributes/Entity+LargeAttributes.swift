@@ -19,7 +19,7 @@ extension Entity {
     }
 }
 
-extension Entity: LargeAttributeHost {
+extension Entity: LargeValueHost {
     /// The database that the object's streams read and write.
     public final var largeValueDatabase: Database {
         get throws { try package.openStore() }

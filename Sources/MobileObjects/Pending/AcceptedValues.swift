@@ -69,7 +69,7 @@ extension Transaction {
     /// no version before: it has what was submitted, or NULL, whatever the row had when it was deleted here.
     func keepSubmittedLargeValues(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
         guard !entity.largeAttributes.isEmpty else { return }
-        let rows = try connection.storedRows([OutboxLargeColumn.attribute, .value, .original], "WHERE \"operation\" = ?1", [.integer(record.id)])
+        let rows = try connection.storedRows([OutboxLargeValueColumn.attribute, .value, .original], "WHERE \"operation\" = ?1", [.integer(record.id)])
         if record.isCreate && !record.isImported {
             let columns = entity.largeAttributes.map { "\(entity.sql.attributeColumns[$0]) = NULL" }.joined(separator: ", ")
             try connection.execute("UPDATE \(entity.sql.originalTable) SET \(columns) WHERE \"_sk\" = ?1", [.integer(key)])
@@ -84,7 +84,7 @@ extension Transaction {
     }
 
     /// Submissions that wait compare with the version that they will find: it is this device's own, and no import came between.
-    private func rebase(_ large: StoredRow<OutboxLargeColumn>, _ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
+    private func rebase(_ large: StoredRow<OutboxLargeValueColumn>, _ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
         try connection.execute(
             """
             UPDATE "_outbox_large" SET "original" = ?1 WHERE "attribute" = ?2 AND "original" IS ?3

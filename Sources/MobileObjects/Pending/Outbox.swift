@@ -51,7 +51,7 @@ extension PackageDatabase {
     private final func record(_ row: StoredRow<OutboxColumn>, _ connection: Connection) throws -> OutboxRecord {
         let id = try row.integer(.id)
         let large = try connection.storedRows(
-            [OutboxLargeColumn.attribute, .value], "WHERE \"operation\" = ?1 ORDER BY \"attribute\"", [.integer(id)])
+            [OutboxLargeValueColumn.attribute, .value], "WHERE \"operation\" = ?1 ORDER BY \"attribute\"", [.integer(id)])
         return OutboxRecord(
             id: id, entity: try metadata.entity(named: row.text(.entity)).serverName, surrogateKey: try row.integer(.key),
             change: try row.kind(.change), operation: try row.text(.operation), parameters: try row.object(.parameters),
@@ -146,7 +146,7 @@ extension Transaction {
 
     /// Removes an answered operation.
     func removeFromOutbox(_ id: Int64, of entity: EntityMetadata, _ key: Int64) throws {
-        for row in try connection.storedRows([OutboxLargeColumn.attribute, .value], "WHERE \"operation\" = ?1", [.integer(id)]) {
+        for row in try connection.storedRows([OutboxLargeValueColumn.attribute, .value], "WHERE \"operation\" = ?1", [.integer(id)]) {
             guard let value = try row.optionalInteger(.value) else { continue }
             release(value, entity, try entity.attribute(named: row.text(.attribute)).index, key)
         }

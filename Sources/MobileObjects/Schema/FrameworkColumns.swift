@@ -29,7 +29,7 @@ enum OutboxColumn: String, StoredColumn {
     case isImported = "imported"
 }
 
-enum OutboxLargeColumn: String, StoredColumn {
+enum OutboxLargeValueColumn: String, StoredColumn {
     static let table = "_outbox_large"
     case operation
     case attribute

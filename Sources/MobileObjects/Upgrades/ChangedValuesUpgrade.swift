@@ -36,7 +36,7 @@ struct ChangedValuesUpgrade {
         let attributes = try operation.object(.attributes)
         if entity.attributes.allSatisfy({ $0.isLarge || attributes[$0.name] != nil }) { return .all }
         let large = Set(
-            try connection.storedRows([OutboxLargeColumn.attribute], "WHERE \"operation\" = ?1", [operation.value(.id)]).map {
+            try connection.storedRows([OutboxLargeValueColumn.attribute], "WHERE \"operation\" = ?1", [operation.value(.id)]).map {
                 try $0.text(.attribute)
             })
         let sent = entity.attributes.filter { attributes[$0.name] != nil || large.contains($0.name) }.map(\.index)

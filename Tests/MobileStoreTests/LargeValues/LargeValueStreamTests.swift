@@ -2,7 +2,7 @@ import MobileStore
 import Testing
 
 /// An object with one large attribute, as MobileObjects' entities are.
-final class Picture: LargeAttributeHost {
+final class Picture: LargeValueHost {
     let store: LargeValueStore
     var isSaved = true
     var value: LargeValue?

@@ -9,29 +9,18 @@ internal import MobileCore
 ///
 /// The value keeps its length and its type. Triggers and CHECK constraints have seen the zeros, and see nothing of what is written here.
 @safe public final class ColumnValueWriter {
-    private let connection: Connection
-    private var handle: OpaquePointer?
+    private let opened: ColumnValueHandle
     /// Where the next piece goes, in bytes.
     public private(set) var position: Int64 = 0
 
     init(table: String, column: String, row: Int64, on connection: Connection) throws(StoreError) {
-        self.connection = connection
-        let sqlite = unsafe mc_connection_sqlite(try connection.core())
-        var handle: OpaquePointer?
-        try unsafe StoreError.check { unsafe mc_column_value_open_writable(sqlite, table, column, row, &handle, $0) }
-        unsafe self.handle = handle
-        connection.lend(to: self)
+        opened = try unsafe ColumnValueHandle(connection) { unsafe mc_column_value_open_writable($0, table, column, row, $1, $2) }
     }
-
-    deinit { close() }
 
     /// Writes the next bytes.
     /// - Throws: ``StoreError``: `.misuse` (more than the value has room for), `.full`, `.io`, `.sqlite` (the row was changed meanwhile).
     public func append(_ piece: [UInt8]) throws(StoreError) {
-        guard let handle = unsafe handle else {
-            throw StoreError(.misuse, "a value was written after the closure that its connection was given to")
-        }
-        let position = position
+        let handle = unsafe try opened.open(), position = position
         try unsafe StoreError.check { error in
             unsafe piece.withUnsafeBytes { bytes in
                 guard let start = bytes.baseAddress else { return MC_OK }
@@ -40,15 +29,6 @@ internal import MobileCore
         }
         self.position += Int64(piece.count)
     }
-
-    private func close() {
-        unsafe mc_column_value_free(handle)
-        unsafe handle = nil
-    }
-}
-
-extension ColumnValueWriter: ConnectionBorrower {
-    func connectionEnds() { close() }
 }
 
 extension Connection {

@@ -5,29 +5,21 @@ internal import MobileCore
 ///
 /// BLOB and TEXT values of tables with a rowid; a text as the database stores it.
 @safe public final class ColumnValueReader {
-    private let connection: Connection
-    private var handle: OpaquePointer?
+    private let opened: ColumnValueHandle
     /// Where the next piece begins, in bytes.
     public private(set) var position: Int64 = 0
 
     init(table: String, column: String, row: Int64, on connection: Connection) throws(StoreError) {
-        self.connection = connection
-        let sqlite = unsafe mc_connection_sqlite(try connection.core())
-        var handle: OpaquePointer?
-        try unsafe StoreError.check { unsafe mc_column_value_open(sqlite, table, column, row, &handle, $0) }
-        unsafe self.handle = handle
-        connection.lend(to: self)
+        opened = try unsafe ColumnValueHandle(connection) { unsafe mc_column_value_open($0, table, column, row, $1, $2) }
     }
 
-    deinit { close() }
-
     /// The value's length in bytes; 0 outside of the connection's closure.
-    public var byteCount: Int64 { unsafe handle.map { unsafe mc_column_value_length($0) } ?? 0 }
+    public var byteCount: Int64 { unsafe opened.handle.map { unsafe mc_column_value_length($0) } ?? 0 }
 
     /// Goes to the beginning of the same column's value in another row, which is much cheaper than opening it.
     /// - Throws: ``StoreError/Code/notFound`` (no such row), ``StoreError/Code/sqlite`` (a value that is neither BLOB nor TEXT).
     public func move(toRow row: Int64) throws(StoreError) {
-        let handle = unsafe try open()
+        let handle = unsafe try opened.open()
         position = 0
         try unsafe StoreError.check { unsafe mc_column_value_move(handle, row, $0) }
     }
@@ -35,7 +27,7 @@ internal import MobileCore
     /// The next bytes, at most `maximum` of them; nil at the end.
     /// - Throws: ``StoreError/Code/sqlite``.
     public func nextChunk(maximum: Int = 65_536) throws(StoreError) -> [UInt8]? {
-        let handle = unsafe try open()
+        let handle = unsafe try opened.open()
         let count = Int(min(Int64(maximum), byteCount - position))
         guard count > 0 else { return nil }
         var failure: StoreError?
@@ -52,22 +44,6 @@ internal import MobileCore
         position += Int64(count)
         return chunk
     }
-
-    private func open() throws(StoreError) -> OpaquePointer {
-        guard let handle = unsafe handle else {
-            throw StoreError(.misuse, "a value was read after the closure that its connection was given to")
-        }
-        return unsafe handle
-    }
-
-    private func close() {
-        unsafe mc_column_value_free(handle)
-        unsafe handle = nil
-    }
-}
-
-extension ColumnValueReader: ConnectionBorrower {
-    func connectionEnds() { close() }
 }
 
 extension Connection {
