@@ -1,3 +1,5 @@
+internal import MobileModel
+
 /// Swift source on its way to a file: lines with the right indentation.
 struct SwiftText {
     private(set) var text = ""
@@ -44,21 +46,7 @@ struct SwiftText {
     }
 
     /// A string literal in double quotes.
-    static func literal(_ string: String) -> String {
-        var text = "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            case "\u{0}"..<"\u{20}", "\u{7F}": text += "\\u{\(String(scalar.value, radix: 16))}"
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        return text + "\""
-    }
+    static func literal(_ string: String) -> String { JSONText.quoted(string) { "\\u{\($0)}" } }
 
     /// A sentence that ends as one.
     static func sentence(_ text: String) -> String {

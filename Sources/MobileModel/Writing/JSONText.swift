@@ -16,6 +16,12 @@ package enum JSONText {
 
     /// `string` in double quotes. Only what must be escaped is escaped, so that people can read it.
     package static func quoted(_ string: String) -> String {
+        quoted(string) { "\\u" + String(repeating: "0", count: 4 - $0.count) + $0 }
+    }
+
+    /// The same for a language that writes control characters its own way.
+    /// - Parameter control: gets the hexadecimal digits of a control character.
+    package static func quoted(_ string: String, control: (String) -> String) -> String {
         var text = "\""
         for scalar in string.unicodeScalars {
             switch scalar {
@@ -24,9 +30,7 @@ package enum JSONText {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            case "\u{0}"..<"\u{20}", "\u{7F}":
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            case "\u{0}"..<"\u{20}", "\u{7F}": text += control(String(scalar.value, radix: 16))
             default: text.unicodeScalars.append(scalar)
             }
         }

@@ -50,12 +50,18 @@ extension Entity {
         applyDelete(try await package.write("delete \(metadata.name)") { try $0.delete(metadata, key) })
     }
 
-    final func writeChanges(cascading: Bool, calling called: CalledOperation? = nil) throws {
+    /// The session that writes the object and its relatives; nil when nothing has changed.
+    private func beginSave(_ cascading: Bool, _ called: CalledOperation?) throws -> SaveSession? {
         var session = SaveSession(package: package)
         try session.add(self, cascading: cascading, calling: called)
-        guard !session.plan.isEmpty else { return }
-        let plan = session.plan
+        guard !session.plan.isEmpty else { return nil }
         session.begin()
+        return session
+    }
+
+    final func writeChanges(cascading: Bool, calling called: CalledOperation? = nil) throws {
+        guard let session = try beginSave(cascading, called) else { return }
+        let plan = session.plan
         do {
             session.apply(try package.write("save \(metadata.name)") { try plan.perform(in: $0) })
         } catch {
@@ -65,11 +71,8 @@ extension Entity {
     }
 
     nonisolated(nonsending) final func writeChanges(cascading: Bool, calling called: CalledOperation? = nil) async throws {
-        var session = SaveSession(package: package)
-        try session.add(self, cascading: cascading, calling: called)
-        guard !session.plan.isEmpty else { return }
+        guard let session = try beginSave(cascading, called) else { return }
         let plan = session.plan
-        session.begin()
         do {
             session.apply(try await package.write("save \(metadata.name)") { try plan.perform(in: $0) })
         } catch {

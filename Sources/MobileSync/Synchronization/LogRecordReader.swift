@@ -19,7 +19,7 @@ struct LogRecordReader {
         try package.submittedLogRecords(after: id, limit: Self.pageSize).filter { $0.record.messageID <= end }.map { record, isDeleted in
             guard !isDeleted else { return LogRecordEntry(deleted: record.messageID) }
             return LogRecordEntry(
-                messageId: record.messageID, level: .init(record.level), code: Int64(record.code),
+                messageId: record.messageID, level: record.level.onWire, code: Int64(record.code),
                 eisCode: Self.cut(record.eisCode ?? ""), message: Self.cut(record.message, to: Self.longestMessage),
                 component: Self.cut(record.component), entityKey: Self.cut(record.entityKey), operation: Self.cut(record.operation),
                 requestId: Self.cut(record.requestID),
@@ -29,20 +29,5 @@ struct LogRecordReader {
 
     private static func cut(_ text: String, to length: Int = longestField) -> String {
         text.utf8.count <= length ? text : String(text.unicodeScalars.prefix(length))
-    }
-}
-
-extension LogRecordEntry.Level {
-    fileprivate init(_ level: LogLevel) {
-        self =
-            switch level {
-            case .trace: .trace
-            case .debug: .debug
-            case .info: .info
-            case .warn: .warn
-            case .error: .error
-            case .fatal: .fatal
-            case .off: .off
-            }
     }
 }

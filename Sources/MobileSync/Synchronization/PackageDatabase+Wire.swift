@@ -42,18 +42,3 @@ extension PackageDatabase {
             timestamp: timestamp ?? environment.now())
     }
 }
-
-extension LogLevel {
-    fileprivate init(_ level: LogRecordEntry.Level) {
-        self =
-            switch level {
-            case .trace: .trace
-            case .debug: .debug
-            case .info: .info
-            case .warn: .warn
-            case .error: .error
-            case .fatal: .fatal
-            case .off: .off
-            }
-    }
-}

@@ -7,7 +7,7 @@ import SampleCRM
 
 /// The demonstration on the sample: typed classes generated from `crm.mbo.json`, a back end with 40,000 customers. Each step is a method in
 /// a file of its own kind; what the steps share is here.
-final class SampleDemo {
+final class SampleDemo: Demonstration {
     let folder: DemoFolder
     let backEndPath: String
     var narrator = Narrator()
@@ -26,13 +26,7 @@ final class SampleDemo {
     /// - Throws: ``DemoFailure`` when something is not as promised, and the errors of the modules.
     func run() throws {
         Terminal.say("MobileObjects: an offline-first application from the first synchronization to a replayed change.")
-        try makeBackEndAndStartServer()
-        try firstSynchronization()
-        try readOffline()
-        let edits = try editOffline()
-        try replay(edits)
-        try killServerAndCompareDevices(edits)
-        try summarize()
+        try playAllSteps()
     }
 
     /// A device of the sample's package, registered and subscribed with region = NORTH.

@@ -5,7 +5,7 @@ import MobileStore
 import MobileSync
 
 /// The demonstration on other data, without a generated class: what it does it finds in the model and in a copy of the back end.
-final class ModelDemo {
+final class ModelDemo: Demonstration {
     let folder: DemoFolder
     let model: PackageModel
     let modelPath: String
@@ -36,18 +36,12 @@ final class ModelDemo {
 
     func run() throws {
         Terminal.say("MobileObjects: package \(model.name):\(model.version) on a copy of its back end, through metadata.")
-        try startServer()
-        try firstSynchronization()
-        try readOffline()
-        let edits = try editOffline()
-        try replay(edits)
-        try killServerAndCompareDevices(edits)
-        try summarize()
+        try playAllSteps()
     }
 
     // MARK: The server and the first device
 
-    private func startServer() throws {
+    func startServer() throws {
         narrator.begin("A server in front of a copy of \(model.backEnds[0].name)")
         trials = try BackEndTrials(path: backEndPath)
         server = try ServerProcess(
@@ -68,7 +62,7 @@ final class ModelDemo {
         return device
     }
 
-    private func firstSynchronization() throws {
+    func firstSynchronization() throws {
         narrator.begin("A device registers, subscribes and synchronizes for the first time")
         device = try makeDevice("device-1")
         let parameters = model.objects.flatMap { object in object.synchronizationParameters.map { "\(object.name).\($0.name)" } }
@@ -86,7 +80,7 @@ final class ModelDemo {
 
     // MARK: Reading
 
-    private func readOffline() throws {
+    func readOffline() throws {
         narrator.begin("Everything is on the device: pages, a query, a parent with its children")
         let largest = try synchronizedEntities.map { ($0, try device.package.entity($0.name).count) }.max { $0.1 < $1.1 }
         guard let (entity, count) = largest, count > 0 else { throw DemoFailure("the back end has no rows that the model loads") }
@@ -143,7 +137,7 @@ final class ModelDemo {
             .map { "\($0.name) \"\(object.value(ofAttribute: $0.index).description.prefix(40))\"" }.joined(separator: ", ")
     }
 
-    private func summarize() throws {
+    func summarize() throws {
         try trials.close()
         try device.close()
         server.kill()

@@ -8,7 +8,7 @@ import SampleCRM
 extension SampleDemo {
     // MARK: 1
 
-    func makeBackEndAndStartServer() throws {
+    func startServer() throws {
         narrator.begin("A company with a database, and a server in front of it")
         let start = ContinuousClock.now
         contents = try SampleBackEnd.create(at: backEndPath)
