@@ -10,6 +10,8 @@ struct Benchmark: Sendable {
     let limit: Double?
     /// Whether the ratio is that of rows per second, higher is better. The subject may then read the reference's rows several times.
     var isRate = false
+    /// Whether ``Outcome/rows`` counts rows. Of large values it counts bytes, characters or chunks: the table shows no rows per second then.
+    var countsRows = true
     /// The most bytes by which the subject may raise the peak of a process; nil: shown only.
     var memoryLimit: Int? = nil
     /// The number of pairs that the median is taken from; nil: what the options say. Jobs over ten seconds take 3.
@@ -42,6 +44,7 @@ struct Side: Sendable {
 
 /// What a side has done. Two sides of one benchmark must agree on all of it except the bytes, and the rows of a rate.
 struct Outcome: Equatable {
+    /// Rows; what else it counts where ``Benchmark/countsRows`` is false.
     var rows: Int64
     /// Over everything that was written or read.
     var checksum: UInt64

@@ -26,6 +26,9 @@ struct Measurement: Sendable {
     /// Rows of the reference; the subject's, unless it is a rate.
     let referenceRows: Int64
 
+    /// Rows per second of the subject; nil where the benchmark counts something else.
+    var rowsPerSecond: Double? { benchmark.countsRows ? Double(outcome.rows) / subject.median_s : nil }
+
     /// Time of the subject by time of the reference, each the median of its runs; of a rate, its rows per second by the reference's.
     var ratio: Double {
         let times = subject.median_s / reference.median_s

@@ -19,7 +19,7 @@ struct Report {
             benchmark.id, String(format: "%.2f", measurement.ratio),
             (benchmark.limit.map { String(format: benchmark.isRate ? ">%.2f" : "%.2f", $0) } ?? "-") + (measurement.isMet ? "  " : " !"),
             "\(benchmark.subject.threads):\(benchmark.reference.threads)", milliseconds(seconds), milliseconds(measurement.reference.median_s),
-            grouped(Double(measurement.outcome.rows) / seconds),
+            measurement.rowsPerSecond.map(grouped) ?? "-",
             measurement.outcome.bytes == 0 ? "-" : String(format: "%.0f", Double(measurement.outcome.bytes) / seconds / 1e6),
             measurement.peakMemory.map { String(format: "%.1f MB", Double($0) / 1_048_576) } ?? "-",
         ])
@@ -86,7 +86,7 @@ private struct Document: Encodable {
     }
 
     struct Units: Encodable {
-        let rows_per_s: Double
+        let rows_per_s: Double?
         let bytes_per_s: Double?
     }
 
@@ -119,7 +119,7 @@ private struct Document: Encodable {
             peak_memory_bytes = measurement.peakMemory
             memory_limit_bytes = measurement.benchmark.memoryLimit
             units = Units(
-                rows_per_s: Double(measurement.outcome.rows) / seconds,
+                rows_per_s: measurement.rowsPerSecond,
                 bytes_per_s: measurement.outcome.bytes == 0 ? nil : Double(measurement.outcome.bytes) / seconds)
             note = measurement.benchmark.note
         }

@@ -55,7 +55,8 @@ enum PoolBenchmarks {
         })
 
     static let openCold = Benchmark(
-        id: "open.cold", shows: "opening an existing database with its pool", limit: 1.5, note: "100 times; closing is not measured",
+        id: "open.cold", shows: "opening an existing database with its pool", limit: 1.5, countsRows: false,
+        note: "100 times; closing is not measured",
         prepare: { _ = try PagingBenchmarks.filledTable($0) },
         reference: Side("open.c: sqlite3_open and the same pragmas") { workspace, watch in
             let path = try PagingBenchmarks.filledTable(workspace)
