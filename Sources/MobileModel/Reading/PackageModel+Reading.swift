@@ -111,6 +111,8 @@ extension AttributeModel {
     /// Digits of a decimal where the model says nothing.
     static let defaultPrecision = 18
     static let defaultScale = 2
+    /// Digits of the longest decimal.
+    static let longestDecimal = 38
 }
 
 extension SynchronizationGroupModel {

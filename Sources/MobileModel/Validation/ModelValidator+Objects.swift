@@ -87,8 +87,8 @@ extension ModelValidator {
         }
         let precision = attribute.precision ?? AttributeModel.defaultPrecision
         let scale = attribute.scale ?? AttributeModel.defaultScale
-        if !(1...38).contains(precision) {
-            report(.value, path["precision"], "precision \(precision): a decimal has 1 to 38 digits")
+        if !(1...AttributeModel.longestDecimal).contains(precision) {
+            report(.value, path["precision"], "precision \(precision): a decimal has 1 to \(AttributeModel.longestDecimal) digits")
         } else if !(0...precision).contains(scale) {
             report(.value, path["scale"], "scale \(scale): use 0 to \(precision), the decimal's precision")
         }

@@ -21,6 +21,9 @@ final class LoginThrottle: Sendable {
         let free: Int
         let longest: Int64
 
+        static let freeOfAddress = 30, freeOfUser = 5
+        static let longestOfAddress: Int64 = 60_000, longestOfUser: Int64 = 900_000
+
         func delay(after failures: Int) -> Int64 { failures < free ? 0 : min(longest, 1000 << Int64(min(failures - free, 30))) }
     }
 
@@ -31,8 +34,8 @@ final class LoginThrottle: Sendable {
         var rule: Rule {
             switch self {
             // Devices behind one proxy share an address.
-            case .address: Rule(free: 30, longest: 60_000)
-            case .user: Rule(free: 5, longest: 900_000)
+            case .address: Rule(free: Rule.freeOfAddress, longest: Rule.longestOfAddress)
+            case .user: Rule(free: Rule.freeOfUser, longest: Rule.longestOfUser)
             }
         }
     }

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+/// The article *Limits* and the constants of the sources say the same.
+@Suite struct LimitsArticleTests {
+    /// Constants that are called limits and limit nothing for users: they shape how the work is done, or they are a row's larger neighbour.
+    private static let notForUsers = [
+        "ListPlaces.maximum": "places that a list remembers; more rows cost time, not access",
+        "PreparedSelects.maximum": "queries that are kept prepared; a further one is prepared again",
+        "QueryPage.maximum": "rows that are read at a time",
+        "SparePage.maximumBytes": "memory that is kept for the next page",
+        "OperationRunner.pieceLimit": "from here on a large value is written in pieces",
+        "IntervalSum.maximumMemory": "a measured value, which begins with 0",
+        "NetworkConditions.longestChunk": "the network that tests simulate",
+        "SamplePictures.smallest": "the sample's pictures", "SamplePictures.largest": "the sample's pictures",
+        "EntityEmitter.longestLine": "layout of generated code", "JSONText.width": "layout of written models",
+        "ct_client.LONGEST_WAIT_MS": "one turn of a loop that goes on",
+        "mc_blob_reader.WINDOW_MOST": "bytes that are read at a time",
+        "mc_export.STAGE_MAXIMUM": "beyond the longest row that SQLite has",
+        "mc_incoming.SIZE_SMALLEST": "where a growing array begins",
+        "mc_set_aside.ROWS_MAXIMUM": "rows that are set aside in memory; others go another way",
+        "mc_set_aside.BYTES_MAXIMUM": "bytes that are set aside in memory; others go another way",
+        "mc_json_number.EXPONENT_LIMIT": "exponents beyond it mean zero or infinity in every type",
+        "mc_json_writer.MAXIMUM_DEFAULT": "the core's own default; JSONWriter.maximum has its row",
+        "MC_CURSOR_RANGES_MAXIMUM": "follows from MC_CURSOR_TERMS_MAXIMUM",
+        "mc_optimize.STATEMENTS_BYTES_MAXIMUM": "statements of one ANALYZE",
+        "mc_statement.LONGEST": "SQL that a message quotes", "mc_statement_journal.SIZE_MAXIMUM": "journal in memory; a longer one goes to a file",
+    ]
+
+    private let constants: [String: [SourceConstant]]
+    private let rows: [(line: Substring, cells: [String])]
+
+    init() throws {
+        constants = Dictionary(grouping: try SourceReader.checkout.get().constants, by: \.name)
+        rows = try SourceReader.article("Limits").filter { $0.hasPrefix("| ") && $0.hasSuffix("` |") }
+            .map { ($0, SourceReader.cells(of: $0)) }
+    }
+
+    private func constant(of cells: [String]) -> String { String(cells.last?.replacing("`", with: "") ?? "") }
+
+    /// The number of a cell such as `64 KiB`, `30 days` or `512 connections`; bytes and seconds where it is a size or a time.
+    private func number(_ cell: String) -> Int64? {
+        let words = cell.split(separator: " ")
+        guard words.count >= 2, let number = Int64(words[0].replacing(",", with: "")) else { return nil }
+        let units: [Substring: Int64] = ["KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "KB": 1000, "MB": 1_000_000, "days": 86_400]
+        return number * (units[words[1]] ?? 1)
+    }
+
+    @Test func `every row has the number of its constant, with a unit`() throws {
+        #expect(rows.count > 90)
+        for (line, cells) in rows {
+            try #require(cells.count == 6, "\(line)")
+            let name = constant(of: cells)
+            let found = try #require(constants[name], "no constant \(name) in the sources: \(line)")
+            for constant in found { #expect(number(cells[2]) == constant.value, "\(constant.place) has \(constant.value): \(line)") }
+        }
+    }
+
+    @Test func `every limit of the sources has one row, or a reason why it has none`() {
+        let named = rows.map { constant(of: $0.cells) }
+        #expect(Set(named).count == named.count, "a constant has two rows")
+        let limits = constants.values.joined().filter { $0.saysLimit && $0.isDeclaration }
+        #expect(limits.count > 80)
+        for limit in limits {
+            #expect(
+                named.contains(limit.name) != (Self.notForUsers[limit.name] != nil),
+                "\(limit.name), \(limit.place): one row in Limits.md, or one reason here")
+        }
+        for name in Self.notForUsers.keys { #expect(constants[name] != nil, "\(name) is not in the sources any more") }
+    }
+}
