@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test install bench checklist fuzz simulate large-model soak sanitize sanitize-address sanitize-thread coverage docs format clean ready
+.PHONY: help demo test install bench checklist fuzz simulate large-model soak sanitize sanitize-address sanitize-thread coverage docs format words clean ready
 
 export PATH := $(shell .ci/find-swift 2>/dev/null):$(PATH)
 
@@ -110,6 +110,10 @@ format: ## format Swift and C in place
 	@.ci/prepare clang-format=command:clang-format
 	swift format format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks
 	@git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs -r clang-format -i
+
+words: ## list words and phrases in comments, articles and messages for which there is a better one (ARGS: files or folders)
+	@.ci/prepare python3=command:python3
+	@.ci/words $(ARGS)
 
 clean: ## remove everything that was built
 	rm -rf .build
