@@ -1,5 +1,5 @@
 # MobileObjects: every task of the project. `make` alone lists them.
-# Each target first installs the Debian packages it needs and that are missing, and says which; a machine that has them needs no root and no network.
+# Each target first installs the Debian packages that it needs and that are missing, and names them; a machine that has them needs neither root nor network.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -55,12 +55,12 @@ bench: ready ## measure everything against its reference, in release mode
 	@swift build -c release --product Benchmarks --quiet
 	@.build/release/Benchmarks $(ARGS)
 
-# The run's own events are joined with the ids at the beginning of the tests' names; a run that fails is joined as well, then make fails.
-checklist: ready ## run all tests and tell which rows of the object API and of the protocols they prove
+# The events of the run are joined with the ids at the beginning of the names of tests. A run with failures is joined as well, then make fails.
+checklist: ready ## run all tests and list the rows of the object API and of the protocols that they prove
 	@mkdir -p .build && rm -f .build/test-events.jsonl
 	swift build --build-tests --quiet
 	swift test --skip-build --disable-xctest --event-stream-output-path .build/test-events.jsonl --event-stream-version 0 > .build/test-output.txt 2>&1 \
-	    || { tail -n 20 .build/test-output.txt; echo 'the test run failed; what it did prove:'; }
+	    || { tail -n 20 .build/test-output.txt; echo 'the test run failed; rows that it proved:'; }
 	@.build/debug/checklist --rows Tests/Conformance/Rows --events .build/test-events.jsonl --json .build/checklist.json
 
 # Seconds for all fuzz targets together; each gets an equal part.
@@ -68,8 +68,8 @@ FUZZ_SECONDS ?= 1200
 fuzz: ready ## run the libFuzzer targets of the C parsers and of the server (FUZZ_SECONDS together, default 1200)
 	@Tests/Fuzz/run $(FUZZ_SECONDS)
 
-# More than 5,000 cuts; every one is replayed from the record of a load, opened and judged.
-simulate: ready ## cut the power after every single change of a recorded load, and look at what is left
+# More than 5,000 cuts. Each is replayed from the record of a load, opened and checked.
+simulate: ready ## cut the power after every single change of a recorded load, and check the database
 	POWER_CUT_STEP=1 swift test --disable-xctest --filter PowerCutTests $(ARGS)
 
 # Type checking of 75,000 generated lines takes about a minute.
@@ -88,7 +88,7 @@ soak: ready ## long variants of tests: 200 killed writers, every allocation fail
 
 sanitize: sanitize-address sanitize-thread ## run all tests under ASan with UBSan, then under TSan
 
-# Swift keeps references in tagged words, which the leak checker takes for leaks; the C core is checked for leaks by the fuzz targets.
+# Swift keeps references in tagged words, which the leak checker reports as leaks; the fuzz targets check the C core for leaks.
 sanitize-address: ready ## run all tests under the address and undefined behaviour sanitizers
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	    swift test --disable-xctest --scratch-path .build/address --sanitize=address -Xcc -fsanitize=undefined $(ARGS)
@@ -98,7 +98,7 @@ sanitize-thread: ready ## run all tests under the thread sanitizer
 	    swift test --disable-xctest --scratch-path .build/thread --sanitize=thread $(ARGS)
 
 # SwiftPM itself measures Swift alone.
-coverage: ready ## run all tests and show which part of each module they reach, and which branches of the core they do not take, and why
+coverage: ready ## run all tests and show the part of each module that they reach, and the branches of the core that they do not take, with reasons
 	FAULT_STEP=1 swift test --disable-xctest --scratch-path .build/coverage --enable-code-coverage \
 	    -Xcc -fprofile-instr-generate -Xcc -fcoverage-mapping -Xcc -fprofile-update=atomic $(ARGS)
 	@.ci/coverage .build/coverage
