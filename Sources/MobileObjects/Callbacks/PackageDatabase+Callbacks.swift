@@ -32,7 +32,10 @@ extension PackageDatabase {
 }
 
 extension ModelledEntity {
-    /// Tells `handler` of the events of this class. SMP 2.3: `registerCallbackHandler:` of the MBO class.
+    /// Reports the events of this class to `handler`. SMP 2.3: `registerCallbackHandler:` of the MBO class.
+    ///
+    ///     let rejections = Rejections()  // a `CallbackHandler` with `onReplayFailure(_:)`
+    ///     Customer.registerCallbackHandler(rejections, in: crm)
     public static func registerCallbackHandler(_ handler: any CallbackHandler, in package: Package) {
         package.registerCallbackHandler(handler, for: metadata)
     }

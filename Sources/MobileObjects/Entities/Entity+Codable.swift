@@ -3,12 +3,14 @@ import MobileStore
 
 /// The attributes of an object by their modelled names, without large ones, key of the row and state.
 ///
-///     let data = try JSONEncoder().encode(customer)
-///     let copy = try JSONDecoder().decode(Customer.self, from: data, configuration: crm)      // new, not in the database
-///
 /// Numbers are numbers, decimals exactly; binaries are base64, dates and times ISO 8601 text. A `dateTime` is a `Date` and follows the
 /// encoder's strategy, structures and lists are what they are.
 extension Entity: Encodable {
+    /// Encodes the attributes by their modelled names, without large ones, surrogate key and state.
+    ///
+    ///     let data = try JSONEncoder().encode(customer)
+    ///     print(String(decoding: data, as: UTF8.self))
+    ///
     /// - Throws: ``ObjectError/Code/invalidValue`` for an attribute with a value that it cannot have, and what the encoder throws.
     public final func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: AttributeKey.self)
@@ -44,8 +46,13 @@ extension Entity: Encodable {
 }
 
 extension ModelledEntity {
-    /// A new object, not in the database, with what a decoder has of its attributes; the others have the model's defaults. Other names
-    /// are passed over. `JSONDecoder.decode(_:from:configuration:)` calls it with the package database as configuration.
+    /// A new object, not in the database, with the attributes that a decoder has; the others have the model's defaults. Other names are
+    /// passed over. `JSONDecoder.decode(_:from:configuration:)` calls it with the package database as configuration.
+    ///
+    ///     let data = Data(#"{"name": "Station Hotel", "city": "Galway", "since": "2026-11-23"}"#.utf8)
+    ///     let customer = try JSONDecoder().decode(Customer.self, from: data, configuration: crm)
+    ///     try customer.create()
+    ///
     /// - Throws: ``ObjectError/Code/invalidValue`` for null or a number out of range, `DecodingError` for a value of another type.
     public init(from decoder: any Decoder, configuration package: Package) throws {
         self.init(context: EntityContext(package, Self.metadata))

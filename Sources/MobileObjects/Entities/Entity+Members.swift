@@ -5,26 +5,52 @@ public import MobileStore
 /// see `call`.
 extension Entity {
     /// The value of the attribute with this modelled name; ``AttributeValue/null`` for large ones.
+    ///
+    ///     for attribute in customer.metadata.attributes {
+    ///         try print("\(attribute.name): \(customer.value(attribute.name))")
+    ///     }
+    ///
     /// - Throws: ``ObjectError/Code/noSuchAttribute``.
     public final func value(_ name: String) throws -> AttributeValue {
         value(ofAttribute: try metadata.attribute(named: name).index)
     }
 
     /// Sets the attribute with this modelled name.
+    ///
+    ///     let changes: [String: AttributeValue] = ["city": "Galway", "creditLimit": .decimal(500)]
+    ///     for (name, value) in changes { try customer.setValue(value, name) }
+    ///     try customer.save()
+    ///
     /// - Throws: ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/invalidValue``.
     public final func setValue(_ value: AttributeValue, _ name: String) throws {
         try setValue(value, ofAttribute: try metadata.attribute(named: name).index)
     }
 
     /// The stream of the `bigBinary` attribute with this modelled name; the same one each time.
+    ///
+    ///     let picture = try product.bigBinary("picture")
+    ///     try picture.copyFromFile(file)
+    ///     try product.update()
+    ///
     /// - Throws: ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/misuse`` for an attribute of another type.
     public final func bigBinary(_ name: String) throws -> BigBinary { bigBinary(try largeAttribute(name, .bigBinary)) }
 
     /// The stream of the `bigString` attribute with this modelled name; the same one each time.
+    ///
+    ///     let notes = try customer.bigString("notes")
+    ///     try notes.openForWrite()
+    ///     try notes.write("Call before noon.")
+    ///     try notes.close()
+    ///     try customer.update()
+    ///
     /// - Throws: ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/misuse`` for an attribute of another type.
     public final func bigString(_ name: String) throws -> BigString { bigString(try largeAttribute(name, .bigString)) }
 
-    /// The list of the to-many relationship with this modelled name: `let orders: Children<GenericEntity> = try customer.children("orders")`.
+    /// The list of the to-many relationship with this modelled name.
+    ///
+    ///     let orders: Children<SalesOrder> = try customer.children("orders")
+    ///     for order in orders { print("\(order.orderDate): \(order.total)") }
+    ///
     /// - Throws: ``ObjectError/Code/noSuchRelationship``; ``ObjectError/Code/misuse`` for one that leads to a single object, and where its objects
     ///   are of another class: those of a ``GenericEntity`` are generic, those of a generated class are of theirs.
     public final func children<T: Entity>(_ name: String) throws -> Children<T> {
@@ -34,11 +60,20 @@ extension Entity {
     }
 
     /// The object at the one end of the relationship with this modelled name; nil where there is none.
+    ///
+    ///     let buyer: Customer? = try order.parent("customer")
+    ///     print(buyer?.name ?? "no customer")
+    ///
     /// - Throws: ``ObjectError/Code/noSuchRelationship``, ``ObjectError/Code/store``; ``ObjectError/Code/misuse`` for one that leads to a list, and
     ///   as `children(_:)`.
     public final func parent<T: Entity>(_ name: String) throws -> T? { try parentObject(singleRelationship(name, to: T.self)) }
 
     /// Sets the object at the one end of the relationship with this modelled name, or none.
+    ///
+    ///     let mill = try Customer.findByName(name: "Mill & Sons", in: crm)
+    ///     try order.setParent(mill, "customer")
+    ///     try order.save()
+    ///
     /// - Throws: as `parent(_:)`.
     public final func setParent<T: Entity>(_ parent: T?, _ name: String) throws { setParent(parent, try singleRelationship(name, to: T.self)) }
 

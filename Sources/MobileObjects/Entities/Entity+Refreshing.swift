@@ -3,6 +3,11 @@ import MobileStore
 extension Entity {
     /// Reads the object again: changes in memory that were not saved are lost, relatives are forgotten and read when asked for. Needed
     /// after a synchronization, and for another object of a row that was submitted. SMP 2.3: `refresh`.
+    ///
+    ///     customer.phone = "not to be saved"
+    ///     try customer.refresh()
+    ///     print("\(customer.city), \(customer.phone ?? "no phone")")
+    ///
     /// - Throws: ``ObjectError``: `.notSaved` (it is new; guard with ``isNew``), `.notFound` (the row is gone), `.store`.
     public final func refresh() throws {
         if presence == .new { try requireStored("refresh") }

@@ -2,6 +2,13 @@ import MobileStore
 
 extension Entity {
     /// Inserts the object as a new row and marks it as created; works offline. Composite children are saved by `save()`.
+    ///
+    ///     let customer = Customer(in: crm)
+    ///     customer.name = "Quay Books"
+    ///     customer.city = "Galway"
+    ///     customer.since = LocalDate(Date())  // today
+    ///     try customer.create()
+    ///
     /// - Throws: ``ObjectError``: `.alreadySaved`, `.duplicateKey` (the modelled key exists), `.missingValue` and `.invalidValue` (an attribute),
     ///   `.notSaved` (its parent is new), `.noKeyRange` and `.keysUsedUp` (no surrogate key to give), `.noSuchOperation` (the model has no
     ///   create that the attributes fill completely: call the named one), `.store`.
@@ -17,6 +24,12 @@ extension Entity {
     }
 
     /// Writes the changed attributes and marks the row as updated; no effect where nothing was changed.
+    ///
+    ///     if let customer = try Customer.findByName(name: "Harbour Foods", in: crm) {
+    ///         customer.city = "Galway"
+    ///         try customer.update()
+    ///     }
+    ///
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.notFound` (the row is gone), `.stale` (another writer came first; nothing is
     ///   written), `.otherOperationPending` (a named operation changed it and is not submitted yet), `.noSuchOperation` (the model has no
     ///   update that the attributes fill completely), `.invalidValue`, `.store`.
@@ -31,8 +44,13 @@ extension Entity {
         try await writeChanges(cascading: false)
     }
 
-    /// Deletes the row with its composite children; the server hears of it after `submitPending()`. A row that was created here and
+    /// Deletes the row with its composite children; the server learns of it after `submitPending()`. A row that was created here and
     /// never submitted vanishes.
+    ///
+    ///     for customer in try Customer.findByCity(city: "Cork", in: crm) {
+    ///         try customer.delete()
+    ///     }
+    ///
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.notFound` (the row is gone), `.noSuchOperation` (the model has no delete, of this
     ///   object or of a composite child, without parameters of its own), `.store`, also where relatives could not be read before.
     public final func delete() throws {

@@ -9,6 +9,10 @@ extension Entity: CustomStringConvertible {
     }
 
     /// The attributes as a JSON object, in the order of the model; large ones are left out. SMP 2.3: `json:`.
+    ///
+    ///     let attributes = try customer.json()
+    ///     print(JSONValue.object(attributes))
+    ///
     /// - Throws: ``ObjectError/Code/invalidValue`` when an attribute has a value that it cannot have.
     public final func json() throws -> JSONObject {
         JSONObject(
@@ -16,6 +20,12 @@ extension Entity: CustomStringConvertible {
     }
 
     /// Takes over all attributes of another object of the class but large ones; key, state and relatives stay. SMP 2.3: `copyAll:`.
+    ///
+    ///     let copy = Customer(in: crm)
+    ///     try copy.copyAll(customer)
+    ///     copy.name = "Harbour Foods, second shop"
+    ///     try copy.create()
+    ///
     /// - Throws: ``ObjectError/Code/misuse`` when the other one is of another class, ``ObjectError/Code/invalidValue``.
     public final func copyAll(_ other: Entity) throws {
         guard other.metadata.name == metadata.name else {

@@ -22,6 +22,12 @@ public final class GenericEntity: Entity, SavableEntity {
     }
 
     /// A new object of the class with this modelled name.
+    ///
+    ///     let customer = try GenericEntity("Customer", in: crm)
+    ///     try customer.setValue("Bridge Street Café", "name")
+    ///     try customer.setValue(.date(LocalDate(Date())), "since")  // today
+    ///     try customer.save()
+    ///
     /// - Throws: ``ObjectError/Code/noSuchClass``.
     public convenience init(_ name: String, in package: PackageDatabase) throws {
         self.init(context: EntityContext(package, try package.metadata.entity(named: name)))

@@ -10,6 +10,10 @@ public protocol ModelledEntity: Entity, DecodableWithConfiguration where Decodin
 
 extension ModelledEntity {
     /// A new object, not in the database: `isNew` is true. SMP 2.3: `getInstance`, `init`.
+    ///
+    ///     let customer = Customer(in: crm)
+    ///     customer.name = "Quay Books"
+    ///     print(customer.isNew)  // true until `create()` or `save()`
     public init(in package: Package) {
         self.init(context: EntityContext(package, Self.metadata))
     }

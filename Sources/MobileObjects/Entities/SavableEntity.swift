@@ -8,6 +8,12 @@ public protocol SavableEntity: Entity {}
 extension SavableEntity {
     /// Creates the object if it is new, else updates it; then its composite children that are new or changed, and theirs, parents before
     /// children, all in one transaction. SMP 2.3: `save`.
+    ///
+    ///     let order = SalesOrder(in: crm)
+    ///     order.orderDate = LocalDate(Date())  // today
+    ///     customer.orders.append(order)
+    ///     try customer.save()
+    ///
     /// - Throws: as `create()` and `update()`.
     public func save() throws {
         try requireSavable()

@@ -1,6 +1,10 @@
 /// Lists of a generated class that read their pages when they are looked at.
 extension ModelledEntity {
     /// All objects in the order of their surrogate keys.
+    ///
+    ///     let customers = try Customer.list(pageSize: 50, in: crm)
+    ///     let last = try customers.object(at: customers.count() - 1)
+    ///
     /// - Parameters:
     ///   - pageSize: objects that are read at once, 1 or more.
     ///   - keptPages: pages whose objects stay in memory, 1 or more.
@@ -12,6 +16,10 @@ extension ModelledEntity {
     }
 
     /// The result of an object query of the model, parameters in its order.
+    ///
+    ///     let customers = try Customer.list("findByCity", ["Cork"], pageSize: 50, in: crm)
+    ///     for customer in customers { print(customer.name) }
+    ///
     /// - Throws: as `query(_:_:sortedBy:skip:take:in:)`; ``ObjectError/Code/misuse``.
     public static func list(
         _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], pageSize: Int = 100, keptPages: Int = 8,
@@ -55,6 +63,10 @@ extension EntityClass {
 /// Lists of what a query finds.
 extension EntityQuery {
     /// The objects as a list that reads its pages when they are looked at.
+    ///
+    ///     let customers = try Customer.all.sorted(by: \.name).list(pageSize: 50, in: crm)
+    ///     let last = try customers.object(at: customers.count() - 1)
+    ///
     /// - Parameters:
     ///   - pageSize: objects that are read at once, 1 or more.
     ///   - keptPages: pages whose objects stay in memory, 1 or more.
@@ -65,12 +77,20 @@ extension EntityQuery {
     }
 
     /// The objects from the first to the last one, with a page in memory.
+    ///
+    ///     let customers = try Customer.where(\.city == "Cork").sorted(by: \.name).cursor(in: crm)
+    ///     while let customer = try customers.nextObject() { print(customer.name) }
+    ///
     /// - Throws: as `list(pageSize:keptPages:in:)`.
     public func cursor(pageSize: Int = 100, in package: Root.Package) throws -> EntityCursor<Root> {
         try EntityCursor(plan(package), EntityContext(package, Root.metadata), pageSize: pageSize)
     }
 
     /// The pages of the objects, for `async` code; what is wrong with the query is thrown by the first one.
+    ///
+    ///     for try await customers in Customer.all.sorted(by: \.name).pages(size: 50, in: crm) {
+    ///         for customer in customers { print(customer.name) }
+    ///     }
     public func pages(size: Int = 100, in package: Root.Package) -> AsyncEntityPages<Root> {
         AsyncEntityPages { try cursor(pageSize: size, in: package) }
     }

@@ -172,6 +172,11 @@ extension PackageDatabase {
 
 extension Entity {
     /// The log records about this row, the newest first: after a rejection they say why. SMP 2.3: `getLogRecords`.
+    ///
+    ///     for record in try customer.logRecords() where record.level >= .error {
+    ///         print("\(customer.name): \(record.message)")
+    ///     }
+    ///
     /// - Throws: ``ObjectError/Code/store``.
     public final func logRecords() throws -> [LogRecord] {
         let values: [Value] = [.text(metadata.serverName), .text(keyToString())], package = package
@@ -185,6 +190,9 @@ extension Entity {
     }
 
     /// A new log record about this row; `LogRecord.save()` writes it. SMP 1.5.3: `newLogRecord:withMessage:`.
+    ///
+    ///     var record = customer.newLogRecord(level: .info, message: "called, nobody there")
+    ///     try record.save()
     public final func newLogRecord(level: LogLevel, message: String) -> LogRecord {
         LogRecord(
             level: level, code: LogRecord.Code.onObject, message: message, component: metadata.serverName, entityKey: keyToString(),
@@ -194,6 +202,9 @@ extension Entity {
     }
 
     /// The surrogate key as text, as log records name the row. SMP 2.3: `keyToString`.
+    ///
+    ///     let file = folder.appending(path: "customer-\(customer.keyToString()).json")
+    ///     try JSONEncoder().encode(customer).write(to: file)
     public final func keyToString() -> String { String(surrogateKey) }
 }
 

@@ -30,6 +30,10 @@ extension Entity {
 
     /// Calls an operation of the model by its name, with parameters by theirs; what is left out has its default. One that is no create, update or
     /// delete becomes an object of its own, saved and returned, to be submitted. SMP 2.3: the object manager.
+    ///
+    ///     let raise = try customer.call("raiseCreditLimit", ["customerId": .integer(customer.id_), "amount": .decimal(250)])
+    ///     try raise.submitPending()
+    ///
     /// - Returns: the object that is pending now: this one, or that of the operation.
     /// - Throws: ``ObjectError``: `.noSuchOperation`, `.noSuchParameter` (for a name that is no parameter of the operation or is filled by an
     ///   attribute, and for one without a value), `.invalidValue`; else as `create()`, `update()` and `delete()`.

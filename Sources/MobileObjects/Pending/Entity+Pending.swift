@@ -1,10 +1,16 @@
 import MobileStore
 
 extension Entity {
-    /// Makes what is pending ready for the server: the change goes to the outbox as it is now, with those of the whole composite tree that
-    /// the object belongs to, in one batch: creates and updates before their children, deletes after. It travels with the next
-    /// synchronization. What was submitted before and not changed since is not sent again. Rows that were created here, that the tree refers to and
-    /// that are not submitted go before it, each with its own tree: the server could not tell what is meant. SMP 2.3: `submitPending`.
+    /// Submits the pending change: puts it into the outbox as it is now, in one batch with the changes of the composite tree that the object
+    /// belongs to, creates and updates before their children, deletes after. The next synchronization sends it. A change that was submitted
+    /// before and is the same since is not sent again. Rows that were created here and not submitted, and that the tree refers to, go before
+    /// it, each with its own tree: the server would not know them. SMP 2.3: `submitPending`.
+    ///
+    ///     customer.creditLimit = 2500
+    ///     try customer.save()
+    ///     try customer.submitPending()
+    ///     print(customer.state)  // submitted, until the server answers
+    ///
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.store`.
     public final func submitPending() throws {
         let (metadata, key) = try preparePending("submit")
@@ -21,9 +27,14 @@ extension Entity {
         applySubmitted(try await package.write("submit \(metadata.name)", measured: .submitPending) { try $0.submitTree(of: metadata, key) })
     }
 
-    /// Drops what is pending of this object and of its composite children: the values that the server has come back, what was created
-    /// here vanishes, what was deleted here returns. After a submit the operation is sent all the same, and what the server makes of it
-    /// comes with the next import. The object is read again; one that vanished is new afterwards. SMP 2.3: `cancelPending`.
+    /// Drops the pending changes of this object and of its composite children: the server's values come back, rows that were created here
+    /// vanish, rows that were deleted here return. An operation that was submitted is sent all the same; its result comes with the next
+    /// import. The object is read again; one that vanished is new afterwards. SMP 2.3: `cancelPending`.
+    ///
+    ///     for customer in try Customer.findByCity(city: "Galway", in: crm) where customer.isPending {
+    ///         try customer.cancelPending()
+    ///     }
+    ///
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.store`.
     public final func cancelPending() throws {
         let (metadata, key) = try preparePending("cancel")

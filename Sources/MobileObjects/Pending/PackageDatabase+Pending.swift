@@ -82,13 +82,19 @@ extension PackageDatabase {
 }
 
 extension ModelledEntity {
-    /// Makes every pending change of the class ready for the server. SMP 2.3: `submitPendingOperations`.
+    /// Submits every pending change of the class. SMP 2.3: `submitPendingOperations`.
+    ///
+    ///     try Customer.submitPendingOperations(in: crm)
+    ///     try print(crm.hasPendingOperations())  // true until the server has answered
     public static func submitPendingOperations(in package: Package) throws { try package.submitPendingOperations(of: metadata) }
 
     /// The same without blocking a cooperative thread.
     public static func submitPendingOperations(in package: Package) async throws { try await package.submitPendingOperations(of: metadata) }
 
     /// Cancels every pending change of the class. SMP 2.3: `cancelPendingOperations`.
+    ///
+    ///     try Customer.cancelPendingOperations(in: crm)
+    ///     try customer.refresh()  // objects in memory are as they were
     public static func cancelPendingOperations(in package: Package) throws { try package.cancelPendingOperations(of: metadata) }
 
     /// The same without blocking a cooperative thread.

@@ -72,6 +72,12 @@ public struct EntityPages<Element: Entity>: ~Copyable {
 
 extension ModelledEntity {
     /// All objects in the order of their surrogate keys, a page at a time.
+    ///
+    ///     var pages = Customer.pages(size: 100, in: crm)
+    ///     while let customers = try pages.next() {
+    ///         for customer in customers { print(customer.name) }
+    ///     }
+    ///
     /// - Parameters:
     ///   - key: the surrogate key behind which the first page begins; by default it begins with the first object.
     ///   - size: objects of a page, 1 or more; a page ends early when its rows take 4 MB.

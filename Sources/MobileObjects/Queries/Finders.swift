@@ -3,6 +3,11 @@ import MobileStore
 /// Finders of generated classes.
 extension ModelledEntity {
     /// The object with this surrogate key; nil when there is none. SMP 2.3: `find:`.
+    ///
+    ///     if let customer = try Customer.find(key, in: crm) {
+    ///         print(customer.name)
+    ///     }
+    ///
     /// - Throws: ``ObjectError/Code/store``, as all finders.
     public static func find(_ surrogateKey: Int64, in package: Package) throws -> Self? {
         try context(package).find(surrogateKey)
@@ -15,6 +20,10 @@ extension ModelledEntity {
     }
 
     /// The object with this surrogate key, which must exist. SMP 2.3: `load:`.
+    ///
+    ///     let customer = try Customer.load(key, in: crm)
+    ///     print(customer.name)
+    ///
     /// - Throws: ``ObjectError/Code/notFound``.
     public static func load(_ surrogateKey: Int64, in package: Package) throws -> Self {
         let object: Self = try context(package).load(surrogateKey)
@@ -29,6 +38,10 @@ extension ModelledEntity {
 
     /// The first object with this modelled key, its values in the key's order; nil when there is none. Generated classes have
     /// `findByPrimaryKey` with the key's types. SMP 2.3: `findByPrimaryKey:`.
+    ///
+    ///     let line = try SalesOrderLine.findByPrimaryKey(values: [17, 1], in: crm)  // order and line
+    ///     print("\(line?.quantity ?? 0) pieces")
+    ///
     /// - Throws: ``ObjectError/Code/invalidValue`` when number or types of the values are not the key's.
     public static func findByPrimaryKey(values: [AttributeValue], in package: Package) throws -> Self? {
         let context = context(package)
@@ -42,6 +55,10 @@ extension ModelledEntity {
     }
 
     /// All objects, in the order of their surrogate keys. Thousands of objects need memory: see `page(after:size:in:)`. SMP 2.3: `findAll`.
+    ///
+    ///     for customer in try Customer.findAll(in: crm) {
+    ///         print(customer.name)
+    ///     }
     public static func findAll(in package: Package) throws -> EntityList<Self> {
         try findAll(skip: 0, take: -1, in: package)
     }
@@ -52,6 +69,9 @@ extension ModelledEntity {
     }
 
     /// All objects but the first `skip`, and not more than `take`; a negative `take` means all. SMP 2.3: `findAll:take:`.
+    ///
+    ///     let second = try Customer.findAll(skip: 2, take: 2, in: crm)  // the second two customers
+    ///     print(second.map(\.name))
     public static func findAll(skip: Int, take: Int, in package: Package) throws -> EntityList<Self> {
         EntityList(try context(package).objects(skip: skip, take: take))
     }
@@ -61,8 +81,14 @@ extension ModelledEntity {
         EntityList(try await context(package).objects(skip: skip, take: take))
     }
 
-    /// The next `size` objects behind the one with surrogate key `key`, in the order of surrogate keys; from the first one by default. The
-    /// last page costs what the first does, other than with skip and take.
+    /// The next `size` objects after the one with surrogate key `key`, in the order of surrogate keys; from the first one by default. The
+    /// last page costs as much as the first one, other than with skip and take.
+    ///
+    ///     var page = try Customer.page(size: 100, in: crm)
+    ///     while let last = page.last {
+    ///         for customer in page { print(customer.name) }
+    ///         page = try Customer.page(after: last.surrogateKey, size: 100, in: crm)
+    ///     }
     public static func page(after key: Int64 = 0, size: Int = 100, in package: Package) throws -> EntityList<Self> {
         EntityList(try context(package).objects(behind: key, size))
     }
@@ -73,6 +99,10 @@ extension ModelledEntity {
     }
 
     /// The result of an object query of the model; its generated method names the parameters.
+    ///
+    ///     let customers = try Customer.query("findByCity", ["Cork"], sortedBy: [.descending("creditLimit")], in: crm)
+    ///     for customer in customers { print("\(customer.name): \(customer.creditLimit)") }
+    ///
     /// - Parameters:
     ///   - name: the query's modelled name.
     ///   - parameters: in the order of the model.

@@ -55,7 +55,9 @@ extension Entity {
 extension ModelledEntity {
     /// The object at the one end of a relationship, read without blocking a cooperative thread and kept for the property; nil where there is none.
     ///
-    ///     let customer = try await order.load(\.customer)
+    ///     let buyer = try await order.load(\.customer)
+    ///     print(buyer?.name ?? "no customer")
+    ///
     /// - Throws: ``ObjectError``: `.store`; `.noSuchRelationship` for a property that is none.
     public nonisolated(nonsending) func load<Target: Entity>(_ property: KeyPath<Self, Target?>) async throws -> Target? {
         guard let index = relationship(behind: { _ = self[keyPath: property] }) else { throw noRelationship() }
@@ -65,7 +67,10 @@ extension ModelledEntity {
 
     /// The objects at the many end of a relationship, read without blocking a cooperative thread and kept for the property.
     ///
-    ///     for order in try await customer.load(\.orders) { print(order.date) }
+    ///     for order in try await customer.load(\.orders) {
+    ///         print("\(order.orderDate): \(order.total)")
+    ///     }
+    ///
     /// - Throws: ``ObjectError``: `.store`; `.misuse` for a list that belongs to another object.
     @discardableResult
     public nonisolated(nonsending) func load<Target: Entity>(_ property: KeyPath<Self, Children<Target>>) async throws -> EntityList<Target> {

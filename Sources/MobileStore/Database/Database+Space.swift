@@ -30,7 +30,12 @@ extension Database {
         public var bytes: Int64 { Int64(pages) * Int64(pageSize) }
     }
 
-    /// What each table and index takes, the largest first. Reads every page of the file once.
+    /// The space that each table and index takes in the file, the largest first. Reads every page of the file once.
+    ///
+    ///     for space in try database.tableSpace() {
+    ///         print("\(space.name): \(space.bytes) bytes in \(space.pages) pages")
+    ///     }
+    ///
     /// - Throws: ``StoreError/Code/notFound`` when the SQLite library was built without the table `dbstat`.
     public func tableSpace() throws -> [TableSpace] {
         try read { connection in
@@ -52,7 +57,10 @@ extension Database {
         }
     }
 
-    /// What the file takes, at no cost.
+    /// The pages of the file and those of them that are free. Two numbers of the file's header are read, no table.
+    ///
+    ///     let space = try database.fileSpace()
+    ///     print("\(space.freePages) of \(space.pages) pages are free, the file has \(space.bytes) bytes")
     public func fileSpace() throws -> FileSpace {
         let (pages, freePages) = try read { connection in
             (try connection.number("PRAGMA page_count"), try connection.number("PRAGMA freelist_count"))
@@ -60,8 +68,12 @@ extension Database {
         return FileSpace(pages: Int(pages), freePages: Int(freePages), pageSize: settings.pageSize)
     }
 
-    /// Compacts the file: writes all that is in it anew, without its free pages and in order. It takes as long as copying the file, needs as
-    /// much room again while it runs, and nobody writes meanwhile; readers go on.
+    /// Compacts the file: writes its contents anew, in order and without free pages. Takes as long as copying the file, and as much space on
+    /// the disk again while it runs; other writes wait meanwhile, reads go on.
+    ///
+    ///     let space = try database.fileSpace()
+    ///     if space.freePages > space.pages / 4 { try database.vacuum(timeout: .seconds(10)) }
+    ///
     /// - Parameters:
     ///   - timeout: how long to wait for the writer; `nil`: as for ``write(timeout:label:interruption:_:)``.
     ///   - interruption: by which another thread can end the wait or the work, which then has no effect.

@@ -29,6 +29,11 @@ internal import Synchronization
     private let sinks: (trace: TraceSink, warning: WarningSink?)
 
     /// Opens the file of the profile, and creates it where the profile says so.
+    ///
+    ///     var profile = ConnectionProfile(path: path)
+    ///     profile.cacheSize = .megabytes(20)
+    ///     let shop = try Database(profile)
+    ///
     /// - Throws: ``StoreError`` `.misuse` (a setting out of its range), `.notFound`, `.corrupt` (not a database), `.timeout`
     ///   (another process keeps it locked), `.io`, `.sqlite`.
     public init(_ profile: ConnectionProfile) throws(StoreError) {
@@ -63,6 +68,12 @@ internal import Synchronization
     deinit { unsafe mc_pool_free(pool) }
 
     /// Runs `body` in a transaction on the writer: BEGIN IMMEDIATE before it, COMMIT after it, ROLLBACK when it throws.
+    ///
+    ///     try database.write { connection in
+    ///         try connection.execute("INSERT INTO customer (id, name, city) VALUES (?, ?, ?)", [3, "Harbour Foods", "Dublin"])
+    ///         try connection.execute("UPDATE customer SET city = ? WHERE id = ?", ["Galway", 1])
+    ///     }
+    ///
     /// - Parameters:
     ///   - timeout: how long to wait for the writer, and for writers of other processes; `nil`: as
     ///     ``ConnectionProfile/connectionTimeout`` says.
@@ -78,6 +89,11 @@ internal import Synchronization
     }
 
     /// Runs `body` on a reader, where it sees one state of the database from its first statement to its last one.
+    ///
+    ///     let names = try database.read { connection in
+    ///         try connection.rows("SELECT name FROM customer WHERE city = ? ORDER BY name", ["Dublin"]).compactMap { $0[0].text }
+    ///     }
+    ///
     /// - Parameters:
     ///   - length: how long the read is going to take. Where reads wait for a connection, short ones go first.
     ///   - label: what the read does, for the warning that it keeps the write-ahead log from starting over.
@@ -101,8 +117,14 @@ internal import Synchronization
         case long
     }
 
-    /// The rows of a query, a page at a time, on a reader of their own, which is given back behind the last row or when the
+    /// The rows of a query, a page at a time, on a reader of their own, which is given back after the last row or when the
     /// pages go away. All pages show one state of the database.
+    ///
+    ///     var pages = try database.pages("SELECT id, name FROM customer ORDER BY name", size: 100)
+    ///     while let page = try pages.next() {
+    ///         for row in page { print("\(row.integer(0)): \(row.string(1) ?? "")") }
+    ///     }
+    ///
     /// - Parameters:
     ///   - sql: one statement that reads.
     ///   - values: those of its parameters, in order.
@@ -118,8 +140,12 @@ internal import Synchronization
             statement: lease.connection.statement(sql), values, size: size, maximumBytes: maximumBytes, lease: lease)
     }
 
-    /// Lets nobody in any more, waits for those who are in, and closes the file. Later calls throw ``StoreError/Code/closed``;
-    /// closing again has no effect.
+    /// Closes the file as soon as the reads and writes that run have ended. Calls that begin later throw ``StoreError/Code/closed``; closing
+    /// again has no effect.
+    ///
+    ///     try database.close()
+    ///     try FileManager.default.copyItem(atPath: database.path, toPath: copy)
+    ///
     /// - Throws: ``StoreError/Code/misuse`` inside of a read or write of this thread; nothing is closed then.
     public func close() throws(StoreError) {
         try unsafe StoreError.check { unsafe mc_pool_close(pool, $0) }
@@ -180,8 +206,13 @@ extension mc_pool_options {
 }
 
 extension Database {
-    /// Switches the trace of SQL statements while the database is open: what is checked out runs to its end as it began, everything
-    /// later follows. While it is off a statement costs nothing more. SMP 2.3: `enableTrace:`, `enableTrace:withPayload:`.
+    /// Switches the trace of SQL statements while the database is open. Reads and writes that run end as they began, later ones follow the
+    /// switch. A trace that is off costs statements nothing. SMP 2.3: `enableTrace:`, `enableTrace:withPayload:`.
+    ///
+    ///     database.setTrace({ sql in print(sql) }, withValues: true)
+    ///     try database.write { try $0.execute("DELETE FROM customer WHERE id = ?", [2]) }
+    ///     database.setTrace(nil)
+    ///
     /// - Parameters:
     ///   - trace: as ``ConnectionProfile/trace``; nil switches it off.
     ///   - withValues: as ``ConnectionProfile/tracesValues``.

@@ -33,11 +33,16 @@ public struct CommittedChanges: Sendable, Hashable {
 }
 
 extension Database {
-    /// Calls `changed` behind each commit of this database that changed rows of the tables, once for the whole transaction, also
-    /// for an import's; in the order of the commits, from the next write on. Who reads after this call and is told from there on misses nothing:
-    /// a write that is under way is told as one that may have changed any table.
+    /// Calls `changed` after each commit of this database that changed rows of the tables: once per transaction, imports included, in the
+    /// order of the commits, from the next write on. A read after this call misses nothing: a write that is under way is reported as one that
+    /// may have changed any table.
     ///
-    /// While nobody observes, nothing is noted and nothing paid. What other processes write is not seen.
+    /// Without observers a commit notes nothing and costs nothing more. Writes of other processes are not reported.
+    ///
+    ///     let observation = try database.observe(["customer"]) { changes in
+    ///         if changes.mayChange("customer") { print("customers changed") }
+    ///     }
+    ///
     /// - Parameters:
     ///   - tables: the tables that count; none: all.
     ///   - changed: runs on the thread that committed, which holds the writer meanwhile: hand over to another thread what takes
@@ -58,7 +63,12 @@ extension Database {
         return unsafe Observation(observer!, of: self, sink: sink)  // MC_OK promises an observer
     }
 
-    /// The commits as a stream, for tasks. Who is slower than the writer misses none: they wait in the stream.
+    /// The commits as a stream, for tasks. A slow task misses none: they wait in the stream.
+    ///
+    ///     let commits = try database.commits(of: ["customer"])
+    ///     try await database.write { try $0.execute("UPDATE customer SET city = 'Galway'") }
+    ///     for await changes in commits where changes.mayChange("customer") { break }
+    ///
     /// - Throws: ``StoreError/Code/noMemory``.
     public func commits(of tables: Set<String> = []) throws(StoreError) -> AsyncStream<CommittedChanges> {
         let (stream, continuation) = AsyncStream.makeStream(of: CommittedChanges.self)

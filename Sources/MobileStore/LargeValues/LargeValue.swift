@@ -66,6 +66,9 @@ extension Connection {
 
 extension Database {
     /// Removes the large values that no row refers to; see ``Connection/removeUnreferencedValues(referencedBy:)``.
+    ///
+    ///     let removed = try database.removeUnreferencedValues(referencedBy: [("customer", "photo")])
+    ///     print("\(removed) photos removed")
     @discardableResult
     public func removeUnreferencedValues(referencedBy references: [(table: String, column: String)]) throws -> Int {
         try write(label: "removal of large values") { try $0.removeUnreferencedValues(referencedBy: references) }
@@ -73,6 +76,10 @@ extension Database {
 
     /// Frees the space of removed values that nobody reads, in short transactions. Every write that removes values does so
     /// after its commit; what is left from an earlier process is freed by the first one, or by this.
+    ///
+    ///     let freed = try database.freeRemovedValues()
+    ///     print("the space of \(freed) photos is free")
+    ///
     /// - Returns: how many values are gone.
     @discardableResult
     public func freeRemovedValues() throws(StoreError) -> Int {

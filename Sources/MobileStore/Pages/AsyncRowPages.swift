@@ -105,6 +105,12 @@ private final class PageSource: @unchecked Sendable {  // the iterator asks for 
 
 extension Database {
     /// The pages of a query by key, in order, as an asynchronous sequence; it can be gone through several times.
+    ///
+    ///     let byName = PageQuery(["id", "name"], from: "customer", orderedBy: [.init("name"), .init("id")])
+    ///     for try await page in database.pages(byName, size: 100) {
+    ///         for row in page { print("\(row.integer(0)): \(row.string(1) ?? "")") }
+    ///     }
+    ///
     /// - Parameters:
     ///   - query: the rows and their order.
     ///   - size: rows of a page, 1 or more.

@@ -63,6 +63,11 @@ extension Database {
     ///
     /// It is one statement, so it needs no transaction to see one state of the database: several pages that belong together
     /// are read inside of ``read(length:timeout:label:interruption:_:)``.
+    ///
+    ///     let inCity = try PageSelect(PageQuery(["id", "name"], from: "customer", where: "city = ?1", orderedBy: [.init("name")]))
+    ///     let page = try database.page(inCity, ["Dublin"], size: 20)
+    ///     for row in page { print("\(row.integer(0)): \(row.string(1) ?? "")") }
+    ///
     /// - Parameters: as for ``Connection/page(_:_:size:maximumBytes:)``.
     /// - Throws: ``StoreError`` as well `.closed`.
     public func page(

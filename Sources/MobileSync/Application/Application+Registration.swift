@@ -5,6 +5,10 @@ extension Application {
 
     /// Registers the application and starts its connection; ``startConnection(timeout:)-(Duration)`` is not called as well. Needed once: later
     /// starts remember it. While a registration is on its way, a second call joins it.
+    ///
+    ///     try application.register(timeout: .seconds(30))
+    ///     print("\(application.registrationStatus), \(application.connectionStatus)")
+    ///
     /// - Parameter timeout: zero or less (default): returns at once, the callback tells the rest.
     /// - Throws: ``SyncError`` of kind ``SyncError/Kind/persistence`` without an identifier, ``SyncError/Kind/connectionProperty`` for
     ///   missing or wrong properties, ``SyncError/Kind/applicationTimeout`` when it took longer (it goes on in the background),
@@ -54,6 +58,11 @@ extension Application {
     // MARK: Connect
 
     /// Starts the connection of a registered application; no effect if it is started already.
+    ///
+    ///     if application.registrationStatus == .registered {
+    ///         try application.startConnection(timeout: .seconds(30))
+    ///     }
+    ///
     /// - Parameter timeout: zero or less (default): returns at once.
     /// - Throws: as ``register(timeout:)-(Duration)``; code ``SyncError/Code/applicationNotRegistered`` when the application is not registered.
     /// SMP 2.3: `startConnection`, `startConnection:timeout`.
@@ -147,7 +156,12 @@ extension Application {
         return try remember { $0?.settings = settings }
     }
 
-    /// Tries at once what would be tried later: call it when the platform reports that the network is back.
+    /// Begins the next attempt to register or connect at once instead of later, unless the server ordered the wait (`Retry-After`). Call it
+    /// when the platform reports that the network is back.
+    ///
+    ///     func networkChanged(isAvailable: Bool) {
+    ///         if isAvailable { application.networkBecameAvailable() }
+    ///     }
     public func networkBecameAvailable() {
         state.withLock { state in
             guard let wish = state.plan.hurry() else { return }
@@ -182,6 +196,10 @@ extension Application {
     // MARK: Stop
 
     /// Stops the connection; no effect if there is none. The registration stays.
+    ///
+    ///     try application.stopConnection(timeout: .seconds(10))
+    ///     print("\(application.registrationStatus), \(application.connectionStatus)")
+    ///
     /// - Parameter timeout: zero or less (default): returns at once.
     /// - Throws: ``SyncError`` of kind ``SyncError/Kind/applicationTimeout``.
     /// SMP 2.3: `stopConnection:timeout`.
@@ -221,6 +239,11 @@ extension Application {
     // MARK: Unregister
 
     /// Stops the connection and deletes the registration, here and on the server. No effect if there is none.
+    ///
+    ///     try application.unregister(timeout: .seconds(30))
+    ///     application.connectionProperties.loginCredentials = LoginCredentials(user: "jones", password: "other")
+    ///     try application.register(timeout: .seconds(30))
+    ///
     /// - Parameter timeout: zero or less (default): returns at once.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidState`` while a synchronization runs, kind
     ///   ``SyncError/Kind/applicationTimeout`` when it took longer, ``SyncError/Kind/applicationRuntime`` when it failed.

@@ -41,7 +41,12 @@ public final class Application: Sendable {
     /// The device's id: made at first, kept in the application's database.
     public let deviceID: String
 
-    /// Opens the application's own small database, and with it what is remembered of an earlier registration.
+    /// Opens the application's own small database and reads the registration that an earlier run left there.
+    ///
+    ///     let application = try Application(identifier: "CRM", profile: ConnectionProfile(path: folder + "/application.db"))
+    ///     application.connectionProperties = ConnectionProperties(
+    ///         serverName: host, portNumber: port, loginCredentials: LoginCredentials(user: "smith", password: "s3cret"))
+    ///
     /// - Parameters:
     ///   - identifier: as the server knows the application; case-sensitive, at most 64 characters. May be set later, before registering.
     ///   - profile: the application's database, a file beside the packages' ones.
@@ -99,6 +104,10 @@ public final class Application: Sendable {
     }
 
     /// A device id of 32 random hexadecimal digits.
+    ///
+    ///     let application = try Application(
+    ///         identifier: "CRM", profile: profile, makeDeviceID: { "tablet-" + Application.randomDeviceID() })
+    ///     print(application.deviceID)  // the same at each start
     public static func randomDeviceID() -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<2).map { _ in
@@ -113,6 +122,11 @@ public final class Application: Sendable {
     public var identifier: String { state.withLock { $0.identifier } }
 
     /// Sets the identifier, before registering or starting. Case-sensitive, at most 64 characters; with the device's id at most 128.
+    ///
+    ///     let application = try Application(profile: ConnectionProfile(path: folder + "/application.db"))
+    ///     try application.setIdentifier("CRM")
+    ///     print(application.connectionID)  // the device's id, two underscores, CRM
+    ///
     /// - Throws: ``SyncError`` of kind ``SyncError/Kind/persistence`` when it is empty or too long, or another one is registered or registers.
     public func setIdentifier(_ identifier: String) throws(SyncError) {
         try Self.check(identifier: identifier, isRequired: true)
@@ -178,7 +192,11 @@ public final class Application: Sendable {
     /// Everything that ``callback`` hears, as values, from now on.
     public var events: AsyncStream<ApplicationEvent> { stream.stream() }
 
-    /// Tells the callback about a condition of the device that the application's platform reported. SMP 2.3: `onDeviceConditionChanged`.
+    /// Reports a condition of the device, as the platform noticed it, to ``callback`` and ``events``. SMP 2.3: `onDeviceConditionChanged`.
+    ///
+    ///     if batteryLevel < 0.1 {
+    ///         application.report(.batteryPowerLow)
+    ///     }
     public func report(_ condition: DeviceCondition) {
         work.run { [self] in
             callback?.onDeviceConditionChanged(condition)
@@ -186,7 +204,10 @@ public final class Application: Sendable {
         }
     }
 
-    /// Closes the application's database; ``stopConnection(timeout:)-(Duration)`` comes first.
+    /// Closes the application's database. Stop the connection first, with ``stopConnection(timeout:)-(Duration)``.
+    ///
+    ///     try application.stopConnection(timeout: .seconds(10))
+    ///     try application.close()
     public func close() throws(SyncError) {
         let ended = state.withLock { state in
             defer { state.plan.disconnected() }

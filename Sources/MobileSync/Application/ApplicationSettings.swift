@@ -6,10 +6,23 @@ public struct ApplicationSettings: Sendable, Equatable {
     init(values: [String: String]) { self.values = values }
 
     /// The setting as text; nil where the server sent none of this name. SMP 2.3: `getStringProperty`.
+    ///
+    ///     if let colour = application.settings?.string("custom1") {
+    ///         print("titles are \(colour)")
+    ///     }
     public func string(_ name: String) -> String? { values[name] }
+
     /// The setting as a number; nil where there is none, or it is no number. SMP 2.3: `getIntegerProperty`.
+    ///
+    ///     let length = application.settings?.integer("PWDPOLICY_MIN_LENGTH") ?? 8
+    ///     print("it has at least \(length) characters")
     public func integer(_ name: String) -> Int? { values[name].flatMap { Int($0) } }
+
     /// The setting as a Boolean; nil where there is none, or it is neither `true` nor `false`. SMP 2.3: `getBooleanProperty`.
+    ///
+    ///     if application.settings?.boolean("PWDPOLICY_ENABLED") == true {
+    ///         print("the vault needs a password")
+    ///     }
     public func boolean(_ name: String) -> Bool? { values[name].flatMap { Bool($0) } }
 
     /// Names of the settings that differ between two states.

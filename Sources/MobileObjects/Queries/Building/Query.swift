@@ -35,6 +35,10 @@ public struct Query: Sendable, Hashable {
     public var prefetches: [[String]] = []
 
     /// A query of everything. SMP 2.3: `getInstance`.
+    ///
+    ///     var query = Query()
+    ///     query.testCriteria = .equal("city", "Cork")
+    ///     let inCork = try Customer.findWithQuery(query, in: crm)
     public init() {}
 }
 
@@ -70,11 +74,18 @@ public struct SelectItem: Sendable, Hashable {
     public var asAlias: String?
 
     /// An attribute or aggregate.
+    ///
+    ///     let total = SelectItem("SUM(total)", as: "sum")
+    ///     let results = try crm.executeQuery(Query().select([total]).from("SalesOrder"))
     public init(_ attribute: String, as asAlias: String? = nil) {
         (self.attribute, self.asAlias) = (attribute, asAlias)
     }
 
     /// The value that another query gives.
+    ///
+    ///     let orders = Query().select("COUNT(*)").from("SalesOrder", "o").where(.equal("o.customerId", QueryColumn("c", "id")))
+    ///     let query = Query().select([SelectItem("c.name"), SelectItem(orders, as: "orders")]).from("Customer", "c")
+    ///     for row in try crm.executeQuery(query) { try print("\(row[0].string()): \(row[1].long())") }
     public init(_ query: Query, as asAlias: String) {
         (attribute, self.query, self.asAlias) = ("", query, asAlias)
     }
@@ -88,15 +99,33 @@ public struct AttributeSort: Sendable, Hashable {
     public var order: SortOrder
 
     /// Sorts by an attribute.
+    ///
+    ///     let order = AttributeSort("name", isDescending ? .descending : .ascending)
+    ///     let customers = try Customer.findWithQuery(Query().sorted(by: order), in: crm)
     public init(_ attribute: String, _ order: SortOrder = .ascending) { (self.attribute, self.order) = (attribute, order) }
 
     /// The smallest value first, null before it. SMP 2.3: `ascending:`.
+    ///
+    ///     let query = Query().sorted(by: .ascending("name"))
+    ///     let customers = try Customer.findWithQuery(query, in: crm)
     public static func ascending(_ attribute: String) -> AttributeSort { AttributeSort(attribute, .ascending) }
+
     /// The largest value first, null at the end. SMP 2.3: `descending:`.
+    ///
+    ///     let query = Query().sorted(by: .descending("name"))
+    ///     let customers = try Customer.findWithQuery(query, in: crm)
     public static func descending(_ attribute: String) -> AttributeSort { AttributeSort(attribute, .descending) }
+
     /// The smallest value first, null before it; the compiler knows the attribute: `.ascending(Customer.columns.name)`.
+    ///
+    ///     let smallestFirst: AttributeSort = .ascending(Customer.columns.creditLimit)
+    ///     let customers = try Customer.findByCity(city: "Cork", sortedBy: [smallestFirst], in: crm)
     public static func ascending<Root, Value>(_ column: Column<Root, Value>) -> AttributeSort { AttributeSort(column.name, .ascending) }
+
     /// The largest value first, null at the end; the compiler knows the attribute.
+    ///
+    ///     let largestFirst: AttributeSort = .descending(Customer.columns.creditLimit)
+    ///     let customers = try Customer.findByCity(city: "Cork", sortedBy: [largestFirst], in: crm)
     public static func descending<Root, Value>(_ column: Column<Root, Value>) -> AttributeSort { AttributeSort(column.name, .descending) }
 }
 
@@ -122,6 +151,10 @@ public struct JoinCondition: Sendable, Hashable {
     public var joinType: JoinType
 
     /// A join where two items are equal.
+    ///
+    ///     var query = Query().select("c.name, o.status").from("Customer", "c")
+    ///     query.joinCriteria.append(JoinCondition("SalesOrder", "o", "o.customerId", "c.id", type: .left))
+    ///     let results = try crm.executeQuery(query)
     public init(_ entity: String, _ alias: String? = nil, _ leftItem: String, _ rightItem: String, type: JoinType = .inner) {
         (self.entity, self.alias, self.leftItem, self.rightItem, joinType) = (entity, alias, leftItem, rightItem, type)
     }

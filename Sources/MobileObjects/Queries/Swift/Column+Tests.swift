@@ -7,8 +7,15 @@ extension Column where Root: QueryableEntity, Value: AttributeConvertible {
     public static func != (column: Column, value: Value) -> EntityPredicate<Root> { column.test(.notEqual, value) }
 
     /// Equal to one of these.
+    ///
+    ///     let query = Customer.where { $0.city.isIn(["Cork", "Galway"]) }
+    ///     let customers = try query.find(in: crm)
     public func isIn(_ values: some Sequence<Value>) -> EntityPredicate<Root> { predicate(.in, .list(values.map(\.attributeValue))) }
+
     /// Equal to none of these, and not null unless null is none of them either.
+    ///
+    ///     let query = Customer.where { $0.city.isNotIn(["Cork", "Galway"]) }
+    ///     let customers = try query.find(in: crm)
     public func isNotIn(_ values: some Sequence<Value>) -> EntityPredicate<Root> { predicate(.notIn, .list(values.map(\.attributeValue))) }
 
     fileprivate func test(_ operator: AttributeTest.Operator, _ value: some AttributeConvertible) -> EntityPredicate<Root> {
@@ -70,11 +77,26 @@ extension Optional: TextualValue where Wrapped == String {}
 
 extension Column where Root: QueryableEntity, Value: TextualValue {
     /// `%` stands for any characters, `_` for one; A to Z and a to z are the same.
+    ///
+    ///     let query = Customer.where { $0.name.like("%inn") }
+    ///     let customers = try query.find(in: crm)
     public func like(_ pattern: String) -> EntityPredicate<Root> { predicate(.like, .value(.string(pattern))) }
+
     /// The text is a part of the attribute's; A to Z and a to z are the same.
+    ///
+    ///     let query = Customer.where { $0.name.contains("food") }
+    ///     let customers = try query.find(in: crm)
     public func contains(_ text: String) -> EntityPredicate<Root> { predicate(.contains, .value(.string(text))) }
+
     /// The attribute's text begins with this one; A to Z and a to z are the same.
+    ///
+    ///     let query = Customer.where { $0.name.starts(with: "Mill") }
+    ///     let customers = try query.find(in: crm)
     public func starts(with text: String) -> EntityPredicate<Root> { predicate(.startsWith, .value(.string(text))) }
+
     /// The attribute's text ends with this one; A to Z and a to z are the same.
+    ///
+    ///     let query = Customer.where { $0.street.ends(with: "Street 3") }
+    ///     let customers = try query.find(in: crm)
     public func ends(with text: String) -> EntityPredicate<Root> { predicate(.endsWith, .value(.string(text))) }
 }

@@ -10,6 +10,9 @@ public struct EntityPredicate<Root: QueryableEntity>: Sendable, Hashable {
 
     /// Objects for which a query with its own test has rows; the query refers to this class's attributes with a ``QueryColumn`` whose alias is
     /// the class's modelled name.
+    ///
+    ///     let orders = Query().select("o.id").from("SalesOrder", "o").where(.equal("o.customerId", QueryColumn("Customer", "id")))
+    ///     let buyers = try Customer.where(.exists(orders)).find(in: crm)
     public static func exists(_ query: Query) -> EntityPredicate { EntityPredicate(.exists(query)) }
 
     /// Both hold.

@@ -15,6 +15,9 @@ public protocol QueryableEntity: ModelledEntity {
 
 extension QueryableEntity {
     /// The objects that pass a test.
+    ///
+    ///     let query = Customer.where(\.city == "Cork" && \.creditLimit > 1000)
+    ///     for customer in try query.find(in: crm) { print(customer.name) }
     public static func `where`(_ predicate: EntityPredicate<Self>) -> EntityQuery<Self> { EntityQuery(predicate) }
 
     /// The same, with the attributes at hand: for tests that are methods of an attribute, such as `contains`.
@@ -33,32 +36,58 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
     init(_ predicate: EntityPredicate<Root>?) { query.testCriteria = predicate?.test }
 
     /// Objects that pass this test as well.
+    ///
+    ///     let active = Customer.where(\.active == true)
+    ///     let customers = try active.where(\.city == "Dublin").find(in: crm)
     public func `where`(_ predicate: EntityPredicate<Root>) -> EntityQuery { changed { $0 = $0.where(predicate.test) } }
 
     /// Objects that pass this test as well.
+    ///
+    ///     let active = Customer.where(\.active == true)
+    ///     let customers = try active.where { $0.name.contains("inn") || $0.contact == nil }.find(in: crm)
     public func `where`(_ predicate: (Root.Columns) -> EntityPredicate<Root>) -> EntityQuery { self.where(predicate(Root.columns)) }
 
     /// Objects in one of these states.
+    ///
+    ///     let changed = Customer.where(\.active == true).filter([.created, .updated])
+    ///     for customer in try changed.find(in: crm) { print("\(customer.name) is to be submitted") }
     public func filter(_ states: EntityFilter) -> EntityQuery { changed { $0.entityFilter = states } }
 
-    /// Sorts by an attribute, behind what was given before. Objects of equal rank come in the order of their surrogate keys.
+    /// Sorts by an attribute, after those that were given before. Objects of equal rank come in the order of their surrogate keys.
+    ///
+    ///     let query = Customer.all.sorted(by: \.city).sorted(by: \.creditLimit, .descending)
+    ///     for customer in try query.find(in: crm) { print("\(customer.city): \(customer.name)") }
     public func sorted<Value>(by column: KeyPath<Root.Columns, Column<Root, Value>>, _ order: SortOrder = .ascending) -> EntityQuery {
         changed { $0.sortCriteria.append(AttributeSort(Root.columns[keyPath: column].name, order)) }
     }
 
-    /// Leaves out the first objects.
+    /// Leaves out the first `count` objects.
+    ///
+    ///     let second = Customer.all.sorted(by: \.name).skip(2).take(2)  // the second two customers
+    ///     for customer in try second.find(in: crm) { print(customer.name) }
     public func skip(_ count: Int) -> EntityQuery { changed { $0.skip = count } }
 
-    /// Finds not more than so many objects; a negative number means all.
+    /// Finds at most `count` objects; a negative number means all.
+    ///
+    ///     let largest = Customer.all.sorted(by: \.creditLimit, .descending).take(2)
+    ///     for customer in try largest.find(in: crm) { print("\(customer.name): \(customer.creditLimit)") }
     public func take(_ count: Int) -> EntityQuery { changed { $0.take = count } }
 
     /// Reads the objects of a relationship along with those that are found, with one more statement for all of them: a list of parents that is
     /// shown with its children costs two statements, whatever its length.
+    ///
+    ///     for customer in try Customer.all.sorted(by: \.name).prefetching(\.orders).find(in: crm) {
+    ///         print("\(customer.name): \(customer.orders.count) orders")
+    ///     }
     public func prefetching<Target>(_ relationship: KeyPath<Root.Relationships, Relationship<Root, Target>>) -> EntityQuery {
         changed { $0.prefetches.append([Root.relationships[keyPath: relationship].name]) }
     }
 
     /// The same, and goes on from there to the objects of another relationship, with one more statement.
+    ///
+    ///     for customer in try Customer.where(\.city == "Dublin").prefetching(\.orders, \.lines).find(in: crm) {
+    ///         for order in customer.orders { print("\(customer.name): \(order.lines.count) lines") }
+    ///     }
     public func prefetching<Target: QueryableEntity, Next>(
         _ relationship: KeyPath<Root.Relationships, Relationship<Root, Target>>,
         _ next: KeyPath<Target.Relationships, Relationship<Target, Next>>
@@ -67,6 +96,10 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
     }
 
     /// The objects.
+    ///
+    ///     let customers = try Customer.where(\.city == "Cork").sorted(by: \.name).find(in: crm)
+    ///     for customer in customers { print(customer.name) }
+    ///
     /// - Throws: ``ObjectError``: ``ObjectError/Code/misuse`` where the model does not allow such queries of the class,
     ///   ``ObjectError/Code/invalidQuery`` for a negative `skip`, ``ObjectError/Code/unsupportedType`` for an attribute without order,
     ///   ``ObjectError/Code/store``.
@@ -78,6 +111,11 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
     }
 
     /// The first object; nil where there is none.
+    ///
+    ///     if let newest = try SalesOrder.all.sorted(by: \.orderDate, .descending).first(in: crm) {
+    ///         print("\(newest.orderDate): \(newest.total)")
+    ///     }
+    ///
     /// - Throws: as `find(in:)`.
     public func first(in package: Root.Package) throws -> Root? { try Root.findWithQuery(limitedToOne, in: package).first }
 
@@ -86,7 +124,11 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
         try await Root.findWithQuery(limitedToOne, in: package).first
     }
 
-    /// How many objects there are, counted by the database.
+    /// The number of objects, counted by the database.
+    ///
+    ///     let inCork = try Customer.where(\.city == "Cork").count(in: crm)
+    ///     print("\(inCork) customers in Cork")
+    ///
     /// - Throws: as `find(in:)`.
     public func count(in package: Root.Package) throws -> Int { try Root.countWithQuery(query, in: package) }
 
