@@ -5,8 +5,15 @@ public struct EntityList<Element: Entity>: RandomAccessCollection, ExpressibleBy
     private var objects: [Element]
 
     /// An empty list. SMP 2.3: `newInstance`.
+    ///
+    ///     var active = EntityList<Customer>()
+    ///     for customer in try Customer.findAll(in: crm) where customer.active { active.append(customer) }
     public init() { objects = [] }
+
     /// A list of objects in memory.
+    ///
+    ///     let large = EntityList(try Customer.findAll(in: crm).filter { $0.creditLimit > 1000 })
+    ///     print("\(large.count) large customers")
     public init(_ objects: [Element]) { self.objects = objects }
     public init(arrayLiteral elements: Element...) { objects = elements }
 
@@ -15,6 +22,10 @@ public struct EntityList<Element: Entity>: RandomAccessCollection, ExpressibleBy
     public var endIndex: Int { objects.count }
     /// SMP 2.3: `item:`.
     public subscript(index: Int) -> Element { objects[index] }
+
     /// Adds an object at the end; nothing is written. SMP 2.3: `add:`.
+    ///
+    ///     var shown = try Customer.findByCity(city: "Cork", in: crm)
+    ///     for customer in try Customer.findByCity(city: "Dublin", in: crm) { shown.append(customer) }
     public mutating func append(_ object: Element) { objects.append(object) }
 }

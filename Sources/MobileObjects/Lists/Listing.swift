@@ -33,6 +33,10 @@ extension ModelledEntity {
 /// Lists of an object of the model that read their pages when they are looked at; the parameters are those of generated classes.
 extension EntityClass {
     /// The objects that a query made at run time finds, all by default.
+    ///
+    ///     let list = try customers.list(Query().sorted(by: .ascending("name")), pageSize: 50)
+    ///     let last = try list.object(at: list.count() - 1)
+    ///
     /// - Throws: as `PackageDatabase.executeQuery(_:)`; ``ObjectError/Code/misuse`` for a size out of its range.
     public func list(_ query: Query? = nil, pageSize: Int = 100, keptPages: Int = 8) throws -> LazyEntityList<GenericEntity> {
         let plan = try query.map { try ListPlan($0, of: metadata, in: package.metadata) } ?? ListPlan(metadata)
@@ -40,6 +44,10 @@ extension EntityClass {
     }
 
     /// The result of an object query of the model, parameters in its order.
+    ///
+    ///     let list = try customers.list("findByCity", ["Cork"], pageSize: 50)
+    ///     for customer in list { try print(customer.value("name")) }
+    ///
     /// - Throws: as `query(_:_:sortedBy:skip:take:)`; ``ObjectError/Code/misuse``.
     public func list(
         _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], pageSize: Int = 100, keptPages: Int = 8
@@ -49,12 +57,20 @@ extension EntityClass {
     }
 
     /// The same objects from the first to the last one.
+    ///
+    ///     let cursor = try customers.cursor(Query().where(.equal("city", "Cork")))
+    ///     while let customer = try cursor.nextObject() { try print(customer.value("name")) }
+    ///
     /// - Throws: as `list(_:pageSize:keptPages:)`.
     public func cursor(_ query: Query = Query(), pageSize: Int = 100) throws -> EntityCursor<GenericEntity> {
         try EntityCursor(ListPlan(query, of: metadata, in: package.metadata), EntityContext(package, metadata), pageSize: pageSize)
     }
 
     /// Their pages, for `async` code.
+    ///
+    ///     for try await page in customers.asyncPages(Query().sorted(by: .ascending("name")), pageSize: 50) {
+    ///         for customer in page { try print(customer.value("name")) }
+    ///     }
     public func asyncPages(_ query: Query = Query(), pageSize: Int = 100) -> AsyncEntityPages<GenericEntity> {
         AsyncEntityPages { try cursor(query, pageSize: pageSize) }
     }

@@ -98,5 +98,11 @@ extension PackageDatabase {
 
 extension EntityClass {
     /// The objects that a query finds, now and after each commit that touches its tables; as ``PackageDatabase/observe(_:)-(EntityQuery<Root>)``.
+    ///
+    ///     let inCork = Query().where(.equal("city", "Cork"))
+    ///     for try await snapshot in customers.observe(inCork) {
+    ///         print("\(snapshot.count) customers in Cork")
+    ///         if snapshot.isEmpty { break }  // ends the observation
+    ///     }
     public func observe(_ query: Query = Query()) -> QueryObservation<EntitySnapshot<GenericEntity>> { package.observeObjects(query, metadata) }
 }

@@ -90,6 +90,11 @@ extension ModelledEntity {
 
 extension EntityClass {
     /// All objects in the order of their surrogate keys, a page at a time; the parameters are those of generated classes.
+    ///
+    ///     var pages = customers.pages(size: 100)
+    ///     while let page = try pages.next() {
+    ///         for customer in page { try print(customer.value("name")) }
+    ///     }
     public func pages(after key: Int64 = 0, size: Int = 100, readsAhead: Bool = true) -> EntityPages<GenericEntity> {
         EntityPages(EntityContext(package, metadata), behind: key, size: size, readsAhead: readsAhead)
     }

@@ -34,6 +34,10 @@ extension PackageDatabase {
 
 extension EntityClass {
     /// The objects that a query made at run time finds; its source, if it has one, is this class. SMP 2.3: `findWithQuery:`.
+    ///
+    ///     let query = Query().where(.equal("city", "Cork")).sorted(by: .ascending("name"))
+    ///     for customer in try customers.findWithQuery(query) { try print(customer.value("name")) }
+    ///
     /// - Throws: as `PackageDatabase.executeQuery(_:)`.
     public func findWithQuery(_ query: Query) throws -> EntityList<GenericEntity> {
         EntityList(try EntityContext(package, metadata).objects(query))
@@ -45,6 +49,10 @@ extension EntityClass {
     }
 
     /// The number of objects that `findWithQuery(_:)` gives, counted by the database; skip and take count. SMP 2.3: `countWithQuery:`.
+    ///
+    ///     let query = Query().where(.equal("city", "Cork"))
+    ///     try print("\(customers.countWithQuery(query)) customers in Cork")
+    ///
     /// - Throws: as `PackageDatabase.executeQuery(_:)`.
     public func countWithQuery(_ query: Query) throws -> Int { try EntityContext(package, metadata).count(query) }
 

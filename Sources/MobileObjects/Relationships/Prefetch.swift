@@ -190,6 +190,11 @@ extension Entity {
 extension EntityList {
     /// Reads the objects of a relationship for all objects of the list at once, where they are not known yet. Several names go on from one
     /// relationship to the next: `try customers.prefetch("orders", "lines")`.
+    ///
+    ///     let all = try Customer.findAll(in: crm)
+    ///     try all.prefetch("orders", "lines")
+    ///     for customer in all { print("\(customer.name): \(customer.orders.count) orders") }
+    ///
     /// - Throws: ``ObjectError/Code/noSuchRelationship``, ``ObjectError/Code/store``.
     public func prefetch(_ relationships: String...) throws {
         guard let context = first?.context else { return }

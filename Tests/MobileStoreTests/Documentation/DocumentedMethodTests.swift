@@ -11,7 +11,7 @@ import Testing
         (
             "MobileObjects",
             [
-                "Entity", "GenericEntity", "ModelledEntity", "SavableEntity",
+                "Entity", "GenericEntity", "ModelledEntity", "SavableEntity", "EntityClass", "EntityList",
                 "Query", "SelectItem", "JoinCondition", "AttributeSort",
                 "QueryableEntity", "EntityQuery", "EntityPredicate", "Column",
             ]
@@ -23,6 +23,7 @@ import Testing
     private static let internals = [
         "init(context: EntityContext)": "the frameworks make new objects with it; applications call `init(in:)`",
         "init(row: borrowing Row": "the frameworks make the object of a row with it",
+        "init(arrayLiteral elements:": "array literals call it",
         "bigBinary(_ index: Int)": "the properties of generated classes call it",
         "bigString(_ index: Int)": "the properties of generated classes call it",
         "largeValue(ofAttribute index: Int)": "the streams of large attributes call it",
