@@ -8,8 +8,8 @@
 
 #include "base/mc_memory.h"
 #include "export/mc_export_large.h"
+#include "rows/mc_stored_value.h"
 #include "json/mc_json_append.h"
-#include "json/mc_json_stored.h"
 
 enum {
     STAGE_BYTES = 32 * 1024,             // rows are collected up to this before they are handed out

@@ -2,9 +2,9 @@
 #ifndef MC_EXPORT_LARGE_H
 #define MC_EXPORT_LARGE_H
 
+#include "base/mc_byte_buffer.h"
 #include "mc_blob_reader.h"
 #include "mc_export.h"
-#include "json/mc_byte_buffer.h"
 
 typedef struct mc_export_large_value mc_export_large_value;
 

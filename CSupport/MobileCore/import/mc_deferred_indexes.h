@@ -14,8 +14,8 @@
 
 #include <stdbool.h>
 
+#include "base/mc_byte_buffer.h"
 #include "base/mc_fail.h"
-#include "json/mc_byte_buffer.h"
 
 /// Zeroed memory is one that has dropped nothing.
 typedef struct mc_deferred_indexes {

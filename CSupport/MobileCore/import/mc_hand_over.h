@@ -12,7 +12,7 @@
 #include <pthread.h>
 
 #include "import/mc_inflater.h"
-#include "json/mc_rows_internal.h"
+#include "rows/mc_rows_internal.h"
 
 enum {
     MC_PIECE_ROOM = 16 * 1024,  // before a piece, for what was carried over

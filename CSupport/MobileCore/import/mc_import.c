@@ -10,7 +10,7 @@
 #include "import/mc_import_target.h"
 #include "import/mc_inflater.h"
 #include "import/mc_scan_ahead.h"
-#include "json/mc_rows_internal.h"
+#include "rows/mc_rows_internal.h"
 
 /// open ---push---> open ---finish---> finished; an error in any of them: failed, and rolled back. Only `open` takes bytes.
 typedef enum import_state { STATE_OPEN, STATE_FINISHED, STATE_FAILED } import_state;

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mc_rows.h"
-#include "json/mc_byte_buffer.h"
+#include "base/mc_byte_buffer.h"
+#include "mc_value.h"
 
 /// Open addressing over tables at most half full. Starts as a zeroed struct, ends with `mc_key_set_free`.
 typedef struct mc_key_set {

@@ -19,7 +19,7 @@
 #define MC_CURSOR_H
 
 #include "mc_row_page.h"
-#include "mc_rows.h"
+#include "mc_value.h"
 
 #ifdef __cplusplus
 extern "C" {

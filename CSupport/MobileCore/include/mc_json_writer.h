@@ -4,7 +4,7 @@
 ///
 /// The writer puts commas, colons, quotes and escapes; integers and decimals are exact, doubles have the shortest text that reads back
 /// as the same value. What is not JSON cannot be written: a value without a key in an object, two roots, an end too many, text that is
-/// not UTF-8, an infinity. It does not look for keys that come twice.
+/// not UTF-8, an infinity. It does not look for keys that come twice. mc_message_writer.h writes parts of messages, mc_page_writer.h rows.
 ///
 /// Order of calls: open; any values; finish; free. After a failure every call but free fails with the same status.
 /// Threads:        one at a time. The sink is called during the writing calls and finish, on their thread.
@@ -12,9 +12,7 @@
 #ifndef MC_JSON_WRITER_H
 #define MC_JSON_WRITER_H
 
-#include "mc_message.h"
-#include "mc_row_page.h"
-#include "mc_rows.h"
+#include "mc_json.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,13 +52,6 @@ MC_MUST_USE mc_status mc_json_write_double(mc_json_writer *writer, double value,
 MC_MUST_USE mc_status mc_json_write_number(mc_json_writer *writer, const char *text, size_t length, mc_error *MC_NULLABLE error);
 MC_MUST_USE mc_status mc_json_write_boolean(mc_json_writer *writer, bool value, mc_error *MC_NULLABLE error);
 MC_MUST_USE mc_status mc_json_write_null(mc_json_writer *writer, mc_error *MC_NULLABLE error);
-/// A value of a message, with all that is in it.
-/// `node` is a number among the nodes of the message.
-MC_MUST_USE mc_status mc_json_write_node(mc_json_writer *writer, const mc_message *message, uint32_t node, mc_error *MC_NULLABLE error);
-/// An array with an array for each row of a page. `columns` are the rules of the page's columns as in an export (mc_export.h), as
-/// many as the page has; NULL: by what the values are. MC_ERROR_CORRUPT, MC_ERROR_TYPE: `row` of the error is the row's number from 1.
-MC_MUST_USE mc_status mc_json_write_rows(mc_json_writer *writer, const mc_row_page *page, const mc_column *MC_NULLABLE columns,
-                                         mc_error *MC_NULLABLE error);
 
 /// Says that the text is complete, and hands what is left to the sink. Fails with MC_ERROR_MISUSE where something is open or nothing
 /// was written.

@@ -62,7 +62,7 @@ typedef struct mc_pool_options {
     bool foreign_keys;            ///< whether FOREIGN KEY constraints are enforced
     bool read_only;               ///< no writer; every change is refused
     bool creates_file;            ///< whether a file that does not exist is created
-    bool coalesces_log_writes;    ///< whether the writer's log is written in runs of up to 64 KB, see mc_storage.h
+    bool coalesces_log_writes;    ///< whether the writer's log is written in runs of up to 64 KB, see mc_vfs.h
     int64_t busy_timeout_ns;      ///< how long a check-out that names no timeout waits, for the connection and for locks of other processes
     const char *MC_NULLABLE vfs;  ///< name of the SQLite VFS, copied; NULL: the system's
     /// Called on the connection's thread with each statement before it runs: its SQL, with values if `trace_values`.

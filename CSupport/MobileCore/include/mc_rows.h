@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "mc_error.h"
+#include "mc_value.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,26 +68,6 @@ typedef struct mc_column {
     uint16_t scale;      ///< decimals: digits behind the point, 0...precision
     bool required;       ///< null, or a member left out, is an error
 } mc_column;
-
-typedef enum mc_value_kind {
-    MC_VALUE_NULL = 0,
-    MC_VALUE_INTEGER = 1,
-    MC_VALUE_REAL = 2,
-    MC_VALUE_TEXT = 3,
-    MC_VALUE_BLOB = 4,
-    MC_VALUE_LARGE = 5  ///< a large value that has come in parts before its row; without content
-} mc_value_kind;
-
-/// One value, as SQLite will store it.
-typedef struct mc_value {
-    union {
-        int64_t integer;
-        double real;
-        const char *MC_NULLABLE bytes;  ///< texts (UTF-8) and blobs; never NULL for them; not NUL-terminated
-    } value;
-    uint32_t length;  ///< of `bytes`
-    uint8_t kind;     ///< a `mc_value_kind`
-} mc_value;
 
 /// A part of a value that is too long to be held: the text, or the bytes, from the end of the part before it. Texts are cut between
 /// characters.

@@ -244,3 +244,19 @@ size_t mc_json_number_plain(const mc_json_number *number, unsigned precision, un
     memset(to + 2, '0', zeros);
     return (size_t)(to - out) + 2 + zeros + length;
 }
+
+bool mc_json_is_number(const char *text, size_t length)
+{
+    const uint8_t *const start = (const uint8_t *)text, *const end = start + length;
+    mc_json_number number;
+    mc_json_stop stop;
+    return mc_json_number_end(start, end, &number, &stop) == end;
+}
+
+bool mc_json_text_to_double(const char *text, size_t length, double *value)
+{
+    const uint8_t *const start = (const uint8_t *)text, *const end = start + length;
+    mc_json_number number;
+    mc_json_stop stop;
+    return mc_json_number_end(start, end, &number, &stop) == end && mc_json_number_double(&number, value);
+}

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/mc_fail.h"
-#include "mc_message.h"
+#include "mc_json.h"
 
 /// Why a scan stopped.
 typedef struct mc_json_stop {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mc_message.h"
+#include "mc_json.h"
 #include "json/mc_json_append.h"
 #include "json/mc_json_bytes.h"
 #include "json/mc_json_scan.h"

@@ -1,14 +1,8 @@
 /// mc_json_writer.c: JSON text, value by value.
-#include "mc_json_writer.h"
+#include "json/mc_json_writer_internal.h"
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "base/mc_fail.h"
 #include "base/mc_memory.h"
-#include "json/mc_byte_buffer.h"
 #include "json/mc_json_append.h"
-#include "json/mc_json_stored.h"
 
 enum {
     DEPTH_DEFAULT = 64,
@@ -58,8 +52,7 @@ void mc_json_writer_free(mc_json_writer *writer)
     mc_free(writer);
 }
 
-/// Ends a piece with its status; the first failure stays.
-static mc_status fail(mc_json_writer *writer, mc_status status, const char *problem, mc_error *error)
+mc_status mc_json_writer_fail(mc_json_writer *writer, mc_status status, const char *problem, mc_error *error)
 {
     writer->failure = status;
     if (status == MC_ERROR_NO_MEMORY)
@@ -69,9 +62,14 @@ static mc_status fail(mc_json_writer *writer, mc_status status, const char *prob
     return mc_fail(error, status, "JSON text: %s", problem);
 }
 
-static mc_status fail_again(const mc_json_writer *writer, mc_error *error)
+mc_status mc_json_writer_check(const mc_json_writer *writer, mc_error *error)
 {
-    return mc_fail(error, writer->failure, "JSON text: it was written on after an error");
+    return writer->failure == MC_OK ? MC_OK : mc_fail(error, writer->failure, "JSON text: it was written on after an error");
+}
+
+mc_byte_buffer *mc_json_writer_buffer(mc_json_writer *writer)
+{
+    return &writer->text;
 }
 
 static mc_status hand_over(mc_json_writer *writer, mc_error *error)
@@ -79,13 +77,18 @@ static mc_status hand_over(mc_json_writer *writer, mc_error *error)
     if (writer->sink == NULL || writer->text.length == 0)
         return MC_OK;
     if (writer->text.length > writer->maximum - writer->handed_over)
-        return fail(writer, MC_ERROR_LIMIT, NULL, error);
+        return mc_json_writer_fail(writer, MC_ERROR_LIMIT, NULL, error);
     writer->handed_over += writer->text.length;
     const size_t length = writer->text.length;
     writer->text.length = 0;
     writer->text.maximum = writer->maximum - writer->handed_over + SLACK;
     writer->failure = writer->sink(writer->context, writer->text.bytes, length, error);
     return writer->failure;
+}
+
+mc_status mc_json_writer_pass_on(mc_json_writer *writer, mc_error *error)
+{
+    return writer->text.length >= SINK_BYTES ? hand_over(writer, error) : MC_OK;
 }
 
 static bool in_object(const mc_json_writer *writer)
@@ -97,15 +100,15 @@ static bool in_object(const mc_json_writer *writer)
 static mc_status begin_value(mc_json_writer *writer, mc_error *error)
 {
     if (writer->failure != MC_OK)
-        return fail_again(writer, error);
+        return mc_json_writer_check(writer, error);
     if (in_object(writer) != writer->has_key)
-        return fail(writer, MC_ERROR_MISUSE, "a value in an object needs a key", error);
+        return mc_json_writer_fail(writer, MC_ERROR_MISUSE, "a value in an object needs a key", error);
     if (writer->depth == 0 && writer->has_value)
-        return fail(writer, MC_ERROR_MISUSE, "a second value behind the first one", error);
+        return mc_json_writer_fail(writer, MC_ERROR_MISUSE, "a second value behind the first one", error);
     if (!writer->has_key && writer->has_value) {
         const mc_status status = mc_byte_buffer_append(&writer->text, ",", 1);
         if (status != MC_OK)
-            return fail(writer, status, NULL, error);
+            return mc_json_writer_fail(writer, status, NULL, error);
     }
     return MC_OK;
 }
@@ -114,12 +117,12 @@ static mc_status begin_value(mc_json_writer *writer, mc_error *error)
 static mc_status end_value(mc_json_writer *writer, mc_status status, const char *problem, mc_error *error)
 {
     if (status != MC_OK)
-        return fail(writer, status, problem, error);
+        return mc_json_writer_fail(writer, status, problem, error);
     if (writer->text.length > writer->maximum - writer->handed_over)
-        return fail(writer, MC_ERROR_LIMIT, NULL, error);
+        return mc_json_writer_fail(writer, MC_ERROR_LIMIT, NULL, error);
     writer->has_value = true;
     writer->has_key = false;
-    return writer->text.length >= SINK_BYTES ? hand_over(writer, error) : MC_OK;
+    return mc_json_writer_pass_on(writer, error);
 }
 
 static mc_status begin_container(mc_json_writer *writer, bool object, mc_error *error)
@@ -128,10 +131,10 @@ static mc_status begin_container(mc_json_writer *writer, bool object, mc_error *
     if (status != MC_OK)
         return status;
     if (writer->depth == writer->depth_maximum)
-        return fail(writer, MC_ERROR_LIMIT, "nested too deep", error);
+        return mc_json_writer_fail(writer, MC_ERROR_LIMIT, "nested too deep", error);
     status = mc_byte_buffer_append(&writer->text, object ? "{" : "[", 1);
     if (status != MC_OK)
-        return fail(writer, status, NULL, error);
+        return mc_json_writer_fail(writer, status, NULL, error);
     const unsigned level = writer->depth++;
     const uint64_t bit = UINT64_C(1) << (level % 64);
     writer->objects[level / 64] = (writer->objects[level / 64] & ~bit) | (object ? bit : 0);
@@ -152,11 +155,11 @@ mc_status mc_json_write_begin_array(mc_json_writer *writer, mc_error *error)
 mc_status mc_json_write_end(mc_json_writer *writer, mc_error *error)
 {
     if (writer->failure != MC_OK)
-        return fail_again(writer, error);
+        return mc_json_writer_check(writer, error);
     if (writer->depth == 0)
-        return fail(writer, MC_ERROR_MISUSE, "an end with nothing open", error);
+        return mc_json_writer_fail(writer, MC_ERROR_MISUSE, "an end with nothing open", error);
     if (writer->has_key)
-        return fail(writer, MC_ERROR_MISUSE, "a key without a value", error);
+        return mc_json_writer_fail(writer, MC_ERROR_MISUSE, "a key without a value", error);
     const mc_status status = mc_byte_buffer_append(&writer->text, in_object(writer) ? "}" : "]", 1);
     writer->depth -= status == MC_OK;
     return end_value(writer, status, NULL, error);
@@ -166,16 +169,16 @@ mc_status mc_json_write_key(mc_json_writer *writer, const char *key, size_t leng
 {
     size_t bad = 0;
     if (writer->failure != MC_OK)
-        return fail_again(writer, error);
+        return mc_json_writer_check(writer, error);
     if (!in_object(writer) || writer->has_key)
-        return fail(writer, MC_ERROR_MISUSE, "a key that stands in no object, or behind another key", error);
+        return mc_json_writer_fail(writer, MC_ERROR_MISUSE, "a key that stands in no object, or behind another key", error);
     mc_status status = writer->has_value ? mc_byte_buffer_append(&writer->text, ",", 1) : MC_OK;
     if (status == MC_OK)
         status = mc_json_append_string(&writer->text, key, length, &bad);
     if (status == MC_OK)
         status = mc_byte_buffer_append(&writer->text, ":", 1);
     if (status != MC_OK)
-        return fail(writer, status, status == MC_ERROR_CORRUPT ? "a key that is not UTF-8" : NULL, error);
+        return mc_json_writer_fail(writer, status, status == MC_ERROR_CORRUPT ? "a key that is not UTF-8" : NULL, error);
     writer->has_key = true;
     return MC_OK;
 }
@@ -205,7 +208,7 @@ mc_status mc_json_write_double(mc_json_writer *writer, double value, mc_error *e
     return end_value(writer, appended, appended == MC_ERROR_TYPE ? "an infinity, or no number" : NULL, error);
 }
 
-static mc_status write_text(mc_json_writer *writer, const char *text, size_t length, mc_error *error)
+mc_status mc_json_write_verbatim(mc_json_writer *writer, const char *text, size_t length, mc_error *error)
 {
     const mc_status status = begin_value(writer, error);
     return status == MC_OK ? end_value(writer, mc_byte_buffer_append(&writer->text, text, length), NULL, error) : status;
@@ -214,103 +217,26 @@ static mc_status write_text(mc_json_writer *writer, const char *text, size_t len
 mc_status mc_json_write_number(mc_json_writer *writer, const char *text, size_t length, mc_error *error)
 {
     if (writer->failure == MC_OK && !mc_json_is_number(text, length))
-        return fail(writer, MC_ERROR_TYPE, "a number that is none", error);
-    return write_text(writer, text, length, error);
+        return mc_json_writer_fail(writer, MC_ERROR_TYPE, "a number that is none", error);
+    return mc_json_write_verbatim(writer, text, length, error);
 }
 
 mc_status mc_json_write_boolean(mc_json_writer *writer, bool value, mc_error *error)
 {
-    return write_text(writer, value ? "true" : "false", value ? 4 : 5, error);
+    return mc_json_write_verbatim(writer, value ? "true" : "false", value ? 4 : 5, error);
 }
 
 mc_status mc_json_write_null(mc_json_writer *writer, mc_error *error)
 {
-    return write_text(writer, "null", 4, error);
-}
-
-/// A value that is no container.
-static mc_status write_scalar(mc_json_writer *writer, const mc_json_node *node, mc_error *error)
-{
-    switch ((mc_json_kind)node->kind) {
-    case MC_JSON_INTEGER:
-    case MC_JSON_NUMBER: return write_text(writer, node->text, node->length, error);
-    case MC_JSON_STRING: return mc_json_write_string(writer, node->text, node->length, error);
-    case MC_JSON_NULL: return mc_json_write_null(writer, error);
-    default: return mc_json_write_boolean(writer, node->kind == MC_JSON_TRUE, error);
-    }
-}
-
-mc_status mc_json_write_node(mc_json_writer *writer, const mc_message *message, uint32_t node, mc_error *error)
-{
-    size_t count = 0;
-    const mc_json_node *const nodes = mc_message_nodes(message, &count);
-    if (writer->failure != MC_OK)
-        return fail_again(writer, error);
-    if (node >= count)
-        return fail(writer, MC_ERROR_MISUSE, "a node that the message does not have", error);
-    const uint32_t end = nodes[node].end;
-    const unsigned outer = writer->depth;
-    uint32_t ends[MC_JSON_DEPTH_LIMIT];
-    mc_status status = MC_OK;
-    for (uint32_t at = node; status == MC_OK && (at < end || writer->depth > outer);) {
-        if (writer->depth > outer && at == ends[writer->depth - 1]) {
-            status = mc_json_write_end(writer, error);
-            continue;
-        }
-        const mc_json_node *const value = &nodes[at];
-        if (writer->depth > outer && in_object(writer) && !writer->has_key) {
-            status = mc_json_write_key(writer, value->text, value->length, error);
-        } else if (value->kind == MC_JSON_ARRAY || value->kind == MC_JSON_OBJECT) {
-            status = begin_container(writer, value->kind == MC_JSON_OBJECT, error);
-            if (status == MC_OK)
-                ends[writer->depth - 1] = value->end;
-        } else {
-            status = write_scalar(writer, value, error);
-        }
-        at++;
-    }
-    return status;
-}
-
-/// One row of a page, with the comma before it.
-static mc_status append_row(mc_json_writer *writer, const mc_row_page *page, size_t row, const mc_column *columns, mc_error *error)
-{
-    static const mc_column any = {.name = "", .type = MC_COLUMN_ANY};
-    mc_byte_buffer *const text = &writer->text;
-    mc_status status = row > 0 ? mc_byte_buffer_append(text, ",[", 2) : mc_byte_buffer_append(text, "[", 1);
-    for (size_t column = 0; column < page->column_count && status == MC_OK; column++) {
-        const char *problem = NULL;
-        const mc_stored value = mc_stored_from_cell(page, mc_row_page_cell(page, row, column));
-        if (column > 0)
-            status = mc_byte_buffer_append(text, ",", 1);
-        if (status == MC_OK)
-            status = mc_json_append_stored(text, &value, columns != NULL ? &columns[column] : &any, &problem);
-        if (status == MC_ERROR_TYPE || status == MC_ERROR_CORRUPT) {
-            writer->failure = status;
-            return mc_fail_at(error, status, -1, (int64_t)row + 1, "JSON text, row %zu, column %zu: %s", row + 1, column + 1, problem);
-        }
-    }
-    if (status == MC_OK)
-        status = mc_byte_buffer_append(text, "]", 1);
-    if (status != MC_OK)
-        return fail(writer, status, NULL, error);
-    return text->length >= SINK_BYTES ? hand_over(writer, error) : MC_OK;
-}
-
-mc_status mc_json_write_rows(mc_json_writer *writer, const mc_row_page *page, const mc_column *columns, mc_error *error)
-{
-    mc_status status = begin_container(writer, false, error);
-    for (size_t row = 0; row < page->row_count && status == MC_OK; row++)
-        status = append_row(writer, page, row, columns, error);
-    return status == MC_OK ? mc_json_write_end(writer, error) : status;
+    return mc_json_write_verbatim(writer, "null", 4, error);
 }
 
 mc_status mc_json_writer_finish(mc_json_writer *writer, mc_error *error)
 {
     if (writer->failure != MC_OK)
-        return fail_again(writer, error);
+        return mc_json_writer_check(writer, error);
     if (writer->depth > 0 || !writer->has_value)
-        return fail(writer, MC_ERROR_MISUSE, writer->depth > 0 ? "its end is missing" : "there is no value", error);
+        return mc_json_writer_fail(writer, MC_ERROR_MISUSE, writer->depth > 0 ? "its end is missing" : "there is no value", error);
     return hand_over(writer, error);
 }
 

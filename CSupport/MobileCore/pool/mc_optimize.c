@@ -4,8 +4,8 @@
 /// (`PRAGMA optimize` with its first bit), and the writer does it. It looks at a bounded part of each index.
 #include <string.h>
 
+#include "base/mc_byte_buffer.h"
 #include "pool/mc_pool_internal.h"
-#include "json/mc_byte_buffer.h"
 
 enum { STATEMENTS_BYTES_MAXIMUM = 1 << 16 };
 

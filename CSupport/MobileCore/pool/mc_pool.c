@@ -1,7 +1,7 @@
 /// mc_pool.c: opens and closes a pool.
 #include "base/mc_memory.h"
 #include "blobs/mc_blob_lease.h"
-#include "mc_storage.h"
+#include "mc_vfs.h"
 #include "pool/mc_checkout.h"
 
 static mc_status fail_memory(mc_error *error)
@@ -19,10 +19,10 @@ static void free_texts(mc_pool *pool)
 /// Copies the path and the names of the VFSs.
 static mc_status copy_texts(mc_pool *pool, const char *path, const mc_pool_options *options, mc_error *error)
 {
-    char name[MC_STORAGE_NAME_SIZE];
+    char name[MC_VFS_NAME_SIZE];
     const char *writer_vfs = options->vfs;
     if (options->coalesces_log_writes && !options->read_only) {
-        const mc_status status = mc_storage_coalescing(options->vfs, name, error);
+        const mc_status status = mc_vfs_coalescing(options->vfs, name, error);
         if (status != MC_OK)
             return status;
         writer_vfs = name;

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "mc_storage.h"
+#include "mc_vfs.h"
 #include "pool/mc_pool_internal.h"
 
 enum { PAGE_SIZE_SMALLEST = 1024, PAGE_SIZE_LARGEST = 65536, PAGE_SIZE_DEFAULT = 4096 };
@@ -126,6 +126,6 @@ mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_err
     settings->foreign_keys = keys != 0;
     settings->read_only = pool->options.read_only;
     const mc_status status = read_journal_mode(connection, settings->journal_mode, sizeof settings->journal_mode, error);
-    settings->coalesces_log_writes = mc_storage_coalesces(connection->db) && strcmp(settings->journal_mode, "wal") == 0;
+    settings->coalesces_log_writes = mc_vfs_coalesces(connection->db) && strcmp(settings->journal_mode, "wal") == 0;
     return status;
 }

@@ -99,8 +99,8 @@ final class CorePool: @unchecked Sendable {  // the C pool may be used on any th
 
 /// Bytes of SQLite's allocator, which is the core's, that `body` took and did not give back. All of `body` runs on this thread.
 func leftOver(_ body: () throws -> Void) rethrows -> Int64 {
-    var layer = [CChar](repeating: 0, count: Int(MC_STORAGE_NAME_SIZE))
-    _ = mc_storage_coalescing(nil, &layer, nil)  // registered once and for good, by whoever comes first
+    var layer = [CChar](repeating: 0, count: Int(MC_VFS_NAME_SIZE))
+    _ = mc_vfs_coalescing(nil, &layer, nil)  // registered once and for good, by whoever comes first
     let before = fault_memory_held()
     try body()
     return fault_memory_held() - before
@@ -110,8 +110,8 @@ func leftOver(_ body: () throws -> Void) rethrows -> Int64 {
 func layerSize() -> Int64 {
     let storage = fault_storage_create(nil)!
     defer { fault_storage_free(storage) }
-    var layer = [CChar](repeating: 0, count: Int(MC_STORAGE_NAME_SIZE))
-    return leftOver { _ = mc_storage_coalescing(fault_storage_name(storage), &layer, nil) }
+    var layer = [CChar](repeating: 0, count: Int(MC_VFS_NAME_SIZE))
+    return leftOver { _ = mc_vfs_coalescing(fault_storage_name(storage), &layer, nil) }
 }
 
 func exec(_ connection: OpaquePointer, _ sql: String) throws {

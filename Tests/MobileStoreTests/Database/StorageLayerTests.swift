@@ -29,8 +29,8 @@ import Testing
         let bases = Mutex<[String?]>([])
         let layer = StorageLayer("coalescing") { base throws(StoreError) in
             bases.withLock { $0.append(base) }
-            var name = [CChar](repeating: 0, count: Int(MC_STORAGE_NAME_SIZE))
-            guard mc_storage_coalescing(base, &name, nil) == MC_OK else { return "" }
+            var name = [CChar](repeating: 0, count: Int(MC_VFS_NAME_SIZE))
+            guard mc_vfs_coalescing(base, &name, nil) == MC_OK else { return "" }
             return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         }
         let database = try Database(ConnectionProfile(path: directory.file("twice.db"), storageLayers: [layer, layer]))

@@ -1,0 +1,83 @@
+/// mc_row_cell.h: reads one value of a row into a cell, by the rule of its column. Internal to the row reader.
+#ifndef MC_ROW_CELL_H
+#define MC_ROW_CELL_H
+
+#include "rows/mc_row_reader.h"
+#include "json/mc_json_bytes.h"
+
+/// Reads the value at `at`. The result is behind it; NULL where it stopped, with `*outcome` and the reader saying why.
+const uint8_t *mc_row_cell_read(mc_row_reader *reader, const mc_row_column *column, const uint8_t *at, const uint8_t *end, mc_value *cell,
+                                mc_row_outcome *outcome);
+
+/// 10 ^ precision for scaled decimals, which their values are below; 0 for other columns.
+int64_t mc_row_cell_bound(const mc_column *rule);
+
+/// Reads a number of up to 24 characters without sign, as `mc_row_cell_read` does; NULL for what is none.
+static inline const uint8_t *mc_row_cell_read_number(const mc_row_column *column, const uint8_t *at, const uint8_t *end, mc_value *cell)
+{
+    static const int64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    const mc_column_type type = column->rule.type;
+    mc_json_number number;
+    const uint8_t *const behind = mc_json_number_short_end(at, end, &number);
+    if (behind == NULL)
+        return NULL;
+    if (type == MC_COLUMN_DECIMAL) {
+        // Fewer than 18 digits times at most 10 ^ 8 may not fit; the bound of the column is looked at before.
+        const int64_t digits = (int64_t)number.digits, shift = (int64_t)column->rule.scale + number.exponent;
+        if (shift < 0 || shift > 8 || digits >= column->bound / powers[shift])
+            return NULL;
+        cell->value.integer = digits * powers[shift];
+        cell->kind = MC_VALUE_INTEGER;
+        return behind;
+    }
+    if (number.integral && type != MC_COLUMN_REAL) {
+        cell->value.integer = (int64_t)number.digits;
+        cell->kind = MC_VALUE_INTEGER;
+        return behind;
+    }
+    if (type == MC_COLUMN_INTEGER || !mc_json_number_short_double(&number, &cell->value.real))
+        return NULL;
+    cell->kind = MC_VALUE_REAL;
+    return behind;
+}
+
+/// Reads what most cells are, as `mc_row_cell_read` does: strings of plain ASCII, short numbers, true and false, for columns that
+/// take them. NULL for everything else, which says nothing yet. Inline: a call costs as much as a short string.
+static inline const uint8_t *mc_row_cell_read_short(const mc_row_column *column, const uint8_t *at, const uint8_t *end, mc_value *cell)
+{
+    const mc_column_type type = column->rule.type;
+    if (end - at < 8)
+        return NULL;
+    if (*at == '"') {
+        const uint8_t *const quote = mc_json_plain_end(at + 1, end);
+        if (quote == end || *quote != '"' || (type != MC_COLUMN_ANY && type != MC_COLUMN_TEXT))
+            return NULL;
+        cell->value.bytes = (const char *)at + 1;
+        cell->length = (uint32_t)(quote - at - 1);
+        cell->kind = MC_VALUE_TEXT;
+        return quote + 1;
+    }
+    if (type == MC_COLUMN_BOOLEAN) {
+        const bool yes = memcmp(at, "true", 4) == 0;
+        if (!yes && memcmp(at, "false", 5) != 0)
+            return NULL;
+        cell->value.integer = yes;
+        cell->kind = MC_VALUE_INTEGER;
+        return at + (yes ? 4 : 5);
+    }
+    const bool takes_numbers = type <= MC_COLUMN_INTEGER || type == MC_COLUMN_REAL || column->bound > 0;
+    return takes_numbers && (uint8_t)(*at - '0') <= 9 ? mc_row_cell_read_number(column, at, end, cell) : NULL;
+}
+
+/// Takes over why a scan stopped. Returns NULL for the caller to return.
+const uint8_t *mc_row_stopped(mc_row_reader *reader, const mc_json_stop *stop, mc_row_outcome *outcome);
+
+/// Refuses what is at `at`. Returns NULL for the caller to return.
+const uint8_t *mc_row_refuse(mc_row_reader *reader, mc_status status, const uint8_t *at, const char *expected, const char *found,
+                             mc_row_outcome *outcome);
+
+/// Refuses a character of a large value that is not base64. `text` is the beginning of the bytes that were unfolded and decoded,
+/// `index` its number among them. Returns NULL for the caller to return.
+const uint8_t *mc_row_refuse_base64(mc_row_reader *reader, const uint8_t *text, size_t index, mc_row_outcome *outcome);
+
+#endif

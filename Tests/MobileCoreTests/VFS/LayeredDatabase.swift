@@ -1,0 +1,109 @@
+import FaultInjection
+import Foundation
+import MobileCore
+import MobileSQLite
+
+/// A bare SQLite connection, in WAL mode, through the coalescing layer (or without it) over storage that counts, fails and records.
+final class LayeredDatabase {
+    /// One write that reached the storage.
+    struct Write: Hashable {
+        let place: Int64
+        let length: Int64
+    }
+
+    let storage: OpaquePointer
+    let handle: SQLiteHandle
+    private let directory: URL
+
+    /// - Parameter settings: run before the switch to WAL.
+    init(
+        isCoalesced: Bool = true, pageSize: Int = 4096, cachePages: Int = 2000, sectorSize: Int32 = 0, synchronous: String = "normal",
+        settings: String = ""
+    ) throws {
+        directory = quickDirectory.appending(path: "layered-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        guard let storage = fault_storage_create(nil) else { throw SQLiteFailure(message: "no memory for fault storage") }
+        self.storage = storage
+        fault_storage_set_sector_size(storage, sectorSize)
+        var name = [CChar](repeating: 0, count: Int(MC_VFS_NAME_SIZE))
+        if isCoalesced {
+            try CoreError.check { mc_vfs_coalescing(fault_storage_name(storage), &name, $0) }
+        } else {
+            name = Array(String(cString: fault_storage_name(storage)).utf8CString)
+        }
+        handle = try SQLiteHandle(directory.appending(path: "layered.db").path, layer: name)
+        try handle.run(
+            """
+            \(settings); PRAGMA page_size = \(pageSize); PRAGMA journal_mode = wal; PRAGMA cache_size = \(cachePages);
+            PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 0;
+            CREATE TABLE t (id INTEGER PRIMARY KEY, x);
+            """)
+    }
+
+    deinit {
+        handle.close()
+        fault_storage_free(storage)
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    func insert(_ rows: Int, bytes: Int) throws {
+        try handle.run(
+            "INSERT INTO t (x) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows)) SELECT zeroblob(\(bytes)) FROM n")
+    }
+
+    /// The writes of the files whose name ends so, in their order, while `body` runs.
+    func writes(to suffix: String, during body: () throws -> Void) throws -> [Write] {
+        fault_storage_record(storage, true)
+        defer { fault_storage_record(storage, false) }
+        try body()
+        return (0..<fault_storage_recorded(storage)).compactMap { number in
+            let change = fault_storage_change(storage, number)
+            guard change.kind == FAULT_WRITE, String(cString: change.file).hasSuffix(suffix) else { return nil }
+            return Write(place: change.place, length: change.length)
+        }
+    }
+
+    /// Lets the storage fail at its operations after `count` ones, during `body` only. Returns whether it did.
+    func failing(after count: Int64, code: Int32 = SQLITE_FULL, stays: Bool = false, _ body: () -> Void) -> Bool {
+        fault_storage_fail_after(storage, count, code, stays)
+        body()
+        let hasFailed = fault_storage_has_failed(storage)
+        fault_storage_fail_after(storage, -1, SQLITE_OK, false)
+        return hasFailed
+    }
+
+    /// What another process would find after this one was killed now: a copy of the files without the shared memory, opened
+    /// without the layer. Returns the rows of `sql`'s first line, and what the integrity check says.
+    func recovered(_ sql: String) throws -> (row: [String], integrity: [String]) {
+        let copy = directory.appending(path: "copy-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: copy) }
+        for name in ["layered.db", "layered.db-wal"] {
+            let from = directory.appending(path: name)
+            if FileManager.default.fileExists(atPath: from.path) { try FileManager.default.copyItem(at: from, to: copy.appending(path: name)) }
+        }
+        let database = try SQLiteHandle(copy.appending(path: "layered.db").path)
+        defer { database.close() }
+        return (try database.first(sql), try database.first("PRAGMA integrity_check"))
+    }
+
+    /// What somebody finds who opens the database without the layer, when this connection has been closed.
+    func reopened(_ sql: String) throws -> (row: [String], integrity: [String]) {
+        handle.close()
+        let database = try SQLiteHandle(path)
+        defer { database.close() }
+        return (try database.first(sql), try database.first("PRAGMA integrity_check"))
+    }
+
+    var path: String { directory.appending(path: "layered.db").path }
+
+    /// The log as SQLite's connection has it open: the wrapper of the layer.
+    var log: UnsafeMutablePointer<sqlite3_file> {
+        get throws {
+            var file: UnsafeMutablePointer<sqlite3_file>?
+            sqlite3_file_control(handle.handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file)
+            guard let file else { throw SQLiteFailure(message: "there is no log") }
+            return file
+        }
+    }
+}
