@@ -1,6 +1,7 @@
 /// mc_blob.c: the tables of large values, and what their rows say.
 #include "blobs/mc_blob_internal.h"
 #include "blobs/mc_blob_lease.h"
+#include "pool/mc_pool_internal.h"
 
 static const char SQL_SCHEMA[] =
     "CREATE TABLE IF NOT EXISTS \"_mc_value\"("

@@ -75,13 +75,4 @@ mc_status mc_blob_complete_value(mc_connection *connection, int64_t value, int64
 /// Drops a value that is being written: state and nothing else.
 mc_status mc_blob_drop_one(mc_connection *connection, int64_t value, mc_error *error);
 
-/// pool/mc_pool_pins.c
-void mc_connection_set_dropped_values(mc_connection *connection);
-bool mc_pool_is_pinned(mc_pool *pool, int64_t value);
-/// Pins a value that nobody has pinned. Its last pin ends a lease, which the caller holds until then.
-mc_status mc_pool_pin_leased(mc_pool *pool, int64_t value, mc_error *error);
-
-/// pool/mc_log.c
-void mc_log_postpone(mc_connection *writer, bool is_postponed);
-
 #endif

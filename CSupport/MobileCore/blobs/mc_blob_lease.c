@@ -5,21 +5,27 @@
 ///       shared --begin_alone--> alone        through free: who else could be alone waits for our transaction
 #include "blobs/mc_blob_lease.h"
 
+#include "base/mc_fail.h"
 #include "pool/mc_pool_internal.h"
 
 /// Whoever looks for leftovers holds the exclusive lock for one pass over some columns.
 enum { TIMEOUT_MS = 10000 };
 
+static mc_lease *lease_of(const mc_pool *pool)
+{
+    return &mc_blob_pool_of(pool)->lease;
+}
+
 static mc_status fail(const mc_pool *pool, int code, mc_error *error)
 {
-    return mc_fail_sqlite(error, pool->lease.db, code, "lock \"%s-lease\"", pool->path);
+    return mc_fail_sqlite(error, lease_of(pool)->db, code, "lock \"%s-lease\"", pool->path);
 }
 
 /// With the lease locked: opens the file.
 static mc_status open_file(mc_pool *pool, mc_error *error)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    mc_lease *const lease = &pool->lease;
+    mc_lease *const lease = lease_of(pool);
     if (lease->db != NULL)
         return MC_OK;
     char *const path = sqlite3_mprintf("%s-lease", pool->path);
@@ -51,7 +57,7 @@ static void unlock(mc_lease *lease)
 /// With the lease locked: takes SQLite's shared lock.
 static mc_status lock_shared(mc_pool *pool, mc_error *error)
 {
-    mc_lease *const lease = &pool->lease;
+    mc_lease *const lease = lease_of(pool);
     // A read in a transaction keeps the lock until the transaction ends.
     const int code = run(lease, "BEGIN; SELECT 1 FROM sqlite_schema", TIMEOUT_MS);
     lease->is_locked = code == SQLITE_OK;
@@ -64,7 +70,7 @@ static mc_status lock_shared(mc_pool *pool, mc_error *error)
 
 mc_status mc_blob_lease_take(mc_pool *pool, mc_error *error)
 {
-    mc_lease *const lease = &pool->lease;
+    mc_lease *const lease = lease_of(pool);
     mc_status status = MC_OK;
     (void)pthread_mutex_lock(&lease->mutex);
     if (!lease->is_locked && !lease->is_alone) {
@@ -80,7 +86,7 @@ mc_status mc_blob_lease_take(mc_pool *pool, mc_error *error)
 
 void mc_blob_lease_end(mc_pool *pool)
 {
-    mc_lease *const lease = &pool->lease;
+    mc_lease *const lease = lease_of(pool);
     (void)pthread_mutex_lock(&lease->mutex);
     if (--lease->holders == 0 && lease->is_locked)
         unlock(lease);
@@ -89,15 +95,16 @@ void mc_blob_lease_end(mc_pool *pool)
 
 bool mc_blob_lease_is_held(mc_pool *pool)
 {
-    (void)pthread_mutex_lock(&pool->lease.mutex);
-    const bool is_held = pool->lease.holders > 0;
-    (void)pthread_mutex_unlock(&pool->lease.mutex);
+    mc_lease *const lease = lease_of(pool);
+    (void)pthread_mutex_lock(&lease->mutex);
+    const bool is_held = lease->holders > 0;
+    (void)pthread_mutex_unlock(&lease->mutex);
     return is_held;
 }
 
 mc_status mc_blob_lease_begin_alone(mc_pool *pool, bool *alone, mc_error *error)
 {
-    mc_lease *const lease = &pool->lease;
+    mc_lease *const lease = lease_of(pool);
     *alone = false;
     (void)pthread_mutex_lock(&lease->mutex);
     mc_status status = open_file(pool, error);
@@ -119,7 +126,7 @@ mc_status mc_blob_lease_begin_alone(mc_pool *pool, bool *alone, mc_error *error)
 
 mc_status mc_blob_lease_end_alone(mc_pool *pool, mc_error *error)
 {
-    mc_lease *const lease = &pool->lease;
+    mc_lease *const lease = lease_of(pool);
     (void)pthread_mutex_lock(&lease->mutex);
     unlock(lease);
     const mc_status status = lease->holders > 0 ? lock_shared(pool, error) : MC_OK;
@@ -127,9 +134,8 @@ mc_status mc_blob_lease_end_alone(mc_pool *pool, mc_error *error)
     return status;
 }
 
-void mc_blob_lease_close(mc_pool *pool)
+void mc_blob_lease_close(mc_lease *lease)
 {
-    mc_lease *const lease = &pool->lease;
     (void)pthread_mutex_lock(&lease->mutex);
     (void)sqlite3_close(lease->db);
     lease->db = NULL;

@@ -11,9 +11,7 @@
 #ifndef MC_BLOB_LEASE_H
 #define MC_BLOB_LEASE_H
 
-#include <stdbool.h>
-
-#include "mc_pool.h"
+#include "blobs/mc_blob_pool.h"
 
 /// Holds the lease once more. Each success is followed by an end.
 /// Fails with MC_ERROR_TIMEOUT (somebody looks for leftovers all the time), MC_ERROR_NO_MEMORY, and what opening a file fails with.
@@ -28,7 +26,7 @@ bool mc_blob_lease_is_held(mc_pool *pool);
 mc_status mc_blob_lease_begin_alone(mc_pool *pool, bool *alone, mc_error *error);
 mc_status mc_blob_lease_end_alone(mc_pool *pool, mc_error *error);
 
-/// Ends all of it, before the pool is freed.
-void mc_blob_lease_close(mc_pool *pool);
+/// Ends all of it when the pool is closed.
+void mc_blob_lease_close(mc_lease *lease);
 
 #endif

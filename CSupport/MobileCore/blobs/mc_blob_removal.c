@@ -4,13 +4,20 @@
 /// from then on nobody can open it. Whoever opened it before has pinned it before looking, so its pin is seen by the second
 /// step, which leaves it for a later one.
 #include "blobs/mc_blob_internal.h"
+#include "blobs/mc_blob_pool.h"
+#include "pool/mc_pool_internal.h"
 
 enum { CHUNKS_PER_TRANSACTION = 64 };
 
 mc_status mc_blob_drop_one(mc_connection *connection, int64_t value, mc_error *error)
 {
-    mc_connection_set_dropped_values(connection);
+    connection->has_dropped_values = true;
     return mc_blob_run(connection, "UPDATE \"_mc_value\" SET \"state\" = 2 WHERE \"id\" = ?", &value, 1, NULL, error);
+}
+
+bool mc_blob_has_dropped(const mc_connection *connection)
+{
+    return connection->has_dropped_values;
 }
 
 mc_status mc_blob_drop(mc_connection *connection, const int64_t *values, size_t count, mc_error *error)
@@ -51,7 +58,7 @@ static mc_status sweep_unreferenced(mc_connection *connection, void *context, mc
         if (status != MC_OK || !has_row)
             break;
         const int64_t value = mc_statement_column_integer(statement, 0);
-        if (mc_pool_is_pinned(pool, value))
+        if (mc_blob_is_pinned(pool, value))
             continue;
         status = mc_blob_drop_one(connection, value, error);
         sweep->dropped++;
@@ -130,7 +137,7 @@ static mc_status collect_some(mc_pool *pool, int64_t *value, bool *is_gone, bool
         (*value)--;
         do {
             status = next_dropped(write.connection, value, &found, error);
-        } while (status == MC_OK && found && mc_pool_is_pinned(pool, *value));
+        } while (status == MC_OK && found && mc_blob_is_pinned(pool, *value));
     }
     if (status == MC_OK && found)
         status = remove_some(write.connection, *value, is_gone, error);

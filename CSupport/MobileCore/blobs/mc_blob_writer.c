@@ -4,6 +4,7 @@
 #include "base/mc_memory.h"
 #include "blobs/mc_blob_internal.h"
 #include "blobs/mc_blob_lease.h"
+#include "blobs/mc_blob_pool.h"
 #include "blobs/mc_utf8_counter.h"
 
 enum { BUFFER_WANTED = 512 * 1024 };
@@ -282,7 +283,7 @@ mc_status mc_blob_writer_finish(mc_blob_writer *writer, int64_t *value, mc_error
     if (status == MC_OK) {
         status = complete_value(writer, write.connection, error);
         if (status == MC_OK) {  // before the commit: from then on it may be taken for unreferenced
-            status = mc_pool_pin_leased(writer->pool, writer->value, error);
+            status = mc_blob_pin_leased(writer->pool, writer->value, error);
             is_pinned = status == MC_OK;
         }
         status = mc_short_write_end(&write, status, error);

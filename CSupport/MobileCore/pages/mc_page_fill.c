@@ -2,25 +2,40 @@
 #include "pages/mc_page_fill.h"
 
 #include "base/mc_fail.h"
+#include "base/mc_memory.h"
 #include "pages/mc_page_memory.h"
+
+/// What the function of one connection knows. It goes with the function, which SQLite lets go of when the connection is closed.
+typedef struct page_function {
+    const mc_page_fill *fill;  ///< the page that the running statement fills by itself; NULL: none
+} page_function;
 
 /// The condition that fills the page: no result, which is NULL, for a row that was copied.
 static void fill_page(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    const mc_page_fill *const fill = ((const mc_connection *)sqlite3_user_data(context))->fill;
+    const mc_page_fill *const fill = ((const page_function *)sqlite3_user_data(context))->fill;
     if (fill == NULL || (size_t)count != fill->page->stride || mc_page_is_full(fill->page, fill->max_rows, fill->max_bytes))
         sqlite3_result_int(context, 1);
     else if (!mc_page_append(fill->page, values))
         sqlite3_result_error_nomem(context);
 }
 
-mc_status mc_page_function_register(mc_connection *connection, mc_error *error)
+/// Makes the function known to a connection.
+static mc_status register_function(mc_connection *connection, void **state, mc_error *error)
 {
+    page_function *const function = mc_allocate_zeroed(1, sizeof *function);
+    if (function == NULL)
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a connection");
     // Not deterministic, so that SQLite calls it for every row; not for triggers and views, which the file's owner writes.
-    const int code = sqlite3_create_function_v2(connection->db, MC_PAGE_FUNCTION, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, connection,
-                                                fill_page, NULL, NULL, NULL);
-    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "register " MC_PAGE_FUNCTION);
+    const int code = sqlite3_create_function_v2(connection->db, MC_PAGE_FUNCTION, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, function, fill_page,
+                                                NULL, NULL, mc_free);  // which is called as well where this fails
+    if (code != SQLITE_OK)
+        return mc_fail_sqlite(error, connection->db, code, "register " MC_PAGE_FUNCTION);
+    *state = function;
+    return MC_OK;
 }
+
+const mc_pool_hooks mc_page_hooks = {.connection_opened = register_function};
 
 /// Steps once, which fills the page if the statement does that. SQLite prepares a statement again when the schema has changed, and
 /// where values decide the plan, inside of its first step: what it has put into the page then came by a plan that nobody has looked at.
@@ -30,9 +45,10 @@ static mc_status step(mc_page_fill *fill, mc_statement *statement, bool *has_row
     if (!fill->by_statement)
         return mc_statement_step(statement, has_row, error);
     const size_t row_count = page->row_count, arena_length = page->arena_length;
-    statement->connection->fill = fill;
+    page_function *const function = mc_connection_hook_state(statement->connection, &mc_page_hooks);
+    function->fill = fill;
     const mc_status status = mc_statement_step(statement, has_row, error);
-    statement->connection->fill = NULL;
+    function->fill = NULL;
     if (mc_page_plan_number(statement) > 0) {
         fill->plan_changed = true;
         page->row_count = row_count;

@@ -26,8 +26,8 @@ typedef struct mc_page_fill {
 #define MC_PAGE_FUNCTION "mc_fill_page"
 enum { MC_PAGE_FUNCTION_COLUMNS = 127 };
 
-/// Makes the function known to a connection. Fails with MC_ERROR_NO_MEMORY, MC_ERROR_SQLITE.
-mc_status mc_page_function_register(mc_connection *connection, mc_error *error);
+/// Make the function known to each connection of a pool.
+extern const mc_pool_hooks mc_page_hooks;
 
 /// Whether the statement fills pages by itself. Without values: they are gone afterwards if SQLite has prepared the statement again
 /// since it was looked at. No proof, for whatever reason, is no failure.

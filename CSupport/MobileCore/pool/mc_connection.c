@@ -11,7 +11,6 @@
 #include "base/mc_control.h"
 #include "base/mc_memory.h"
 #include "decimal/mc_decimal_register.h"
-#include "pages/mc_page_fill.h"
 
 enum { NS_PER_MS = 1000000 };
 
@@ -222,9 +221,9 @@ mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc
     if (status == MC_OK)
         status = apply_options(connection, error);
     if (status == MC_OK)
-        status = mc_page_function_register(connection, error);
-    if (status == MC_OK)
         status = mc_decimal_register(connection->db, error);
+    if (status == MC_OK)
+        status = mc_pool_hooks_open(connection, error);
     if (status == MC_OK)
         status = mc_statement_cache_open(connection, pool->options.statement_cache, error);
     if (status == MC_OK && writer)

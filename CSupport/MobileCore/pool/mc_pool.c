@@ -1,6 +1,5 @@
 /// mc_pool.c: opens and closes a pool.
 #include "base/mc_memory.h"
-#include "blobs/mc_blob_lease.h"
 #include "mc_vfs.h"
 #include "pool/mc_checkout.h"
 
@@ -36,6 +35,22 @@ static mc_status copy_texts(mc_pool *pool, const char *path, const mc_pool_optio
     return is_complete ? MC_OK : fail_memory(error);
 }
 
+static mc_status init_locks(mc_pool *pool, mc_error *error)
+{
+    if (pthread_mutex_init(&pool->mutex, NULL) != 0)
+        return fail_memory(error);
+    if (mc_condition_init(&pool->drained) != 0) {
+        (void)pthread_mutex_destroy(&pool->mutex);
+        return fail_memory(error);
+    }
+    if (mc_condition_init(&pool->told) != 0) {
+        (void)pthread_cond_destroy(&pool->drained);
+        (void)pthread_mutex_destroy(&pool->mutex);
+        return fail_memory(error);
+    }
+    return MC_OK;
+}
+
 static mc_status create_pool(const char *path, const mc_pool_options *options, mc_pool **out, mc_error *error)
 {
     mc_pool *pool = mc_allocate_zeroed(1, sizeof *pool);
@@ -45,23 +60,8 @@ static mc_status create_pool(const char *path, const mc_pool_options *options, m
     pool->options = *options;
     atomic_init(&pool->observer_version, 1);
     mc_status status = copy_texts(pool, path, options, error);
-    if (status == MC_OK && pthread_mutex_init(&pool->mutex, NULL) != 0)
-        status = fail_memory(error);
-    if (status == MC_OK && pthread_mutex_init(&pool->lease.mutex, NULL) != 0) {
-        (void)pthread_mutex_destroy(&pool->mutex);
-        status = fail_memory(error);
-    }
-    if (status == MC_OK && mc_condition_init(&pool->drained) != 0) {
-        (void)pthread_mutex_destroy(&pool->lease.mutex);
-        (void)pthread_mutex_destroy(&pool->mutex);
-        status = fail_memory(error);
-    }
-    if (status == MC_OK && mc_condition_init(&pool->told) != 0) {
-        (void)pthread_cond_destroy(&pool->drained);
-        (void)pthread_mutex_destroy(&pool->lease.mutex);
-        (void)pthread_mutex_destroy(&pool->mutex);
-        status = fail_memory(error);
-    }
+    if (status == MC_OK)
+        status = init_locks(pool, error);
     if (status != MC_OK) {
         free_texts(pool);
         mc_free(pool);
@@ -84,17 +84,16 @@ static void close_connections(mc_connection *writer, mc_connection *readers)
 
 static void free_pool(mc_pool *pool)
 {
-    mc_blob_lease_close(pool);  // somebody may have tried to write since the pool was closed
+    mc_pool_hooks_free(pool);
     (void)pthread_cond_destroy(&pool->told);
     (void)pthread_cond_destroy(&pool->drained);
-    (void)pthread_mutex_destroy(&pool->lease.mutex);
     (void)pthread_mutex_destroy(&pool->mutex);
-    mc_free(pool->pins);
     free_texts(pool);
     mc_free(pool);
 }
 
-mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool **out, mc_error *error)
+mc_status mc_pool_open_with_hooks(const char *path, const mc_pool_options *options, const mc_pool_hooks *const *hooks, size_t count,
+                                  mc_pool **out, mc_error *error)
 {
     mc_pool *pool = NULL;
     mc_connection *first = NULL;
@@ -103,6 +102,9 @@ mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool
     if (status != MC_OK)
         goto done;
     status = create_pool(path, options, &pool, error);
+    if (status != MC_OK)
+        goto done;
+    status = mc_pool_hooks_make(pool, hooks, count, error);
     if (status != MC_OK)
         goto done;
     status = mc_connection_open(pool, !options->read_only, &first, error);
@@ -161,7 +163,7 @@ mc_status mc_pool_close(mc_pool *pool, mc_error *error)
         (void)pthread_mutex_unlock(&pool->mutex);  // the writer's hooks take it, and who asks for statistics does not wait
         mc_pool_optimize(writer, readers);
         close_connections(writer, readers);
-        mc_blob_lease_close(pool);
+        mc_pool_hooks_close(pool);
         (void)pthread_mutex_lock(&pool->mutex);
         pool->is_closed = true;
         (void)pthread_cond_broadcast(&pool->drained);

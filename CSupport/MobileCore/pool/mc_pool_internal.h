@@ -13,6 +13,7 @@
 #include "mc_pool.h"
 #include "mc_statement.h"
 #include "pool/mc_change_log.h"
+#include "pool/mc_pool_hooks.h"
 
 enum { MC_OVERTAKEN_MAXIMUM = 16, MC_LABEL_SIZE = 81, MC_READERS_MAXIMUM = 64, MC_STATEMENTS_MAXIMUM = 10000 };
 
@@ -69,8 +70,8 @@ struct mc_connection {
     size_t bucket_count;
     int cache_limit;
     mc_statement_statistics statistics;
-    mc_trace_mode trace_mode;   ///< what the user's trace gets of it
-    struct mc_page_fill *fill;  ///< the page that the running statement fills by itself; NULL: none. See pages/mc_page_fill.h
+    mc_trace_mode trace_mode;                  ///< what the user's trace gets of it
+    void *hook_states[MC_POOL_HOOKS_MAXIMUM];  ///< what the folders above keep with it, in the order of the pool's hooks
 
     mc_connection *next;               ///< [pool] in the list of idle or of active readers
     bool is_active;                    ///< [pool]
@@ -112,22 +113,6 @@ struct mc_ticket {
     mc_pool *pool;  ///< the one it waits in or works in; NULL: none
 };
 
-/// A large value in use; see mc_blob.h.
-typedef struct mc_pin {
-    int64_t value;
-    int count;
-    bool holds_lease;  ///< nothing may refer to it yet
-} mc_pin;
-
-/// What blobs/mc_blob_lease.c knows.
-typedef struct mc_lease {
-    pthread_mutex_t mutex;  ///< guards the others; taken under no other lock
-    sqlite3 *db;            ///< made when first needed; NULL: not yet, or the pool is closed
-    size_t holders;
-    bool is_locked;  ///< shared
-    bool is_alone;   ///< exclusively
-} mc_lease;
-
 struct mc_pool {
     pthread_mutex_t mutex;
     pthread_cond_t drained;  ///< nobody is in any more
@@ -144,15 +129,15 @@ struct mc_pool {
     mc_waiter_list for_writer, for_reader;
     int leaving;  ///< waits that are over and not yet noticed by who waited
     bool is_closing, is_closed;
-    mc_pool_statistics statistics;   ///< those that are counted; the others are looked up
-    struct mc_observer *observers;   ///< in the order in which they came
-    pthread_t telling_thread;        ///< who calls them
-    atomic_bool has_new_observers;   ///< some came while the writer was in use, or since
-    atomic_ullong observer_version;  ///< grows when observers come to count or go; from 1, so that a table of before has none
-    pthread_cond_t told;             ///< a call has ended
-    mc_pin *pins;
-    size_t pin_count, pin_capacity;
-    mc_lease lease;
+    mc_pool_statistics statistics;      ///< those that are counted; the others are looked up
+    struct mc_observer *observers;      ///< in the order in which they came
+    pthread_t telling_thread;           ///< who calls them
+    atomic_bool has_new_observers;      ///< some came while the writer was in use, or since
+    atomic_ullong observer_version;     ///< grows when observers come to count or go; from 1, so that a table of before has none
+    pthread_cond_t told;                ///< a call has ended
+    const mc_pool_hooks *const *hooks;  ///< of the folders above, borrowed
+    size_t hook_count;                  ///< those whose states are made
+    void *hook_states[MC_POOL_HOOKS_MAXIMUM];
 };
 
 /// mc_clock.c
@@ -164,6 +149,13 @@ bool mc_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, 
 /// mc_pool_options.c
 mc_status mc_pool_check_options(const char *path, const mc_pool_options *options, mc_error *error);
 mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_error *error);
+
+/// mc_pool_hooks.c: makes the states of the folders above, before the first connection; tells of a connection that is open, of the pool's
+/// end; frees the states that were made.
+mc_status mc_pool_hooks_make(mc_pool *pool, const mc_pool_hooks *const *hooks, size_t count, mc_error *error);
+mc_status mc_pool_hooks_open(mc_connection *connection, mc_error *error);
+void mc_pool_hooks_close(mc_pool *pool);
+void mc_pool_hooks_free(mc_pool *pool);
 
 /// mc_connection.c: opens one with the pool's options in force; closing frees it (NULL is allowed).
 mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc_error *error);

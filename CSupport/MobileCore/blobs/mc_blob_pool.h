@@ -1,0 +1,54 @@
+/// mc_blob_pool.h: what large values keep with a pool: which of them are in use, and the lease. Internal.
+#ifndef MC_BLOB_POOL_H
+#define MC_BLOB_POOL_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pool/mc_pool_hooks.h"
+
+/// A value in use; see mc_blob.h.
+typedef struct mc_pin {
+    int64_t value;
+    int count;
+    bool holds_lease;  ///< nothing may refer to it yet
+} mc_pin;
+
+typedef struct mc_pins {
+    pthread_mutex_t mutex;  ///< guards the others; taken under no other lock
+    mc_pin *pins;
+    size_t count, capacity;
+} mc_pins;
+
+/// What mc_blob_lease.c knows.
+typedef struct mc_lease {
+    pthread_mutex_t mutex;  ///< guards the others; taken under no other lock
+    sqlite3 *db;            ///< made when first needed; NULL: not yet, or the pool is closed
+    size_t holders;
+    bool is_locked;  ///< shared
+    bool is_alone;   ///< exclusively
+} mc_lease;
+
+typedef struct mc_blob_pool {
+    mc_pins pins;
+    mc_lease lease;
+} mc_blob_pool;
+
+/// Make and free it with each pool.
+extern const mc_pool_hooks mc_blob_hooks;
+
+/// That of a pool, borrowed.
+static inline mc_blob_pool *mc_blob_pool_of(const mc_pool *pool)
+{
+    return mc_pool_hook_state(pool, &mc_blob_hooks);
+}
+
+/// Whether somebody of this pool uses a value.
+bool mc_blob_is_pinned(mc_pool *pool, int64_t value);
+
+/// Pins a value that nobody has pinned. Its last pin ends a lease, which the caller holds until then. Fails with MC_ERROR_NO_MEMORY.
+mc_status mc_blob_pin_leased(mc_pool *pool, int64_t value, mc_error *error);
+
+#endif

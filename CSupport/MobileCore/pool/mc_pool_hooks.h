@@ -1,0 +1,45 @@
+/// mc_pool_hooks.h: what the folders above the pool do when a pool or a connection comes and goes. Internal to the core.
+///
+/// The pool knows no folder above it. Each of them that wants to hear of pools has one constant table of hooks; opening/mc_pool_open.c
+/// puts the tables together and hands the list to every pool that it opens. So nothing is registered while the program runs.
+///
+/// Order of calls: pool_made; connection_opened for each connection, the first one while the pool is opened; pool_closed; pool_freed. A
+/// pool
+///                 that fails to open is freed without being closed. Each goes through the tables in the order of the list.
+/// Threads:        connection_opened is called by the thread that opens the connection, for several connections at the same time.
+///                 No lock is held.
+/// Ownership:      the list and its tables are borrowed for the life of the pool. A state belongs to the folder that made it: the pool
+///                 keeps the pointer, and never looks at what it points to.
+#ifndef MC_POOL_HOOKS_H
+#define MC_POOL_HOOKS_H
+
+#include <stddef.h>
+
+#include "mc_pool.h"
+
+/// What one folder does; each of them may be NULL.
+typedef struct mc_pool_hooks {
+    /// Makes what the folder keeps with a pool, before its first connection is opened: `*state`, NULL so far. What fails here fails the
+    /// opening, without `pool_freed` for this table.
+    mc_status (*pool_made)(mc_pool *pool, void **state, mc_error *error);
+    /// Makes what the folder keeps with a connection whose options are in force: `*state`, NULL so far. It goes with SQLite's connection,
+    /// as the data of a function does. What fails here closes the connection.
+    mc_status (*connection_opened)(mc_connection *connection, void **state, mc_error *error);
+    /// Called once, behind the last connection. Calls for the pool may still come: all but its end fail.
+    void (*pool_closed)(void *state);
+    /// Frees the state. Nobody uses the pool any more.
+    void (*pool_freed)(void *state);
+} mc_pool_hooks;
+
+/// The longest list.
+enum { MC_POOL_HOOKS_MAXIMUM = 4 };
+
+/// Opens a pool as `mc_pool_open` does, with `count` tables, MC_POOL_HOOKS_MAXIMUM at most.
+mc_status mc_pool_open_with_hooks(const char *path, const mc_pool_options *options, const mc_pool_hooks *const *hooks, size_t count,
+                                  mc_pool **out, mc_error *error);
+
+/// What the folder with these hooks keeps with a pool, with a connection. NULL where it has made nothing, or the pool does not have them.
+void *mc_pool_hook_state(const mc_pool *pool, const mc_pool_hooks *hooks);
+void *mc_connection_hook_state(const mc_connection *connection, const mc_pool_hooks *hooks);
+
+#endif
