@@ -4,7 +4,7 @@
 #include "json/mc_base64.h"
 #include "json/mc_json_bytes.h"
 
-const uint8_t *mc_row_refuse(mc_row_reader *reader, mc_status status, const uint8_t *at, const char *expected, const char *found,
+const uint8_t *mc_row_refuse(mc_cell_reader *reader, mc_status status, const uint8_t *at, const char *expected, const char *found,
                              mc_row_outcome *outcome)
 {
     reader->status = status;
@@ -15,7 +15,7 @@ const uint8_t *mc_row_refuse(mc_row_reader *reader, mc_status status, const uint
     return NULL;
 }
 
-const uint8_t *mc_row_stopped(mc_row_reader *reader, const mc_json_stop *stop, mc_row_outcome *outcome)
+const uint8_t *mc_row_stopped(mc_cell_reader *reader, const mc_json_stop *stop, mc_row_outcome *outcome)
 {
     if (stop->expected == NULL) {
         *outcome = MC_ROW_CUT;
@@ -44,13 +44,13 @@ static const char *expectation(const mc_column *rule)
     return "a value";
 }
 
-static const uint8_t *refuse_type(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const char *found,
+static const uint8_t *refuse_type(mc_cell_reader *reader, const mc_column *rule, const uint8_t *at, const char *found,
                                   mc_row_outcome *outcome)
 {
     return mc_row_refuse(reader, MC_ERROR_TYPE, at, expectation(rule), found, outcome);
 }
 
-static const uint8_t *refuse_memory(mc_row_reader *reader, const uint8_t *at, mc_row_outcome *outcome)
+static const uint8_t *refuse_memory(mc_cell_reader *reader, const uint8_t *at, mc_row_outcome *outcome)
 {
     return mc_row_refuse(reader, MC_ERROR_NO_MEMORY, at, "memory for a value", "none", outcome);
 }
@@ -67,8 +67,8 @@ static bool takes_strings(mc_column_type type)
     return type == MC_COLUMN_ANY || type >= MC_COLUMN_TEXT;
 }
 
-/// Checks a text by the rule of its column. `*memory` says whether it was lack of memory.
-static bool check_text(mc_row_reader *reader, mc_column_type type, mc_value *cell, bool *memory)
+/// Checks a text by the rule of its column. `*has_memory` becomes false where memory was lacking, and stays as it is elsewhere.
+static bool check_text(mc_cell_reader *reader, mc_column_type type, mc_value *cell, bool *has_memory)
 {
     const uint8_t *const text = (const uint8_t *)cell->value.bytes;
     if (type == MC_COLUMN_DATE)
@@ -82,7 +82,7 @@ static bool check_text(mc_row_reader *reader, mc_column_type type, mc_value *cel
     if (mc_iso8601_is_stored(text, cell->length))
         return true;
     uint8_t *const stored = mc_arena_take(reader->arena, MC_ISO8601_STORED);
-    *memory = stored != NULL;
+    *has_memory = stored != NULL;
     if (stored == NULL)
         return false;
     mc_iso8601_store(text, cell->length, stored);
@@ -90,7 +90,7 @@ static bool check_text(mc_row_reader *reader, mc_column_type type, mc_value *cel
     return true;
 }
 
-const uint8_t *mc_row_refuse_base64(mc_row_reader *reader, const uint8_t *text, size_t index, mc_row_outcome *outcome)
+const uint8_t *mc_row_refuse_base64(mc_cell_reader *reader, const uint8_t *text, size_t index, mc_row_outcome *outcome)
 {
     // Those before it are ASCII, each one byte or an escape.
     for (; index > 0; index--)
@@ -99,7 +99,7 @@ const uint8_t *mc_row_refuse_base64(mc_row_reader *reader, const uint8_t *text, 
 }
 
 /// Reads a large value that is short enough for a cell. What is wrong with it is reported as when it comes in parts.
-static const uint8_t *read_large(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
+static const uint8_t *read_large(mc_cell_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
                                  mc_row_outcome *outcome)
 {
     const bool decides = end - at > MC_ROW_LARGE_CELL + 1;  // with a quote at both ends it would be too long
@@ -143,7 +143,7 @@ static const uint8_t *read_large(mc_row_reader *reader, const mc_column *rule, c
     return quote + 1;
 }
 
-static const uint8_t *read_string(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
+static const uint8_t *read_string(mc_cell_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
                                   mc_row_outcome *outcome)
 {
     if (!takes_strings(rule->type))
@@ -172,18 +172,19 @@ static const uint8_t *read_string(mc_row_reader *reader, const mc_column *rule, 
         length = used;
     }
     set_bytes(cell, rule->type == MC_COLUMN_BLOB ? MC_VALUE_BLOB : MC_VALUE_TEXT, text, length);
-    bool memory = true;
-    if (check_text(reader, rule->type, cell, &memory))
+    bool has_memory = true;
+    if (check_text(reader, rule->type, cell, &has_memory))
         return quote + 1;
-    return memory ? refuse_type(reader, rule, at, "another string", outcome) : refuse_memory(reader, at, outcome);
+    return has_memory ? refuse_type(reader, rule, at, "another string", outcome) : refuse_memory(reader, at, outcome);
 }
 
-/// Stores a decimal that is too wide for a scaled integer as text.
-static bool store_plain(mc_row_reader *reader, const mc_column *rule, const mc_json_number *number, mc_value *cell, bool *memory)
+/// Stores a decimal that is too wide for a scaled integer as text. False where it does not fit its column, and where `*has_memory` is
+/// false.
+static bool store_plain(mc_cell_reader *reader, const mc_column *rule, const mc_json_number *number, mc_value *cell, bool *has_memory)
 {
     const size_t capacity = (size_t)rule->precision + 3;
     uint8_t *const text = mc_arena_take(reader->arena, capacity);
-    *memory = text != NULL;
+    *has_memory = text != NULL;
     if (text == NULL)
         return false;
     const size_t length = mc_json_number_plain(number, rule->precision, rule->scale, text);
@@ -202,8 +203,8 @@ int64_t mc_row_cell_bound(const mc_column *rule)
     return bound;
 }
 
-static const uint8_t *read_number(mc_row_reader *reader, const mc_row_column *column, const uint8_t *at, const uint8_t *end, mc_value *cell,
-                                  mc_row_outcome *outcome)
+static const uint8_t *read_number(mc_cell_reader *reader, const mc_row_column *column, const uint8_t *at, const uint8_t *end,
+                                  mc_value *cell, mc_row_outcome *outcome)
 {
     const mc_column *const rule = &column->rule;
     if (rule->type == MC_COLUMN_BOOLEAN || (takes_strings(rule->type) && rule->type != MC_COLUMN_ANY))
@@ -221,12 +222,12 @@ static const uint8_t *read_number(mc_row_reader *reader, const mc_row_column *co
         return NULL;
     }
     if (rule->type == MC_COLUMN_DECIMAL) {
-        bool memory = true;
+        bool has_memory = true;
         const bool scaled = column->bound > 0;
         const bool fits = scaled ? mc_json_number_scaled(&number, rule->scale, &cell->value.integer) && cell->value.integer < column->bound
                 && cell->value.integer > -column->bound
-                                 : store_plain(reader, rule, &number, cell, &memory);
-        if (!memory)
+                                 : store_plain(reader, rule, &number, cell, &has_memory);
+        if (!has_memory)
             return refuse_memory(reader, at, outcome);
         if (!fits)
             return mc_row_refuse(reader, MC_ERROR_TYPE, at, "a decimal within the column's precision and scale", "one with more digits",
@@ -257,7 +258,7 @@ static const uint8_t *read_number(mc_row_reader *reader, const mc_row_column *co
 }
 
 /// Reads null, true or false.
-static const uint8_t *read_word(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
+static const uint8_t *read_word(mc_cell_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
                                 mc_row_outcome *outcome)
 {
     const bool null = *at == 'n', yes = *at == 't';
@@ -273,7 +274,7 @@ static const uint8_t *read_word(mc_row_reader *reader, const mc_column *rule, co
     return behind;
 }
 
-static const uint8_t *read_container(mc_row_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
+static const uint8_t *read_container(mc_cell_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
                                      mc_row_outcome *outcome)
 {
     if (rule->type != MC_COLUMN_ANY)
@@ -286,7 +287,7 @@ static const uint8_t *read_container(mc_row_reader *reader, const mc_column *rul
     return behind;
 }
 
-const uint8_t *mc_row_cell_read(mc_row_reader *reader, const mc_row_column *column, const uint8_t *at, const uint8_t *end, mc_value *cell,
+const uint8_t *mc_row_cell_read(mc_cell_reader *reader, const mc_row_column *column, const uint8_t *at, const uint8_t *end, mc_value *cell,
                                 mc_row_outcome *outcome)
 {
     const mc_column *const rule = &column->rule;

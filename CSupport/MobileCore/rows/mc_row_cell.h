@@ -2,11 +2,46 @@
 #ifndef MC_ROW_CELL_H
 #define MC_ROW_CELL_H
 
-#include "rows/mc_row_reader.h"
+#include "base/mc_arena.h"
+#include "mc_rows.h"
 #include "json/mc_json_bytes.h"
+#include "json/mc_json_scan.h"
+
+/// A column as reading needs it.
+typedef struct mc_row_column {
+    mc_column rule;  ///< `rule.name` belongs to the row reader
+    int64_t bound;   ///< scaled decimals: 10 ^ precision, beyond the largest one; else 0
+    bool is_finite;  ///< MC_COLUMN_ANY: refuses numbers beyond the largest double, as their text would become infinite
+    size_t name_length;
+} mc_row_column;
+
+/// How reading a row ended.
+typedef enum mc_row_outcome {
+    MC_ROW_COMPLETE,
+    MC_ROW_LARGE,   ///< at `large` a value of the column `column` begins that is too long for a cell
+    MC_ROW_CUT,     ///< the bytes ended; all of it was in order so far
+    MC_ROW_REFUSED  ///< `status`, `at`, `expected` and `found` of the cell reader say why
+} mc_row_outcome;
+
+/// The longest large value that becomes a cell: bytes between its quotes. Only the text decides, never how it is cut into chunks.
+enum { MC_ROW_LARGE_CELL = 16 * 1024 };
+
+/// What values are read with, and why one was refused.
+typedef struct mc_cell_reader {
+    unsigned depth;   ///< levels of arrays and objects
+    mc_arena *arena;  ///< unfolded strings, blobs and decimal texts of the batch's rows; borrowed
+
+    mc_status status;
+    const uint8_t *at;
+    const char *expected;
+    const char *found;  ///< NULL: describe the byte at `at`
+
+    /// The opening quote of the large value that the reader stopped in, complete or not; NULL elsewhere.
+    const uint8_t *large;
+} mc_cell_reader;
 
 /// Reads the value at `at`. The result is behind it; NULL where it stopped, with `*outcome` and the reader saying why.
-const uint8_t *mc_row_cell_read(mc_row_reader *reader, const mc_row_column *column, const uint8_t *at, const uint8_t *end, mc_value *cell,
+const uint8_t *mc_row_cell_read(mc_cell_reader *reader, const mc_row_column *column, const uint8_t *at, const uint8_t *end, mc_value *cell,
                                 mc_row_outcome *outcome);
 
 /// 10 ^ precision for scaled decimals, which their values are below; 0 for other columns.
@@ -70,14 +105,14 @@ static inline const uint8_t *mc_row_cell_read_short(const mc_row_column *column,
 }
 
 /// Takes over why a scan stopped. Returns NULL for the caller to return.
-const uint8_t *mc_row_stopped(mc_row_reader *reader, const mc_json_stop *stop, mc_row_outcome *outcome);
+const uint8_t *mc_row_stopped(mc_cell_reader *reader, const mc_json_stop *stop, mc_row_outcome *outcome);
 
 /// Refuses what is at `at`. Returns NULL for the caller to return.
-const uint8_t *mc_row_refuse(mc_row_reader *reader, mc_status status, const uint8_t *at, const char *expected, const char *found,
+const uint8_t *mc_row_refuse(mc_cell_reader *reader, mc_status status, const uint8_t *at, const char *expected, const char *found,
                              mc_row_outcome *outcome);
 
 /// Refuses a character of a large value that is not base64. `text` is the beginning of the bytes that were unfolded and decoded,
 /// `index` its number among them. Returns NULL for the caller to return.
-const uint8_t *mc_row_refuse_base64(mc_row_reader *reader, const uint8_t *text, size_t index, mc_row_outcome *outcome);
+const uint8_t *mc_row_refuse_base64(mc_cell_reader *reader, const uint8_t *text, size_t index, mc_row_outcome *outcome);
 
 #endif

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mc_memory.h"
-#include "rows/mc_row_cell.h"
 
 enum { DEPTH_DEFAULT = 32, COLUMNS_MAXIMUM = 2000 };
 
@@ -47,11 +46,11 @@ static mc_status check_column(const mc_column *column, mc_error *error)
 
 mc_status mc_row_reader_init(mc_row_reader *reader, const mc_column *columns, size_t column_count, unsigned depth, mc_error *error)
 {
-    *reader = (mc_row_reader){.depth = depth == 0 ? DEPTH_DEFAULT : depth};
+    *reader = (mc_row_reader){.cell.depth = depth == 0 ? DEPTH_DEFAULT : depth};
     if (column_count < 1 || column_count > COLUMNS_MAXIMUM)
         return mc_fail(error, MC_ERROR_MISUSE, "rows: %zu columns; use 1 to %d", column_count, COLUMNS_MAXIMUM);
-    if (reader->depth > MC_JSON_DEPTH_LIMIT)
-        return mc_fail(error, MC_ERROR_MISUSE, "rows: a depth of %u; %d is the most", reader->depth, MC_JSON_DEPTH_LIMIT);
+    if (reader->cell.depth > MC_JSON_DEPTH_LIMIT)
+        return mc_fail(error, MC_ERROR_MISUSE, "rows: a depth of %u; %d is the most", reader->cell.depth, MC_JSON_DEPTH_LIMIT);
     reader->columns = mc_allocate_zeroed(column_count, sizeof *reader->columns);
     reader->by_name = mc_allocate_zeroed(column_count, sizeof *reader->by_name);
     if (reader->columns == NULL || reader->by_name == NULL)
@@ -86,7 +85,7 @@ static const uint8_t *expect(mc_row_reader *reader, const uint8_t *at, const uin
 {
     mc_json_stop stop;
     (void)mc_json_stop_at(&stop, at, end, expected);
-    return mc_row_stopped(reader, &stop, outcome);
+    return mc_row_stopped(&reader->cell, &stop, outcome);
 }
 
 /// Reads the values of a row in the order of the columns: from the one of `index` on, or, when `behind`, from behind it.
@@ -99,10 +98,10 @@ static inline const uint8_t *read_array(mc_row_reader *reader, size_t index, boo
         at = mc_json_skip_blanks(at, end);
         if (!behind) {
             if (index == 0 && at < end && *at == ']')
-                return mc_row_refuse(reader, MC_ERROR_TYPE, at, "a value for each column", "the end of the row", outcome);
+                return mc_row_refuse(&reader->cell, MC_ERROR_TYPE, at, "a value for each column", "the end of the row", outcome);
             const mc_row_column *const column = &reader->columns[index];
             const uint8_t *const short_end = mc_row_cell_read_short(column, at, end, &cells[index]);
-            at = short_end != NULL ? short_end : mc_row_cell_read(reader, column, at, end, &cells[index], outcome);
+            at = short_end != NULL ? short_end : mc_row_cell_read(&reader->cell, column, at, end, &cells[index], outcome);
             if (at == NULL)
                 return NULL;
             at = mc_json_skip_blanks(at, end);
@@ -115,7 +114,7 @@ static inline const uint8_t *read_array(mc_row_reader *reader, size_t index, boo
         }
         if (at < end && *at == ']') {
             reader->column = index + 1;
-            return mc_row_refuse(reader, MC_ERROR_TYPE, at, "a value for each column", "the end of the row", outcome);
+            return mc_row_refuse(&reader->cell, MC_ERROR_TYPE, at, "a value for each column", "the end of the row", outcome);
         }
         return expect(reader, at, end, "','", outcome);
     }
@@ -123,7 +122,7 @@ static inline const uint8_t *read_array(mc_row_reader *reader, size_t index, boo
     if (at < end && *at == ']')
         return at + 1;
     if (at < end && *at == ',')
-        return mc_row_refuse(reader, MC_ERROR_TYPE, at, "the end of the row", "more values than columns", outcome);
+        return mc_row_refuse(&reader->cell, MC_ERROR_TYPE, at, "the end of the row", "more values than columns", outcome);
     return expect(reader, at, end, "']'", outcome);
 }
 
@@ -161,20 +160,20 @@ static const uint8_t *read_key(mc_row_reader *reader, const uint8_t *at, const u
     const uint8_t *text = at + 1;
     at = mc_json_string_end(text, end, &escaped, &stop);
     if (at == NULL)
-        return mc_row_stopped(reader, &stop, outcome);
+        return mc_row_stopped(&reader->cell, &stop, outcome);
     size_t length = (size_t)(at - text);
     if (escaped) {
-        uint8_t *const copy = mc_arena_take(reader->arena, mc_json_unescape_room(length));
+        uint8_t *const copy = mc_arena_take(reader->cell.arena, mc_json_unescape_room(length));
         if (copy == NULL)
-            return mc_row_refuse(reader, MC_ERROR_NO_MEMORY, key, "memory for a key", "none", outcome);
+            return mc_row_refuse(&reader->cell, MC_ERROR_NO_MEMORY, key, "memory for a key", "none", outcome);
         length = mc_json_unescape(text, length, copy);
         text = copy;
     }
     reader->column = find_column(reader, (const char *)text, length, guess);
     if (reader->column == reader->column_count)
-        return mc_row_refuse(reader, MC_ERROR_TYPE, key, "the name of a column", "an unknown one", outcome);
+        return mc_row_refuse(&reader->cell, MC_ERROR_TYPE, key, "the name of a column", "an unknown one", outcome);
     if (cells[reader->column].kind != MC_CELL_MISSING)
-        return mc_row_refuse(reader, MC_ERROR_JSON, key, "each column once", "this one twice", outcome);
+        return mc_row_refuse(&reader->cell, MC_ERROR_JSON, key, "each column once", "this one twice", outcome);
     at = mc_json_skip_blanks(at + 1, end);
     if (at == end || *at != ':')
         return expect(reader, at, end, "':'", outcome);
@@ -189,7 +188,7 @@ static const uint8_t *fill_missing(mc_row_reader *reader, const uint8_t *brace, 
             continue;
         if (reader->columns[index].rule.required) {
             reader->column = index;
-            return mc_row_refuse(reader, MC_ERROR_TYPE, brace, "a value", "the end of the row", outcome);
+            return mc_row_refuse(&reader->cell, MC_ERROR_TYPE, brace, "a value", "the end of the row", outcome);
         }
         cells[index].kind = MC_VALUE_NULL;
     }
@@ -206,7 +205,7 @@ static const uint8_t *read_object(mc_row_reader *reader, size_t guess, bool behi
             at = read_key(reader, at, end, guess == 0 ? "a key or '}'" : "a key", guess, cells, outcome);
             if (at == NULL)
                 return NULL;
-            at = mc_row_cell_read(reader, &reader->columns[reader->column], at, end, &cells[reader->column], outcome);
+            at = mc_row_cell_read(&reader->cell, &reader->columns[reader->column], at, end, &cells[reader->column], outcome);
             if (at == NULL)
                 return NULL;
         }
@@ -232,7 +231,7 @@ mc_row_outcome mc_row_reader_read(mc_row_reader *reader, const uint8_t **at, con
 {
     mc_row_outcome outcome = MC_ROW_COMPLETE;
     reader->column = reader->column_count;
-    reader->large = NULL;
+    reader->cell.large = NULL;
     const uint8_t *const behind =
         **at == '[' ? read_array(reader, 0, false, *at + 1, end, cells, &outcome) : begin_object(reader, *at + 1, end, cells, &outcome);
     if (behind != NULL)
@@ -245,7 +244,7 @@ mc_row_outcome mc_row_reader_resume(mc_row_reader *reader, bool is_object, size_
 {
     mc_row_outcome outcome = MC_ROW_COMPLETE;
     reader->column = column;
-    reader->large = NULL;
+    reader->cell.large = NULL;
     const uint8_t *const behind = is_object ? read_object(reader, column, true, *at, end, cells, &outcome)
                                             : read_array(reader, column, true, *at, end, cells, &outcome);
     if (behind != NULL)

@@ -25,7 +25,7 @@ static mc_status open_member(mc_rows *rows, const mc_rows_member *from, unsigned
     const mc_status status = mc_row_reader_init(&to->reader, from->columns, from->column_count, depth, error);
     if (status != MC_OK)
         return status;
-    to->reader.arena = &rows->block.arena;
+    to->reader.cell.arena = &rows->block.arena;
     to->name = mc_copy_text(from->name);
     if (to->name == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "rows: no memory");

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/mc_memory.h"
-#include "rows/mc_row_cell.h"
 #include "rows/mc_rows_state.h"
 
 enum { PART_BYTES = 64 * 1024 };
@@ -65,12 +64,12 @@ static mc_status begin_value(mc_rows *rows, const mc_rows_text *text, const uint
     if (!keep_cells(rows, cells, is_first))
         return fail_memory(rows, error);
     cut->column = reader->column;
-    cut->length += (size_t)(reader->large - first);
-    cut->value_offset = mc_rows_offset(text, reader->large);
+    cut->length += (size_t)(reader->cell.large - first);
+    cut->value_offset = mc_rows_offset(text, reader->cell.large);
     cut->has_begun = false;
     cut->base64 = (mc_base64_state){0};
     rows->place = PLACE_LARGE;
-    *at = reader->large + 1;
+    *at = reader->cell.large + 1;
     return MC_OK;
 }
 
@@ -97,9 +96,9 @@ static void decode(mc_rows *rows, const uint8_t *from, size_t length, bool escap
     part->bytes = (const char *)from;
     part->length = length;
     if (escaped) {
-        uint8_t *const unfolded = mc_arena_take(reader->arena, mc_json_unescape_room(length));
+        uint8_t *const unfolded = mc_arena_take(reader->cell.arena, mc_json_unescape_room(length));
         if (unfolded == NULL) {
-            (void)mc_row_refuse(reader, MC_ERROR_NO_MEMORY, from, "memory for a large value", "none", outcome);
+            (void)mc_row_refuse(&reader->cell, MC_ERROR_NO_MEMORY, from, "memory for a large value", "none", outcome);
             return;
         }
         part->length = mc_json_unescape(from, length, unfolded);
@@ -109,15 +108,15 @@ static void decode(mc_rows *rows, const uint8_t *from, size_t length, bool escap
     if (reader->columns[rows->cut.column].rule.type != MC_COLUMN_LARGE_BLOB)
         return;
     const size_t characters = part->length;
-    uint8_t *const decoded = mc_arena_take(reader->arena, mc_base64_part_room(characters) + 1);
+    uint8_t *const decoded = mc_arena_take(reader->cell.arena, mc_base64_part_room(characters) + 1);
     if (decoded == NULL) {
-        (void)mc_row_refuse(reader, MC_ERROR_NO_MEMORY, from, "memory for a large value", "none", outcome);
+        (void)mc_row_refuse(&reader->cell, MC_ERROR_NO_MEMORY, from, "memory for a large value", "none", outcome);
         return;
     }
     const size_t good = mc_base64_decode_part(&rows->cut.base64, bytes, characters, decoded, &part->length);
     part->bytes = (const char *)decoded;
     if (good < characters)
-        (void)mc_row_refuse_base64(reader, from, good, outcome);
+        (void)mc_row_refuse_base64(&reader->cell, from, good, outcome);
 }
 
 static mc_status send(mc_rows *rows, const mc_large_part *part, int64_t bytes, mc_error *error)
@@ -160,9 +159,9 @@ mc_status mc_rows_take_part(mc_rows *rows, const mc_rows_text *text, const uint8
     decode(rows, from, (size_t)(whole - from), escaped, &part, &outcome);
     const bool is_incomplete = quote != NULL && !mc_base64_is_complete(&row->base64);
     if (outcome == MC_ROW_COMPLETE && is_incomplete)
-        (void)mc_row_refuse(reader, MC_ERROR_TYPE, quote, "a character of base64", NULL, &outcome);
+        (void)mc_row_refuse(&reader->cell, MC_ERROR_TYPE, quote, "a character of base64", NULL, &outcome);
     if (outcome == MC_ROW_COMPLETE && quote == NULL && stop.expected != NULL)
-        (void)mc_row_stopped(reader, &stop, &outcome);
+        (void)mc_row_stopped(&reader->cell, &stop, &outcome);
     if (outcome != MC_ROW_COMPLETE)
         return mc_rows_fail(rows, text, error);
     *cut = quote == NULL && !bounded;
@@ -204,7 +203,7 @@ mc_status mc_rows_take_rest(mc_rows *rows, const mc_rows_text *text, const uint8
     case MC_ROW_COMPLETE: return complete(rows, cells, mc_rows_offset(text, *at), error);
     case MC_ROW_LARGE: return begin_value(rows, text, first, cells, false, at, error);
     case MC_ROW_CUT:
-        if (bounded && reader->large != NULL)
+        if (bounded && reader->cell.large != NULL)
             return begin_value(rows, text, first, cells, false, at, error);
         *cut = true;
         return bounded ? mc_rows_fail_length(rows, text, limit, error) : MC_OK;

@@ -31,24 +31,25 @@ mc_status mc_rows_flush(mc_rows *rows, int64_t bytes, mc_error *error)
 mc_status mc_rows_fail(const mc_rows *rows, const mc_rows_text *text, mc_error *error)
 {
     const mc_row_reader *const reader = &rows->current->reader;
-    const int64_t offset = mc_rows_offset(text, reader->at), row = rows->current->rows_before + (int64_t)rows->row_count + 1;
+    const mc_cell_reader *const cell = &reader->cell;
+    const int64_t offset = mc_rows_offset(text, cell->at), row = rows->current->rows_before + (int64_t)rows->row_count + 1;
     char found[16];
-    const char *const what = reader->found != NULL ? reader->found : mc_json_describe(reader->at, text->end, found, sizeof found);
+    const char *const what = cell->found != NULL ? cell->found : mc_json_describe(cell->at, text->end, found, sizeof found);
     if (reader->column < reader->column_count)
-        return mc_fail_at(error, reader->status, offset, row,
+        return mc_fail_at(error, cell->status, offset, row,
                           "import of \"%.80s\", row %lld, column \"%.80s\", byte %lld: expected %s, found %s", rows->current->name,
-                          (long long)row, reader->columns[reader->column].rule.name, (long long)offset, reader->expected, what);
-    return mc_fail_at(error, reader->status, offset, row, "import of \"%.80s\", row %lld, byte %lld: expected %s, found %s",
-                      rows->current->name, (long long)row, (long long)offset, reader->expected, what);
+                          (long long)row, reader->columns[reader->column].rule.name, (long long)offset, cell->expected, what);
+    return mc_fail_at(error, cell->status, offset, row, "import of \"%.80s\", row %lld, byte %lld: expected %s, found %s",
+                      rows->current->name, (long long)row, (long long)offset, cell->expected, what);
 }
 
 mc_status mc_rows_fail_length(mc_rows *rows, const mc_rows_text *text, const uint8_t *limit, mc_error *error)
 {
     mc_row_reader *const reader = &rows->current->reader;
-    reader->status = MC_ERROR_LIMIT;
-    reader->at = limit;
-    reader->expected = "the end of the row by now (its length is limited)";
-    reader->found = NULL;
+    reader->cell.status = MC_ERROR_LIMIT;
+    reader->cell.at = limit;
+    reader->cell.expected = "the end of the row by now (its length is limited)";
+    reader->cell.found = NULL;
     reader->column = reader->column_count;
     return mc_rows_fail(rows, text, error);
 }
@@ -188,7 +189,7 @@ static mc_status take_row(mc_rows *rows, const mc_rows_text *text, const uint8_t
     if (*cut && !bounded)
         return MC_OK;
     // The rows before this one come first, and so does what is wrong with them.
-    if (outcome == MC_ROW_LARGE || (*cut && reader->large != NULL)) {
+    if (outcome == MC_ROW_LARGE || (*cut && reader->cell.large != NULL)) {
         *cut = false;
         return mc_rows_begin_large(rows, text, first, at, error);
     }

@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "vfs/mc_coalescing_log.h"
 #include "vfs/mc_statement_journal.h"
 
 enum { LOCK_WRITE = 0 };  // SQLite's WAL_WRITE_LOCK, the first of the shared-memory locks

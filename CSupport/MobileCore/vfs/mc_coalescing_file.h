@@ -2,10 +2,7 @@
 #ifndef MC_COALESCING_FILE_H
 #define MC_COALESCING_FILE_H
 
-#include <sqlite3.h>
-
-/// Bytes of the layer's own part of a file, which lies before the base's.
-enum { MC_COALESCING_FILE_SIZE = 128 };
+#include "vfs/mc_coalescing_log.h"
 
 /// Opens a file over `base`. The main database, its write-ahead log and the journals of statements are
 /// wrapped, everything else is the base's own file.

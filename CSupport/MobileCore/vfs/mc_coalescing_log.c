@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mc_memory.h"
-#include "vfs/mc_coalescing_file.h"
 #include "vfs/mc_log_checksums.h"
 
 // What SQLite does to a write-ahead log, and what follows for holding frames back:

@@ -5,6 +5,9 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
+/// Bytes of the layer's own part of a file, which lies before the base's.
+enum { MC_COALESCING_FILE_SIZE = 128 };
+
 /// A log that holds frames back: an `sqlite3_file` of MC_COALESCING_FILE_SIZE bytes at most, over a file of the base.
 typedef struct mc_coalescing_log mc_coalescing_log;
 
