@@ -3,6 +3,7 @@
 #include "blobs/mc_blob_lease.h"
 #include "pool/mc_pool_internal.h"
 
+// The state is 0 while a value is written, 1 when it is complete, 2 when it is dropped.
 static const char SQL_SCHEMA[] =
     "CREATE TABLE IF NOT EXISTS \"_mc_value\"("
     "\"id\" INTEGER PRIMARY KEY AUTOINCREMENT, "  // ids are never used again: a stale reference finds nothing

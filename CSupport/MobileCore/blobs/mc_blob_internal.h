@@ -14,9 +14,6 @@ enum { MC_CHUNK_BITS = 24 };
 #define MC_CHUNKS_MAXIMUM (INT64_C(1) << MC_CHUNK_BITS)
 #define MC_VALUES_MAXIMUM (INT64_C(1) << (62 - MC_CHUNK_BITS))
 
-/// The states of `_mc_value`.
-typedef enum mc_blob_state { MC_BLOB_WRITING = 0, MC_BLOB_COMPLETE = 1, MC_BLOB_DROPPED = 2 } mc_blob_state;
-
 static inline int64_t mc_chunk_key(int64_t value, int64_t number)
 {
     return (int64_t)((uint64_t)value << MC_CHUNK_BITS) | number;

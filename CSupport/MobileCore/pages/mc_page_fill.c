@@ -59,7 +59,9 @@ static mc_status step(mc_page_fill *fill, mc_statement *statement, bool *has_row
     return status;
 }
 
-mc_status mc_page_fill_rows(mc_page_fill *fill, mc_statement *statement, bool *at_end, mc_error *error)
+/// Appends the statement's next rows to the page, up to the limits. `*at_end` tells whether it has no row left; it is then reset,
+/// otherwise it stands on the next one. On failure the page has the rows that it had before the call or more.
+static mc_status fill_rows(mc_page_fill *fill, mc_statement *statement, bool *at_end, mc_error *error)
 {
     mc_row_page *const page = fill->page;
     mc_status status = MC_OK;
@@ -104,7 +106,7 @@ mc_status mc_page_fill_by_statement(const mc_page_source *source, mc_page_fill *
         if (status == MC_OK) {
             fill->by_statement = true;
             fill->plan_changed = false;
-            status = mc_page_fill_rows(fill, statement, at_end, error);
+            status = fill_rows(fill, statement, at_end, error);
             *done = !fill->plan_changed;
         }
         mc_statement_return(statement);
@@ -126,7 +128,7 @@ mc_status mc_page_fill_by_steps(const mc_page_source *source, mc_page_fill *fill
     }
     if (status == MC_OK) {
         fill->by_statement = false;
-        status = mc_page_fill_rows(fill, statement, at_end, error);
+        status = fill_rows(fill, statement, at_end, error);
     }
     mc_statement_return(statement);
     return status;
@@ -141,7 +143,7 @@ mc_status mc_row_page_fill(mc_row_page *page, mc_statement *statement, size_t ma
     *at_end = true;
     if (max_rows == 0)
         return mc_fail(error, MC_ERROR_MISUSE, "a page of 0 rows: use 1 or more");
-    const mc_status status = mc_page_fill_rows(&fill, statement, at_end, &failure);
+    const mc_status status = fill_rows(&fill, statement, at_end, &failure);
     if (status == MC_OK)
         return MC_OK;
     // Behind a full page one row has been stepped ahead, to know the end: what failed there belongs to the next page.

@@ -56,9 +56,4 @@ mc_status mc_page_fill_by_statement(const mc_page_source *source, mc_page_fill *
 /// Steps through the source's statement, which "@mc_rows" limits. Fails as `mc_row_page_fill` does.
 mc_status mc_page_fill_by_steps(const mc_page_source *source, mc_page_fill *fill, bool *at_end, mc_error *error);
 
-/// Appends the statement's next rows to the page, up to the limits. `*at_end` tells whether it has no row left; it is then reset,
-/// otherwise it stands on the next one. On failure the page has the rows that it had before the call or more.
-/// Fails as `mc_row_page_fill` does.
-mc_status mc_page_fill_rows(mc_page_fill *fill, mc_statement *statement, bool *at_end, mc_error *error);
-
 #endif

@@ -28,7 +28,4 @@ static inline bool mc_page_is_full(const mc_row_page *page, size_t max_rows, siz
     return page->row_count >= max_rows || (page->row_count > 0 && cells + page->arena_length >= max_bytes);
 }
 
-/// Frees the memory of a page that is part of something else.
-void mc_page_free_memory(mc_row_page *page);
-
 #endif

@@ -22,18 +22,12 @@ mc_status mc_row_page_create(mc_row_page **out, mc_error *error)
     return MC_OK;
 }
 
-void mc_page_free_memory(mc_row_page *page)
-{
-    mc_free(page->cells);
-    mc_free(page->arena);
-    *page = (mc_row_page){0};
-}
-
 void mc_row_page_free(mc_row_page *page)
 {
     if (page == NULL)
         return;
-    mc_page_free_memory(page);
+    mc_free(page->cells);
+    mc_free(page->arena);
     mc_free(page);
 }
 

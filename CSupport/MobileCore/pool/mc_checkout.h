@@ -19,9 +19,7 @@ int64_t mc_wait_ns(const mc_pool *pool, const mc_checkout *checkout);
 /// Locked: `connection` belongs to `checkout` from now on.
 void mc_activate(mc_connection *connection, const mc_checkout *checkout);
 
-/// Locked: the line for what is asked for, a place at its end, and the place that the waiter is due.
-mc_waiter_list *mc_waiters_for(mc_pool *pool, const mc_checkout *checkout);
-void mc_waiter_append(mc_waiter_list *list, mc_waiter *waiter);
+/// Locked: puts the waiter in the line for what it asks for, at the place that it is due.
 void mc_waiter_enqueue(mc_pool *pool, mc_waiter *waiter);
 void mc_copy_label(char *target, const char *label);
 

@@ -198,16 +198,8 @@ uint64_t mc_statement_hash(const char *sql, size_t length);
 mc_statement *mc_statement_cache_take(mc_connection *connection, const char *sql, size_t length, uint64_t hash);
 mc_status mc_statement_adopt(mc_connection *connection, sqlite3_stmt *handle, const char *sql, size_t length, mc_statement **out,
                              mc_error *error);
-/// How an SQL text is shown in a message: at most 80 bytes of its first line.
-typedef struct mc_sql_excerpt {
-    char text[96];
-} mc_sql_excerpt;
-mc_sql_excerpt mc_excerpt(const char *sql, size_t length);
 
-/// Whether another statement may run: not interrupted, and not behind the end of its transaction.
+/// mc_transaction.c: whether another statement may run: not interrupted, and not behind the end of its transaction.
 mc_status mc_connection_check(mc_connection *connection, mc_error *error);
-
-/// What a statement failed with that was run: a commit that an import holds back is a call out of order.
-mc_status mc_fail_statement(mc_error *error, mc_connection *connection, int sqlite_code, mc_sql_excerpt sql);
 
 #endif

@@ -6,10 +6,15 @@
 
 #include "base/mc_memory.h"
 
-mc_sql_excerpt mc_excerpt(const char *sql, size_t length)
+/// How an SQL text is shown in a message: at most 80 bytes of its first line.
+typedef struct sql_excerpt {
+    char text[96];
+} sql_excerpt;
+
+static sql_excerpt excerpt_of(const char *sql, size_t length)
 {
     enum { LONGEST = 80 };
-    mc_sql_excerpt excerpt;
+    sql_excerpt excerpt;
     size_t count = 0;
     while (count < length && count < LONGEST && sql[count] != '\n' && sql[count] != '\0')
         count++;
@@ -51,7 +56,7 @@ static mc_status prepare_first(mc_connection *connection, const char *sql, size_
     const int code = sqlite3_prepare_v3(connection->db, sql, (int)length, SQLITE_PREPARE_PERSISTENT, out, tail);
     if (code == SQLITE_OK)
         return MC_OK;
-    return mc_fail_sqlite(error, connection->db, code, "\"%s\"", mc_excerpt(sql, length).text);
+    return mc_fail_sqlite(error, connection->db, code, "\"%s\"", excerpt_of(sql, length).text);
 }
 
 mc_status mc_statement_prepare(mc_connection *connection, const char *sql, size_t length, mc_statement **out, mc_error *error)
@@ -66,10 +71,10 @@ mc_status mc_statement_prepare(mc_connection *connection, const char *sql, size_
         return status;
     const size_t rest = length - (size_t)(tail - sql);
     if (handle == NULL)
-        return mc_fail(error, MC_ERROR_MISUSE, "\"%s\": there is no statement", mc_excerpt(sql, length).text);
+        return mc_fail(error, MC_ERROR_MISUSE, "\"%s\": there is no statement", excerpt_of(sql, length).text);
     if (rest > 0 && !is_blank(connection->db, tail, rest)) {
         (void)sqlite3_finalize(handle);
-        return mc_fail(error, MC_ERROR_MISUSE, "\"%s\": one statement is expected, more follow", mc_excerpt(sql, length).text);
+        return mc_fail(error, MC_ERROR_MISUSE, "\"%s\": one statement is expected, more follow", excerpt_of(sql, length).text);
     }
     return mc_statement_adopt(connection, handle, sql, length, out, error);
 }
@@ -95,7 +100,7 @@ static mc_status bound(mc_statement *statement, int index, int code, mc_error *e
 {
     if (code == SQLITE_OK)
         return MC_OK;
-    const mc_sql_excerpt sql = mc_excerpt(statement->sql, statement->length);
+    const sql_excerpt sql = excerpt_of(statement->sql, statement->length);
     if (code == SQLITE_RANGE)
         return mc_fail(error, MC_ERROR_MISUSE, "\"%s\": there is no parameter %d, only %d", sql.text, index,
                        sqlite3_bind_parameter_count(statement->handle));
@@ -137,7 +142,8 @@ mc_status mc_statement_bind_blob(mc_statement *statement, int index, const void 
     return bound(statement, index, code, error);
 }
 
-mc_status mc_fail_statement(mc_error *error, mc_connection *connection, int sqlite_code, mc_sql_excerpt sql)
+/// What a statement failed with that was run: a commit that an import holds back is a call out of order.
+static mc_status fail_statement(mc_error *error, mc_connection *connection, int sqlite_code, sql_excerpt sql)
 {
     const mc_status status = mc_fail_sqlite(error, connection->db, sqlite_code, "\"%s\"", sql.text);
     if (connection->commits == NULL || !connection->commits->has_refused)
@@ -153,7 +159,7 @@ mc_status mc_fail_statement(mc_error *error, mc_connection *connection, int sqli
 static mc_status step_failed(mc_statement *statement, int code, mc_error *error)
 {
     mc_connection *connection = statement->connection;
-    const mc_status status = mc_fail_statement(error, connection, code, mc_excerpt(statement->sql, statement->length));
+    const mc_status status = fail_statement(error, connection, code, excerpt_of(statement->sql, statement->length));
     mc_statement_reset(statement);
     return status;
 }
@@ -274,7 +280,7 @@ static mc_status run_script(mc_connection *connection, const char *sql, size_t l
         if (handle != NULL) {
             const int code = run_to_end(connection->db, handle, changes);
             if (code != SQLITE_DONE)
-                status = mc_fail_statement(error, connection, code, mc_excerpt(sql, (size_t)(tail - sql)));
+                status = fail_statement(error, connection, code, excerpt_of(sql, (size_t)(tail - sql)));
             (void)sqlite3_finalize(handle);
             mc_changes_tell(connection);
         }

@@ -6,7 +6,8 @@
 #include "base/mc_memory.h"
 #include "pool/mc_checkout.h"
 
-void mc_waiter_append(mc_waiter_list *list, mc_waiter *waiter)
+/// At the end of the line.
+static void waiter_append(mc_waiter_list *list, mc_waiter *waiter)
 {
     waiter->since_ns = mc_monotonic_ns();
     waiter->next = NULL;
@@ -31,10 +32,16 @@ static void waiter_remove(mc_waiter_list *list, mc_waiter *waiter)
     waiter->previous = waiter->next = NULL;
 }
 
+/// The line for what is asked for.
+static mc_waiter_list *waiters_for(mc_pool *pool, const mc_checkout *checkout)
+{
+    return checkout->writer ? &pool->for_writer : &pool->for_reader;
+}
+
 void mc_waiter_enqueue(mc_pool *pool, mc_waiter *waiter)
 {
-    mc_waiter_list *list = mc_waiters_for(pool, waiter->checkout);
-    mc_waiter_append(list, waiter);
+    mc_waiter_list *list = waiters_for(pool, waiter->checkout);
+    waiter_append(list, waiter);
     if (waiter->checkout->writer || waiter->checkout->is_long)
         return;
     // A short read goes before the long ones at the end of the line, each of which has to put up with it only so often.
@@ -51,11 +58,6 @@ void mc_waiter_enqueue(mc_pool *pool, mc_waiter *waiter)
     waiter->next = behind;
     behind->previous = waiter;
     *(ahead != NULL ? &ahead->next : &list->first) = waiter;
-}
-
-mc_waiter_list *mc_waiters_for(mc_pool *pool, const mc_checkout *checkout)
-{
-    return checkout->writer ? &pool->for_writer : &pool->for_reader;
 }
 
 void mc_copy_label(char *target, const char *label)
@@ -135,7 +137,7 @@ void mc_activate(mc_connection *connection, const mc_checkout *checkout)
 /// With the pool locked: ends a wait. A thread wakes up, a callback moves to `callbacks`.
 void mc_end_wait(mc_pool *pool, mc_waiter *waiter, mc_connection *granted, mc_waiter_list *callbacks)
 {
-    waiter_remove(mc_waiters_for(pool, waiter->checkout), waiter);
+    waiter_remove(waiters_for(pool, waiter->checkout), waiter);
     if (granted != NULL)
         mc_activate(granted, waiter->checkout);
     waiter->granted = granted;
@@ -148,7 +150,7 @@ void mc_end_wait(mc_pool *pool, mc_waiter *waiter, mc_connection *granted, mc_wa
         pool->statistics.longest_wait_ns = waited;
     pool->leaving++;
     if (waiter->callback != NULL)
-        mc_waiter_append(callbacks, waiter);
+        waiter_append(callbacks, waiter);
     else
         (void)pthread_cond_signal(&waiter->wake);
 }

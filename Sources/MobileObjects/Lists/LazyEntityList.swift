@@ -106,9 +106,6 @@ public final class LazyEntityList<Element: Entity> {
         rows.forgetPlaces()
     }
 
-    /// Pages whose objects are held now, for those who measure.
-    var heldPages: Int { pages.count }
-
     // MARK: Pages
 
     private func element(_ position: Int, of page: [Element]) throws -> Element {
