@@ -69,7 +69,7 @@ mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_
         return status;
     target->table = mc_copy_text(table->table);
     if (target->table == NULL)
-        return fail_memory(target, error);
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", table->table);
     status = find_keys(target, table, error);
     return status == MC_OK ? mc_large_columns_open(&target->large, connection, table, error) : status;
 }

@@ -127,6 +127,7 @@ import Testing
                 fault_memory_fail_after(-1, false)
                 if case .failure(let error) = result {
                     #expect((error as? CoreError)?.code == MC_ERROR_NO_MEMORY, "allocation \(allocation): \(error)")
+                    #expect(!"\(error)".contains("(null)"), "allocation \(allocation): \(error)")
                     failures += 1
                 }
             }
