@@ -15,8 +15,8 @@ mc_status mc_fail(mc_error *MC_NULLABLE error, mc_status code, const char *MC_NO
 mc_status mc_fail_at(mc_error *MC_NULLABLE error, mc_status code, int64_t byte_offset, int64_t row, const char *MC_NONNULL format, ...)
     MC_PRINTF(5, 6);
 
-/// The same for a failure of SQLite: the last error of `db` (NULL: `sqlite_code` alone) chooses the status, closes the
-/// message and is kept in `sqlite_code`. Never returns MC_OK.
+/// The same for a failure of SQLite: `sqlite_code` chooses the status and is kept in the error, the text of the last error of `db` (NULL:
+/// SQLite's text for the code) closes the message. Never returns MC_OK.
 mc_status mc_fail_sqlite(mc_error *MC_NULLABLE error, sqlite3 *MC_NULLABLE db, int sqlite_code, const char *MC_NONNULL format, ...)
     MC_PRINTF(4, 5);
 
