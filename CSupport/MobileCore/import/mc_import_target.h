@@ -44,8 +44,11 @@ mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_
 /// indexes may be out of the table until the import's end, because nobody sees it before.
 mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool takes_apart, mc_error *error);
 
-/// Writes a batch, whose large values become their ids, and adds to the counts. With `observes`, `target->changes` says afterwards what
-/// became of each row.
+/// Fails with MC_ERROR_NO_MEMORY, naming the table.
+mc_status mc_import_target_fail_memory(const mc_import_target *target, mc_error *error);
+
+/// mc_import_batch.c: writes a batch, whose large values become their ids, and adds to the counts. With `observes`, `target->changes` says
+/// afterwards what became of each row.
 mc_status mc_import_target_write(mc_import_target *target, mc_row_batch *batch, bool observes, mc_import_counts *counts, mc_error *error);
 
 /// Drops the indexes of a table that is being filled, when it is time; see mc_deferred_indexes.h. `*dropped` is set where the schema has
