@@ -1,4 +1,4 @@
-/// mc_blob_hooks.c: makes what large values keep with a pool.
+/// mc_blob_hooks.c: makes and frees the state of large values in a pool.
 #include "blobs/mc_blob_pool.h"
 
 #include "base/mc_fail.h"

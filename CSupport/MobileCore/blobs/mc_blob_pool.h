@@ -1,4 +1,4 @@
-/// mc_blob_pool.h: what large values keep with a pool: which of them are in use, and the lease. Internal.
+/// mc_blob_pool.h: the state of large values in a pool: which of them are in use, and the lease. Internal.
 #ifndef MC_BLOB_POOL_H
 #define MC_BLOB_POOL_H
 
@@ -22,7 +22,7 @@ typedef struct mc_pins {
     size_t count, capacity;
 } mc_pins;
 
-/// What mc_blob_lease.c knows.
+/// The state of mc_blob_lease.c.
 typedef struct mc_lease {
     pthread_mutex_t mutex;  ///< guards the others; taken under no other lock
     sqlite3 *db;            ///< made when first needed; NULL: not yet, or the pool is closed

@@ -1,4 +1,4 @@
-/// mc_pool_open.c: opens a pool with what all folders of the core do at its connections.
+/// mc_pool_open.c: opens a pool with the hooks of all folders of the core.
 #include "blobs/mc_blob_pool.h"
 #include "pages/mc_page_fill.h"
 #include "pool/mc_pool_hooks.h"

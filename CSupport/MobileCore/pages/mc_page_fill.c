@@ -5,7 +5,7 @@
 #include "base/mc_memory.h"
 #include "pages/mc_page_memory.h"
 
-/// What the function of one connection knows. It goes with the function, which SQLite lets go of when the connection is closed.
+/// The data of one connection's function. SQLite frees it with the function, when the connection is closed.
 typedef struct page_function {
     const mc_page_fill *fill;  ///< the page that the running statement fills by itself; NULL: none
 } page_function;

@@ -1,4 +1,4 @@
-/// mc_connection.c: opens one connection of a pool, and tells what it is.
+/// mc_connection.c: opens and closes one connection of a pool.
 #if !defined(__APPLE__)
 #define _POSIX_C_SOURCE 200809L  // nanosleep, which C alone does not have
 #endif

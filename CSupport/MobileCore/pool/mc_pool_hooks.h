@@ -1,4 +1,4 @@
-/// mc_pool_hooks.h: what the folders above the pool do when a pool or a connection comes and goes. Internal to the core.
+/// mc_pool_hooks.h: hooks by which the folders above the pool hear of pools and connections. Internal to the core.
 ///
 /// The pool knows no folder above it. Each of them that wants to hear of pools has one constant table of hooks; opening/mc_pool_open.c
 /// puts the tables together and hands the list to every pool that it opens. So nothing is registered while the program runs.
@@ -17,15 +17,15 @@
 
 #include "mc_pool.h"
 
-/// What one folder does; each of them may be NULL.
+/// The hooks of one folder; each may be NULL.
 typedef struct mc_pool_hooks {
-    /// Makes what the folder keeps with a pool, before its first connection is opened: `*state`, NULL so far. What fails here fails the
+    /// Makes the folder's state of a pool, before its first connection is opened: `*state`, NULL so far. A failure here fails the
     /// opening, without `pool_freed` for this table.
     mc_status (*pool_made)(mc_pool *pool, void **state, mc_error *error);
-    /// Makes what the folder keeps with a connection whose options are in force: `*state`, NULL so far. It goes with SQLite's connection,
-    /// as the data of a function does. What fails here closes the connection.
+    /// Makes the folder's state of a connection, whose options are in force: `*state`, NULL so far. SQLite's connection owns it, as it
+    /// owns the data of a function. A failure here closes the connection.
     mc_status (*connection_opened)(mc_connection *connection, void **state, mc_error *error);
-    /// Called once, behind the last connection. Calls for the pool may still come: all but its end fail.
+    /// Called once, after the last connection was closed. Check-outs fail from now on; other calls for the pool may still come.
     void (*pool_closed)(void *state);
     /// Frees the state. Nobody uses the pool any more.
     void (*pool_freed)(void *state);
@@ -38,7 +38,7 @@ enum { MC_POOL_HOOKS_MAXIMUM = 4 };
 mc_status mc_pool_open_with_hooks(const char *path, const mc_pool_options *options, const mc_pool_hooks *const *hooks, size_t count,
                                   mc_pool **out, mc_error *error);
 
-/// What the folder with these hooks keeps with a pool, with a connection. NULL where it has made nothing, or the pool does not have them.
+/// The state of the folder with these hooks, of a pool and of a connection. NULL where there is none.
 void *mc_pool_hook_state(const mc_pool *pool, const mc_pool_hooks *hooks);
 void *mc_connection_hook_state(const mc_connection *connection, const mc_pool_hooks *hooks);
 

@@ -150,8 +150,8 @@ bool mc_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, 
 mc_status mc_pool_check_options(const char *path, const mc_pool_options *options, mc_error *error);
 mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_error *error);
 
-/// mc_pool_hooks.c: makes the states of the folders above, before the first connection; tells of a connection that is open, of the pool's
-/// end; frees the states that were made.
+/// mc_pool_hooks.c calls the hooks of the folders above: before the first connection, when one is open, when all are closed, at the pool's
+/// end.
 mc_status mc_pool_hooks_make(mc_pool *pool, const mc_pool_hooks *const *hooks, size_t count, mc_error *error);
 mc_status mc_pool_hooks_open(mc_connection *connection, mc_error *error);
 void mc_pool_hooks_close(mc_pool *pool);

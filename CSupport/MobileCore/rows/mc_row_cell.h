@@ -26,7 +26,7 @@ typedef enum mc_row_outcome {
 /// The longest large value that becomes a cell: bytes between its quotes. Only the text decides, never how it is cut into chunks.
 enum { MC_ROW_LARGE_CELL = 16 * 1024 };
 
-/// What values are read with, and why one was refused.
+/// State of reading values, and the reason why one was refused.
 typedef struct mc_cell_reader {
     unsigned depth;   ///< levels of arrays and objects
     mc_arena *arena;  ///< unfolded strings, blobs and decimal texts of the batch's rows; borrowed

@@ -72,7 +72,7 @@ struct CoreFolders {
         return owners
     }
 
-    /// What is wrong with an include; nil: nothing. Headers of the system and of libraries stand in angle brackets.
+    /// The fault of an include; nil where it has none. Headers of the system and of libraries stand in angle brackets.
     private func problem(of line: Substring, in path: String, owners: [String: String]) -> String? {
         let umbrella = "MobileCore.h"
         let parts = line.split(separator: "\"", omittingEmptySubsequences: false)
