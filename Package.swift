@@ -93,46 +93,56 @@ let package = Package(
             name: "BenchmarkReferences", dependencies: ["MobileCore", "MobileSQLite", "MobileJansson", "MobileZlib"], path: "Benchmarks/References"),
 
         // Tests.
+        .target(
+            name: "TestSupport", dependencies: ["MobileTransport", "MobileServer", "MobileProtocol"], path: "Tests/TestSupport",
+            exclude: ["README.md"], swiftSettings: swift),
+        .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: swift),
         .target(name: "FaultInjection", dependencies: ["MobileSQLite"], path: "Tests/FaultInjection"),
         .executableTarget(name: "killed-process", dependencies: ["MobileCore"], path: "Tests/KilledProcess"),
         .executableTarget(name: "CClient", dependencies: ["MobileCore"], path: "Tests/CClient"),
         .testTarget(
-            name: "MobileCoreTests", dependencies: ["MobileCore", "FaultInjection", "MobileSQLite", "MobileJansson", "killed-process", "CClient"],
+            name: "MobileCoreTests",
+            dependencies: ["MobileCore", "TestSupport", "FaultInjection", "MobileSQLite", "MobileJansson", "killed-process", "CClient"],
             swiftSettings: swift),
         .testTarget(
             name: "MobileToolTests",
             dependencies: [
                 "mobile", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileStore", "MobileTransport", "MobileCrypto", "SampleCRM",
+                "TestSupport",
             ],
             swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),
-        .testTarget(name: "ChecklistTests", dependencies: ["checklist"], path: "Tests/Conformance/ChecklistTests", swiftSettings: swift),
-        .testTarget(name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore", "MobileZlib", "FaultInjection"], swiftSettings: swift),
-        .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "MobileGenerator"], swiftSettings: swift),
+        .testTarget(
+            name: "ChecklistTests", dependencies: ["checklist", "TestSupport"], path: "Tests/Conformance/ChecklistTests", swiftSettings: swift),
+        .testTarget(
+            name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore", "MobileZlib", "TestSupport", "FaultInjection"], swiftSettings: swift
+        ),
+        .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "MobileGenerator", "TestSupport"], swiftSettings: swift),
         .testTarget(
             name: "GeneratedCodeTests",
             dependencies: [
-                "MobileObjects", "MobileModel", "MobileStore", "MobileSync", "MobileServer", "MobileTransport", "SimulatedServer", "MobileGenerator",
+                "MobileObjects", "MobileModel", "MobileStore", "MobileSync", "MobileServer", "MobileTransport", "TestSupport", "MobileGenerator",
             ],
             swiftSettings: swift, plugins: ["MobileGenPlugin"]),
-        .testTarget(name: "SampleCRMTests", dependencies: ["SampleCRM", "MobileObjects", "MobileStore", "MobileModel"], swiftSettings: swift),
-        .testTarget(name: "MobileObjectsTests", dependencies: ["MobileObjects", "MobileStore", "SampleCRM", "FaultInjection"], swiftSettings: swift),
-        .target(
-            name: "SimulatedServer", dependencies: ["MobileTransport", "MobileServer", "MobileProtocol"], path: "Tests/SimulatedServer",
+        .testTarget(
+            name: "SampleCRMTests", dependencies: ["SampleCRM", "MobileObjects", "MobileStore", "MobileModel", "TestSupport"], swiftSettings: swift),
+        .testTarget(
+            name: "MobileObjectsTests", dependencies: ["MobileObjects", "MobileStore", "SampleCRM", "TestSupport", "FaultInjection"],
             swiftSettings: swift),
         .testTarget(
             name: "MobileTransportTests",
-            dependencies: ["MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol", "SimulatedServer", "CTransport", "MobileCore"],
+            dependencies: ["MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol", "TestSupport", "CTransport", "MobileCore"],
             swiftSettings: swift),
-        .testTarget(name: "MobileProtocolTests", dependencies: ["MobileProtocol", "MobileStore"], swiftSettings: swift),
+        .testTarget(name: "MobileProtocolTests", dependencies: ["MobileProtocol", "MobileStore", "TestSupport"], swiftSettings: swift),
         .testTarget(
             name: "MobileServerTests",
-            dependencies: ["MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "MobileCrypto", "SampleCRM"], swiftSettings: swift),
-        .testTarget(name: "MobileVaultTests", dependencies: ["MobileVault", "MobileCrypto", "MobileStore"], swiftSettings: swift),
+            dependencies: ["MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "MobileCrypto", "SampleCRM", "TestSupport"],
+            swiftSettings: swift),
+        .testTarget(name: "MobileVaultTests", dependencies: ["MobileVault", "MobileCrypto", "MobileStore", "TestSupport"], swiftSettings: swift),
         .testTarget(
             name: "MobileSyncTests",
             dependencies: [
-                "MobileSync", "MobileServer", "MobileTransport", "SimulatedServer", "MobileObjects", "MobileModel", "MobileProtocol", "MobileStore",
+                "MobileSync", "MobileServer", "MobileTransport", "TestSupport", "MobileObjects", "MobileModel", "MobileProtocol", "MobileStore",
                 "MobileCrypto", "MobileVault", "SampleCRM", "mobile",
             ],
             swiftSettings: swift),

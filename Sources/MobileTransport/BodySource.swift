@@ -9,7 +9,7 @@
 #endif
 
 /// A request's body while it is sent. Used by one thread.
-protocol BodySource: AnyObject {
+package protocol BodySource: AnyObject {
     /// Bytes of the whole body; nil if that is not known.
     var length: Int? { get }
     /// Whether the body can be sent again.
@@ -23,7 +23,7 @@ protocol BodySource: AnyObject {
 extension TransportRequest.Body {
     /// What reads the body; nil for none.
     /// - Throws: ``TransportError/Code/badRequest`` for a file that cannot be read.
-    func makeSource() throws(TransportError) -> (any BodySource)? {
+    package func makeSource() throws(TransportError) -> (any BodySource)? {
         switch self {
         case .none: nil
         case .bytes(let bytes): BytesSource(bytes)

@@ -1,8 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Takes a request to the other end and its response back: over HTTP (``HTTPTransport``), or through a network that exists only
-/// in memory (``SimulatedTransport``).
+/// Takes a request to the other end and its response back: over HTTP, where it is an ``HTTPTransport``.
 ///
 /// A transport may be used from several threads at once.
 public protocol Transport: Sendable {

@@ -54,5 +54,5 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     public var description: String { message }
 
     /// Bytes that are kept of the body of an unexpected response.
-    static let keptBody = 65_536
+    package static let keptBody = 65_536
 }

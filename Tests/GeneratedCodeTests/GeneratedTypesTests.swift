@@ -1,15 +1,14 @@
 import Foundation
 import MobileObjects
+import TestSupport
 import Testing
 
 /// Generated classes of a model with every type and every name that needs care: that this file compiles is half of the test.
 @Suite struct GeneratedTypesTests {
     /// Runs `body` with an open, empty database of the test's own.
     private func withDatabase(_ body: (XAwkward_Names) throws -> Void) throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "generated-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let database = try XAwkward_Names.open(ConnectionProfile(path: directory.appending(path: "a.db").path))
+        let directory = try TemporaryDirectory()
+        let database = try XAwkward_Names.open(ConnectionProfile(path: directory.file("a.db")))
         try body(database)
         try database.close()
     }

@@ -1,6 +1,7 @@
 import MobileProtocol
 import MobileServer
 import MobileStore
+import TestSupport
 import Testing
 
 /// Registration, login and subscriptions.

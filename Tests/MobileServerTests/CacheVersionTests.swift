@@ -1,6 +1,7 @@
 import MobileProtocol
 import MobileServer
 import MobileStore
+import TestSupport
 import Testing
 
 /// Caches of other releases.
@@ -20,16 +21,16 @@ import Testing
 
     @Test("LGN-01: sessions of a release that did not note their use have all of their idle time when the cache is brought up to date")
     func sessions() throws {
-        let clock = TestClock(), server = try FieldSales.server { $0.clock = { clock.now } }
+        let clock = VirtualClock(start: .seconds(1_800_000_000)), server = try FieldSales.server { $0.clock = { clock.milliseconds } }
         let device = try TestDevice(server)
         try server.server.close()
         try change(server, Self.beforeVersion3 + ["PRAGMA user_version = 2"])
-        clock.advance(days: 200)
+        clock.advance(by: .days(200))
         try server.restartClosed()
-        clock.advance(days: 29)
+        clock.advance(by: .days(29))
         let later = try device.synchronize().status
         #expect(later == 200)
-        clock.advance(days: 30)
+        clock.advance(by: .days(30))
         let idle = try device.synchronize().status
         #expect(idle == 401)
     }

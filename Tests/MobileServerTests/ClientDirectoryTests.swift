@@ -1,5 +1,6 @@
 import MobileStore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MobileServer

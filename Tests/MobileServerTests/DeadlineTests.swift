@@ -3,6 +3,7 @@ import Foundation
 import MobileProtocol
 import MobileStore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MobileServer
@@ -102,7 +103,7 @@ import Testing
 
     @Test("a back end's connections are waited for no longer than the server says")
     func backEnd() throws {
-        let folder = try TemporaryFolder(), path = folder.file("enterprise.db")
+        let folder = try TemporaryDirectory(), path = folder.file("enterprise.db")
         let made = try Database(ConnectionProfile(path: path, journal: .unchanged))
         try made.write { _ = try $0.execute("CREATE TABLE t (a)") }
         try made.close()

@@ -3,6 +3,7 @@ import MobileModel
 import MobileProtocol
 import MobileServer
 import MobileStore
+import TestSupport
 import Testing
 
 /// A package that does not fit its back end is not served, and the error names what is missing.
@@ -40,7 +41,7 @@ import Testing
     }
 
     @Test func `a back end that is not there is named with its file`() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         let error = #expect(throws: ServerError.self) { _ = try TestServer(model: FieldSales.model, folder: folder) }
         #expect(error?.code == .missingBackEnd)
         #expect(error?.message == "back end \"enterprise\": there is no file \(folder.file("enterprise.db"))")
@@ -48,7 +49,7 @@ import Testing
     }
 
     @Test func `a cache of another release is refused`() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory()
         let other = try Database(ConnectionProfile(path: folder.file("cache.db")))
         try other.write { _ = try $0.execute("CREATE TABLE something (x)") }
         try other.close()

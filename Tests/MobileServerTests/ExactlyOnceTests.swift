@@ -2,6 +2,7 @@ import Foundation
 import MobileProtocol
 import MobileServer
 import MobileStore
+import TestSupport
 import Testing
 
 /// Nothing is lost and nothing is done twice, wherever the server or the network ends.

@@ -2,6 +2,7 @@ import Foundation
 import MobileModel
 import MobileProtocol
 import MobileStore
+import TestSupport
 import Testing
 
 @testable import MobileServer
@@ -9,12 +10,12 @@ import Testing
 /// The server's tables of log records: what is in them, who gets what of it, and how they are cleaned.
 @Suite struct LogTableTests {
     static let package = "Field:2.0", table = "default_field_2_0_logr_1"
-    let clock = TestClock()
+    let clock = VirtualClock(start: .seconds(1_800_000_000))
 
     private func server(adjust: @escaping (inout ServerConfiguration) -> Void = { _ in }) throws -> TestServer {
         let clock = clock
         return try FieldSales.server { configuration in
-            configuration.clock = { clock.now }
+            configuration.clock = { clock.milliseconds }
             adjust(&configuration)
         }
     }
@@ -66,16 +67,16 @@ import Testing
             SELECT message_id, log_level, code, eis_code, message, component, entity_key, operation, request_id, log_timestamp, log_user, client, origin,
                 stored, LOGICAL_DEL FROM "\(Self.table)" ORDER BY origin
             """)
-        let time = Timestamp.text(milliseconds: clock.now)
+        let time = Timestamp.text(milliseconds: clock.milliseconds)
         #expect(
             stored == [
                 [
                     .integer(operation.id), 5, 412, "275", .text(message), "Customer", .text(String(operation.key)), "create",
-                    .text(String(operation.id)), .text(time), "ada", .text(device.client), 0, .integer(clock.now), 0,
+                    .text(String(operation.id)), .text(time), "ada", .text(device.client), 0, .integer(clock.milliseconds), 0,
                 ],
                 [
                     .integer(1 << 62 | 1), 3, 9999, "", "visited 1", "Field", "", "", "", "2027-01-15T08:00:00.000Z", "ada", .text(device.client), 1,
-                    .integer(clock.now), 0,
+                    .integer(clock.milliseconds), 0,
                 ],
             ])
     }
@@ -157,7 +158,7 @@ import Testing
         let server = try server()
         let devices = try ["phone", "tablet", "watch"].map { try TestDevice.inRegion("NORTH", of: server, name: $0) }
         for device in devices { try device.synchronize([refused(device)], groups: ["system"], log: [record(1)]) }
-        clock.advance(days: 1)
+        clock.advance(by: .days(1))
         try devices[0].synchronize(groups: ["system"], log: [record(2)])
         let administration = server.server.administration
         func day(_ number: Double) -> Date { Date(timeIntervalSince1970: Double(1_800_000_000) + number * 86_400) }
@@ -210,11 +211,11 @@ import Testing
         let server = try server { $0.packages[0].logRetention = ["crm": .seconds(86_400), "audit": .seconds(3 * 86_400), "none": .zero] }
         let device = try TestDevice.inRegion("NORTH", of: server), idle = try TestDevice.inRegion("NORTH", of: server, name: "tablet")
         for device in [device, idle] { try device.synchronize([refused(device)], groups: ["system"], log: [record(1)]) }
-        clock.advance(days: 2)
+        clock.advance(by: .days(2))
         #expect(try device.synchronize(groups: ["system"], log: [record(2)]).logRecords.isEmpty)
-        clock.advance(days: 1)
+        clock.advance(by: .days(1))
         #expect(try device.synchronize(groups: ["system"]).logRecords.isEmpty, "to the millisecond")
-        clock.advance(milliseconds: 1)
+        clock.advance(by: .milliseconds(1))
         #expect(try device.synchronize(groups: ["system"]).logRecords == [LogRecordEntry(deleted: 1 << 62 | 1)])
         let left = try server.server.administration.logRecords(ofPackage: Self.package).filter { !$0.isDeleted }
         #expect(left.count { $0.client == device.client } == 2, "the younger one, and the server's own about the operation")
@@ -228,7 +229,7 @@ import Testing
         let server = try server()
         let device = try TestDevice.inRegion("NORTH", of: server)
         try device.synchronize(groups: ["system"], log: [record(1)])
-        clock.advance(days: 100 * 365)
+        clock.advance(by: .days(100 * 365))
         #expect(try device.synchronize(groups: ["system"]).logRecords.isEmpty)
         #expect(try server.server.administration.applyLogRetention(ofPackage: Self.package) == 0)
         for time in [Duration.seconds(-1), .seconds(101 * 366 * 86_400)] {
@@ -242,7 +243,7 @@ import Testing
 
     @Test("LRC-16: a table that passes the guideline is reported, once each time; a synchronization looks at no rows but those it sends")
     func guideline() throws {
-        let lines = TestLines()
+        let lines = RecordedLines()
         let server = try server {
             $0.logTableGuideline = 20
             $0.log = { lines.add($0) }
@@ -250,14 +251,14 @@ import Testing
         #expect(ServerConfiguration(cachePath: "").logTableGuideline == 10_000)
         let device = try TestDevice.inRegion("NORTH", of: server), other = try TestDevice.inRegion("NORTH", of: server, name: "tablet")
         try device.synchronize(groups: ["system"], log: records(1...20))
-        #expect(lines.take().isEmpty)
+        #expect(lines.takeWarnings().isEmpty)
         try device.synchronize(groups: ["system"], log: records(15...21))
-        let warning = lines.take()
+        let warning = lines.takeWarnings()
         #expect(warning.count == 1 && warning[0].contains("table \(Self.table) has 21 rows, more than the guideline of 20"))
         try device.synchronize(groups: ["system"], log: records(22...30))
-        #expect(lines.take().isEmpty)
+        #expect(lines.takeWarnings().isEmpty)
         try server.restart()
-        #expect(lines.take().count == 1, "a server that starts with it says so")
+        #expect(lines.takeWarnings().count == 1, "a server that starts with it says so")
         #expect(try other.synchronize(groups: ["system"]).logRecords.isEmpty)
 
         let administration = server.server.administration
@@ -266,7 +267,7 @@ import Testing
         try device.synchronize(groups: ["system"])
         #expect(try administration.removeDeletedLogRecords(ofPackage: Self.package) == 30)
         try device.synchronize(groups: ["system"], log: records(31...51))
-        #expect(lines.take().count == 1, "it was short in between")
+        #expect(lines.takeWarnings().count == 1, "it was short in between")
 
         let statement = LogTable(name: Self.table, package: 1).deliveryStatement
         let steps: [[Value]] = try cache(server) { try $0.read { try $0.rows("EXPLAIN QUERY PLAN " + statement, [.text(device.client), 0]) } }
@@ -316,7 +317,7 @@ import Testing
         let server = try server { $0.packages[0].logRetention = ["crm": .seconds(1)] }
         let device = try TestDevice.inRegion("NORTH", of: server)
         try device.synchronize(groups: ["system"], log: records(1...3))
-        clock.advance(days: 1)
+        clock.advance(by: .days(1))
         let administration = server.server.administration
         #expect(try await administration.applyLogRetention(ofPackage: Self.package) == 3)
         try device.synchronize(groups: ["system"], log: records(4...5))

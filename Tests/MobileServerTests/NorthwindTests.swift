@@ -3,14 +3,15 @@ import MobileModel
 import MobileProtocol
 import MobileServer
 import MobileStore
+import TestSupport
 import Testing
 
 /// The package of a database that nobody here made: text keys, a composite key, names with spaces, photographs.
-@Suite(.enabled(if: Northwind.isThere, "skipped: ../shared/data/northwind.sql is not beside the repository"))
+@Suite(.enabled(if: Northwind.isThere, Comment(rawValue: Northwind.reason)))
 struct NorthwindTests {
     private static func server() throws -> TestServer {
-        let model = try PackageModel(contentsOf: Northwind.repository.appendingPathComponent("Tests/Fixtures/northwind.mbo.json"))
-        return try TestServer(model: model, tables: String(contentsOf: Northwind.data, encoding: .utf8))
+        let model = try PackageModel(contentsOf: Northwind.model)
+        return try TestServer(model: model, tables: String(contentsOf: Northwind.script, encoding: .utf8))
     }
 
     @Test func `every row, reference, photograph and picture of the database arrives`() throws {
@@ -57,11 +58,4 @@ struct NorthwindTests {
         #expect(try device.synchronize([customer]).results.map(\.outcome) == [.accepted])
         #expect(try server.backEndValue("SELECT count(*) FROM Customers WHERE CustomerID = 'NEWCO'") == 1)
     }
-}
-
-/// Where the database's text is: beside the repository, not in it.
-private enum Northwind {
-    static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    static let data = repository.deletingLastPathComponent().appendingPathComponent("shared/data/northwind.sql")
-    static var isThere: Bool { FileManager.default.fileExists(atPath: data.path) }
 }

@@ -5,18 +5,17 @@ import MobileObjects
 import MobileServer
 import MobileStore
 import SampleCRM
+import TestSupport
 import Testing
 
 /// `mobile admin` and `mobile serve` know users and their passwords, and the command line knows no password.
 @Suite struct AccountCommandTests {
     /// A cache with two users, three devices, their sessions and subscriptions.
     private func withCache(_ body: (String) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("accounts-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let backEnd = folder.appendingPathComponent("enterprise.db").path
+        let folder = try TemporaryDirectory()
+        let backEnd = folder.file("enterprise.db")
         _ = try SampleBackEnd.create(at: backEnd, scale: 0.0001)
-        let path = folder.appendingPathComponent("cache.db").path
+        let path = folder.file("cache.db")
         var configuration = ServerConfiguration(
             cachePath: path, packages: [PackageDeployment(CRM.metadata.model, backEnds: ["enterprise": backEnd])],
             users: ["ada": "secret", "bob": "other"])

@@ -4,18 +4,17 @@ import MobileObjects
 import MobileServer
 import MobileStore
 import SampleCRM
+import TestSupport
 import Testing
 
 /// `mobile admin` works on the cache of a server.
 @Suite struct AdminTests {
     /// The cache of a server with one log record and one trace of a device, made of the tables' own statements.
     private func withCache(_ body: (String, MobileServer) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("admin-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let backEnd = folder.appendingPathComponent("enterprise.db").path
+        let folder = try TemporaryDirectory()
+        let backEnd = folder.file("enterprise.db")
         _ = try SampleBackEnd.create(at: backEnd, scale: 0.0001)
-        let path = folder.appendingPathComponent("cache.db").path
+        let path = folder.file("cache.db")
         let server = try MobileServer(
             ServerConfiguration(cachePath: path, packages: [PackageDeployment(CRM.metadata.model, backEnds: ["enterprise": backEnd])]))
         let cache = try Database(ConnectionProfile(path: path))
@@ -89,7 +88,7 @@ import Testing
 
     @Test("a cache that is not there is not made")
     func missing() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("admin-\(UUID().uuidString).db").path
+        let folder = try TemporaryDirectory(), path = folder.file("missing.db")
         let result = try Tool.run(["admin", "--cache", path, "logs"])
         #expect(result.status == 1 && result.output.contains(path))
         #expect(!FileManager.default.fileExists(atPath: path))

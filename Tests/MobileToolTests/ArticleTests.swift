@@ -1,16 +1,14 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What the article for those who come from the original platforms names is there.
 @Suite struct ArticleTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     /// Names in the article that a model or Swift itself brings.
     private static let namesFromElsewhere: Set<Substring> = ["Date", "Customer", "customer", "orders", "findByCity"]
 
     @Test func `every name on the right side of the article's tables is declared in the sources`() throws {
-        let sources = Self.root.appending(path: "Sources")
+        let sources = Repository.file("Sources")
         var declared: Set<Substring> = []
         let declaration = /\b(?:func|var|let|class|struct|enum|protocol|case|typealias)\s+`?([A-Za-z_]\w*)/
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))

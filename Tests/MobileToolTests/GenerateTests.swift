@@ -1,18 +1,18 @@
 import Foundation
 import MobileModel
 import MobileStore
+import TestSupport
 import Testing
 
 @testable import mobile
 
 /// `mobile generate` as the tool runs it, with real files.
 @Suite final class GenerateTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "generate-tool-\(UUID().uuidString)")
+    private let folder: TemporaryDirectory
 
-    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    init() throws { folder = try TemporaryDirectory() }
 
-    private func path(_ name: String) -> String { folder.appending(path: name).path }
+    private func path(_ name: String) -> String { folder.file(name) }
 
     @Test("GEN-02: --check-back-ends holds the model against the database, and names what is missing there")
     func checksBackEnds() throws {
@@ -46,8 +46,7 @@ import Testing
 
     @Test("GEN-06: a deployment unit becomes a model file that the next command generates from")
     func converts() throws {
-        let unit = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Fixtures/deployment_unit.xml").path
+        let unit = Repository.fixture("deployment_unit.xml").path
         var run = try Tool.run(["generate", "--from", unit, "--output", path("out")])
         #expect(run.status == 0 && run.output.contains("2 objects") && run.output.contains("entity Vehicle, index byModel"), "\(run.output)")
         run = try Tool.run(["generate", path("out/fleet.mbo.json"), "--output", path("out")])

@@ -2,6 +2,7 @@ import Foundation
 import MobileModel
 import MobileObjects
 import MobileStore
+import TestSupport
 import Testing
 
 @testable import mobile
@@ -21,10 +22,8 @@ import Testing
 
     /// A database with three created notes, one of them submitted, and a draft.
     private func withDatabase(_ body: (String) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("inspect-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let path = folder.appendingPathComponent("notes.db").path
+        let folder = try TemporaryDirectory()
+        let path = folder.file("notes.db")
         let package = try PackageDatabase(model: Self.model, profile: ConnectionProfile(path: path))
         try package.write("grant keys") { try $0.grantKeyRange(first: 1, last: 100) }
         for (name, count) in [("Note", 3), ("Draft", 1)] {
@@ -82,8 +81,7 @@ import Testing
     }
 
     @Test func `a database of others is refused and left as it is`() throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("other-\(UUID().uuidString).db").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let folder = try TemporaryDirectory(), path = folder.file("other.db")
         var profile = ConnectionProfile(path: path)
         profile.journal = .unchanged
         let other = try Database(profile)
@@ -94,8 +92,8 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 
-    @Test func `a file that is not there is not made`() {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("missing-\(UUID().uuidString).db").path
+    @Test func `a file that is not there is not made`() throws {
+        let folder = try TemporaryDirectory(), path = folder.file("missing.db")
         #expect(throws: StoreError.self) { try ClientDatabaseReport(path: path) }
         #expect(!FileManager.default.fileExists(atPath: path))
     }

@@ -3,28 +3,24 @@ import MobileModel
 import MobileObjects
 import MobileStore
 import SampleCRM
+import TestSupport
 import Testing
 
 @testable import mobile
 
 /// `mobile demo --backend FILE --model FILE`: everything through metadata, on a copy.
 @Suite struct ModelDemoTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    /// The Northwind database as SQL; it is not part of the repository.
-    private static let northwind = root.appendingPathComponent("../shared/data/northwind.sql").standardized
-
     @Test(
         "the Northwind database goes through every step of the demonstration",
-        .enabled(if: FileManager.default.fileExists(atPath: northwind.path), "../shared/data/northwind.sql is not there"))
+        .enabled(if: Northwind.isThere, Comment(rawValue: Northwind.reason)))
     func northwindDatabase() throws {
-        let folder = try DemoFolder(keptAt: nil)
-        defer { folder.remove() }
-        let path = folder.path("northwind.db")
-        let sql = try String(contentsOf: Self.northwind, encoding: .utf8)
+        let folder = try TemporaryDirectory()
+        let path = folder.file("northwind.db")
+        let sql = try String(contentsOf: Northwind.script, encoding: .utf8)
         try Self.make(path, sql)
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
 
-        let model = Self.root.appendingPathComponent("Tests/Fixtures/northwind.mbo.json").path
+        let model = Northwind.model.path
         let (status, output) = try Tool.run(["demo", "--backend", path, "--model", model])
 
         #expect(status == 0, "\(output)")
@@ -35,9 +31,8 @@ import Testing
     }
 
     @Test func `the sample's back end goes through it, too, by its model alone`() throws {
-        let folder = try DemoFolder(keptAt: nil)
-        defer { folder.remove() }
-        let path = folder.path("enterprise.db"), model = folder.path("crm.mbo.json")
+        let folder = try TemporaryDirectory()
+        let path = folder.file("enterprise.db"), model = folder.file("crm.mbo.json")
         try SampleBackEnd.create(at: path, scale: 0.01)
         try CRM.metadata.model.json.write(toFile: model, atomically: true, encoding: .utf8)
         let (status, output) = try Tool.run(["demo", "--backend", path, "--model", model])

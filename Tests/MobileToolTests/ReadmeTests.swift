@@ -4,26 +4,24 @@ import MobileObjects
 import MobileStore
 import MobileSync
 import SampleCRM
+import TestSupport
 import Testing
 
 @testable import mobile
 
 /// The code in README.md is the code below, and it runs.
 @Suite struct ReadmeTests {
-    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
     @Test func `the sample of the README runs against a server`() async throws {
-        let folder = try DemoFolder(keptAt: nil)
-        defer { folder.remove() }
+        let folder = try TemporaryDirectory()
         let server = try startServer(folder)
         defer { server.kill() }
-        let application = try Application(identifier: "readme", profile: ConnectionProfile(path: folder.path("application.db")))
+        let application = try Application(identifier: "readme", profile: ConnectionProfile(path: folder.file("application.db")))
         var properties = ConnectionProperties()
         (properties.serverName, properties.portNumber) = ("127.0.0.1", server.port)
         properties.loginCredentials = LoginCredentials(user: "sales", password: ServerProcess.password)
         application.connectionProperties = properties
         try await application.register(timeout: .seconds(60))
-        let path = folder.path("crm.db")
+        let path = folder.file("crm.db")
         try await prepare(path, application)
 
         try await sample(path, application)
@@ -67,18 +65,18 @@ import Testing
         let begin = try #require(lines.firstIndex { $0.hasSuffix("// README begin") }),
             end = try #require(lines.firstIndex { $0.hasSuffix("// README end") })
         let code = lines[(begin + 1)..<end].map { $0.dropFirst(8) }.joined(separator: "\n")
-        #expect(try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8).contains("```swift\n\(code)\n```"))
+        #expect(try String(contentsOf: Repository.file("README.md"), encoding: .utf8).contains("```swift\n\(code)\n```"))
     }
 
-    private func startServer(_ folder: DemoFolder) throws -> ServerProcess {
-        let backEnd = folder.path("enterprise.db"), model = folder.path("crm.mbo.json")
+    private func startServer(_ folder: TemporaryDirectory) throws -> ServerProcess {
+        let backEnd = folder.file("enterprise.db"), model = folder.file("crm.mbo.json")
         try SampleBackEnd.create(at: backEnd, scale: 0.01)
         try CRM.metadata.model.json.write(toFile: model, atomically: true, encoding: .utf8)
         let server = try ServerProcess(
             arguments: [
-                "--model", model, "--cache", folder.path("cache.db"), "--backend", "enterprise=\(backEnd)", "--user", "sales",
+                "--model", model, "--cache", folder.file("cache.db"), "--backend", "enterprise=\(backEnd)", "--user", "sales",
                 "--password-fd", "0",
-            ], log: folder.path("server.log"), executable: Tool.executable)
+            ], log: folder.file("server.log"), executable: Tool.executable)
         try server.start()
         return server
     }

@@ -1,17 +1,15 @@
 import Foundation
 import MobileObjects
 import SampleCRM
+import TestSupport
 import Testing
 
 /// The generated classes of the sample package at work, on a database of the test's own.
 @Suite struct GeneratedClassesTests {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "crm-\(UUID().uuidString)")
-
     /// Runs `body` with an open, empty database.
     private func withCRM(_ body: (CRM) throws -> Void) throws {
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let crm = try CRM.open(ConnectionProfile(path: directory.appending(path: "crm.db").path))
+        let directory = try TemporaryDirectory()
+        let crm = try CRM.open(ConnectionProfile(path: directory.file("crm.db")))
         try crm.write("keys of the test") { try $0.grantKeyRange(first: 1, last: 1000) }
         try body(crm)
         try crm.close()

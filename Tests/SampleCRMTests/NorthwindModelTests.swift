@@ -1,25 +1,21 @@
 import Foundation
 import MobileModel
 import MobileStore
+import TestSupport
 import Testing
 
-private let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
-private let northwindScript = repository.appending(path: "../shared/data/northwind.sql").standardizedFileURL
-
 /// The Northwind model against the real database, which is not part of the repository: `../shared/data/northwind.sql`.
-@Suite(.enabled(if: FileManager.default.fileExists(atPath: northwindScript.path), "needs ../shared/data/northwind.sql"))
+@Suite(.enabled(if: Northwind.isThere, Comment(rawValue: Northwind.reason)))
 struct NorthwindModelTests {
     /// Runs `body` with the model and the database loaded from the script.
     private func withNorthwind(_ body: (PackageModel, Connection) throws -> Void) throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "northwind-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        var profile = ConnectionProfile(path: directory.appending(path: "northwind.db").path)
+        let directory = try TemporaryDirectory()
+        var profile = ConnectionProfile(path: directory.file("northwind.db"))
         profile.synchronous = .off
         let database = try Database(profile)
-        let model = try PackageModel(contentsOf: repository.appending(path: "Tests/Fixtures/northwind.mbo.json"))
+        let model = try PackageModel(contentsOf: Northwind.model)
         try database.write { connection in
-            _ = try connection.execute(String(contentsOf: northwindScript, encoding: .utf8))
+            _ = try connection.execute(String(contentsOf: Northwind.script, encoding: .utf8))
             try body(model, connection)
         }
         try database.close()

@@ -2,36 +2,32 @@ import Foundation
 import MobileModel
 import MobileObjects
 import MobileStore
+import TestSupport
 import Testing
 
-private let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardizedFileURL
-private let northwindScript = repository.appending(path: "../shared/data/northwind.sql").standardizedFileURL
-
 /// Queries over the Northwind package on a device, beside the same questions to the real database, which is not part of the repository.
-@Suite(.enabled(if: FileManager.default.fileExists(atPath: northwindScript.path), "needs ../shared/data/northwind.sql"))
+@Suite(.enabled(if: Northwind.isThere, Comment(rawValue: Northwind.reason)))
 final class NorthwindQueryTests {
-    private let directory: URL
+    private let directory: TemporaryDirectory
     private let backEnd: Database
     private let device: PackageDatabase
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "northwind-queries-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        var profile = ConnectionProfile(path: directory.appending(path: "backend.db").path)
+        directory = try TemporaryDirectory()
+        var profile = ConnectionProfile(path: directory.file("backend.db"))
         profile.synchronous = .off
         backEnd = try Database(profile)
-        let model = try PackageModel(contentsOf: repository.appending(path: "Tests/Fixtures/northwind.mbo.json"))
-        profile = ConnectionProfile(path: directory.appending(path: "device.db").path)
+        let model = try PackageModel(contentsOf: Northwind.model)
+        profile = ConnectionProfile(path: directory.file("device.db"))
         profile.synchronous = .off
         device = try PackageDatabase(model: model, profile: profile)
-        try backEnd.write { _ = try $0.execute(String(contentsOf: northwindScript, encoding: .utf8)) }
+        try backEnd.write { _ = try $0.execute(String(contentsOf: Northwind.script, encoding: .utf8)) }
         for name in ["Customer", "Order", "Order Details"] { try download(#require(model.object(named: name))) }
     }
 
     deinit {
         try? backEnd.close()
         try? device.close()
-        try? FileManager.default.removeItem(at: directory)
     }
 
     /// The rows of an object, with surrogate keys of their own.

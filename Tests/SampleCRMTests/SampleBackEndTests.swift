@@ -2,23 +2,16 @@ import Foundation
 import MobileModel
 import MobileStore
 import SampleCRM
+import TestSupport
 import Testing
 
 /// The sample's back end at a hundredth of its size.
 @Suite struct SampleBackEndTests {
-    /// A directory of the test's own, removed with it.
-    final class Directory {
-        let url = FileManager.default.temporaryDirectory.appending(path: "sample-\(UUID().uuidString)")
-        init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
-        deinit { try? FileManager.default.removeItem(at: url) }
-        func path(_ name: String) -> String { url.appending(path: name).path }
-    }
-
-    let directory: Directory
-    init() throws { directory = try Directory() }
+    let directory: TemporaryDirectory
+    init() throws { directory = try TemporaryDirectory() }
 
     private func open(_ name: String) throws -> Database {
-        var profile = ConnectionProfile(path: directory.path(name))
+        var profile = ConnectionProfile(path: directory.file(name))
         profile.journal = .unchanged
         profile.foreignKeys = true
         return try Database(profile)
@@ -30,15 +23,15 @@ import Testing
     }
 
     @Test func `two runs give the same bytes`() throws {
-        try SampleBackEnd.create(at: directory.path("a.db"), scale: 0.01)
-        try SampleBackEnd.create(at: directory.path("b.db"), scale: 0.01)
+        try SampleBackEnd.create(at: directory.file("a.db"), scale: 0.01)
+        try SampleBackEnd.create(at: directory.file("b.db"), scale: 0.01)
         let first = try Data(contentsOf: directory.url.appending(path: "a.db"))
         #expect(try first == Data(contentsOf: directory.url.appending(path: "b.db")))
         #expect(first.count > 1_000_000)
     }
 
     @Test func `the contents are what was promised, at any scale`() throws {
-        let contents = try SampleBackEnd.create(at: directory.path("a.db"), scale: 0.01)
+        let contents = try SampleBackEnd.create(at: directory.file("a.db"), scale: 0.01)
         let database = try open("a.db")
         #expect(try count("SELECT count(*) FROM customer", in: database) == Int64(contents.customers))
         #expect(try count("SELECT count(*) FROM customer WHERE region = 'NORTH'", in: database) == Int64(contents.northCustomers))
@@ -54,7 +47,7 @@ import Testing
     }
 
     @Test func `large values have the promised sizes, references hold and totals add up`() throws {
-        try SampleBackEnd.create(at: directory.path("a.db"), scale: 0.01)
+        try SampleBackEnd.create(at: directory.file("a.db"), scale: 0.01)
         let database = try open("a.db")
         let sizes = try database.read { try $0.first("SELECT min(length(picture)), max(length(picture)) FROM product") }
         guard case .integer(let smallest)? = sizes?.first, case .integer(let largest)? = sizes?.last else { return #expect(Bool(false)) }
@@ -73,7 +66,7 @@ import Testing
     }
 
     @Test func `the back end refuses a negative credit limit and an order without a customer`() throws {
-        try SampleBackEnd.create(at: directory.path("a.db"), scale: 0.01)
+        try SampleBackEnd.create(at: directory.file("a.db"), scale: 0.01)
         let database = try open("a.db")
         #expect(throws: StoreError.self) { try database.write { try $0.execute("UPDATE customer SET credit_limit = -1 WHERE id = 1") } }
         #expect(throws: StoreError.self) {
@@ -83,9 +76,9 @@ import Testing
     }
 
     @Test func `a database that is there already is refused and stays as it was`() throws {
-        try SampleBackEnd.create(at: directory.path("a.db"), scale: 0.01)
+        try SampleBackEnd.create(at: directory.file("a.db"), scale: 0.01)
         let before = try Data(contentsOf: directory.url.appending(path: "a.db"))
-        #expect(throws: StoreError.self) { try SampleBackEnd.create(at: directory.path("a.db"), scale: 0.01) }
+        #expect(throws: StoreError.self) { try SampleBackEnd.create(at: directory.file("a.db"), scale: 0.01) }
         #expect(try before == Data(contentsOf: directory.url.appending(path: "a.db")))
     }
 }

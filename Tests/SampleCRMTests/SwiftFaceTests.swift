@@ -2,17 +2,17 @@ import Foundation
 import MobileObjects
 import MobileStore
 import SampleCRM
+import TestSupport
 import Testing
 
 /// What generated classes give to Swift: lists, relationships read along, observation, Codable, Identifiable, Sendable.
 @Suite struct SwiftFaceTests {
     private let crm: CRM
-    private let directory: URL
+    private let directory: TemporaryDirectory
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "face-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        crm = try CRM.open(ConnectionProfile(path: directory.appending(path: "crm.db").path))
+        directory = try TemporaryDirectory()
+        crm = try CRM.open(ConnectionProfile(path: directory.file("crm.db")))
         try crm.write("grant") { try $0.grantKeyRange(first: 1, last: 1000) }
         for number in 1...30 {
             let customer = Customer(in: crm)
@@ -22,14 +22,11 @@ import Testing
         }
     }
 
-    private func remove() throws {
-        try crm.close()
-        try FileManager.default.removeItem(at: directory)
-    }
+    private func finish() { try? crm.close() }
 
     @Test("lists and cursors of generated classes")
     func lists() async throws {
-        defer { try? remove() }
+        defer { finish() }
         let query = Customer.where(\.city == "Dublin").sorted(by: \.name, .descending)
         let list = try query.list(pageSize: 4, in: crm), names = try found(query).map(\.name)
         #expect(try await list.count() == 15 && list[7].name == names[7])
@@ -46,7 +43,7 @@ import Testing
 
     @Test("relationships by key path: read along with parents and children, and filtered")
     func relationships() throws {
-        defer { try? remove() }
+        defer { finish() }
         let first = try #require(try Customer.where(\.name == "Customer 1").first(in: crm))
         for number in 1...3 {
             let order = SalesOrder(in: crm)
@@ -71,7 +68,7 @@ import Testing
         try move()
         let snapshot = try #require(try await results.next())
         #expect(snapshot.map(\.name) == ["Customer 1"] && snapshot[0].isCreated)
-        try remove()
+        finish()
     }
 
     private func move() throws {
@@ -82,7 +79,7 @@ import Testing
 
     @Test("an object's attributes as JSON, and a new object from them")
     func codable() throws {
-        defer { try? remove() }
+        defer { finish() }
         let customer = try #require(try Customer.where(\.name == "Customer 2").first(in: crm))
         customer.creditLimit = Decimal(string: "1234567890.12", locale: nil) ?? 0
         customer.discount = 0.1
@@ -106,7 +103,7 @@ import Testing
 
     @Test("an object is identified by its row; before it has one, by itself")
     func identity() throws {
-        defer { try? remove() }
+        defer { finish() }
         let one = try #require(try Customer.where(\.name == "Customer 1").first(in: crm))
         let same = try #require(try Customer.where(\.name == "Customer 1").first(in: crm))
         let other = try #require(try Customer.where(\.name == "Customer 2").first(in: crm))
@@ -119,7 +116,7 @@ import Testing
     /// That this compiles is the test: what crosses isolations may, by the compiler's own check. Objects may not, and have no conformance.
     @Test("pages, snapshots, results, queries, predicates and ids are Sendable")
     func sendable() throws {
-        defer { try? remove() }
+        defer { finish() }
         func check<T: Sendable>(_ type: T.Type) -> String { "\(type)" }
         let types = [
             check(EntitySnapshot<Customer>.self), check(QueryObservation<EntitySnapshot<Customer>>.self), check(QueryResultSet.self),

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import checklist
@@ -72,7 +73,7 @@ import Testing
 
 @Suite struct RowFileTests {
     @Test func `the repository's own rows are well-formed and complete`() throws {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Rows")
+        let folder = Repository.file("Tests/Conformance/Rows")
         let checklist = try Checklist(folder: folder)
         let areas = Dictionary(grouping: checklist.rows) { $0.id.prefix { $0 != "-" } }
         #expect(areas.filter { $0.key != "RC" && $0.key != "WL" }.values.reduce(0) { $0 + $1.count } == 651)
@@ -82,11 +83,9 @@ import Testing
     }
 
     @Test func `a line that is not id, tab and sentence is an error that names file and line`() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rows-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try Data("# comment\nAAA-01\tfine\nAAA-2 no tab\n".utf8).write(to: folder.appendingPathComponent("a.tsv"))
-        let error = #expect(throws: ChecklistError.self) { try Checklist(folder: folder) }
+        let folder = try TemporaryDirectory()
+        try Data("# comment\nAAA-01\tfine\nAAA-2 no tab\n".utf8).write(to: folder.url.appendingPathComponent("a.tsv"))
+        let error = #expect(throws: ChecklistError.self) { try Checklist(folder: folder.url) }
         #expect(error?.description == "a.tsv, line 3: expected an id, a tab and a sentence, found \"AAA-2 no tab\"")
     }
 }

@@ -5,7 +5,7 @@ import MobileServer
 import MobileStore
 import MobileSync
 import MobileTransport
-import SimulatedServer
+import TestSupport
 
 /// The back end of the documented samples, a server over it, and one device with the generated classes, in a directory of their own.
 final class Remedy {
@@ -26,26 +26,25 @@ final class Remedy {
         """
 
     let package: RemedyCU
-    private let directory: URL
+    private let directory: TemporaryDirectory
     private let backEnd: Database
     private let network: SimulatedTransport
 
     /// - Parameter synchronizes: whether the device has its data already.
     init(synchronizes: Bool = true) throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "remedy-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let path = directory.appending(path: "remedy.db").path
+        directory = try TemporaryDirectory()
+        let path = directory.file("remedy.db")
         backEnd = try Database(ConnectionProfile(path: path, journal: .unchanged))
         try backEnd.write { _ = try $0.execute(Self.tables) }
         let user = "smith", password = "s3cret"
         let configuration = ServerConfiguration(
-            cachePath: directory.appending(path: "cache.db").path,
+            cachePath: directory.file("cache.db"),
             packages: [PackageDeployment(RemedyCU.metadata.model, backEnds: ["remedy": path])], users: [user: password])
         let server = try MobileServer(configuration)
         network = SimulatedTransport(server: { server.respond(to: $0) })
-        package = try RemedyCU.open(ConnectionProfile(path: directory.appending(path: "device.db").path))
+        package = try RemedyCU.open(ConnectionProfile(path: directory.file("device.db")))
         let application = try Application(
-            identifier: "Remedy", profile: ConnectionProfile(path: directory.appending(path: "application.db").path), transport: network)
+            identifier: "Remedy", profile: ConnectionProfile(path: directory.file("application.db")), transport: network)
         application.connectionProperties = ConnectionProperties(
             serverName: "mobile.example", loginCredentials: LoginCredentials(user: user, password: password))
         package.application = application
@@ -54,10 +53,7 @@ final class Remedy {
         if synchronizes { try package.synchronize() }
     }
 
-    deinit {
-        try? package.close()
-        try? FileManager.default.removeItem(at: directory)
-    }
+    deinit { try? package.close() }
 
     /// Rows of the back end, their columns joined by blanks.
     func rows(_ sql: String) throws -> [String] {

@@ -1,21 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The example of the core's headers for C programmers, `Tests/CClient`: it must build, and do what it says.
 @Suite struct CClientTests {
     @Test func `a C program uses the core without Swift`() throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "client-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let process = Process(), output = Pipe()
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "CClient")
-        process.arguments = [directory.appending(path: "client.db").path]
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        let directory = try TemporaryDirectory()
+        let (status, text) = try Program.run(Program.built("CClient"), [directory.file("client.db")])
+        #expect(status == 0)
         #expect(
             text == """
                 imported 3 rows

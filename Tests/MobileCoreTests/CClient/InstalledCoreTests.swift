@@ -1,15 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What `make install` puts in place is all that programs in C and C++ need.
 @Suite struct InstalledCoreTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
     @Test func `programs in C and C++ are built against the installed core, and do the same`() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "installed-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryDirectory()
         try run("make -s install PREFIX='\(folder.path)/usr' DESTDIR=")
         let flags = "$(PKG_CONFIG_PATH='\(folder.path)/usr/lib/pkgconfig' pkg-config --cflags --libs MobileCore)"
         let strict = "-Wall -Wextra -Wpedantic -Werror"
@@ -20,13 +16,13 @@ import Testing
         #expect(c.hasPrefix(cxx))
         // A second root for those who make packages: the files lie there, and know nothing of it.
         try run("make -s install PREFIX=/usr DESTDIR='\(folder.path)/package'")
-        let described = try String(contentsOf: folder.appending(path: "package/usr/lib/pkgconfig/MobileCore.pc"), encoding: .utf8)
+        let described = try String(contentsOf: folder.url.appending(path: "package/usr/lib/pkgconfig/MobileCore.pc"), encoding: .utf8)
         #expect(described.hasPrefix("prefix=/usr\n") && !described.contains(folder.path))
     }
 
     @Test(arguments: ["C", "CLANG"])
     func `every header stands alone, in C and in C++, and warns who does not look at a status`(compiler: String) throws {
-        let headers = try FileManager.default.contentsOfDirectory(atPath: Self.root.appending(path: "CSupport/MobileCore/include").path)
+        let headers = try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: "CSupport/MobileCore/include").path)
             .filter { $0.hasSuffix(".h") }.sorted()
         #expect(headers.contains("MobileCore.h"))
         for language in ["c -std=c17", "c++ -std=c++11"] {
@@ -55,17 +51,11 @@ import Testing
     /// Runs a line of shell in the root of the package. Returns what it printed.
     @discardableResult
     private func run(_ line: String) throws -> String {
-        let process = Process(), output = Pipe()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", Self.compilers + line]
-        process.currentDirectoryURL = Self.root
-        process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("MAKE") && $0.key != "MFLAGS" }
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failure(output: "\(line)\n\(text)") }
+        let (status, text) = try Program.run(URL(filePath: "/bin/sh"), ["-c", Self.compilers + line]) { process in
+            process.currentDirectoryURL = Repository.root
+            process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("MAKE") && $0.key != "MFLAGS" }
+        }
+        guard status == 0 else { throw Failure(output: "\(line)\n\(text)") }
         return text
     }
 }

@@ -1,6 +1,7 @@
 import FaultInjection
 import Foundation
 import MobileCore
+import TestSupport
 import Testing
 
 /// Decimals of any length in SQL: their order, sums and means.
@@ -73,7 +74,7 @@ import Testing
     }
 
     /// A decimal of up to 19 digits on both sides of the point, so that sums of some are exact in Foundation's 38.
-    private func random(_ generator: inout RandomSource) -> Decimal {
+    private func random(_ generator: inout SeededGenerator) -> Decimal {
         let digits = Int.random(in: 0...17, using: &generator), scale = Int.random(in: 0...17, using: &generator)
         let number = (0..<digits).reduce(Decimal(Int.random(in: 0...9, using: &generator))) { number, _ in
             number * 10 + Decimal(Int.random(in: 0...9, using: &generator))
@@ -81,17 +82,9 @@ import Testing
         return Decimal(sign: Bool.random(using: &generator) ? .plus : .minus, exponent: -scale, significand: number)
     }
 
-    private struct RandomSource: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state ^ (state >> 31)
-        }
-    }
-
     @Test("order and sum are those of Foundation's decimals, for random numbers", arguments: 1...40)
     func property(seed: UInt64) throws {
-        var generator = RandomSource(state: seed &* 977)
+        var generator = SeededGenerator(seed: seed)
         let numbers = (0..<Int.random(in: 1...60, using: &generator)).map { _ in random(&generator) }
         try with(numbers.map(\.description)) { connection in
             let ordered = try text(connection, "SELECT group_concat(x, ' ') FROM (SELECT x FROM d ORDER BY x COLLATE mc_decimal, id)")
@@ -109,7 +102,7 @@ import Testing
 
     @Test("an aggregate lets go of everything when an allocation fails", arguments: [true, false])
     func allocations(stays: Bool) throws {
-        let step = ProcessInfo.processInfo.environment["FAULT_STEP"].flatMap { Int($0) } ?? 7
+        let step = TestSetting.number("FAULT_STEP") ?? 7
         let lost = try leftOver { try failAllocations(stays: stays, step: step) }
         #expect(lost == 0)
     }

@@ -1,5 +1,6 @@
 import Foundation
 import MobileCore
+import TestSupport
 import Testing
 
 /// The decimal point of a process's locale changes what the C library reads and writes; JSON's point is always the same.
@@ -10,9 +11,7 @@ import Testing
     @Test("numbers mean the same where the locale's decimal point is a comma", .enabled(if: FileManager.default.fileExists(atPath: source)))
     func comma() async {
         await #expect(processExitsWith: .success) {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("locale-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
+            let folder = try TemporaryDirectory()
             let localedef = try Process.run(
                 URL(fileURLWithPath: "/usr/bin/localedef"), arguments: ["-i", "de_DE", "-f", "UTF-8", folder.path + "/de_DE.UTF-8"])
             localedef.waitUntilExit()

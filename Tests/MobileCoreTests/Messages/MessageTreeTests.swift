@@ -1,5 +1,6 @@
 import MobileCore
 import MobileJansson
+import TestSupport
 import Testing
 
 /// Messages as trees of jansson, by the rules of this reader.
@@ -39,7 +40,7 @@ import Testing
     /// The scanner of rows has a number parser and an unfolding of strings of its own use, and the same rules.
     @Test("a tree has the values that the row scanner finds in the same text", arguments: 0..<40 as Range<UInt64>)
     func scanner(seed: UInt64) throws {
-        var random = SeededNumbers(seed)
+        var random = SeededGenerator(seed: seed)
         let width = 5
         let rows = (0..<40).map { _ in (0..<width).map { _ in value(&random, depth: 2) } }
         let text = "[" + rows.map { "[" + $0.joined(separator: ",") + "]" }.joined(separator: ",\n") + "]"
@@ -77,7 +78,7 @@ import Testing
         }
     }
 
-    private func value(_ random: inout SeededNumbers, depth: Int) -> String {
+    private func value(_ random: inout SeededGenerator, depth: Int) -> String {
         switch Int.random(in: 0..<(depth > 0 ? 12 : 9), using: &random) {
         case 0: return "null"
         case 1: return Bool.random(using: &random) ? "true" : "false"
@@ -101,7 +102,7 @@ import Testing
         }
     }
 
-    private func piece(_ random: inout SeededNumbers) -> String {
+    private func piece(_ random: inout SeededGenerator) -> String {
         ["a", "word ", "ü", "東", "😀", "\\n", "\\\"", "\\u0000", "\\u00e9", "\\ud83d\\ude00", "\\/", "{", "]"].randomElement(using: &random)!
     }
 

@@ -1,12 +1,13 @@
 import FaultInjection
 import MobileCore
+import TestSupport
 import Testing
 
 /// The core's cursor over random tables and orders, against what SQLite itself gives with LIMIT and OFFSET.
 @Suite struct CursorTests {
     @Test("pages by key are what LIMIT and OFFSET give, in both directions", arguments: 1...24)
     func samePages(seed: Int) throws {
-        var numbers = SeededNumbers(UInt64(seed))
+        var numbers = SeededGenerator(seed: UInt64(seed))
         let core = try CorePool { options in
             if seed % 4 == 0 {
                 options.page_size = seed % 8 == 0 ? 65536 : 1024

@@ -1,6 +1,7 @@
 import FaultInjection
 import Foundation
 import MobileCore
+import TestSupport
 import Testing
 
 /// What fails under a cursor: every allocation, every operation on the file.
@@ -8,7 +9,7 @@ import Testing
     private static let order = [Term("a", descending: true, nulls: MC_NULLS_LAST), Term("id")]
 
     /// Every allocation fails in turn with `FAULT_STEP=1` in the environment, a sample of them without.
-    private let step = ProcessInfo.processInfo.environment["FAULT_STEP"].flatMap { Int($0) } ?? 97
+    private let step = TestSetting.number("FAULT_STEP") ?? 97
 
     private func fill(_ connection: OpaquePointer, textBytes: Int = 100) throws {
         try exec(connection, "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT); CREATE INDEX t_a ON t(a)")

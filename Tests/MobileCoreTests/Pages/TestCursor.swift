@@ -1,4 +1,5 @@
 import MobileCore
+import TestSupport
 
 /// A term of an order.
 struct Term: CustomStringConvertible {
@@ -181,7 +182,7 @@ func texts(_ connection: OpaquePointer, _ sql: String) throws -> [String] {
 
 /// A table with ties, NULLs and every type, and orders over it.
 enum RandomTable {
-    static func make(_ connection: OpaquePointer, _ numbers: inout SeededNumbers) throws {
+    static func make(_ connection: OpaquePointer, _ numbers: inout SeededGenerator) throws {
         let schemas = [
             "CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b REAL, c TEXT COLLATE NOCASE)",
             "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b, c)",
@@ -203,7 +204,7 @@ enum RandomTable {
         if Bool.random(using: &numbers) { try exec(connection, "ANALYZE") }
     }
 
-    static func order(_ numbers: inout SeededNumbers) -> [Term] {
+    static func order(_ numbers: inout SeededGenerator) -> [Term] {
         let expressions = [
             "a", "b", "c", "c COLLATE NOCASE", "c COLLATE BINARY", "lower(c)", "a + b", "ifnull(a, 7)", "length(c)", "a IS NULL OR b > 1",
         ]

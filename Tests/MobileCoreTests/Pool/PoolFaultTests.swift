@@ -2,12 +2,13 @@ import FaultInjection
 import Foundation
 import MobileCore
 import MobileSQLite
+import TestSupport
 import Testing
 
 /// Opening, writing, observing, reading and closing, while one allocation or one operation of the storage after the other fails.
 /// `make soak` lets each of them fail (`FAULT_STEP=1` in the environment), the suite one of seven allocations.
 @Suite struct PoolFaultTests {
-    private var step: Int64 { ProcessInfo.processInfo.environment["FAULT_STEP"].flatMap { Int64($0) } ?? 7 }
+    private var step: Int64 { TestSetting.number("FAULT_STEP") ?? 7 }
 
     /// How far the load came before it failed.
     private struct Progress {
@@ -86,12 +87,6 @@ import Testing
         if isThere { #expect(try database.first("SELECT count(*), total(length(x)) FROM t") == ["40", "32000.0"], "\(fault)") }
     }
 
-    private static func newFile() throws -> (directory: URL, path: String) {
-        let directory = quickDirectory.appending(path: "pool-fault-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        return (directory, directory.appending(path: "fault.db").path)
-    }
-
     @Test func `a rollback needs no memory, and where that of a savepoint gets none nothing of the transaction stays`() throws {
         let core = try CorePool()
         try core.with(writer: true) { try exec($0, "CREATE TABLE t (x); INSERT INTO t VALUES (1)") }
@@ -154,8 +149,7 @@ import Testing
         let step = step
         var failures = 0, allocation: Int64 = 0, codes: Set<UInt32> = []
         while true {
-            let (directory, path) = try Self.newFile()
-            defer { try? FileManager.default.removeItem(at: directory) }
+            let directory = try TemporaryDirectory(in: quickDirectory), path = directory.file("fault.db")
             var progress = Progress(), hasFailed = false
             let lost = leftOver {
                 fault_memory_fail_after(allocation, stays)
@@ -185,15 +179,12 @@ import Testing
         let (code, stays) = fault
         var failures = 0, operation: Int64 = 0
         while true {
-            let (directory, path) = try Self.newFile()
+            let directory = try TemporaryDirectory(in: quickDirectory), path = directory.file("fault.db")
             let storage = try #require(fault_storage_create(nil))
             let other = hasLog ? try SQLiteHandle(path) : nil  // keeps a log, which the pool goes on with
             try other?.run("PRAGMA page_size = 1024; PRAGMA journal_mode = wal; CREATE TABLE other (x)")
             defer { other?.close() }
-            defer {
-                fault_storage_free(storage)
-                try? FileManager.default.removeItem(at: directory)
-            }
+            defer { fault_storage_free(storage) }
             fault_storage_fail_after(storage, operation, code, stays)
             let progress = Self.load(path, vfs: fault_storage_name(storage))
             let hasFailed = fault_storage_has_failed(storage)
@@ -210,8 +201,7 @@ import Testing
     }
 
     @Test func `opening and a small write cost few operations of the storage`() throws {
-        let (directory, path) = try Self.newFile()
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let directory = try TemporaryDirectory(in: quickDirectory), path = directory.file("fault.db")
         #expect(Self.load(path).isComplete)
         let storage = try #require(fault_storage_create(nil))
         defer { fault_storage_free(storage) }

@@ -1,5 +1,6 @@
 import Foundation
 import MobileCore
+import TestSupport
 import Testing
 
 /// One setting out of its range, and what is said about it.
@@ -44,7 +45,7 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
             BadSetting(change: { $0.busy_timeout_ns = -1 }, message: "busy timeout -1: use 0 to 9223372036854775807 ns"),
         ])
     func badSetting(setting: BadSetting) throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("core-\(UUID().uuidString).db").path
+        let directory = try TemporaryDirectory(in: quickDirectory), path = directory.file("core.db")
         let error = #expect(throws: CoreError.self) { _ = try CorePool.open(path, setting.change) }
         #expect(error?.code == MC_ERROR_MISUSE)
         #expect(error?.message == setting.message)

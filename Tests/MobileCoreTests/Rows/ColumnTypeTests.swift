@@ -1,4 +1,5 @@
 import MobileCore
+import TestSupport
 import Testing
 
 @Suite struct ColumnTypeTests {
@@ -105,7 +106,7 @@ import Testing
             String(repeating: "9", count: 900) + "e-850",
             "9007199254740993." + String(repeating: "0", count: 900) + "1", "1e-2147483648", "0e99999999999999999999",
         ]
-        var random = SeededNumbers(7)
+        var random = SeededGenerator(seed: 7)
         for _ in 0..<3000 {
             let digits = String(random.next() >> UInt64.random(in: 0..<60, using: &random))
             let point = Int.random(in: 1...digits.count, using: &random)
@@ -125,7 +126,7 @@ import Testing
     }
 
     @Test func `what is written of a double reads back, and nothing shorter does`() {
-        var random = SeededNumbers(11)
+        var random = SeededGenerator(seed: 11)
         var values = [
             0.1, 1.0 / 3, 1e21, 1e22, 123456.789, .leastNonzeroMagnitude, 2.2250738585072014e-308, .greatestFiniteMagnitude, 0.000001, 1e-7, 100,
             1e15, 1e16,

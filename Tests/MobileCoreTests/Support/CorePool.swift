@@ -1,6 +1,7 @@
 import FaultInjection
 import Foundation
 import MobileCore
+import TestSupport
 
 /// Where databases of tests cost no time of a disk: none of these tests takes its power away.
 let quickDirectory = URL(fileURLWithPath: String(cString: fault_quick_directory()))
@@ -26,28 +27,28 @@ struct CoreError: Error, Equatable {
 
 /// A pool over a database in a directory of its own, which goes away with it.
 final class CorePool: @unchecked Sendable {  // the C pool may be used on any thread
-    let directory: String
+    private let temporary: TemporaryDirectory?
     let pool: OpaquePointer
 
     init(file: String = "core.db", _ change: (inout mc_pool_options) -> Void = { _ in }) throws {
-        directory = quickDirectory.appending(path: "core-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        pool = try CorePool.open(directory + "/" + file, change)
+        let temporary = try TemporaryDirectory(in: quickDirectory)
+        self.temporary = temporary
+        pool = try CorePool.open(temporary.file(file), change)
     }
 
     /// A pool over the database of another one, whose directory stays with that.
     init(existing path: String, _ change: (inout mc_pool_options) -> Void = { _ in }) throws {
-        directory = ""
+        temporary = nil
         pool = try CorePool.open(path, change)
     }
 
     /// Closes the pool before it goes away: what it is stored on may go first.
     func close() { _ = mc_pool_close(pool, nil) }
 
-    deinit {
-        mc_pool_free(pool)
-        if !directory.isEmpty { try? FileManager.default.removeItem(atPath: directory) }
-    }
+    deinit { mc_pool_free(pool) }
+
+    /// The directory of its database; empty for a pool over that of another one.
+    var directory: String { temporary?.path ?? "" }
 
     static func open(_ path: String, _ change: (inout mc_pool_options) -> Void = { _ in }) throws -> OpaquePointer {
         var options = mc_pool_default_options()
@@ -118,17 +119,7 @@ func exec(_ connection: OpaquePointer, _ sql: String) throws {
     try CoreError.check { mc_connection_exec(connection, sql, sql.utf8.count, nil, $0) }
 }
 
-/// `make soak` runs all tests of the core with other page and cache sizes than people have: what must be right must be right with
-/// any. A test that is about the defaults themselves, or about an amount that follows from them, says so.
-enum TestDefaults {
-    private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
-    /// `CORE_PAGE_SIZE` in the environment, in bytes.
-    static let pageSize = number("CORE_PAGE_SIZE")
-    /// `CORE_CACHE_PAGES` in the environment.
-    static let cachePages = number("CORE_CACHE_PAGES")
-
-    static var areUsual: Bool { pageSize == nil && cachePages == nil }
-
+extension TestDefaults {
     static func apply(to options: inout mc_pool_options) {
         if let pageSize { options.page_size = Int32(pageSize) }
         if let cachePages { options.cache_bytes = Int64(cachePages * (pageSize ?? 4096)) }

@@ -1,12 +1,13 @@
 import FaultInjection
 import Foundation
 import MobileSQLite
+import TestSupport
 import Testing
 
 /// One write of the storage fails in the middle of a load whose pages spill, and which goes on afterwards.
 @Suite struct FailedWriteTests {
     /// `make soak` lets each write of the long load fail (`FAULT_STEP=1` in the environment), the suite a sample.
-    private static var step: Int64 { ProcessInfo.processInfo.environment["FAULT_STEP"].flatMap { Int64($0) } ?? 29 }
+    private static var step: Int64 { TestSetting.number("FAULT_STEP") ?? 29 }
 
     enum Fault: CaseIterable {
         case full, error, short

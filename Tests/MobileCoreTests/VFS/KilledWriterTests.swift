@@ -1,17 +1,16 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Processes that are killed with SIGKILL while they write through the coalescing layer, which a pool uses by default.
 /// `make soak` kills 200 of them (`KILL_ROUNDS=200` in the environment).
 @Suite struct KilledWriterTests {
-    private var rounds: Int { ProcessInfo.processInfo.environment["KILL_ROUNDS"].flatMap { Int($0) } ?? 10 }
+    private var rounds: Int { TestSetting.number("KILL_ROUNDS") ?? 10 }
 
     @Test func `a writer that is killed loses no committed transaction, and another process never reads a part of one`() throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "killed-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let path = directory.appending(path: "killed.db").path
-        var random = SplitMix64(state: 11)
+        let directory = try TemporaryDirectory()
+        let path = directory.file("killed.db")
+        var random = SeededGenerator(seed: 11)
         var reader: Child?
         var last: Int64 = -1
         for round in 0..<rounds {
@@ -42,7 +41,7 @@ private final class Child {
     private var received = Data()
 
     init(_ arguments: [String]) throws {
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "killed-process")
+        process.executableURL = Program.built("killed-process")
         process.arguments = arguments
         process.standardInput = input
         process.standardOutput = output

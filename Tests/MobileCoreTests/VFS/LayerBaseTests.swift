@@ -2,6 +2,7 @@ import FaultInjection
 import Foundation
 import MobileCore
 import MobileSQLite
+import TestSupport
 import Testing
 
 /// What the coalescing layer may find below and above itself.
@@ -41,11 +42,9 @@ import Testing
 
     @Test func `a base of the first version, without a clock of 64 bits, is built on`() throws {
         let old = OtherVFS("first-version-\(UUID().uuidString)", version: 1)
-        let directory = quickDirectory.appending(path: "first-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let directory = try TemporaryDirectory(in: quickDirectory)
         let name = try layer(over: String(cString: old.vfs.pointee.zName))
-        let database = try SQLiteHandle(directory.appending(path: "first.db").path, layer: name)
+        let database = try SQLiteHandle(directory.file("first.db"), layer: name)
         defer { database.close() }
         try database.run("PRAGMA journal_mode = wal; CREATE TABLE t (x); INSERT INTO t VALUES (julianday('now') > 2460000)")
         #expect(try database.first("SELECT * FROM t") == ["1"])
@@ -84,14 +83,12 @@ import Testing
     @Test func `a file of the base that is open although its opening failed is closed`() throws {
         let storage = try #require(fault_storage_create(nil))
         defer { fault_storage_free(storage) }
-        let directory = quickDirectory.appending(path: "open-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let directory = try TemporaryDirectory(in: quickDirectory)
         fault_storage_fail_opened(storage)
         let lost = leftOver {
             for operation in Int64(0)..<12 {
                 fault_storage_fail_after(storage, operation, SQLITE_IOERR, false)
-                let pool = try? CorePool.open(directory.appending(path: "open.db").path) { $0.vfs = fault_storage_name(storage) }
+                let pool = try? CorePool.open(directory.file("open.db")) { $0.vfs = fault_storage_name(storage) }
                 fault_storage_fail_after(storage, -1, 0, false)
                 mc_pool_free(pool)
             }
@@ -103,10 +100,8 @@ import Testing
     @Test func `below another layer, where the end of a transaction cannot be seen, nothing is held back`() throws {
         let storage = try #require(layer(over: nil).withUnsafeBufferPointer { fault_storage_create($0.baseAddress) })
         defer { fault_storage_free(storage) }
-        let directory = quickDirectory.appending(path: "below-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let path = directory.appending(path: "below.db").path
+        let directory = try TemporaryDirectory(in: quickDirectory)
+        let path = directory.file("below.db")
         let database = try SQLiteHandle(path, layer: Array(String(cString: fault_storage_name(storage)).utf8CString))
         defer { database.close() }
         try database.run("PRAGMA journal_mode = wal; CREATE TABLE t (x); BEGIN; INSERT INTO t VALUES (zeroblob(9000))")

@@ -2,6 +2,7 @@ import FaultInjection
 import Foundation
 import MobileCore
 import MobileSQLite
+import TestSupport
 
 /// A bare SQLite connection, in WAL mode, through the coalescing layer (or without it) over storage that counts, fails and records.
 final class LayeredDatabase {
@@ -13,15 +14,14 @@ final class LayeredDatabase {
 
     let storage: OpaquePointer
     let handle: SQLiteHandle
-    private let directory: URL
+    private let directory: TemporaryDirectory
 
     /// - Parameter settings: run before the switch to WAL.
     init(
         isCoalesced: Bool = true, pageSize: Int = 4096, cachePages: Int = 2000, sectorSize: Int32 = 0, synchronous: String = "normal",
         settings: String = ""
     ) throws {
-        directory = quickDirectory.appending(path: "layered-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        directory = try TemporaryDirectory(in: quickDirectory)
         guard let storage = fault_storage_create(nil) else { throw SQLiteFailure(message: "no memory for fault storage") }
         self.storage = storage
         fault_storage_set_sector_size(storage, sectorSize)
@@ -31,7 +31,7 @@ final class LayeredDatabase {
         } else {
             name = Array(String(cString: fault_storage_name(storage)).utf8CString)
         }
-        handle = try SQLiteHandle(directory.appending(path: "layered.db").path, layer: name)
+        handle = try SQLiteHandle(directory.file("layered.db"), layer: name)
         try handle.run(
             """
             \(settings); PRAGMA page_size = \(pageSize); PRAGMA journal_mode = wal; PRAGMA cache_size = \(cachePages);
@@ -43,7 +43,6 @@ final class LayeredDatabase {
     deinit {
         handle.close()
         fault_storage_free(storage)
-        try? FileManager.default.removeItem(at: directory)
     }
 
     func insert(_ rows: Int, bytes: Int) throws {
@@ -75,14 +74,12 @@ final class LayeredDatabase {
     /// What another process would find after this one was killed now: a copy of the files without the shared memory, opened
     /// without the layer. Returns the rows of `sql`'s first line, and what the integrity check says.
     func recovered(_ sql: String) throws -> (row: [String], integrity: [String]) {
-        let copy = directory.appending(path: "copy-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: copy) }
+        let copy = try TemporaryDirectory(in: quickDirectory)
         for name in ["layered.db", "layered.db-wal"] {
-            let from = directory.appending(path: name)
-            if FileManager.default.fileExists(atPath: from.path) { try FileManager.default.copyItem(at: from, to: copy.appending(path: name)) }
+            let from = directory.file(name)
+            if FileManager.default.fileExists(atPath: from) { try FileManager.default.copyItem(atPath: from, toPath: copy.file(name)) }
         }
-        let database = try SQLiteHandle(copy.appending(path: "layered.db").path)
+        let database = try SQLiteHandle(copy.file("layered.db"))
         defer { database.close() }
         return (try database.first(sql), try database.first("PRAGMA integrity_check"))
     }
@@ -95,7 +92,7 @@ final class LayeredDatabase {
         return (try database.first(sql), try database.first("PRAGMA integrity_check"))
     }
 
-    var path: String { directory.appending(path: "layered.db").path }
+    var path: String { directory.file("layered.db") }
 
     /// The log as SQLite's connection has it open: the wrapper of the layer.
     var log: UnsafeMutablePointer<sqlite3_file> {

@@ -1,12 +1,13 @@
 import FaultInjection
 import Foundation
 import MobileSQLite
+import TestSupport
 import Testing
 
 /// What is left after a power cut at any moment of a load that was written through the coalescing layer.
 /// `make simulate` cuts after every single change (`POWER_CUT_STEP=1` in the environment) instead of a sample of them.
 @Suite struct PowerCutTests {
-    private var step: Int { ProcessInfo.processInfo.environment["POWER_CUT_STEP"].flatMap { Int($0) } ?? 23 }
+    private var step: Int { TestSetting.number("POWER_CUT_STEP") ?? 23 }
 
     @Test(
         "a power cut leaves a whole database: every committed transaction with FULL, with NORMAL those that a checkpoint had, and no gap behind them",

@@ -2,6 +2,7 @@ import FaultInjection
 import Foundation
 import MobileCore
 import MobileSQLite
+import TestSupport
 
 /// A database that is written through the coalescing layer over storage that records every change: transactions of many
 /// sizes, some of them rolled back, with a cache so small that pages spill into the log before the commit.
@@ -9,14 +10,13 @@ import MobileSQLite
 /// The row of `counter` says what the other table must hold, so that a state between two transactions is seen.
 final class RecordedLoad {
     let storage: OpaquePointer
-    let directory: URL
+    private let temporary: TemporaryDirectory
     private(set) var isCoalesced = false
     /// The transactions that were committed; 0 is the one that made the tables.
     private(set) var committed: Set<Int64> = [0]
 
     init(synchronous: String, transactions: Int) throws {
-        directory = quickDirectory.appending(path: "power-cut-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        temporary = try TemporaryDirectory(in: quickDirectory)
         guard let storage = fault_storage_create(nil) else { throw SQLiteFailure(message: "no memory for fault storage") }
         self.storage = storage
         var name = [CChar](repeating: 0, count: Int(MC_VFS_NAME_SIZE))
@@ -25,7 +25,7 @@ final class RecordedLoad {
             throw SQLiteFailure(message: "the coalescing layer was not registered")
         }
         fault_storage_record(storage, true)
-        let database = try SQLiteHandle(directory.appending(path: "load.db").path, layer: name)
+        let database = try SQLiteHandle(temporary.file("load.db"), layer: name)
         try database.run(
             """
             PRAGMA page_size = 1024; PRAGMA journal_mode = wal; PRAGMA cache_size = 10; PRAGMA synchronous = \(synchronous);
@@ -34,7 +34,7 @@ final class RecordedLoad {
             CREATE TABLE counter (batch, rows, bytes); INSERT INTO counter VALUES (0, 0, 0);
             """)
         fault_storage_mark(storage, 1)
-        var random = SplitMix64(state: 5)
+        var random = SeededGenerator(seed: 5)
         for batch in 1...Int64(transactions) where try database.write(batch: batch, &random) {
             committed.insert(batch)
             fault_storage_mark(storage, batch + 1)
@@ -62,24 +62,12 @@ final class RecordedLoad {
         (0..<Int64(change)).contains { fault_storage_change(storage, $0).kind == FAULT_MARK }
     }
 
-    deinit {
-        fault_storage_free(storage)
-        try? FileManager.default.removeItem(at: directory)
-    }
+    deinit { fault_storage_free(storage) }
+
+    var directory: URL { temporary.url }
 }
 
 struct SQLiteFailure: Error { let message: String }
-
-/// The generator by Steele, Lea and Flood: small, and the same everywhere.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
 
 /// A bare SQLite connection.
 final class SQLiteHandle {
@@ -115,7 +103,7 @@ final class SQLiteHandle {
     }
 
     /// One transaction of the load. Returns whether it was committed.
-    fileprivate func write(batch: Int64, _ random: inout SplitMix64) throws -> Bool {
+    fileprivate func write(batch: Int64, _ random: inout SeededGenerator) throws -> Bool {
         try run(
             """
             BEGIN IMMEDIATE;

@@ -1,13 +1,13 @@
 import Foundation
 import MobileModel
+import TestSupport
 import Testing
 
 @testable import MobileGenerator
 
 /// Deployment units of the original platform become models.
 @Suite struct DeploymentUnitTests {
-    private static let fixture = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Fixtures/deployment_unit.xml")
+    private static let fixture = Repository.fixture("deployment_unit.xml")
 
     private func text() throws -> String { try String(contentsOf: Self.fixture, encoding: .utf8) }
 
@@ -95,15 +95,13 @@ import Testing
 
     @Test("GEN-05: the unit of an orchestrated package needs the files of its bundle beside it, and travels by messages")
     func orchestrated() throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "unit-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let unit = directory.appending(path: "sup-db.xml")
+        let directory = try TemporaryDirectory()
+        let unit = directory.url.appending(path: "sup-db.xml")
         try FileManager.default.copyItem(at: Self.fixture, to: unit)
         for missing in ["afx-esdma.xml", "ds-doe.xml"] {
             let failure = try #require(throws: DeploymentUnit.Failure.self) { try DeploymentUnit(contentsOf: unit) }
             #expect(failure.cause.hasPrefix("\(missing) is not beside it"))
-            try Data("<x/>".utf8).write(to: directory.appending(path: missing))
+            try Data("<x/>".utf8).write(to: directory.url.appending(path: missing))
         }
         #expect(try DeploymentUnit(contentsOf: unit).model.synchronization == .messaging)
     }

@@ -1,32 +1,32 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import MobileGenerator
 
 /// `mobile generate`, as somebody types it.
 @Suite final class GenerateCommandTests {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "generate-\(UUID().uuidString)")
+    let directory: TemporaryDirectory
     var output: [String] = []
     var errors: [String] = []
 
-    init() throws { try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true) }
-    deinit { try? FileManager.default.removeItem(at: directory) }
+    init() throws { directory = try TemporaryDirectory() }
 
     private var command: GenerateCommand {
-        GenerateCommand(directory: directory, output: { self.output.append($0) }, errors: { self.errors.append($0) })
+        GenerateCommand(directory: directory.url, output: { self.output.append($0) }, errors: { self.errors.append($0) })
     }
 
     /// Writes `json` as the model and runs the command on it.
     private func run(_ json: String, _ options: String...) throws -> Int32 {
-        let model = directory.appending(path: "shop.mbo.json")
+        let model = directory.url.appending(path: "shop.mbo.json")
         try json.write(to: model, atomically: true, encoding: .utf8)
         output = []
         errors = []
-        return command.run([model.path, "--output", directory.appending(path: "out").path] + options)
+        return command.run([model.path, "--output", directory.file("out")] + options)
     }
 
     private var files: Set<String> {
-        Set((try? FileManager.default.contentsOfDirectory(atPath: directory.appending(path: "out").path)) ?? [])
+        Set((try? FileManager.default.contentsOfDirectory(atPath: directory.file("out"))) ?? [])
     }
 
     @Test("GEN-04 GEN-06: the command needs a model file alone, and writes one file per object; a second run touches nothing")
@@ -61,7 +61,7 @@ import Testing
 
     @Test func `clean removes what was generated for objects that are gone, and nothing else`() throws {
         #expect(try run(ShopModel.json) == 0)
-        try "// mine".write(to: directory.appending(path: "out/Mine.swift"), atomically: true, encoding: .utf8)
+        try "// mine".write(to: directory.url.appending(path: "out/Mine.swift"), atomically: true, encoding: .utf8)
         let renamed = try ShopModel.json(replacing: "\"name\": \"Note\"", with: "\"name\": \"Memo\"")
         #expect(try run(renamed) == 0)
         #expect(files.isSuperset(of: ["Note.swift", "Memo.swift"]))

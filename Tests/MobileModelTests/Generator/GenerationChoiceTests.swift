@@ -1,28 +1,28 @@
 import Foundation
 import MobileModel
+import TestSupport
 import Testing
 
 @testable import MobileGenerator
 
 /// What of a model is generated, and the configurations that keep the choice.
 @Suite final class GenerationChoiceTests {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "choice-\(UUID().uuidString)")
+    let directory: TemporaryDirectory
     var output: [String] = []
     var errors: [String] = []
 
     init() throws {
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        try ShopModel.json.write(to: directory.appending(path: "shop.mbo.json"), atomically: true, encoding: .utf8)
+        directory = try TemporaryDirectory()
+        try ShopModel.json.write(to: directory.url.appending(path: "shop.mbo.json"), atomically: true, encoding: .utf8)
     }
-    deinit { try? FileManager.default.removeItem(at: directory) }
 
-    private var model: String { directory.appending(path: "shop.mbo.json").path }
-    private func folder(_ name: String) -> String { directory.appending(path: name).path }
+    private var model: String { directory.file("shop.mbo.json") }
+    private func folder(_ name: String) -> String { directory.file(name) }
 
     private func run(_ arguments: String..., check: GenerateCommand.BackEndCheck? = nil) -> Int32 {
         (output, errors) = ([], [])
         return GenerateCommand(
-            directory: directory, checkBackEnds: check, output: { self.output.append($0) }, errors: { self.errors.append($0) }
+            directory: directory.url, checkBackEnds: check, output: { self.output.append($0) }, errors: { self.errors.append($0) }
         ).run(arguments)
     }
 
@@ -73,7 +73,7 @@ import Testing
         try FileManager.default.removeItem(atPath: folder("field"))
         #expect(run() == 0)
         #expect(files("field").contains("Note.swift") && !files("field").contains("Order.swift"))
-        let kept = try GenerationConfigurations(in: directory)
+        let kept = try GenerationConfigurations(in: directory.url)
         #expect(kept.last == "field" && kept.options["field"]?.pageSize == 8192 && kept.options["all"]?.removesOthers == true)
     }
 
@@ -81,7 +81,7 @@ import Testing
     func copies() throws {
         #expect(run(model, "--output", folder("field"), "--objects", "Note", "--save", "field") == 0)
         #expect(run("--configuration", "field", "--output", folder("office"), "--objects", "Order", "--save", "office") == 0)
-        let kept = try GenerationConfigurations(in: directory)
+        let kept = try GenerationConfigurations(in: directory.url)
         #expect(kept.options["field"]?.objects == ["Note"] && kept.options["office"]?.objects == ["Order"] && kept.last == "office")
         #expect(kept.options["office"]?.model == model)
         #expect(run("--configuration", "home") == 64)
@@ -91,8 +91,8 @@ import Testing
     @Test("GEN-01: a command that fails keeps no configuration")
     func failureKeepsNothing() throws {
         #expect(run(model, "--objects", "Nobody", "--save", "broken") == 1)
-        #expect(try GenerationConfigurations(in: directory) == GenerationConfigurations())
-        try Data("{".utf8).write(to: directory.appending(path: GenerationConfigurations.fileName))
+        #expect(try GenerationConfigurations(in: directory.url) == GenerationConfigurations())
+        try Data("{".utf8).write(to: directory.url.appending(path: GenerationConfigurations.fileName))
         #expect(run(model, "--output", folder("out")) == 1)
         #expect(files("out").isEmpty)
     }
@@ -104,11 +104,11 @@ import Testing
         #expect(errors == ["error: erp cannot be opened"] && files("out").isEmpty)
         var seen: [String] = []
         #expect(run(model, "--output", folder("out"), "--check-back-ends", check: { seen = [$0.name, $1.lastPathComponent] }) == 0)
-        #expect(seen == ["Shop", directory.lastPathComponent] && !files("out").isEmpty)
+        #expect(seen == ["Shop", directory.url.lastPathComponent] && !files("out").isEmpty)
         #expect(run(model, "--output", folder("out"), "--check-back-ends") == 64)
         try #"{"format": 1, "name": "Empty", "objects": []}"#.write(
-            to: directory.appending(path: "empty.mbo.json"), atomically: true, encoding: .utf8)
-        #expect(run(directory.appending(path: "empty.mbo.json").path, "--output", folder("none")) == 1)
+            to: directory.url.appending(path: "empty.mbo.json"), atomically: true, encoding: .utf8)
+        #expect(run(directory.file("empty.mbo.json"), "--output", folder("none")) == 1)
         #expect(files("none").isEmpty)
     }
 }

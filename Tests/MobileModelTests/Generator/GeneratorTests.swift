@@ -1,6 +1,7 @@
 import Foundation
 import MobileGenerator
 import MobileModel
+import TestSupport
 import Testing
 
 @Suite struct GeneratorTests {
@@ -20,9 +21,9 @@ import Testing
         "GEN-17 GEN-19: generated files are, to the byte, those that were looked at last",
         arguments: ["Customer.swift", "CRM.swift", "CRM+Personalization.swift"])
     func golden(name: String) throws {
-        let model = try PackageModel(contentsOf: SampleModelTests.repository.appending(path: "Sources/SampleCRM/crm.mbo.json"))
+        let model = try PackageModel(contentsOf: Repository.file("Sources/SampleCRM/crm.mbo.json"))
         let file = try #require(PackageGenerator(model, source: "crm.mbo.json").files.first { $0.name == name })
-        let golden = SampleModelTests.repository.appending(path: "Tests/Fixtures/generated/\(name)")
+        let golden = Repository.file("Tests/Fixtures/generated/\(name)")
         #expect(file.text == (try String(contentsOf: golden, encoding: .utf8)))
     }
 
@@ -30,7 +31,7 @@ import Testing
         "GEN-19: every public declaration of generated code has a documentation comment, with the model's words where it has some",
         arguments: ["Sources/SampleCRM/crm", "Tests/GeneratedCodeTests/awkward", "Tests/GeneratedCodeTests/remedy"])
     func documented(model: String) throws {
-        let model = try PackageModel(contentsOf: SampleModelTests.repository.appending(path: model + ".mbo.json"))
+        let model = try PackageModel(contentsOf: Repository.file(model + ".mbo.json"))
         let files = PackageGenerator(model, source: "model.mbo.json").files
         var declarations = 0
         for file in files {

@@ -1,6 +1,7 @@
 import Foundation
 import MobileGenerator
 import MobileModel
+import TestSupport
 import Testing
 
 /// A model with 200 objects: each with attributes of many types, a query, a named update, an operation of its own and a parent.
@@ -55,24 +56,17 @@ import Testing
     /// Takes a minute of a processor: `make large-model` runs it.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["LARGE_MODEL"] != nil, "make large-model compiles the 200 classes"))
     func `the generated classes of 200 objects compile`() throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "large-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let directory = try TemporaryDirectory()
         let files = PackageGenerator(Self.model, source: "large.mbo.json").files
-        for file in files { try file.text.write(to: directory.appending(path: file.name), atomically: true, encoding: .utf8) }
+        for file in files { try file.text.write(to: directory.url.appending(path: file.name), atomically: true, encoding: .utf8) }
         // The modules that this test was built with lie beside it.
-        let build = SampleModelTests.repository.appending(path: ".build/debug")
-        let compiler = Process(), errors = Pipe()
-        compiler.executableURL = URL(filePath: "/usr/bin/env")
-        compiler.arguments =
+        let build = Repository.file(".build/debug")
+        let (status, messages) = try Program.run(
+            URL(filePath: "/usr/bin/env"),
             [
                 "swiftc", "-typecheck", "-swift-version", "6", "-I", build.appending(path: "Modules").path, "-Xcc",
                 "-fmodule-map-file=\(build.appending(path: "MobileCore.build/module.modulemap").path)",
-            ] + files.map { directory.appending(path: $0.name).path }
-        compiler.standardError = errors
-        try compiler.run()
-        let messages = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        compiler.waitUntilExit()
-        #expect(compiler.terminationStatus == 0, "\(messages.prefix(2000))")
+            ] + files.map { directory.file($0.name) })
+        #expect(status == 0, "\(messages.prefix(2000))")
     }
 }

@@ -1,26 +1,26 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import MobileGenerator
 
 /// `mobile generate --diff`, as somebody types it.
 @Suite final class ModelDiffCommandTests {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "diff-\(UUID().uuidString)")
+    let directory: TemporaryDirectory
     var output: [String] = []
     var errors: [String] = []
 
-    init() throws { try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true) }
-    deinit { try? FileManager.default.removeItem(at: directory) }
+    init() throws { directory = try TemporaryDirectory() }
 
     private func file(_ name: String, _ json: String) throws -> String {
-        let url = directory.appending(path: name)
+        let url = directory.url.appending(path: name)
         try json.write(to: url, atomically: true, encoding: .utf8)
         return url.path
     }
 
     private func run(_ arguments: String...) -> Int32 {
         (output, errors) = ([], [])
-        return GenerateCommand(directory: directory, output: { self.output.append($0) }, errors: { self.errors.append($0) }).run(arguments)
+        return GenerateCommand(directory: directory.url, output: { self.output.append($0) }, errors: { self.errors.append($0) }).run(arguments)
     }
 
     private func model(_ attributes: String) -> String {
@@ -62,6 +62,6 @@ import Testing
         let model = try file("model.mbo.json", model(""))
         #expect(run("--diff") == 64 && run("--diff", model) == 64 && run("--diff", model, model, model) == 64)
         #expect(run("--diff", model, model, "--clean") == 64 && errors.first?.contains("--clean") == true)
-        #expect(run("--diff", model, directory.appending(path: "none.mbo.json").path) == 1 && !errors.isEmpty && output.isEmpty)
+        #expect(run("--diff", model, directory.file("none.mbo.json")) == 1 && !errors.isEmpty && output.isEmpty)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import MobileModel
@@ -29,7 +30,7 @@ import Testing
 
     /// A member of the runtime that is not reserved would make a model fail in the compiler, with an error that nobody understands.
     @Test func `every public member of the runtime's classes is reserved`() throws {
-        let sources = SampleModelTests.repository.appending(path: "Sources/MobileObjects")
+        let sources = Repository.file("Sources/MobileObjects")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
         var members: Set<String> = []
         for case let file as URL in files where file.pathExtension == "swift" {

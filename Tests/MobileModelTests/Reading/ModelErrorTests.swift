@@ -1,5 +1,6 @@
 import Foundation
 import MobileModel
+import TestSupport
 import Testing
 
 /// How problems are told: all at once, each with its place, for people and for compilers.
@@ -66,10 +67,8 @@ import Testing
         let missing = #expect(throws: ModelError.self) { try PackageModel(contentsOf: URL(filePath: "/nowhere/shop.mbo.json")) }
         #expect(missing?.code == .file)
         #expect(missing?.file == "/nowhere/shop.mbo.json")
-        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let file = directory.appending(path: "latin1.mbo.json")
+        let directory = try TemporaryDirectory()
+        let file = directory.url.appending(path: "latin1.mbo.json")
         try Data([0x7B, 0x22, 0xE4, 0x22, 0x7D]).write(to: file)
         let latin = #expect(throws: ModelError.self) { try PackageModel(contentsOf: file) }
         #expect(latin?.message == "the file is not UTF-8; save it in that encoding")

@@ -2,24 +2,21 @@ import Foundation
 import MobileObjects
 import MobileStore
 import SampleCRM
+import TestSupport
 import Testing
 
 /// The same through generated classes: what a typed property does with the runtime below it.
 @Suite struct GeneratedClassTests {
-    private let directory: URL
+    private let directory: TemporaryDirectory
     private let crm: CRM
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "crm-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        crm = try CRM.open(ConnectionProfile(path: directory.appending(path: "crm.db").path))
+        directory = try TemporaryDirectory()
+        crm = try CRM.open(ConnectionProfile(path: directory.file("crm.db")))
         try crm.write("grant") { try $0.grantKeyRange(first: 1000, last: 1999) }
     }
 
-    private func finish() {
-        try? crm.close()
-        try? FileManager.default.removeItem(at: directory)
-    }
+    private func finish() { try? crm.close() }
 
     private func newCustomer(_ name: String) -> Customer {
         let customer = Customer(in: crm)

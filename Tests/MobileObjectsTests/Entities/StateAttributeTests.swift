@@ -1,5 +1,6 @@
 import Foundation
 import MobileObjects
+import TestSupport
 import Testing
 
 /// The state attributes of an object, as the documented table has them.
@@ -7,7 +8,7 @@ import Testing
     @Test("STA-13 STA-12: an update goes through the steps of the state table")
     func stateTable() throws {
         let shop = try Shop()
-        shop.clock.now = 33_422_977
+        shop.clock.seconds = 33_422_977
         try shop.importCustomer(1, id: "c1", name: "Harbour Foods")
         let customer = try #require(try shop.customer(1))
         #expect(customer.stateRow == "F F F F F F N 33422977 0 0")
@@ -15,11 +16,11 @@ import Testing
         try customer.set("name", "Harbour Foods Ltd")
         #expect(customer.stateRow == "F F T F F F N 33422977 0 0")
 
-        shop.clock.now = 33_424_979
+        shop.clock.seconds = 33_424_979
         try customer.save()
         #expect(customer.stateRow == "F F F F T T U 33424979 0 0")
 
-        shop.clock.now = 33_424_981
+        shop.clock.seconds = 33_424_981
         try customer.submitPending()
         #expect(customer.stateRow == "F F F F T T U 33424981 33424981 0")
         #expect(try shop.database.outbox.map(\.id) == [33_424_981])
@@ -33,13 +34,13 @@ import Testing
     @Test("STA-13 STA-11: a rejected update keeps its change and is marked")
     func rejected() throws {
         let shop = try Shop()
-        shop.clock.now = 33_422_977
+        shop.clock.seconds = 33_422_977
         try shop.importCustomer(1, id: "c1", name: "Harbour Foods")
         let customer = try #require(try shop.customer(1))
-        shop.clock.now = 33_424_979
+        shop.clock.seconds = 33_424_979
         try customer.set("name", "Harbour Foods Ltd")
         try customer.update()
-        shop.clock.now = 33_424_981
+        shop.clock.seconds = 33_424_981
         try customer.submitPending()
         try shop.reject(33_424_981)
         try customer.refresh()
@@ -138,12 +139,12 @@ import Testing
     @Test("STA-09: the counter comes from the clock and always grows, even when the clock does not")
     func counterGrows() throws {
         let shop = try Shop()
-        shop.clock.now = 1_999_999
+        shop.clock.seconds = 1_999_999
         try shop.importCustomer(1, id: "c1", name: "Harbour Foods")
         let customer = try #require(try shop.customer(1))
         var counters: [Int64] = []
         for (city, time) in [("Cork", 2_000_000), ("Galway", 2_000_000), ("Sligo", 1_000_000), ("Ennis", 3_000_000)] as [(String, Int64)] {
-            shop.clock.now = time
+            shop.clock.seconds = time
             try customer.set("city", .string(city))
             try customer.update()
             counters.append(customer.replayCounter)

@@ -1,12 +1,13 @@
 import Foundation
 import MobileObjects
 import MobileStore
+import TestSupport
 import Testing
 
 /// Texts of errors: where they come from, and in which language.
 @Suite struct ErrorMessageTests {
     /// Directories of languages that an application adds: German, and some Austrian.
-    static let bundle = URL(fileURLWithPath: #filePath).appending(path: "../../../Fixtures/superr.bundle").standardized
+    static let bundle = Repository.fixture("superr.bundle")
 
     /// Says everything its own way.
     private struct CustomMessageService: ErrorMessageService {
@@ -23,16 +24,18 @@ import Testing
         var recovery: ErrorRecovery { .removeCause }
     }
 
-    private let directory = FileManager.default.temporaryDirectory.appending(path: "texts-\(UUID().uuidString)")
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory() }
 
     /// A directory of languages in a bundle of this test's own.
     private func bundle(_ languages: [String: String]) throws -> URL {
         for (language, text) in languages {
-            let folder = directory.appending(path: "\(language).lproj")
+            let folder = directory.url.appending(path: "\(language).lproj")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try text.write(to: folder.appending(path: "ErrorMessages.strings"), atomically: true, encoding: .utf8)
         }
-        return directory
+        return directory.url
     }
 
     private let error = ObjectError(.noSuchAttribute, "object \"Customer\" has no attribute \"colour\"")
@@ -147,7 +150,7 @@ import Testing
 
     @Test("a directory that is not there has no languages; the framework's English stays")
     func noDirectory() throws {
-        let service = try MessageBundles(directories: [directory], preferredLanguages: [])
+        let service = try MessageBundles(directories: [directory.url.appending(path: "missing")], preferredLanguages: [])
         #expect(service.message(code: 2012, locale: "de") == "There is no such attribute (%1$@).")
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import MobileObjects
 import MobileStore
 import Synchronization
+import TestSupport
 import Testing
 
 /// Figures that grow by themselves: a millisecond on the wall and half of one on a processor for each look, a thousand bytes for each.
@@ -36,10 +37,14 @@ private final class Figures: Sendable {
 /// What the user's interactions cost.
 @Suite struct InteractionTests {
     private let figures = Figures()
-    private let directory = FileManager.default.temporaryDirectory.appending(path: "interactions-\(UUID().uuidString)")
+    private let temporary: TemporaryDirectory
+    /// Where the agent writes its texts; it is made for the first one.
+    private let directory: URL
     private let agent: PerformanceAgent
     private let shop: Shop
     init() throws {
+        temporary = try TemporaryDirectory()
+        directory = temporary.url.appending(path: "texts")
         agent = PerformanceAgent(directory: directory, meter: figures.meter, clock: { Date(timeIntervalSince1970: 1_000_000) })
         shop = try Shop(performance: agent)
         try shop.importCustomer(1, id: "c1", name: "Harbour Foods")

@@ -1,6 +1,7 @@
 import Foundation
 import MobileObjects
 import MobileStore
+import TestSupport
 import Testing
 
 /// Random changes of pictures here and on the server, with answers in every order: what is accepted last is what the row has.
@@ -25,7 +26,7 @@ private struct PictureRun {
     let shop: Shop
     /// The server's pictures by surrogate key.
     private(set) var server: [Int64: [UInt8]] = [:]
-    private var random: SeededRandom
+    private var random: SeededGenerator
     /// Operations that the server has processed and not answered.
     private var answers: [(id: Int64, isAccepted: Bool)] = []
     private var bytes: UInt8 = 0
@@ -33,7 +34,7 @@ private struct PictureRun {
 
     init(seed: UInt64) throws {
         shop = try Shop()
-        random = SeededRandom(seed: seed)
+        random = SeededGenerator(seed: seed)
     }
 
     mutating func step() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import MobileObjects
 import MobileStore
+import TestSupport
 import Testing
 
 /// Lists that read their pages when they are looked at.
@@ -87,7 +88,7 @@ import Testing
         let query = Self.queries[query], list = try customers.list(query, pageSize: pageSize, keptPages: 2)
         let expected = try find(query)
         #expect(try count(list) == expected.count)
-        var random = SeededRandom(seed: UInt64(pageSize))
+        var random = SeededGenerator(seed: UInt64(pageSize))
         let positions = (0..<40).map { _ in Int.random(in: 0..<max(1, expected.count), using: &random) }
         for position in expected.isEmpty ? [] : positions + [expected.count - 1, 0] {
             #expect(try object(list, position).surrogateKey == expected[position], "position \(position)")

@@ -3,6 +3,7 @@ import MobileModel
 import MobileObjects
 import MobileStore
 import SampleCRM
+import TestSupport
 import Testing
 
 /// What a package tells about itself at run time.
@@ -81,19 +82,17 @@ import Testing
 
     @Test("MET-08: every entity has metadata, also one without dynamic queries; the database keeps them, and they are read without the model")
     func stored() throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "metadata-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let directory = try TemporaryDirectory()
         let hidden = try PackageMetadata(QuerySamples.model).entity(named: "Hidden")
         #expect(!hidden.model.allowsDynamicQueries && hidden.attributes.map(\.name) == ["id"])
-        let profile = ConnectionProfile(path: directory.appending(path: "crm.db").path)
+        let profile = ConnectionProfile(path: directory.file("crm.db"))
         try CRM.open(profile).close()
         let stored = try PackageMetadata(storedIn: profile)
         #expect(stored.model == CRM.metadata.model && stored.classList.map(\.name) == CRM.metadata.classList.map(\.name))
         let database = PackageDatabase(metadata: stored, profile: profile)
         #expect(try database.entity("Customer").findAll().isEmpty)
         try database.close()
-        let missing = ConnectionProfile(path: directory.appending(path: "other.db").path)
+        let missing = ConnectionProfile(path: directory.file("other.db"))
         #expect(ObjectError.of { _ = try PackageMetadata(storedIn: missing) }?.code == .noDatabase)
         let foreign = try Database(missing)
         try foreign.write { _ = try $0.execute("CREATE TABLE t (a)") }

@@ -3,6 +3,7 @@ import MobileModel
 import MobileObjects
 import MobileStore
 import SampleCRM
+import TestSupport
 import Testing
 
 /// Members reached by their names: of generic objects and of generated classes.
@@ -67,10 +68,8 @@ import Testing
 
     @Test("MET-10: objects of generated classes are reached in the same way; other operations come back as their generated class")
     func generated() async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "manager-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let crm = try await CRM.open(ConnectionProfile(path: directory.appending(path: "crm.db").path))
+        let directory = try TemporaryDirectory()
+        let crm = try await CRM.open(ConnectionProfile(path: directory.file("crm.db")))
         try await crm.write("grant") { try $0.grantKeyRange(first: 1000, last: 1999) }
         let customer = Customer(in: crm)
         try customer.setValue("Harbour Foods", "name")

@@ -1,6 +1,7 @@
 import Foundation
 import MobileObjects
 import MobileStore
+import TestSupport
 import Testing
 
 /// What must hold over many starts of an application, and when its database is made anew.
@@ -14,14 +15,12 @@ import Testing
 
     @Test("LIF-12: starting and stopping again and again keeps no database, no object and no file")
     func startsAndStops() throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "starts-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let directory = try TemporaryDirectory()
         weak var lastDatabase: PackageDatabase?
         weak var lastObject: GenericEntity?
         for number in 1...50 {
             let database = try PackageDatabase(
-                model: ShopModel.model, profile: ConnectionProfile(path: directory.appending(path: "shop.db").path))
+                model: ShopModel.model, profile: ConnectionProfile(path: directory.file("shop.db")))
             let note = try GenericEntity("Note", in: database)
             try note.setValue(.string("start \(number)"), "title")
             try note.create()
@@ -30,7 +29,7 @@ import Testing
             try database.closeConnection()
         }
         #expect(lastDatabase == nil && lastObject == nil)
-        #expect(openFiles(in: directory) ?? [] == [])
+        #expect(openFiles(in: directory.url) ?? [] == [])
     }
 
     @Test("LBO-03: local objects are carried into a database that is made anew, by copying each of them")

@@ -2,6 +2,7 @@ import Foundation
 import MobileObjects
 import MobileStore
 import Synchronization
+import TestSupport
 import Testing
 
 /// A disk that runs out of room, and has some again.
@@ -30,8 +31,8 @@ import Testing
         shop.database.lowStorageLimit = .megabytes(100)
         func write(_ free: Int64?) throws {
             disk.free.withLock { $0 = free }
-            shop.clock.now += 2
-            try shop.newCustomer("c\(shop.clock.now)").create()
+            shop.clock.seconds += 2
+            try shop.newCustomer("c\(shop.clock.seconds)").create()
         }
         try write(500_000_000)
         #expect(recorder.list == [] && !shop.database.isStorageSpaceLow)
@@ -54,7 +55,7 @@ import Testing
         shop.database.registerCallbackHandler(Recorder())
         for number in 1...20 { try shop.newCustomer("b\(number)").create() }
         #expect(disk.looks.withLock { $0 } == 1)
-        shop.clock.now += 1
+        shop.clock.seconds += 1
         try shop.newCustomer("c").create()
         #expect(disk.looks.withLock { $0 } == 2)
     }

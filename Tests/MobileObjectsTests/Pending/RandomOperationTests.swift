@@ -1,6 +1,7 @@
 import Foundation
 import MobileObjects
 import MobileStore
+import TestSupport
 import Testing
 
 /// Random sequences of everything that can happen to pending rows. After each step the database is compared with the rules; and whatever the
@@ -33,7 +34,7 @@ private struct RandomRun {
     private(set) var reference: ReferenceClient
     private(set) var server = ReferenceServer()
     private var edits = EditLedger()
-    private var random: SeededRandom
+    private var random: SeededGenerator
     private var texts = 0
     /// The row that most of what happens is about, for a while.
     private var focus: Int64 = 0
@@ -46,14 +47,14 @@ private struct RandomRun {
 
     init(seed: UInt64) throws {
         shop = try Shop.random()
-        random = SeededRandom(seed: seed)
-        reference = ReferenceClient(clock: shop.clock.now)
+        random = SeededGenerator(seed: seed)
+        reference = ReferenceClient(clock: shop.clock.seconds)
     }
 
     mutating func step() throws -> String {
         if chance(1, of: 2) {
-            shop.clock.now += Int64.random(in: 0...3, using: &random)
-            reference.clock = shop.clock.now
+            shop.clock.seconds += Int64.random(in: 0...3, using: &random)
+            reference.clock = shop.clock.seconds
         }
         switch Int.random(in: 0..<28, using: &random) {
         // Few rows, so that much happens to each.

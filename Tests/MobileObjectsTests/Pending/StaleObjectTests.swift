@@ -1,4 +1,5 @@
 import MobileObjects
+import TestSupport
 import Testing
 
 /// An object that was read before another writer's change is found out at its update, also where the documented counter of the row is the same
@@ -8,7 +9,7 @@ import Testing
     init() throws {
         shop = try Shop()
         try shop.importCustomer(1, id: "c1", name: "Harbour Foods")
-        shop.clock.now += 100
+        shop.clock.seconds += 100
     }
 
     private func customer(_ key: Int64 = 1) throws -> GenericEntity { try shop.objects("Customer").load(key) }

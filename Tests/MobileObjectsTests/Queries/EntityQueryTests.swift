@@ -2,17 +2,17 @@ import Foundation
 import MobileObjects
 import MobileStore
 import SampleCRM
+import TestSupport
 import Testing
 
 /// Queries that the compiler checks, over generated classes.
 @Suite final class EntityQueryTests {
-    let directory: URL
+    let directory: TemporaryDirectory
     let crm: CRM
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "entity-queries-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        crm = try CRM.open(ConnectionProfile(path: directory.appending(path: "crm.db").path))
+        directory = try TemporaryDirectory()
+        crm = try CRM.open(ConnectionProfile(path: directory.file("crm.db")))
         let columns = ["_sk", "id", "name", "contact", "street", "city", "region", "creditLimit", "discount", "active", "since"]
         try crm.write("import") { transaction in
             let rows = try transaction.importSession(for: "Customer").rows(columns)
@@ -28,10 +28,7 @@ import Testing
         }
     }
 
-    deinit {
-        try? crm.close()
-        try? FileManager.default.removeItem(at: directory)
-    }
+    deinit { try? crm.close() }
 
     private func keys(_ query: EntityQuery<Customer>) throws -> [Int64] { try query.find(in: crm).map(\.surrogateKey) }
 

@@ -2,6 +2,7 @@ import Foundation
 import MobileModel
 import MobileObjects
 import MobileStore
+import TestSupport
 import Testing
 
 /// Random queries give what SQLite gives for SQL that is written here, from the same choices, in another way: with the values in the text,
@@ -12,7 +13,7 @@ import Testing
         arguments: RandomSequences.seeds(12))
     func randomQueries(seed: UInt64) throws {
         let samples = try QueryDatabase()
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         try Self.fill(samples, &random)
         var failed = 0, rows = 0
         for round in 0..<150 {
@@ -31,7 +32,7 @@ import Testing
     }
 
     /// A hundred orders and customers, with nulls and equal values.
-    private static func fill(_ samples: QueryDatabase, _ random: inout SeededRandom) throws {
+    private static func fill(_ samples: QueryDatabase, _ random: inout SeededGenerator) throws {
         func pick(_ values: [String]) -> String { values.randomElement(using: &random) ?? "null" }
         let customers = (100..<160).map { id in
             let credit = pick(["null", "0", "10.25", "99.99", "-3.5", "1000"])
@@ -71,7 +72,7 @@ import Testing
 
 /// Makes a query and, from the same random choices, its SQL.
 private struct RandomQuery {
-    var random: SeededRandom
+    var random: SeededGenerator
 
     /// An attribute with values that are worth comparing, as values and as SQL.
     private struct Attribute {

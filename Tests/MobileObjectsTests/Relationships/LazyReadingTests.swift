@@ -2,6 +2,7 @@ import Foundation
 import MobileObjects
 import MobileStore
 import SampleCRM
+import TestSupport
 import Testing
 
 /// Relatives behind properties while the database cannot be read, and the calls that say so.
@@ -107,19 +108,15 @@ import Testing
 
 /// `load` through generated classes.
 @Suite struct LoadTests {
-    private let directory: URL
+    private let directory: TemporaryDirectory
     private let crm: CRM
 
     init() throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "crm-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        crm = try CRM.open(ConnectionProfile(path: directory.appending(path: "crm.db").path))
+        directory = try TemporaryDirectory()
+        crm = try CRM.open(ConnectionProfile(path: directory.file("crm.db")))
     }
 
-    private func finish() {
-        try? crm.close()
-        try? FileManager.default.removeItem(at: directory)
-    }
+    private func finish() { try? crm.close() }
 
     @Test func `load reads the relatives of a property, and keeps them for it`() async throws {
         defer { finish() }

@@ -2,22 +2,12 @@ import Foundation
 import MobileModel
 import MobileObjects
 import MobileStore
-import Synchronization
-
-/// A clock that stands still until it is moved.
-final class TestClock: Sendable {
-    private let seconds: Mutex<Int64>
-    init(_ seconds: Int64) { self.seconds = Mutex(seconds) }
-    var now: Int64 {
-        get { seconds.withLock { $0 } }
-        set { seconds.withLock { $0 = newValue } }
-    }
-}
+import TestSupport
 
 /// A shop's database in a directory of its own, with what the server would do to it.
 final class Shop {
-    let directory: URL
-    let clock = TestClock(1_000_000)
+    private let temporary: TemporaryDirectory
+    let clock = VirtualClock(start: .seconds(1_000_000))
     let database: PackageDatabase
 
     /// - Parameters:
@@ -30,21 +20,19 @@ final class Shop {
         trace: (@Sendable (String) -> Void)? = nil, console: ConsoleLogger = ConsoleLogger(),
         freeStorage: @escaping @Sendable (String) -> Int64? = { Environment.systemFreeStorage($0) }, performance: PerformanceAgent? = nil
     ) throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "objects-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        temporary = try TemporaryDirectory()
         let clock = clock
         database = try PackageDatabase(
-            model: model, profile: ConnectionProfile(path: directory.appending(path: "shop.db").path, maxConnections: maxConnections, trace: trace),
+            model: model, profile: ConnectionProfile(path: temporary.file("shop.db"), maxConnections: maxConnections, trace: trace),
             environment: Environment(
-                now: { Date(timeIntervalSince1970: TimeInterval(clock.now)) }, console: console, freeStorage: freeStorage,
+                now: { clock.date }, console: console, freeStorage: freeStorage,
                 performance: performance))
         if grantingKeys { try grant(first: 1000, last: 9999) }
     }
 
-    deinit {
-        try? database.close()
-        try? FileManager.default.removeItem(at: directory)
-    }
+    deinit { try? database.close() }
+
+    var directory: URL { temporary.url }
 
     func grant(first: Int64, last: Int64) throws {
         try database.write("grant") { try $0.grantKeyRange(first: first, last: last) }

@@ -1,6 +1,7 @@
 import Foundation
 import MobileObjects
 import MobileStore
+import TestSupport
 import Testing
 
 /// Rows from the server.
@@ -8,9 +9,9 @@ import Testing
     @Test("imported rows are not pending and have the clock's counter, which later imports leave alone")
     func counter() throws {
         let shop = try Shop()
-        shop.clock.now = 5_000
+        shop.clock.seconds = 5_000
         try shop.importCustomer(1, id: "c1", name: "Harbour Foods")
-        shop.clock.now = 6_000
+        shop.clock.seconds = 6_000
         try shop.importCustomer(1, id: "c1", name: "Harbour")
         let customer = try shop.objects("Customer").load(1)
         #expect(customer.name == "Harbour" && customer.replayCounter == 5_000 && !customer.isPending)

@@ -2,6 +2,7 @@ import Foundation
 import MobileObjects
 import MobileStore
 import SampleCRM
+import TestSupport
 import Testing
 
 /// Synchronization parameters and personalization keys, as local state.
@@ -67,10 +68,8 @@ import Testing
         "PAR-02: the class's set of parameters has size, user and a property per parameter; saving it makes it the object's one set, without a submit"
     )
     func save() throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "parameters-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let profile = ConnectionProfile(path: directory.appending(path: "crm.db").path)
+        let directory = try TemporaryDirectory()
+        let profile = ConnectionProfile(path: directory.file("crm.db"))
         let crm = try CRM.open(profile)
         var sp = try Customer.synchronizationParameters(in: crm)
         #expect(sp.size == 0 && sp.user == "" && sp.region == "NORTH")

@@ -2,13 +2,14 @@ import Foundation
 import MobileModel
 import MobileObjects
 import MobileStore
+import TestSupport
 import Testing
 
 /// Databases of every format version that there was are in `Tests/Fixtures/upgrade`; every later release opens them.
 ///
 /// When the format changes, write one of the new version: `UPGRADE_FIXTURES=write swift test --filter FormatUpgradeTests`.
 @Suite struct FormatUpgradeTests {
-    static let fixtures = URL(filePath: #filePath).appending(path: "../../../Fixtures/upgrade").standardizedFileURL
+    static let fixtures = Repository.fixture("upgrade")
     static let versions = try! FileManager.default.contentsOfDirectory(atPath: fixtures.path).filter { $0.hasSuffix(".db") }.sorted()
 
     /// A copy of a fixture, opened with a model.

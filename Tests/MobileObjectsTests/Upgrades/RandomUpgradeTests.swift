@@ -2,6 +2,7 @@ import Foundation
 import MobileModel
 import MobileObjects
 import MobileStore
+import TestSupport
 import Testing
 
 /// Random changes of a model over databases with random work that is pending. The same work is done in a database of the old model, which is
@@ -9,7 +10,7 @@ import Testing
 @Suite struct RandomUpgradeTests {
     @Test("an upgraded database equals a new one with the same content; nothing that is pending is lost", arguments: RandomSequences.seeds(40))
     func equalsNewDatabase(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let change = RandomModelChange(&random)
         let work = (0..<60).map { _ in RandomStep(&random) }, rest = (0..<25).map { _ in RandomStep(&random) }
         let old = try Shop(change.old), fresh = try Shop(change.new)
@@ -117,7 +118,7 @@ struct RandomModelChange {
     /// Whether values leave their rows or come into them. What an import does to such values while their row is pending is not the same.
     private(set) var movesValues = false
 
-    init(_ random: inout SeededRandom) {
+    init(_ random: inout SeededGenerator) {
         let owner = ObjectModel(
             name: "Owner",
             attributes: [
@@ -207,7 +208,7 @@ struct RandomStep: Sendable {
     let choice: Int
     let numbers: [Int]
 
-    init(_ random: inout SeededRandom) {
+    init(_ random: inout SeededGenerator) {
         kind = Kind.allCases.randomElement(using: &random)!
         isPart = Bool.random(using: &random)
         choice = Int.random(in: 0..<10_000, using: &random)

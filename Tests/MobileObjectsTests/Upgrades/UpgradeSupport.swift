@@ -2,6 +2,7 @@ import Foundation
 import MobileModel
 import MobileObjects
 import MobileStore
+import TestSupport
 
 /// A copy of the shop's model with changes.
 func shopModel(_ edit: (inout PackageModel) -> Void) -> PackageModel {
@@ -30,7 +31,7 @@ extension Shop {
         var profile = database.connectionProfile
         profile.storageLayers = layers
         return try PackageDatabase(
-            model: model, profile: profile, environment: Environment(now: { Date(timeIntervalSince1970: TimeInterval(clock.now)) }))
+            model: model, profile: profile, environment: Environment(now: { clock.date }))
     }
 
     /// What is thrown where the model cannot be had, after a look whether the file is as it was and still opens with its own model.

@@ -1,6 +1,7 @@
 import Foundation
 import MobileModel
 import MobileStore
+import TestSupport
 import Testing
 
 @testable import MobileObjects
@@ -58,7 +59,7 @@ import Testing
 
     @Test("random decimals come back from their scaled form and from their text")
     func randomDecimals() {
-        var random = SeededRandom(seed: 7)
+        var random = SeededGenerator(seed: 7)
         for _ in 0..<2000 {
             let scale = Int.random(in: 0...18, using: &random)
             let scaled = Int64.random(in: -999_999_999_999_999_999...999_999_999_999_999_999, using: &random)

@@ -1,14 +1,14 @@
 import Foundation
 import MobileProtocol
 import MobileStore
+import TestSupport
 import Testing
 
 /// The protocol document: what it shows is what this module reads.
 @Suite struct DocumentTests {
     /// The code blocks of one language.
     static func blocks(_ language: String) throws -> [String] {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../../Sources/MobileProtocol/MobileProtocol.docc/ObjectProtocol.md")
+        let file = Repository.file("Sources/MobileProtocol/MobileProtocol.docc/ObjectProtocol.md")
         let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
         var blocks: [String] = []
         var block: [String]?
@@ -54,8 +54,7 @@ import Testing
 
     @Test("the document names every frame type and every method")
     func completeness() throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../../Sources/MobileProtocol/MobileProtocol.docc/ObjectProtocol.md")
+        let file = Repository.file("Sources/MobileProtocol/MobileProtocol.docc/ObjectProtocol.md")
         let text = try String(contentsOf: file, encoding: .utf8)
         for type in FrameType.allCases { #expect(text.contains("\n| `\(type.letter)` ")) }
         let methods: [MessageMethod] = [.register, .login, .connect, .unregister, .subscribe, .unsubscribe, .suspend, .resume, .recover]

@@ -1,5 +1,6 @@
 import MobileProtocol
 import MobileStore
+import TestSupport
 import Testing
 
 /// Frame streams from somebody who means harm, or has a bug.
@@ -170,7 +171,7 @@ import Testing
     @Test("random changes of a stream give a stream or an error, never more", arguments: [FrameDirection.upload, .download])
     func mutations(direction: FrameDirection) throws {
         let original = try Samples.bytes(direction)
-        var random = SplitMix(state: direction == .upload ? 1 : 2)
+        var random = SeededGenerator(seed: direction == .upload ? 1 : 2)
         var outcomes: [String: Int] = [:]
         for _ in 0..<3000 {
             var bytes = original
@@ -190,7 +191,7 @@ import Testing
         #expect(outcomes.count >= 5)
     }
 
-    private func mutate(_ bytes: inout [UInt8], _ random: inout SplitMix) {
+    private func mutate(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
         let place = Int.random(in: 0..<bytes.count, using: &random)
         switch Int.random(in: 0..<6, using: &random) {
         case 0: bytes[place] = .random(in: 0...255, using: &random)
@@ -201,17 +202,5 @@ import Testing
         default: if place > 0 { bytes.removeLast(bytes.count - place) }
         }
         if bytes.isEmpty { bytes = [0] }
-    }
-}
-
-/// A generator that is the same in every run.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-        return value ^ value >> 31
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import MobileProtocol
+import TestSupport
 import Testing
 
 /// Bytes in memory, and in a file without a name when they are many.
@@ -39,13 +40,11 @@ import Testing
 
     @Test("the file has no name")
     func namelessFile() throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("spool-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        let spool = Spool(memoryLimit: 10, directory: directory)
+        let directory = try TemporaryDirectory()
+        let spool = Spool(memoryLimit: 10, directory: directory.path)
         try spool.append(content)
         #expect(spool.isInFile)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
     }
 
     @Test("more than the maximum is refused, and nothing of it is added")

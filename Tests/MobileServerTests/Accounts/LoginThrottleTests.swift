@@ -2,16 +2,17 @@ import Foundation
 import MobileProtocol
 import MobileServer
 import Synchronization
+import TestSupport
 import Testing
 
 /// Guessing passwords and activation codes.
 @Suite struct LoginThrottleTests {
-    private let clock = TestClock()
+    private let clock = VirtualClock(start: .seconds(1_800_000_000))
 
     private func server(_ adjust: @escaping (inout ServerConfiguration) -> Void = { _ in }) throws -> TestServer {
         let clock = clock
         return try FieldSales.server {
-            $0.clock = { clock.now }
+            $0.clock = { clock.milliseconds }
             adjust(&$0)
         }
     }
@@ -42,7 +43,7 @@ import Testing
     private func wait(_ server: TestServer, _ user: String, from address: String) throws -> Int {
         var seconds = 0
         while try code(server, user, "guess", from: address) == 503 {
-            clock.advance(milliseconds: 1000)
+            clock.advance(by: .milliseconds(1000))
             seconds += 1
             if seconds > 7200 { break }
         }
@@ -58,7 +59,7 @@ import Testing
         #expect(try code(server, "ada", "secret", from: "10.0.0.1") == 503, "not looked at")
         #expect(try code(server, "ada", "secret", from: "10.0.0.2") == 200)
         #expect(try code(server, "bob", "other", from: "10.0.0.1") == 200, "another user of the same address")
-        clock.advance(milliseconds: 512_000)
+        clock.advance(by: .milliseconds(512_000))
         #expect(try code(server, "ada", "secret", from: "10.0.0.1") == 200)
         #expect(try wait(server, "ada", from: "10.0.0.1") == 0, "all is forgiven")
     }
@@ -68,7 +69,7 @@ import Testing
         let server = try server()
         for _ in 0..<18 { _ = try wait(server, "ada", from: "10.0.0.1") }
         #expect(try wait(server, "ada", from: "10.0.0.1") == 900)
-        clock.advance(days: 1)
+        clock.advance(by: .days(1))
         for _ in 0..<5 { #expect(try wait(server, "ada", from: "10.0.0.1") == 0) }
     }
 
@@ -152,9 +153,9 @@ import Testing
     @Test("REG-34: an activation code expires")
     func expiry() throws {
         let server = try server { $0.activationCodes = ["carl": "4711"] }
-        clock.advance(days: 3, milliseconds: -1)
+        clock.advance(by: .days(3) - .milliseconds(1))
         #expect(try code(server, "carl", "", from: "", activation: "4711", device: "phone") == 200)
-        clock.advance(milliseconds: 1)
+        clock.advance(by: .milliseconds(1))
         #expect(try code(server, "carl", "", from: "", activation: "4711", device: "phone") == 401)
         try server.restart()
         #expect(try code(server, "carl", "", from: "", activation: "4711", device: "phone") == 401, "the time runs from when it was first there")

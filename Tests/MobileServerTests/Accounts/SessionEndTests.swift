@@ -1,16 +1,17 @@
 import MobileProtocol
 import MobileServer
 import MobileStore
+import TestSupport
 import Testing
 
 /// Sessions end.
 @Suite struct SessionEndTests {
-    private let clock = TestClock()
+    private let clock = VirtualClock(start: .seconds(1_800_000_000))
 
     private func server(users: [String: String] = ["ada": "secret", "bob": "other"]) throws -> TestServer {
         let clock = clock
         return try FieldSales.server {
-            $0.clock = { clock.now }
+            $0.clock = { clock.milliseconds }
             $0.users = users
         }
     }
@@ -22,7 +23,7 @@ import Testing
         let server = try server()
         let device = try TestDevice(server)
         #expect(try status(device) == 200)
-        clock.advance(days: 30)
+        clock.advance(by: .days(30))
         #expect(try status(device) == 401)
         #expect(try device.send(.connect).content(as: ProtocolFailure.self).code == 401)
         try device.register()
@@ -35,7 +36,7 @@ import Testing
         let device = try TestDevice(server)
         var days: Int64 = 0
         while try status(device) == 200, days < 1000 {
-            clock.advance(days: 20)
+            clock.advance(by: .days(20))
             days += 20
         }
         #expect(days == 380)
@@ -46,7 +47,7 @@ import Testing
         let password = TestSecret("secret")
         let clock = clock
         let server = try FieldSales.server {
-            $0.clock = { clock.now }
+            $0.clock = { clock.milliseconds }
             $0.users = ["ada": password.current, "bob": "other"]
         }
         let device = try TestDevice(server), other = try TestDevice(server, name: "tablet", user: "bob", password: "other")

@@ -1,6 +1,7 @@
 import MobileProtocol
 import MobileServer
 import MobileStore
+import TestSupport
 import Testing
 
 /// What a device learns of the back end behind the server: codes and sentences, none of its statements and names.
@@ -37,7 +38,7 @@ import Testing
 
     @Test("PSP-07 LRC-04: a rejection says what is wrong in the words of the model; the statement is in the server's log", arguments: sentences)
     func rejections(_ sentence: Sentence) throws {
-        let lines = TestLines()
+        let lines = RecordedLines()
         let server = try FieldSales.server { $0.log = { lines.add($0) } }
         try server.backEnd { try $0.execute("UPDATE \"the customers\" SET code = 'taken' WHERE \"customer no\" = 1") }
         let device = try TestDevice.inRegion("NORTH", of: server)
@@ -45,12 +46,12 @@ import Testing
         #expect(result.results.map(\.code) == [sentence.code])
         #expect(result.results.map(\.message) == [sentence.message])
         #expect(result.logRecords.map(\.message) == [sentence.message])
-        #expect(lines.all().contains { $0.contains("rejected") && $0.contains("INSERT INTO") })
+        #expect(lines.all.contains { $0.contains("rejected") && $0.contains("INSERT INTO") })
     }
 
     @Test("PSP-10 ERR-08: what the back end cannot do at all is one sentence for the device")
     func failures() throws {
-        let lines = TestLines()
+        let lines = RecordedLines()
         let server = try FieldSales.server { $0.log = { lines.add($0) } }
         let device = try TestDevice.inRegion("NORTH", of: server)
         try server.backEnd { try $0.execute("ALTER TABLE \"the customers\" RENAME COLUMN name TO \"other name\"") }
@@ -60,7 +61,7 @@ import Testing
         let create = device.create("Line", ["orderId": 11, "line": 5, "product": "tea", "quantity": 1])
         let missing = try device.synchronize([create], groups: [])
         #expect(missing.results.map(\.code) == [404] && missing.results.map(\.message) == ["what \"Line\" is kept in is not in the back end"])
-        #expect(lines.all().contains { $0.contains("no such table: order line") })
+        #expect(lines.all.contains { $0.contains("no such table: order line") })
     }
 
     @Test("PND-12: neither does an operation whose batch was undone tell of it")

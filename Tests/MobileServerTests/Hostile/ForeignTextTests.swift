@@ -1,5 +1,6 @@
 import MobileProtocol
 import MobileServer
+import TestSupport
 import Testing
 
 /// Texts that somebody outside has made, where the server writes and reads them.
@@ -9,7 +10,7 @@ import Testing
 
     @Test("a name from outside begins no line of its own in the log, moves no cursor, and does not fill it", arguments: ["path", "device", "method"])
     func logLines(_ place: String) throws {
-        let lines = TestLines()
+        let lines = RecordedLines()
         let server = try FieldSales.server {
             $0.log = { lines.add($0) }
             $0.requestTrace = RequestTrace(all: true)
@@ -21,7 +22,7 @@ import Testing
             _ = try server.send([Message(header)])
         default: _ = try server.send([Message(MessageHeader(method: .init(rawValue: Self.forged), id: "1", package: Self.forged))])
         }
-        let line = try #require(lines.take().first)
+        let line = try #require(lines.takeWarnings().first)
         #expect(line.hasPrefix("trace: POST /") && line.contains("x\\n"), "\(line.prefix(200))")
         #expect(line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control && !"\u{2028}\u{202E}".unicodeScalars.contains($0) })
         #expect(line.utf8.count < 5000, "\(line.utf8.count) bytes")

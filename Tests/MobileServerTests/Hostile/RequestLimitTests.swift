@@ -1,6 +1,7 @@
 import Foundation
 import MobileProtocol
 import MobileServer
+import TestSupport
 import Testing
 
 /// What somebody without a password can make the server do over plain sockets: nothing that lasts.
@@ -122,7 +123,7 @@ import Testing
     @Test("a body that cannot be kept is a line in the log, and the client learns nothing of the server's folders")
     func noRoom() throws {
         let server = try FieldSales.server()
-        let device = try TestDevice(server), lines = TestLines()
+        let device = try TestDevice(server), lines = RecordedLines()
         let http = try serve(server) {
             $0.temporaryDirectory = "/nowhere/at/all"
             $0.bodyMemoryLimit = 10
@@ -135,6 +136,6 @@ import Testing
                 + String(repeating: " ", count: 100))
         let answer = try #require(connection.receiveText())
         #expect(answer.hasPrefix("HTTP/1.1 507 ") && !answer.contains("nowhere"), "\(answer)")
-        #expect(lines.all().contains { $0.contains("/nowhere/at/all") })
+        #expect(lines.all.contains { $0.contains("/nowhere/at/all") })
     }
 }

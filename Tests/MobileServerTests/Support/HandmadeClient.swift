@@ -1,6 +1,7 @@
 import Foundation
 import MobileServer
 import MobileStore
+import TestSupport
 
 /// A client that puts its requests together byte by byte and speaks HTTP over a socket of its own: it can say what no client of the platform
 /// would ever say. Its server has its HTTP face before it.

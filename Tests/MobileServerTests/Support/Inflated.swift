@@ -1,14 +1,11 @@
-import Foundation
 import MobileStore
+import TestSupport
 
 /// Rows as a device gets them: through the importer, into a table of its own, and out again as JSON values.
 enum Inflated {
     static func rows(_ data: [UInt8], columns: [String]) throws -> [[JSONValue]] {
-        let database = try Database(ConnectionProfile(path: FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path))
-        defer {
-            try? database.close()
-            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: database.path + suffix) }
-        }
+        let directory = try TemporaryDirectory(), database = try Database(ConnectionProfile(path: directory.file("rows.db")))
+        defer { try? database.close() }
         return try database.write { connection in
             let names = columns.map { "\"" + $0 + "\"" }.joined(separator: ", ")
             try connection.execute("CREATE TABLE incoming (\(names))")

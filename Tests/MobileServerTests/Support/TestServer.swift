@@ -5,10 +5,11 @@ import MobileProtocol
 import MobileServer
 import MobileStore
 import Synchronization
+import TestSupport
 
 /// A server over a back end of its own, opened again as often as a test likes.
 final class TestServer {
-    let folder: TemporaryFolder
+    let folder: TemporaryDirectory
     let model: PackageModel
     let backEndPath: String
     private(set) var server: MobileServer
@@ -18,9 +19,10 @@ final class TestServer {
     ///   - model: a package with one back end.
     ///   - tables: SQL that makes the back end; nil where `prepare` has made the file.
     init(
-        model: PackageModel, tables: String? = nil, folder: TemporaryFolder? = nil, adjust: @escaping (inout ServerConfiguration) -> Void = { _ in }
+        model: PackageModel, tables: String? = nil, folder: TemporaryDirectory? = nil,
+        adjust: @escaping (inout ServerConfiguration) -> Void = { _ in }
     ) throws {
-        self.folder = try folder ?? TemporaryFolder()
+        self.folder = try folder ?? TemporaryDirectory()
         self.model = model
         self.adjust = adjust
         backEndPath = self.folder.file("enterprise.db")
@@ -35,7 +37,7 @@ final class TestServer {
     var configuration: ServerConfiguration { Self.configuration(model, folder, backEndPath, adjust) }
 
     private static func configuration(
-        _ model: PackageModel, _ folder: TemporaryFolder, _ backEnd: String, _ adjust: (inout ServerConfiguration) -> Void
+        _ model: PackageModel, _ folder: TemporaryDirectory, _ backEnd: String, _ adjust: (inout ServerConfiguration) -> Void
     ) -> ServerConfiguration {
         let deployment = PackageDeployment(model, backEnds: Dictionary(uniqueKeysWithValues: model.backEnds.map { ($0.name, backEnd) }))
         var configuration = ServerConfiguration(cachePath: folder.file("cache.db"), packages: [deployment], users: ["ada": "secret", "bob": "other"])
@@ -118,4 +120,9 @@ final class TestServer {
             return bytes
         }
     }
+}
+
+extension RecordedLines {
+    /// What a server has logged since the last call, without the lines about rejected operations.
+    func takeWarnings() -> [String] { take().filter { !$0.contains("rejected:") } }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import MobileStore
 import Synchronization
+import TestSupport
 import Testing
 
 /// Waiting, cancelling and closing from Swift's side. What the pool itself does is tested with the core.

@@ -1,6 +1,7 @@
 import Foundation
 import MobileStore
 import Synchronization
+import TestSupport
 import Testing
 
 /// Everything at the same time: eight threads and some tasks write, import, read, page, observe, interrupt and look at statistics.
@@ -10,8 +11,7 @@ import Testing
 
     /// Says when to stop: after some rounds, or when the time is up.
     private struct Limit: Sendable {
-        private let deadline = ProcessInfo.processInfo.environment["SOAK_SECONDS"].flatMap { Double($0) }
-            .map { ContinuousClock.now + .seconds($0) }
+        private let deadline = TestSetting.number("SOAK_SECONDS").map { (seconds: Double) in ContinuousClock.now + .seconds(seconds) }
 
         func allows(_ round: Int) -> Bool { deadline.map { ContinuousClock.now < $0 } ?? (round < 25) }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import MobileStore
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct ObservationTests {

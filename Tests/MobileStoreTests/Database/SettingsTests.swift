@@ -1,5 +1,6 @@
 import MobileStore
 import Synchronization
+import TestSupport
 import Testing
 
 /// A setting out of its range, and how the message about it begins.

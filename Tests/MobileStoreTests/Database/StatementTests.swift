@@ -1,4 +1,5 @@
 import MobileStore
+import TestSupport
 import Testing
 
 @Suite struct StatementTests {

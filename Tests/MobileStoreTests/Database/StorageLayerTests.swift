@@ -1,6 +1,7 @@
 import MobileCore
 import MobileStore
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct StorageLayerTests {

@@ -1,5 +1,6 @@
 import Foundation
 import MobileStore
+import TestSupport
 import Testing
 
 /// The code of the article Tutorial is the code between the marks below, and it runs.
@@ -125,8 +126,7 @@ import Testing
 
     @Test func `the article shows the code that runs here, part by part`() throws {
         let here = URL(fileURLWithPath: #filePath)
-        let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let article = try String(contentsOf: root.appendingPathComponent("Sources/MobileStore/MobileStore.docc/Tutorial.md"), encoding: .utf8)
+        let article = try String(contentsOf: Repository.file("Sources/MobileStore/MobileStore.docc/Tutorial.md"), encoding: .utf8)
         var part: [Substring]?
         var parts = 0
         for line in try String(contentsOf: here, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false) {

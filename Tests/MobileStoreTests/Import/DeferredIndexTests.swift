@@ -1,4 +1,5 @@
 import MobileStore
+import TestSupport
 import Testing
 
 /// An import that fills a table makes its indexes at the end; nobody must be able to tell.

@@ -1,4 +1,5 @@
 import MobileStore
+import TestSupport
 import Testing
 
 /// Whatever comes in, an import either does all of it or leaves everything as it was, and says what is wrong and where.

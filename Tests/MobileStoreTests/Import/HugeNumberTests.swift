@@ -1,4 +1,5 @@
 import MobileStore
+import TestSupport
 import Testing
 
 /// Numbers beyond the largest double. SQLite would make them infinite where it converts texts to numbers.

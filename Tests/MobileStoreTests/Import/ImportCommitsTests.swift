@@ -1,5 +1,6 @@
 import MobileStore
 import Synchronization
+import TestSupport
 import Testing
 
 /// Batch commits, duplicate keys, and what callers can see of them.

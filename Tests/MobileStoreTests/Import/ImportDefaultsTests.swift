@@ -1,4 +1,5 @@
 import MobileStore
+import TestSupport
 import Testing
 
 /// What new rows get in columns that an import does not bring, and values of every kind that it sets beside its columns.

@@ -1,5 +1,6 @@
 import FaultInjection
 import MobileStore
+import TestSupport
 
 /// Runs an import over and over while one allocation, or one operation of the storage, after the other fails.
 enum ImportFaults {

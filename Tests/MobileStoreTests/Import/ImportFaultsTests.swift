@@ -1,5 +1,6 @@
 import FaultInjection
 import MobileStore
+import TestSupport
 import Testing
 
 /// Every allocation and every file operation of an import fails once. Whatever fails, the import either does all of it or nothing.

@@ -1,6 +1,7 @@
 import FaultInjection
 import Foundation
 import MobileStore
+import TestSupport
 import Testing
 
 /// Imports that the cache cannot hold: the log is written in the middle of them, and one of these writes fails. `make soak` lets each of
@@ -13,7 +14,7 @@ import Testing
     }
 
     private let directory: TemporaryDirectory
-    private var step: Int64 { ProcessInfo.processInfo.environment["FAULT_STEP"].flatMap { Int64($0) } ?? 7 }
+    private var step: Int64 { TestSetting.number("FAULT_STEP") ?? 7 }
 
     init() throws { directory = try TemporaryDirectory() }
 

@@ -1,4 +1,5 @@
 import MobileStore
+import TestSupport
 import Testing
 
 /// With a second thread an import does what it does without.

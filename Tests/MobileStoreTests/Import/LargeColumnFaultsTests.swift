@@ -1,4 +1,5 @@
 import MobileStore
+import TestSupport
 import Testing
 
 /// Every allocation and every file operation of an import with large values fails once: it does all of it or nothing.

@@ -1,5 +1,6 @@
 import Foundation
 import MobileStore
+import TestSupport
 
 /// A table of documents with two large columns, its original states, and the imports into it.
 struct LargeColumns {

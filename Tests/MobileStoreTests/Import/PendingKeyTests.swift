@@ -1,4 +1,5 @@
 import MobileStore
+import TestSupport
 import Testing
 
 /// Which row of a payload has a pending key is decided in memory, for keys of every type, as SQLite would decide it.

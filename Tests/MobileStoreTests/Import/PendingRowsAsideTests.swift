@@ -1,4 +1,5 @@
 import MobileStore
+import TestSupport
 import Testing
 
 /// Pending rows at the end of a table are out of it while a large import adds rows before them; nobody must be able to tell.

@@ -1,4 +1,5 @@
 import MobileStore
+import TestSupport
 import Testing
 
 /// Several tables in one input: an object whose members are tables.

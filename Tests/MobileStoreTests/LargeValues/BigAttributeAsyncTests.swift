@@ -1,5 +1,6 @@
 import Foundation
 import MobileStore
+import TestSupport
 import Testing
 
 /// The `async` twins: what they do is what their blocking originals do, so each is called once, in the order of a life.

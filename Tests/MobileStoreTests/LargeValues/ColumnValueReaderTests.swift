@@ -1,13 +1,13 @@
 import Foundation
 import MobileStore
+import TestSupport
 import Testing
 
 /// Values in the rows of ordinary tables, read piece by piece.
 @Suite struct ColumnValueReaderTests {
     private func withTable<R>(_ body: (Connection) throws -> R) throws -> R {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("column-value-\(UUID().uuidString)").path
-        defer { for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) } }
-        let database = try Database(ConnectionProfile(path: path))
+        let directory = try TemporaryDirectory()
+        let database = try Database(ConnectionProfile(path: directory.file("values.db")))
         defer { try? database.close() }
         return try database.write { connection in
             try connection.execute("CREATE TABLE \"the values\" (id INTEGER PRIMARY KEY, \"a value\")")

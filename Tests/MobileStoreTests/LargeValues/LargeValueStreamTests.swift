@@ -1,4 +1,5 @@
 import MobileStore
+import TestSupport
 import Testing
 
 /// An object with one large attribute, as MobileObjects' entities are.

@@ -1,4 +1,5 @@
 import MobileStore
+import TestSupport
 import Testing
 
 /// A database with the tables of large values and a table `t` that refers to some.

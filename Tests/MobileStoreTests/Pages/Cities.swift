@@ -1,4 +1,5 @@
 import MobileStore
+import TestSupport
 
 /// A database of 250 cities: ten names, indexed, and numbers of people of which every seventh is not known.
 struct Cities {

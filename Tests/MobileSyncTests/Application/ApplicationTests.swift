@@ -4,7 +4,7 @@ import MobileServer
 import MobileStore
 import MobileTransport
 import SampleCRM
-import SimulatedServer
+import TestSupport
 import Testing
 
 @testable import MobileSync

@@ -5,6 +5,7 @@ import MobileSync
 import MobileTransport
 import SampleCRM
 import Synchronization
+import TestSupport
 import Testing
 
 /// Keeps the passports of the requests that go through it.
@@ -97,7 +98,7 @@ private final class PassportTransport: Transport {
             .synchronizationCommunication, .registrationUnknown, .cancelled, .uploadFailedAtServer, .identifierMissing, .connectionPropertyMissing,
             .invalidState, .serverNotReached, .localDatabase, .applicationNotRegistered, .timeout, .unknown,
         ]
-        let bundle = URL(fileURLWithPath: #filePath).appending(path: "../../../Fixtures/superr.bundle").standardized
+        let bundle = Repository.fixture("superr.bundle")
         let registry = ServiceRegistry()
         registry.register(try MessageBundles(directories: [bundle], preferredLanguages: []), for: (any ErrorMessageService).self)
         for code in codes {

@@ -1,4 +1,5 @@
 import MobileTransport
+import TestSupport
 import Testing
 
 @testable import MobileSync

@@ -2,6 +2,7 @@ import MobileObjects
 import MobileTransport
 import SampleCRM
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MobileSync

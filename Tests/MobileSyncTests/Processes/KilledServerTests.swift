@@ -4,6 +4,7 @@ import MobileStore
 import MobileSync
 import MobileTransport
 import SampleCRM
+import TestSupport
 import Testing
 
 /// The server is a process that is killed with SIGKILL at random moments while it replays what a device sends.

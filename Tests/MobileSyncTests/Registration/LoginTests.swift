@@ -5,8 +5,8 @@ import MobileServer
 import MobileStore
 import MobileTransport
 import SampleCRM
-import SimulatedServer
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MobileSync

@@ -4,6 +4,7 @@ import MobileObjects
 import MobileTransport
 import SampleCRM
 import Synchronization
+import TestSupport
 
 /// `mobile serve` as a process of its own: started, killed, and started again over the same files.
 final class ServerProcess: Sendable {
@@ -14,10 +15,6 @@ final class ServerProcess: Sendable {
     private let state = Mutex(State())
     private let directory: TemporaryDirectory
     private let backEnd: String
-
-    /// The tool that the build has put beside the test bundle.
-    private static let tool = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
-        .appendingPathComponent("mobile")
 
     init(_ directory: TemporaryDirectory, backEnd: String) throws {
         self.directory = directory
@@ -32,7 +29,7 @@ final class ServerProcess: Sendable {
     /// Starts the server on a free port and waits until it listens.
     func start() throws {
         let process = Process(), output = Pipe(), input = Pipe()
-        process.executableURL = Self.tool
+        process.executableURL = Program.built("mobile")
         process.arguments = [
             "serve", "--model", directory.file("crm.mbo.json"), "--backend", "enterprise=\(backEnd)", "--cache", directory.file("served.db"),
             "--user", TestBench.user, "--password-fd", "0",

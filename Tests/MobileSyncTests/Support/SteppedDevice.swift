@@ -1,4 +1,5 @@
 import SampleCRM
+import TestSupport
 
 @testable import MobileSync
 

@@ -6,7 +6,7 @@ import MobileServer
 import MobileStore
 import MobileTransport
 import SampleCRM
-import SimulatedServer
+import TestSupport
 
 @testable import MobileSync
 

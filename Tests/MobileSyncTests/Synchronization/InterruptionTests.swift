@@ -4,6 +4,7 @@ import MobileStore
 import MobileTransport
 import SampleCRM
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MobileSync

@@ -1,6 +1,7 @@
 import MobileObjects
 import MobileTransport
 import SampleCRM
+import TestSupport
 import Testing
 
 @testable import MobileSync

@@ -5,18 +5,11 @@ import MobileServer
 import MobileStore
 import MobileSync
 import MobileTransport
-import SimulatedServer
+import TestSupport
 import Testing
 
-private let repository = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-private let data = repository.deletingLastPathComponent().appendingPathComponent("shared/data/northwind.sql")
-
 /// Somebody else's database, through metadata alone: names with spaces, text keys, a composite key, pictures; no generated class.
-@Suite(
-    .enabled(
-        if: FileManager.default.fileExists(atPath: data.path),
-        "needs ../shared/data/northwind.sql beside the repository; skipped because it is not there"))
+@Suite(.enabled(if: Northwind.isThere, Comment(rawValue: Northwind.reason)))
 struct NorthwindTests {
     /// A server over Northwind and devices that know its model only.
     private struct Bench {
@@ -27,10 +20,10 @@ struct NorthwindTests {
 
         init() throws {
             directory = try TemporaryDirectory()
-            model = try PackageModel(contentsOf: repository.appendingPathComponent("Tests/Fixtures/northwind.mbo.json"))
+            model = try PackageModel(contentsOf: Northwind.model)
             let path = directory.file("northwind.db")
             backEnd = try Database(ConnectionProfile(path: path, journal: .unchanged))
-            let sql = try String(contentsOf: data, encoding: .utf8)
+            let sql = try String(contentsOf: Northwind.script, encoding: .utf8)
             try backEnd.write { _ = try $0.execute(sql) }
             let deployment = PackageDeployment(model, backEnds: Dictionary(uniqueKeysWithValues: model.backEnds.map { ($0.name, path) }))
             let server = try MobileServer(

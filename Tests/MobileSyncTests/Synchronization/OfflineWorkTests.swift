@@ -2,6 +2,7 @@ import Foundation
 import MobileObjects
 import MobileTransport
 import SampleCRM
+import TestSupport
 import Testing
 
 @testable import MobileSync

@@ -4,6 +4,7 @@ import MobileProtocol
 import MobileServer
 import MobileTransport
 import SampleCRM
+import TestSupport
 import Testing
 
 @testable import MobileSync

@@ -3,6 +3,7 @@ import MobileObjects
 import MobileServer
 import MobileTransport
 import SampleCRM
+import TestSupport
 import Testing
 
 @testable import MobileSync

@@ -4,6 +4,7 @@ import MobileObjects
 import MobileServer
 import MobileSync
 import MobileVault
+import TestSupport
 import Testing
 
 /// What an application does with its vault: the administrator's policy, and errors among the other modules' errors.

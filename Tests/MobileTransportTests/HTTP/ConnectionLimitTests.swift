@@ -1,6 +1,7 @@
 import Foundation
 import MobileProtocol
 import MobileTransport
+import TestSupport
 import Testing
 
 @testable import MobileServer
@@ -26,10 +27,10 @@ import Testing
             }
         }
 
-        func client() throws -> RawClient { try RawClient(port: http.port) }
+        func client() throws -> RawConnection { try RawConnection(port: http.port) }
 
         /// A client whose request is being answered.
-        func busyClient() throws -> RawClient {
+        func busyClient() throws -> RawConnection {
             let client = try client()
             client.get("/held")
             entered.wait()

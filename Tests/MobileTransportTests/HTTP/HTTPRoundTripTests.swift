@@ -1,6 +1,7 @@
 import MobileProtocol
 import MobileServer
 import MobileTransport
+import TestSupport
 import Testing
 
 /// The HTTP client against the HTTP face, over a real socket.
@@ -36,8 +37,8 @@ import Testing
         let content = patternBytes(length)
         #expect(try server.transport.send(server.request("POST", "/", .bytes(content))).body == content)
 
-        let file = try TemporaryFile(content)
-        #expect(try server.transport.send(server.request("PUT", "/", .file(path: file.path))).body == content)
+        let directory = try TemporaryDirectory(), file = try directory.write(content, to: "content")
+        #expect(try server.transport.send(server.request("PUT", "/", .file(path: file))).body == content)
 
         for announced in [length, nil] {
             var position = 0

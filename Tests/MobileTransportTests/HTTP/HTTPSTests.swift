@@ -1,6 +1,7 @@
 import Foundation
 import MobileServer
 import MobileTransport
+import TestSupport
 import Testing
 
 /// HTTP over TLS: whom a client trusts.
@@ -89,10 +90,8 @@ import Testing
         func systemFolder() throws {
             let server = try server()
             defer { server.stop() }
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("certificates-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            try LoopbackCertificate.certificate.write(to: folder.appendingPathComponent(Self.hashedName), atomically: true, encoding: .utf8)
+            let folder = try TemporaryDirectory()
+            try LoopbackCertificate.certificate.write(to: folder.url.appendingPathComponent(Self.hashedName), atomically: true, encoding: .utf8)
             let url = "https://localhost:\(server.port)/"
             func code(trusting certificates: String) throws -> TransportError.Code? {
                 let transport = transport(trusting: certificates)

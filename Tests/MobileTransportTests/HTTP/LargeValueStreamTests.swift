@@ -5,6 +5,7 @@ import MobileCrypto
 import MobileProtocol
 import MobileServer
 import Synchronization
+import TestSupport
 import Testing
 
 /// A large value comes from a real server and goes back to it, from socket to table, without Swift and without a file in between: writer and
@@ -131,21 +132,18 @@ import Testing
 /// A database file for large values, in a directory of its own.
 private final class BlobFile {
     let pool: OpaquePointer
-    private let directory = FileManager.default.temporaryDirectory.appending(path: "stream-\(UUID().uuidString)")
+    private let directory: TemporaryDirectory
 
     init() throws {
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        directory = try TemporaryDirectory()
         var options = mc_pool_default_options()
         var pool: OpaquePointer?
-        #expect(mc_pool_open(directory.appending(path: "values.db").path, &options, &pool, nil) == MC_OK)
+        #expect(mc_pool_open(directory.file("values.db"), &options, &pool, nil) == MC_OK)
         self.pool = try #require(pool)
         try onWriter { mc_blob_prepare($0, nil) }
     }
 
-    deinit {
-        mc_pool_free(pool)
-        try? FileManager.default.removeItem(at: directory)
-    }
+    deinit { mc_pool_free(pool) }
 
     func openWriter(_ unit: mc_blob_unit = MC_BLOB_BYTES) throws -> OpaquePointer {
         var options = mc_blob_writer_options(unit: unit, length: -1, chunk_size: 0, timeout_ns: Int64(MC_WAIT_FOREVER))

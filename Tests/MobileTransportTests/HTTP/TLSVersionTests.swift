@@ -1,6 +1,7 @@
 import Foundation
 import MobileServer
 import MobileTransport
+import TestSupport
 import Testing
 
 /// Old versions of TLS, tried by a peer that would speak them: Debian's `openssl` with its security level taken down.
@@ -22,10 +23,11 @@ struct TLSVersionTests {
 
     @Test("a client speaks TLS 1.2 and 1.3, and nothing older", arguments: [("tls1_1", false), ("tls1_2", true), ("tls1_3", true)])
     func client(_ version: String, _ isSpoken: Bool) throws {
-        let certificate = try TemporaryFile(Array(LoopbackCertificate.certificate.utf8)),
-            key = try TemporaryFile(Array(LoopbackCertificate.privateKey.utf8))
+        let directory = try TemporaryDirectory()
+        let certificate = try directory.write(LoopbackCertificate.certificate.utf8, to: "certificate.pem"),
+            key = try directory.write(LoopbackCertificate.privateKey.utf8, to: "key.pem")
         let server = try OpenSSL([
-            "s_server", "-accept", "127.0.0.1:0", "-cert", certificate.path, "-key", key.path, "-\(version)", "-cipher", "ALL:@SECLEVEL=0", "-www",
+            "s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-\(version)", "-cipher", "ALL:@SECLEVEL=0", "-www",
         ])
         defer { server.stop() }
         let line = try #require(server.line(beginning: "ACCEPT "))

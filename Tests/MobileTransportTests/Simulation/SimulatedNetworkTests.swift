@@ -1,8 +1,8 @@
 import MobileProtocol
 import MobileServer
 import MobileTransport
-import SimulatedServer
 import Synchronization
+import TestSupport
 import Testing
 
 /// The network that exists only in memory: what a client and a server see of it.

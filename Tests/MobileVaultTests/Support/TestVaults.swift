@@ -2,33 +2,27 @@ import Foundation
 import MobileCrypto
 import MobileStore
 import MobileVault
-import Synchronization
+import TestSupport
 
 /// A directory of vaults for one test, removed with everything in it, with clocks that only move when told. Keys cost next to nothing here.
 final class TestVaults: Sendable {
-    let path: String
-    private let days = Mutex<Double>(0)
-    private let seconds = Mutex<Int>(0)
+    private let temporary: TemporaryDirectory
+    private let time = VirtualClock(start: .seconds(1_800_000_000)), uptime = VirtualClock()
 
-    init() throws {
-        path = FileManager.default.temporaryDirectory.appending(path: "vaults-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
+    init() throws { temporary = try TemporaryDirectory() }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    var path: String { temporary.path }
 
     /// The directory of the vaults; of a group of applications where one is named.
     func directory(group: String? = nil, timeout: Duration = .seconds(30)) -> VaultDirectory {
-        VaultDirectory(
-            "\(path)/vaults", accessGroup: group,
-            environment: VaultEnvironment(
-                now: { Date(timeIntervalSince1970: 1_800_000_000 + self.days.withLock { $0 } * 86_400) },
-                uptime: { .seconds(self.seconds.withLock { $0 }) }),
+        let (time, uptime) = (time, uptime)
+        return VaultDirectory(
+            "\(path)/vaults", accessGroup: group, environment: VaultEnvironment(now: { time.date }, uptime: { uptime.now }),
             keyDerivation: PasswordVerifier.Parameters(n: 2, r: 1, p: 1), timeout: timeout)
     }
 
-    func passDays(_ count: Double) { days.withLock { $0 += count } }
-    func passSeconds(_ count: Int) { seconds.withLock { $0 += count } }
+    func passDays(_ count: Double) { time.set(time.now + .days(count)) }
+    func passSeconds(_ count: Int) { uptime.advance(by: .seconds(count)) }
 
     /// A vault called `crm` with password `good` and salt `salt`, unlocked.
     func crm() throws -> DataVault {

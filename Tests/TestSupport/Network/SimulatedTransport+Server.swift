@@ -1,7 +1,7 @@
 internal import Foundation
 internal import MobileProtocol
 public import MobileServer
-public import MobileTransport
+internal import MobileTransport
 
 extension SimulatedTransport {
     /// A simulated network with a server's function at its other end: what the HTTP face does, without HTTP.

@@ -1,3 +1,4 @@
+public import MobileTransport
 internal import Synchronization
 
 /// What a simulated network does to one request.

@@ -1,7 +1,7 @@
 /// Certificates for servers that exist for the time of a test. They are public, so they prove nothing to anybody else.
-enum LoopbackCertificate {
+public enum LoopbackCertificate {
     /// For `localhost` and `127.0.0.1`, signed by itself, valid from 2020 to 2120.
-    static let certificate = """
+    public static let certificate = """
         -----BEGIN CERTIFICATE-----
         MIIBejCCASCgAwIBAgIUaJ5OyxLlD0R6elzbXmhU/MWuGYkwCgYIKoZIzj0EAwIw
         FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAx
@@ -15,7 +15,7 @@ enum LoopbackCertificate {
         """
 
     /// The private key of ``certificate``.
-    static let privateKey = """
+    public static let privateKey = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgpgLPa7W2Vx3c9h5W
         6b27cfWkUpheqFnM9m3ffGw1do2hRANCAAQwGzqSr4HuK1v12PJyUikhKfo9Fc8I
@@ -24,7 +24,7 @@ enum LoopbackCertificate {
         """
 
     /// Somebody else's, for `other.example`.
-    static let stranger = """
+    public static let stranger = """
         -----BEGIN CERTIFICATE-----
         MIIBcTCCARagAwIBAgIUZZKXIOMDI4Mqsae2WZ8AfdIQjvIwCgYIKoZIzj0EAwIw
         EDEOMAwGA1UEAwwFb3RoZXIwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAw

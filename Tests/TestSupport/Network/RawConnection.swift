@@ -1,12 +1,13 @@
-import Foundation
+internal import Foundation
 
-/// A TCP connection that sends what a test says, byte by byte, and knows nothing of HTTP: what an attacker has.
-final class RawConnection {
+/// A TCP connection that sends what a test says, byte by byte, and knows nothing of HTTP: an attacker's view of a server.
+public final class RawConnection: Sendable {
     private let descriptor: Int32
     /// The longest that a test waits for the server.
-    static let patience: Duration = .seconds(15)
+    public static let patience: Duration = .seconds(15)
 
-    init(port: UInt16) throws {
+    /// Connects to a port of the loopback interface.
+    public init(port: UInt16) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -26,10 +27,12 @@ final class RawConnection {
     /// Sends all of it, or as much as the server takes.
     /// - Returns: false where the server has closed.
     @discardableResult
-    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+    public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
+    /// Sends all of it, or as much as the server takes.
+    /// - Returns: false where the server has closed.
     @discardableResult
-    func send(_ bytes: [UInt8]) -> Bool {
+    public func send(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -39,8 +42,8 @@ final class RawConnection {
         return true
     }
 
-    /// What the server does within a time: nil for nothing.
-    func receive(within time: Duration = patience) -> [UInt8]? {
+    /// The next bytes of the server: none where it closes, nil where it does nothing in time.
+    public func receive(within time: Duration = patience) -> [UInt8]? {
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&waited, 1, Int32(time / .milliseconds(1))) > 0 else { return nil }
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -49,7 +52,7 @@ final class RawConnection {
     }
 
     /// Everything that comes until the server closes; nil when it does not.
-    func receiveAll(within time: Duration = patience) -> [UInt8]? {
+    public func receiveAll(within time: Duration = patience) -> [UInt8]? {
         let end = ContinuousClock.now + time
         var bytes: [UInt8] = []
         while case let left = end - .now, left > .zero, let piece = receive(within: left) {
@@ -60,10 +63,10 @@ final class RawConnection {
     }
 
     /// Everything that comes until the server closes, as text; nil when it does not.
-    func receiveText(within time: Duration = patience) -> String? { receiveAll(within: time).map { String(decoding: $0, as: UTF8.self) } }
+    public func receiveText(within time: Duration = patience) -> String? { receiveAll(within: time).map { String(decoding: $0, as: UTF8.self) } }
 
     /// The status of the response whose first line comes next; nil when none comes.
-    func status(within time: Duration = patience) -> Int? {
+    public func status(within time: Duration = patience) -> Int? {
         let end = ContinuousClock.now + time
         var bytes: [UInt8] = []
         while case let left = end - .now, left > .zero, let piece = receive(within: left), !piece.isEmpty {
@@ -76,7 +79,7 @@ final class RawConnection {
 
     /// Sends one byte after the other, as slowly as a pause between them, until the server closes.
     /// - Returns: whether it did.
-    func dribble(_ byte: UInt8, pause: Duration, within time: Duration = patience) -> Bool {
+    public func dribble(_ byte: UInt8, pause: Duration, within time: Duration = patience) -> Bool {
         let end = ContinuousClock.now + time
         while ContinuousClock.now < end {
             guard send([byte]) else { return true }

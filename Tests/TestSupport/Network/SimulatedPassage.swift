@@ -1,3 +1,5 @@
+internal import MobileTransport
+
 /// One request on its way through a simulated network and back.
 final class SimulatedPassage {
     private let request: TransportRequest

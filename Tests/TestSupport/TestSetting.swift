@@ -1,0 +1,20 @@
+internal import Foundation
+
+/// Settings of a run of tests that are numbers in the environment: `FAULT_STEP=1 swift test`.
+public enum TestSetting {
+    /// The number in a variable; nil where the variable is missing or holds something else.
+    public static func number<Number: LosslessStringConvertible>(_ name: String) -> Number? {
+        ProcessInfo.processInfo.environment[name].flatMap { Number($0) }
+    }
+}
+
+/// Sizes of pages and caches for the tests of the core and of the store. `make soak` runs them with several sizes: a test that depends on the
+/// defaults asks for ``areUsual``.
+public enum TestDefaults {
+    /// `CORE_PAGE_SIZE` in the environment, in bytes.
+    public static let pageSize: Int? = TestSetting.number("CORE_PAGE_SIZE")
+    /// `CORE_CACHE_PAGES` in the environment.
+    public static let cachePages: Int? = TestSetting.number("CORE_CACHE_PAGES")
+    /// Whether the tests run with the default sizes.
+    public static var areUsual: Bool { pageSize == nil && cachePages == nil }
+}
