@@ -138,9 +138,9 @@ struct SwiftType {
     }
 
     /// A default value of the model as a Swift expression. The model has been checked, so every value fits its type.
-    func literal(json: String) -> String { JSONNode(text: json).map(literal) ?? emptyValue }
+    func literal(json: String) -> String { JSONSyntaxNode(text: json).map(literal) ?? emptyValue }
 
-    private func literal(_ node: JSONNode) -> String {
+    private func literal(_ node: JSONSyntaxNode) -> String {
         switch (node.value, type) {
         case (.string(let text), .string), (.string(let text), .char): SwiftText.literal(text)
         case (.string(let text), .date), (.string(let text), .time): "\(wrappedName)(\(SwiftText.literal(text))) ?? \(unsetValue)"

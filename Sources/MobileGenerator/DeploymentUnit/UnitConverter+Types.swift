@@ -80,7 +80,7 @@ extension UnitConverter {
         case .float, .double: Double(value).flatMap { $0.isFinite ? String($0) : nil }
         case .decimal: value.wholeMatch(of: /-?\d{1,38}(\.\d{1,38})?/) == nil ? nil : value
         case .structure, .list, .bigString, .bigBinary: nil
-        default: JSONText.quoted(value)
+        default: ReadableJSON.quoted(value)
         }
     }
 }

@@ -2,12 +2,12 @@
 /// become problems; reading goes on with the value's default, so that one run finds everything that is wrong.
 struct Fields {
     let path: ModelPath
-    let node: JSONNode
-    private let members: [String: JSONNode]
+    let node: JSONSyntaxNode
+    private let members: [String: JSONSyntaxNode]
     private let reader: ModelReader
 
     /// The members of `node`, of which the format knows `keys`.
-    init(_ node: JSONNode, _ path: ModelPath, keys: [String], reader: ModelReader) {
+    init(_ node: JSONSyntaxNode, _ path: ModelPath, keys: [String], reader: ModelReader) {
         (self.node, self.path, self.reader) = (node, path, reader)
         guard case .object(let members) = node.value else {
             reader.report(.value, path, "expected an object, found \(node.kind)")
@@ -24,7 +24,7 @@ struct Fields {
     }
 
     /// The node under `key`; nil where there is none.
-    subscript(key: String) -> JSONNode? { members[key] }
+    subscript(key: String) -> JSONSyntaxNode? { members[key] }
 
     func string(_ key: String) -> String? {
         guard let node = members[key] else { return nil }
@@ -74,7 +74,7 @@ struct Fields {
     }
 
     /// The elements of a list, with their places; empty where there is no list.
-    func list(_ key: String) -> [(node: JSONNode, path: ModelPath)] {
+    func list(_ key: String) -> [(node: JSONSyntaxNode, path: ModelPath)] {
         guard let node = members[key] else { return [] }
         guard case .array(let elements) = node.value else {
             wrong(key, "an array", node)
@@ -110,7 +110,7 @@ struct Fields {
         reader.report(.missing, path, "the key \"\(key)\" is missing", line: node.line, column: node.column)
     }
 
-    private func wrong(_ key: String, _ expected: String, _ node: JSONNode) {
+    private func wrong(_ key: String, _ expected: String, _ node: JSONSyntaxNode) {
         reader.report(.value, path[key], "expected \(expected), found \(node.kind)")
     }
 }

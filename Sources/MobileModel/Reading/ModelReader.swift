@@ -6,9 +6,9 @@ final class ModelReader {
     private(set) var misread: Set<ModelPath> = []
     /// What attributes say under `large`, by the attribute's place; it wins over the length rules.
     private(set) var largeMarks: [ModelPath: Bool] = [:]
-    private let root: JSONNode
+    private let root: JSONSyntaxNode
 
-    init(_ root: JSONNode) { self.root = root }
+    init(_ root: JSONSyntaxNode) { self.root = root }
 
     func report(
         _ code: ModelProblem.Code, _ path: ModelPath, _ cause: String, suggestion: String? = nil, line: Int? = nil, column: Int? = nil
@@ -42,33 +42,33 @@ final class ModelReader {
             backEnds: fields.list("backEnds").map(backEnd), objects: fields.list("objects").map(object))
     }
 
-    private func structure(_ node: JSONNode, _ path: ModelPath) -> StructureModel {
+    private func structure(_ node: JSONSyntaxNode, _ path: ModelPath) -> StructureModel {
         let fields = Fields(node, path, keys: ModelFormat.structure, reader: self)
         return StructureModel(
             name: fields.required("name"), documentation: fields.string("documentation"),
             attributes: fields.list("attributes").map(attribute))
     }
 
-    private func personalizationKey(_ node: JSONNode, _ path: ModelPath) -> PersonalizationKeyModel {
+    private func personalizationKey(_ node: JSONSyntaxNode, _ path: ModelPath) -> PersonalizationKeyModel {
         let fields = Fields(node, path, keys: ModelFormat.personalizationKey, reader: self)
         return PersonalizationKeyModel(
             name: fields.required("name"), type: type(fields), isNullable: fields.boolean("nullable") ?? false,
             defaultValue: fields.json("default"), storage: fields.word("storage", of: PersonalizationKeyModel.Storage.self) ?? .client)
     }
 
-    private func synchronizationGroup(_ node: JSONNode, _ path: ModelPath) -> SynchronizationGroupModel {
+    private func synchronizationGroup(_ node: JSONSyntaxNode, _ path: ModelPath) -> SynchronizationGroupModel {
         let fields = Fields(node, path, keys: ModelFormat.synchronizationGroup, reader: self)
         return SynchronizationGroupModel(name: fields.required("name"), interval: fields.integer("interval") ?? 0)
     }
 
-    private func backEnd(_ node: JSONNode, _ path: ModelPath) -> BackEndModel {
+    private func backEnd(_ node: JSONSyntaxNode, _ path: ModelPath) -> BackEndModel {
         let fields = Fields(node, path, keys: ModelFormat.backEnd, reader: self)
         return BackEndModel(
             name: fields.required("name"), kind: fields.word("kind", of: BackEndModel.Kind.self) ?? .sqlite, path: fields.string("path"),
             isIdempotent: fields.boolean("idempotent") ?? false)
     }
 
-    private func object(_ node: JSONNode, _ path: ModelPath) -> ObjectModel {
+    private func object(_ node: JSONSyntaxNode, _ path: ModelPath) -> ObjectModel {
         let fields = Fields(node, path, keys: ModelFormat.object, reader: self)
         return ObjectModel(
             name: fields.required("name"), documentation: fields.string("documentation"), isLocal: fields.boolean("local") ?? false,
@@ -81,7 +81,7 @@ final class ModelReader {
             binding: fields["binding"].map { binding($0, path["binding"]) }, was: fields.string("was"))
     }
 
-    private func attribute(_ node: JSONNode, _ path: ModelPath) -> AttributeModel {
+    private func attribute(_ node: JSONSyntaxNode, _ path: ModelPath) -> AttributeModel {
         let fields = Fields(node, path, keys: ModelFormat.attribute, reader: self)
         largeMarks[path] = fields.boolean("large")
         let type = type(fields)
@@ -95,7 +95,7 @@ final class ModelReader {
 
     private func type(_ fields: Fields) -> AttributeType { AttributeType(modelText: fields.required("type")) }
 
-    private func relationship(_ node: JSONNode, _ path: ModelPath) -> RelationshipModel {
+    private func relationship(_ node: JSONSyntaxNode, _ path: ModelPath) -> RelationshipModel {
         let fields = Fields(node, path, keys: ModelFormat.relationship, reader: self)
         if fields["cardinality"] == nil { fields.missing("cardinality") }
         return RelationshipModel(
@@ -105,16 +105,16 @@ final class ModelReader {
             mapping: fields.pairs("mapping").map { RelationshipModel.Mapping(source: $0.0, target: $0.1) })
     }
 
-    private func synchronizationParameter(_ node: JSONNode, _ path: ModelPath) -> ParameterModel {
+    private func synchronizationParameter(_ node: JSONSyntaxNode, _ path: ModelPath) -> ParameterModel {
         let fields = Fields(node, path, keys: ModelFormat.synchronizationParameter, reader: self)
         return parameter(fields)
     }
 
-    private func parameter(_ node: JSONNode, _ path: ModelPath) -> ParameterModel {
+    private func parameter(_ node: JSONSyntaxNode, _ path: ModelPath) -> ParameterModel {
         parameter(Fields(node, path, keys: ModelFormat.parameter, reader: self))
     }
 
-    private func operationParameter(_ node: JSONNode, _ path: ModelPath) -> ParameterModel {
+    private func operationParameter(_ node: JSONSyntaxNode, _ path: ModelPath) -> ParameterModel {
         parameter(Fields(node, path, keys: ModelFormat.operationParameter, reader: self))
     }
 
@@ -125,7 +125,7 @@ final class ModelReader {
             defaultValue: fields.json("default"), personalizationKey: fields.string("personalizationKey"), attribute: fields.string("attribute"))
     }
 
-    private func query(_ node: JSONNode, _ path: ModelPath) -> QueryModel {
+    private func query(_ node: JSONSyntaxNode, _ path: ModelPath) -> QueryModel {
         let fields = Fields(node, path, keys: ModelFormat.query, reader: self)
         return QueryModel(
             name: fields.required("name"), documentation: fields.string("documentation"), parameters: fields.list("parameters").map(parameter),
@@ -133,7 +133,7 @@ final class ModelReader {
     }
 
     /// An operation in full, or the word `"create"`, `"update"` or `"delete"` for one that is made from the binding.
-    private func operation(_ node: JSONNode, _ path: ModelPath) -> OperationModel {
+    private func operation(_ node: JSONSyntaxNode, _ path: ModelPath) -> OperationModel {
         if case .string(let word) = node.value {
             let words = OperationModel.Kind.allCases.filter { $0 != .other }.map(\.rawValue)
             if !words.contains(word) {
@@ -151,7 +151,7 @@ final class ModelReader {
             statements: fields.strings("statements"))
     }
 
-    private func binding(_ node: JSONNode, _ path: ModelPath) -> BackEndBinding {
+    private func binding(_ node: JSONSyntaxNode, _ path: ModelPath) -> BackEndBinding {
         let fields = Fields(node, path, keys: ModelFormat.binding, reader: self)
         return BackEndBinding(
             backEnd: fields.required("backEnd"), table: fields.required("table"),
@@ -159,7 +159,7 @@ final class ModelReader {
             changeDetection: fields["changeDetection"].map { changeDetection($0, path["changeDetection"]) } ?? .digest)
     }
 
-    private func changeDetection(_ node: JSONNode, _ path: ModelPath) -> BackEndBinding.ChangeDetection {
+    private func changeDetection(_ node: JSONSyntaxNode, _ path: ModelPath) -> BackEndBinding.ChangeDetection {
         if case .string(let word) = node.value {
             if word != "digest" {
                 report(.value, path, "\"\(word)\" is no way to detect changes", suggestion: "write \"digest\" or {\"versionColumn\": \"name\"}")

@@ -39,9 +39,9 @@ extension PackageModel {
     }
 
     private init(bytes: [UInt8], file: String, pageSize: Int?, warnings: inout [ModelProblem]) throws(ModelError) {
-        let root: JSONNode
+        let root: JSONSyntaxNode
         do {
-            root = try JSONDocumentParser.parse(bytes)
+            root = try JSONSyntaxParser.parse(bytes)
         } catch {
             throw ModelError([
                 ModelProblem(
@@ -73,8 +73,8 @@ extension PackageModel {
     /// rules about lengths, whatever this release thinks of it.
     /// - Throws: ``ModelError`` when it is not such a JSON.
     package init(storedJSON json: String) throws(ModelError) {
-        let root: JSONNode
-        do { root = try JSONDocumentParser.parse(Array(json.utf8)) } catch {
+        let root: JSONSyntaxNode
+        do { root = try JSONSyntaxParser.parse(Array(json.utf8)) } catch {
             throw ModelError([ModelProblem(error.code, error.path, error.cause, file: "stored model", line: error.line, column: error.column)])
         }
         let reader = ModelReader(root)

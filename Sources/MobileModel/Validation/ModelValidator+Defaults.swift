@@ -19,9 +19,9 @@ extension ModelValidator {
 
     /// Checks a default value's type and range. Returns the value, or nil where there is none or it is wrong.
     @discardableResult
-    mutating func checkDefault(_ json: String?, type: AttributeType, isNullable: Bool, _ path: ModelPath) -> JSONNode? {
+    mutating func checkDefault(_ json: String?, type: AttributeType, isNullable: Bool, _ path: ModelPath) -> JSONSyntaxNode? {
         guard let json else { return nil }
-        guard let node = JSONNode(text: json) else {
+        guard let node = JSONSyntaxNode(text: json) else {
             report(.value, path, "the default is no JSON: \(json.prefix(80))")
             return nil
         }
@@ -35,7 +35,7 @@ extension ModelValidator {
     }
 
     /// What a default value of `type` looks like; nil where `node` is one.
-    private func mismatch(_ node: JSONNode, _ type: AttributeType) -> String? {
+    private func mismatch(_ node: JSONSyntaxNode, _ type: AttributeType) -> String? {
         switch (type, node.value) {
         case (.string, .string), (.boolean, .boolean), (.decimal, .number), (.float, .number), (.double, .number): nil
         case (.list(let element), .array(let elements)): elements.lazy.compactMap { mismatch($0, element) }.first

@@ -3,7 +3,7 @@ public import Foundation
 extension PackageModel {
     /// The model as canonical JSON: keys in the format's order, nothing that is a default, two spaces per level. The same model gives
     /// the same bytes, and reading them gives the same model.
-    public var json: String { JSONText.document(ModelWriter(self).package()) }
+    public var json: String { ReadableJSON.document(ModelWriter(self).package()) }
 
     /// Writes ``json`` to the file at `url`, in one step: a reader sees the old file or the new one.
     /// - Throws: an error of the file system.
@@ -19,12 +19,12 @@ extension PackageModel {
 
 /// Makes the JSON tree of a model.
 struct ModelWriter {
-    typealias Member = (String, JSONText.Value)
+    typealias Member = (String, ReadableJSON.Value)
     private let model: PackageModel
 
     init(_ model: PackageModel) { self.model = model }
 
-    func package() -> JSONText.Value {
+    func package() -> ReadableJSON.Value {
         var members: [Member] = [("format", .integer(PackageModel.currentFormat)), ("name", .string(model.name))]
         members.append(("version", .string(model.version)))
         members += text("documentation", model.documentation)
@@ -110,7 +110,7 @@ struct ModelWriter {
             + text("attribute", parameter.attribute)
     }
 
-    private func operation(_ operation: OperationModel) -> JSONText.Value {
+    private func operation(_ operation: OperationModel) -> ReadableJSON.Value {
         if operation == OperationModel(name: operation.kind.rawValue, kind: operation.kind), operation.kind != .other {
             return .string(operation.name)
         }
@@ -121,7 +121,7 @@ struct ModelWriter {
         return .object(members)
     }
 
-    private func binding(_ binding: BackEndBinding, of object: ObjectModel) -> JSONText.Value {
+    private func binding(_ binding: BackEndBinding, of object: ObjectModel) -> ReadableJSON.Value {
         var members: [Member] = [("backEnd", .string(binding.backEnd)), ("table", .string(binding.table))]
         // In the order of the attributes, because a dictionary has none.
         let columns = object.attributes.compactMap { attribute in binding.columns[attribute.name].map { (attribute.name, $0) } }

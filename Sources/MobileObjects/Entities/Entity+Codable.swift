@@ -28,7 +28,7 @@ extension Entity: Encodable {
             case .time(let value): try container.encode(value, forKey: key)
             case .dateTime(let value): try container.encode(value, forKey: key)
             case .json(let text):
-                guard let node = try? JSONDecoder().decode(JSONNode.self, from: Data(text.utf8)) else { throw badValue(value, attribute.index) }
+                guard let node = try? JSONDecoder().decode(CodableJSON.self, from: Data(text.utf8)) else { throw badValue(value, attribute.index) }
                 try container.encode(node, forKey: key)
             }
         }
@@ -82,7 +82,7 @@ extension KeyedDecodingContainer<AttributeKey> {
         case .dateTime: return .dateTime(try decode(Date.self, forKey: key))
         case .large: return .null
         case .json:
-            let data = try JSONEncoder().encode(decode(JSONNode.self, forKey: key))
+            let data = try JSONEncoder().encode(decode(CodableJSON.self, forKey: key))
             return .json(String(decoding: data, as: UTF8.self))
         case .binary:
             guard let data = Data(base64Encoded: try decode(String.self, forKey: key)) else {
@@ -94,26 +94,26 @@ extension KeyedDecodingContainer<AttributeKey> {
 }
 
 /// Any JSON value, for structures and lists, which lie in the row as text.
-private indirect enum JSONNode: Codable {
+private indirect enum CodableJSON: Codable {
     case null
     case boolean(Bool)
     case integer(Int64)
     case decimal(Decimal)
     case real(Double)
     case string(String)
-    case array([JSONNode])
-    case object([String: JSONNode])
+    case array([CodableJSON])
+    case object([String: CodableJSON])
 
     init(from decoder: any Decoder) throws {
         if let container = try? decoder.container(keyedBy: AttributeKey.self) {
             self = .object(
                 Dictionary(
-                    uniqueKeysWithValues: try container.allKeys.map { ($0.stringValue, try container.decode(JSONNode.self, forKey: $0)) }))
+                    uniqueKeysWithValues: try container.allKeys.map { ($0.stringValue, try container.decode(CodableJSON.self, forKey: $0)) }))
             return
         }
         if var container = try? decoder.unkeyedContainer() {
-            var elements: [JSONNode] = []
-            while !container.isAtEnd { elements.append(try container.decode(JSONNode.self)) }
+            var elements: [CodableJSON] = []
+            while !container.isAtEnd { elements.append(try container.decode(CodableJSON.self)) }
             self = .array(elements)
             return
         }

@@ -1,7 +1,7 @@
 import MobileStore
 
 /// The server's answer to one operation.
-package struct ReplayResult: Sendable, Equatable {
+package struct ReplayAnswer: Sendable, Equatable {
     /// The id of the operation.
     package var id: Int64
     package var isAccepted: Bool
@@ -23,11 +23,11 @@ package struct ReplayOutcome: Sendable, Equatable {
 extension Transaction {
     /// Applies answers in their order, removes the operations from the outbox, and calls `onReplaySuccess` and `onReplayFailure`. Imports
     /// that belong to the answers must have been written before. An answer to an operation that is not in the outbox changes nothing.
-    package func settle(_ results: [ReplayResult]) throws -> [ReplayOutcome] {
+    package func settle(_ results: [ReplayAnswer]) throws -> [ReplayOutcome] {
         try results.compactMap { try settle($0) }
     }
 
-    private func settle(_ result: ReplayResult) throws -> ReplayOutcome? {
+    private func settle(_ result: ReplayAnswer) throws -> ReplayOutcome? {
         guard
             let row = try connection.storedRow(
                 [OutboxColumn.entity, .key, .change, .submitted, .changed, .isImported], "WHERE \"id\" = ?1", [.integer(result.id)])

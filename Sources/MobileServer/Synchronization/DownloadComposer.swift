@@ -8,7 +8,6 @@ internal import MobileStore
 struct DownloadComposer {
     let package: DeployedPackage
     let cache: PackageCache
-    let request: SynchronizationRequest
     let partitions: [Partition]
     let connection: Connection
     let logsSuccesses: Bool
@@ -16,7 +15,7 @@ struct DownloadComposer {
 
     /// - Parameter system: the frames of the group `system`; nil where it was not asked for: then the log records of the outcomes come alone.
     func compose(
-        answer: SynchronizeAnswer, groups: [SynchronizationRequest.Group], keys: KeyRange?, outcomes: [OperationOutcome], system: [FrameContent]?
+        answer: SynchronizeAnswer, groups: [RequestedGroups.Group], keys: KeyRange?, outcomes: [OperationOutcome], system: [FrameContent]?
     ) throws -> Download {
         let rows = Spool(), largeValues = LargeValueList()
         let version = try cache.version(in: connection)
@@ -34,7 +33,7 @@ struct DownloadComposer {
     }
 
     private func compose(
-        _ group: SynchronizationRequest.Group, _ version: Int64, _ rows: Spool, _ largeValues: LargeValueList, _ steps: inout [Download.Step]
+        _ group: RequestedGroups.Group, _ version: Int64, _ rows: Spool, _ largeValues: LargeValueList, _ steps: inout [Download.Step]
     ) throws {
         let delivered = group.token.flatMap { DeliveredState($0, epoch: cache.epoch) }
         var next = DeliveredState(epoch: cache.epoch)

@@ -1,4 +1,3 @@
-internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
 
@@ -35,7 +34,7 @@ struct ServedPackage: Sendable {
         let state = try clients.state(of: header.client, user: user)
         guard state != .locked else { throw RequestFailure(.forbidden, "an administrator has locked the subscription") }
         guard state != .unsubscribed else { throw RequestFailure(.notFound, "the client is not subscribed to \"\(deployed.identifier)\"") }
-        let request = try SynchronizationRequest(header, user: user, package: deployed)
+        let requested = try RequestedGroups(header, user: user, package: deployed)
         let check = UploadCheck(package: deployed)
         var unchecked = try upload.operations(), operations = 0
         while let operation = try unchecked.next() {
@@ -57,57 +56,19 @@ struct ServedPackage: Sendable {
         let rejected = outcomes.count { $0.result.outcome == .rejected }
         line.events = [LogLine.name(header.package), "client \(LogLine.name(header.client))", "\(outcomes.count) operations, \(rejected) rejected"]
         let keys = header.keysLeft < configuration.keyRangeSize / 2 ? try clients.grantKeys(to: header.client) : nil
-        let groups = isSuspended ? [] : request.groups
+        let groups = isSuspended ? [] : requested.groups
         let partitions = try refresher.refresh(groups.flatMap(\.partitions))
-        let hasSystemGroup = request.hasSystemGroup && !isSuspended
+        let hasSystemGroup = requested.hasSystemGroup && !isSuspended
         let answer = SynchronizeAnswer(
             package: header.package, groups: (hasSystemGroup ? [SystemGroup.name] : []) + groups.map(\.name), operations: Int64(outcomes.count),
             inquiries: inquiries)
         return try database.read { connection in
             let composer = DownloadComposer(
-                package: deployed, cache: cache, request: request, partitions: partitions, connection: connection,
+                package: deployed, cache: cache, partitions: partitions, connection: connection,
                 logsSuccesses: configuration.logsSuccesses, log: configuration.log)
             return try composer.compose(
                 answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes,
                 system: hasSystemGroup ? log.delivery(to: header, outcomes, in: connection) : nil)
         }
-    }
-}
-
-/// What one client asks for, worked out from its header: per group the partitions of its objects, and what the client has of them.
-struct SynchronizationRequest {
-    struct Group {
-        let name: String
-        let objects: [ObjectPlan]
-        let partitions: [PartitionParameters]
-        let token: Token?
-    }
-
-    let groups: [Group]
-    /// Whether the log records are asked for.
-    let hasSystemGroup: Bool
-
-    /// - Throws: ``RequestFailure`` for an unknown group, object or parameter, and for too many subscriptions.
-    init(_ header: SynchronizeHeader, user: String, package: DeployedPackage) throws(RequestFailure) {
-        try header.subscriptions.checkCount()
-        for object in header.subscriptions.keys where package.object(named: object) == nil {
-            throw RequestFailure(.notFound, "package \"\(package.identifier)\" has no synchronized object \"\(object.prefix(80))\"")
-        }
-        let personalization = header.personalization.with(user: user)
-        var groups: [Group] = []
-        for name in header.groups where name != SystemGroup.name && !groups.contains(where: { $0.name == name }) {
-            guard package.groups.contains(name) else {
-                throw RequestFailure(.notFound, "package \"\(package.identifier)\" has no synchronization group \"\(name.prefix(80))\"")
-            }
-            let objects = package.objects.filter { $0.model.synchronizationGroup == name }
-            var partitions: [PartitionParameters] = []
-            for object in objects {
-                partitions += try PartitionParameters.sets(
-                    of: object, subscriptions: header.subscriptions[object.name], personalization: personalization)
-            }
-            groups.append(Group(name: name, objects: objects, partitions: partitions, token: header.tokens[name]))
-        }
-        self.groups = groups
-        hasSystemGroup = header.groups.contains(SystemGroup.name)
     }
 }

@@ -67,7 +67,7 @@ public final class Application: Sendable {
     /// What an application takes from the world around it besides the network; tests bring their own.
     struct Surroundings: Sendable {
         /// Where registration and connection are worked on.
-        var work: any SerialWork = WorkQueue(label: "mobile.application")
+        var work: any SerialWork = SerialQueue(label: "mobile.application")
         /// Who may come between two locks of the application's state.
         var crossing = Crossing.none
         /// What the delays between two attempts leave to chance.

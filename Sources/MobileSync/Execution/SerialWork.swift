@@ -1,4 +1,4 @@
-/// What runs pieces of work one after the other, in the order in which they came: a thread (``WorkQueue``), or a test that goes from one
+/// What runs pieces of work one after the other, in the order in which they came: a thread (``SerialQueue``), or a test that goes from one
 /// step to the next.
 protocol SerialWork: Sendable {
     /// Whether the caller is such a piece of work: waiting for the others would then never end.

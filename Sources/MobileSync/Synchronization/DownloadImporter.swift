@@ -14,7 +14,7 @@ final class DownloadImporter {
     private var reader = FrameReader(.download)
     private var result = SynchronizationResult()
     private var keyRange: KeyRange?
-    private var answers: [MobileProtocol.ReplayResult] = []
+    private var answers: [ReplayResult] = []
     private var logRecords: [LogRecordEntry] = []
     /// Ids of the log records that the server has got by this synchronization.
     private let uploadedLogRecords: [Int64]

@@ -32,7 +32,7 @@ extension PackageDatabase {
     }
 
     /// A log record as it came, as one of this database. In the answer to an operation it names that one's row.
-    func logRecord(_ entry: LogRecordEntry, _ answers: [MobileProtocol.ReplayResult] = []) -> LogRecord {
+    func logRecord(_ entry: LogRecordEntry, _ answers: [ReplayResult] = []) -> LogRecord {
         let answer = answers.first { String($0.id) == entry.requestId }
         let timestamp = try? Date(entry.timestamp, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         return makeLogRecord(

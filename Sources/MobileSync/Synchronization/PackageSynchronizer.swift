@@ -25,7 +25,7 @@ final class PackageSynchronizer: Sendable {
     let work: any SerialWork
 
     /// - Parameter crossing: who may come between two locks of the state.
-    init(work: any SerialWork = WorkQueue(label: "mobile.synchronization"), crossing: Crossing = .none) {
+    init(work: any SerialWork = SerialQueue(label: "mobile.synchronization"), crossing: Crossing = .none) {
         state = StateLock(State(), crossing)
         self.work = work
     }

@@ -122,7 +122,7 @@ import Testing
                 transaction.database.makeLogRecord(
                     level: .error, code: 412, eisCode: "275", message: "a constraint of the back end", component: "Customer", entityKey: "1",
                     operation: "update", requestID: "\(id)", timestamp: Date(timeIntervalSince1970: 0)))
-            return try transaction.settle([ReplayResult(id: id, isAccepted: false)]).first
+            return try transaction.settle([ReplayAnswer(id: id, isAccepted: false)]).first
         }
         #expect(outcome?.isAccepted == false && handler.keys.withLock { $0 } == [1])
         try customer.refresh()

@@ -52,7 +52,7 @@ import Testing
         try other.submitPending()
         let id = other.replayPending
         try desk.database.write("answer") { transaction in
-            _ = try transaction.settle([ReplayResult(id: id, isAccepted: false)])
+            _ = try transaction.settle([ReplayAnswer(id: id, isAccepted: false)])
             try transaction.store(
                 desk.database.makeLogRecord(
                     messageID: 7, level: .error, code: 500, eisCode: nil, message: "refused", component: "Ticket", entityKey: "1000",

@@ -98,7 +98,7 @@ final class Shop {
 
     @discardableResult
     func answer(_ id: Int64, accepted: Bool) throws -> ReplayOutcome? {
-        try database.write("settle") { try $0.settle([ReplayResult(id: id, isAccepted: accepted)]).first }
+        try database.write("settle") { try $0.settle([ReplayAnswer(id: id, isAccepted: accepted)]).first }
     }
 
     func accept(_ id: Int64) throws { try answer(id, accepted: true) }

@@ -86,9 +86,9 @@ extension PackageDatabase {
 
     func load(_ name: String, _ key: Int64) throws -> GenericEntity { try entity(name).load(key) }
 
-    func accept(_ id: Int64) throws { _ = try write("settle") { try $0.settle([ReplayResult(id: id, isAccepted: true)]) } }
+    func accept(_ id: Int64) throws { _ = try write("settle") { try $0.settle([ReplayAnswer(id: id, isAccepted: true)]) } }
 
-    func reject(_ id: Int64) throws { _ = try write("settle") { try $0.settle([ReplayResult(id: id, isAccepted: false)]) } }
+    func reject(_ id: Int64) throws { _ = try write("settle") { try $0.settle([ReplayAnswer(id: id, isAccepted: false)]) } }
 
     /// Rows as the server sends them.
     func importRows(_ name: String, _ columns: [String], _ json: String) throws {

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// One thread's worth of work, one piece after the other, with timers. The thread belongs to this queue: blocking in here
 /// blocks nobody else, in particular none of Swift's cooperative threads.
-final class WorkQueue: SerialWork {
+final class SerialQueue: SerialWork {
     private let queue: DispatchQueue
     private let marker = DispatchSpecificKey<ObjectIdentifier>()
 

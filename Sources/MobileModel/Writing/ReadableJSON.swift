@@ -1,5 +1,5 @@
 /// Writes JSON text the way a person would: two spaces per level, one member per line, short values on one line.
-package enum JSONText {
+package enum ReadableJSON {
     /// A value on its way to text; members keep their order.
     indirect enum Value {
         case raw(String)

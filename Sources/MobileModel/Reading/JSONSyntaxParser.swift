@@ -1,81 +1,6 @@
-/// A JSON document as it stands in its file: members in order, numbers as text, and where each value begins.
-///
-/// Foundation's `JSONSerialization` keeps none of the three, and takes the last of two equal keys without a word. A model needs the
-/// order (of attributes, of mappings), the exact digits (of default values), and the place (for messages that editors can jump to).
-package struct JSONNode {
-    package enum Value {
-        case object([Member])
-        case array([JSONNode])
-        case string(String)
-        /// The number's text, such as `12.50`.
-        case number(String)
-        case boolean(Bool)
-        case null
-    }
-
-    package struct Member {
-        package let key: String
-        let keyLine: Int, keyColumn: Int
-        package let node: JSONNode
-    }
-
-    package let value: Value
-    /// Where the value begins, from 1; the column counts bytes.
-    let line: Int, column: Int
-
-    /// What the value is, with its article, for messages.
-    var kind: String {
-        switch value {
-        case .object: "an object"
-        case .array: "an array"
-        case .string: "a string"
-        case .number: "a number"
-        case .boolean(let value): value ? "true" : "false"
-        case .null: "null"
-        }
-    }
-
-    /// The value at `path`, or the innermost value around it that is there.
-    func nearest(to path: ModelPath) -> JSONNode {
-        var node = self
-        for step in path.steps {
-            switch (step, node.value) {
-            case (.key(let key), .object(let members)):
-                guard let member = members.first(where: { $0.key == key }) else { return node }
-                node = member.node
-            case (.index(let index), .array(let elements)):
-                guard elements.indices.contains(index) else { return node }
-                node = elements[index]
-            default: return node
-            }
-        }
-        return node
-    }
-
-    /// The document in `text`, such as a default value of a model; nil where it is not JSON.
-    package init?(text: String) {
-        guard let node = try? JSONDocumentParser.parse(Array(text.utf8)) else { return nil }
-        self = node
-    }
-
-    init(value: Value, line: Int, column: Int) { (self.value, self.line, self.column) = (value, line, column) }
-
-    /// The value as JSON text: no white space, members in order, numbers as they were written.
-    var text: String {
-        switch value {
-        case .object(let members): "{" + members.map { JSONText.quoted($0.key) + ":" + $0.node.text }.joined(separator: ",") + "}"
-        case .array(let elements): "[" + elements.map(\.text).joined(separator: ",") + "]"
-        case .string(let string): JSONText.quoted(string)
-        case .number(let digits): digits
-        case .boolean(let value): value ? "true" : "false"
-        case .null: "null"
-        }
-    }
-}
-
 /// Reads one JSON document (RFC 8259), strictly: no comments, no trailing commas, no second equal key in an object, at most
 /// ``maximumDepth`` levels.
-struct JSONDocumentParser {
+struct JSONSyntaxParser {
     static let maximumDepth = 64
 
     private let bytes: [UInt8]
@@ -96,8 +21,8 @@ struct JSONDocumentParser {
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// The document's tree. A leading byte order mark is skipped.
-    static func parse(_ bytes: [UInt8]) throws(Failure) -> JSONNode {
-        var parser = JSONDocumentParser(bytes)
+    static func parse(_ bytes: [UInt8]) throws(Failure) -> JSONSyntaxNode {
+        var parser = JSONSyntaxParser(bytes)
         if String(validating: bytes, as: UTF8.self) == nil {
             throw parser.failure("the file is not UTF-8", suggestion: "save it in that encoding")
         }
@@ -140,11 +65,11 @@ struct JSONDocumentParser {
         }
     }
 
-    private mutating func value(depth: Int) throws(Failure) -> JSONNode {
+    private mutating func value(depth: Int) throws(Failure) -> JSONSyntaxNode {
         skipSpace()
         let (line, column) = (line, position - lineStart + 1)
         guard depth < Self.maximumDepth else { throw failure("more than \(Self.maximumDepth) levels of nesting") }
-        let value: JSONNode.Value
+        let value: JSONSyntaxNode.Value
         switch byte {
         case UInt8(ascii: "{"): value = .object(try members(depth: depth))
         case UInt8(ascii: "["): value = .array(try elements(depth: depth))
@@ -155,11 +80,11 @@ struct JSONDocumentParser {
         case UInt8(ascii: "n"): value = try word("null", .null)
         default: throw unexpected("a value")
         }
-        return JSONNode(value: value, line: line, column: column)
+        return JSONSyntaxNode(value: value, line: line, column: column)
     }
 
-    private mutating func members(depth: Int) throws(Failure) -> [JSONNode.Member] {
-        var members: [JSONNode.Member] = []
+    private mutating func members(depth: Int) throws(Failure) -> [JSONSyntaxNode.Member] {
+        var members: [JSONSyntaxNode.Member] = []
         var seen: Set<String> = []
         let outer = path
         position += 1
@@ -188,8 +113,8 @@ struct JSONDocumentParser {
         }
     }
 
-    private mutating func elements(depth: Int) throws(Failure) -> [JSONNode] {
-        var elements: [JSONNode] = []
+    private mutating func elements(depth: Int) throws(Failure) -> [JSONSyntaxNode] {
+        var elements: [JSONSyntaxNode] = []
         let outer = path
         position += 1
         skipSpace()
@@ -213,7 +138,7 @@ struct JSONDocumentParser {
         return found == end
     }
 
-    private mutating func word(_ word: StaticString, _ value: JSONNode.Value) throws(Failure) -> JSONNode.Value {
+    private mutating func word(_ word: StaticString, _ value: JSONSyntaxNode.Value) throws(Failure) -> JSONSyntaxNode.Value {
         let expected = Array("\(word)".utf8)
         guard bytes[position...].starts(with: expected) else { throw unexpected("a value") }
         position += expected.count
