@@ -39,21 +39,21 @@ let package = Package(
             name: "MobileCURL", path: "CSupport/MobileCURL", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .systemLibrary(
-            name: "MobileHTTPServer", path: "CSupport/MobileHTTPServer", pkgConfig: "libmicrohttpd",
+            name: "MobileMicrohttpd", path: "CSupport/MobileMicrohttpd", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
 
         // C.
         .target(
             name: "MobileCore", dependencies: ["MobileSQLite", "MobileJansson", "MobileZlib"], path: "CSupport/MobileCore",
             cSettings: [.headerSearchPath(".")]),
-        .target(name: "CTransport", dependencies: ["MobileCURL"], path: "CSupport/CTransport"),
-        .target(name: "CMobileCrypto", dependencies: ["MobileOpenSSL"], path: "CSupport/MobileCrypto"),
+        .target(name: "CMobileTransport", dependencies: ["MobileCURL"], path: "CSupport/CMobileTransport"),
+        .target(name: "CMobileCrypto", dependencies: ["MobileOpenSSL"], path: "CSupport/CMobileCrypto"),
 
         // Shared by client and server.
         .target(name: "MobileStore", dependencies: ["MobileCore"], swiftSettings: swiftOverC),
         .target(name: "MobileModel", resources: [.embedInCode("Schema/mbo.schema.json")], swiftSettings: swift),
         .target(name: "MobileCrypto", dependencies: ["CMobileCrypto"], swiftSettings: swift),
-        .target(name: "MobileTransport", dependencies: ["CTransport"], swiftSettings: swift),
+        .target(name: "MobileTransport", dependencies: ["CMobileTransport"], swiftSettings: swift),
         .target(name: "MobileProtocol", dependencies: ["MobileStore", "MobileModel"], swiftSettings: swift),
 
         // The client's frameworks.
@@ -69,7 +69,7 @@ let package = Package(
         // The server.
         .target(
             name: "MobileServer",
-            dependencies: ["MobileProtocol", "MobileStore", "MobileModel", "MobileCrypto", "MobileHTTPServer"],
+            dependencies: ["MobileProtocol", "MobileStore", "MobileModel", "MobileCrypto", "MobileMicrohttpd"],
             swiftSettings: swift),
 
         // Tools.
@@ -131,7 +131,7 @@ let package = Package(
             swiftSettings: swift),
         .testTarget(
             name: "MobileTransportTests",
-            dependencies: ["MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol", "TestSupport", "CTransport", "MobileCore"],
+            dependencies: ["MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol", "TestSupport", "CMobileTransport", "MobileCore"],
             swiftSettings: swift),
         .testTarget(name: "MobileProtocolTests", dependencies: ["MobileProtocol", "MobileStore", "TestSupport"], swiftSettings: swift),
         .testTarget(

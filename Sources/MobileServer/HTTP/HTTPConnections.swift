@@ -1,4 +1,4 @@
-internal import MobileHTTPServer
+internal import MobileMicrohttpd
 internal import Synchronization
 
 #if canImport(Darwin)

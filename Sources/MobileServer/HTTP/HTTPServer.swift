@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import MobileHTTPServer
+internal import MobileMicrohttpd
 internal import Synchronization
 
 #if canImport(Darwin)

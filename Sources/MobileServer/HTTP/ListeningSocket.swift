@@ -1,4 +1,4 @@
-internal import MobileHTTPServer  // brings in the system's socket addresses
+internal import MobileMicrohttpd  // brings in the system's socket addresses
 
 #if canImport(Darwin)
     internal import Darwin

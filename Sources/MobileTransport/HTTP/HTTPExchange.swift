@@ -1,4 +1,4 @@
-internal import CTransport
+internal import CMobileTransport
 
 /// One request that libcurl is working on: what C calls back, on the sending thread.
 final class HTTPExchange {

@@ -1,4 +1,4 @@
-internal import CTransport
+internal import CMobileTransport
 internal import Synchronization
 
 /// Requests over HTTP and HTTPS (HTTP/1.1, by libcurl).

@@ -1,4 +1,4 @@
-import CTransport
+import CMobileTransport
 import Foundation
 import MobileCore
 import MobileCrypto

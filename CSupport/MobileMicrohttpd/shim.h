@@ -1,7 +1,7 @@
 /// shim.h: libmicrohttpd for Swift. Swift cannot call variadic functions nor read macros with casts; these few inline functions
 /// and constants stand in for them. No state, no logic.
-#ifndef MOBILE_HTTP_SERVER_H
-#define MOBILE_HTTP_SERVER_H
+#ifndef MOBILE_MICROHTTPD_H
+#define MOBILE_MICROHTTPD_H
 
 #include <microhttpd.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE  // clock_gettime and sigtimedwait under -std=c17
 
-#include "CTransport.h"
+#include "CMobileTransport.h"
 
 #include <curl/curl.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/// CTransport.h: HTTP requests over libcurl, with bodies streamed both ways.
+/// CMobileTransport.h: HTTP requests over libcurl, with bodies streamed both ways.
 ///
 /// Order of calls: create, then any number of perform, then free. A client keeps its connections open between requests.
 /// Threads:        one at a time per client, except `ct_client_cancel`, which any thread may call while the client exists.
@@ -6,8 +6,8 @@
 /// Callbacks:      run during `ct_client_perform`, on its thread; while one runs, nothing is sent or received, so the slower end
 ///                 sets the pace.
 /// Signals:        none are raised or installed; SIGPIPE stays blocked during `ct_client_perform`.
-#ifndef CTRANSPORT_H
-#define CTRANSPORT_H
+#ifndef CMOBILE_TRANSPORT_H
+#define CMOBILE_TRANSPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
