@@ -49,27 +49,32 @@ let package = Package(
         .target(name: "CMobileTransport", dependencies: ["MobileCURL"], path: "CSupport/CMobileTransport"),
         .target(name: "CMobileCrypto", dependencies: ["MobileOpenSSL"], path: "CSupport/CMobileCrypto"),
 
+        // Below all that waits: threads for work that blocks. It uses none of the others.
+        .target(name: "MobileExecution", swiftSettings: swift),
+
         // Shared by client and server.
-        .target(name: "MobileStore", dependencies: ["MobileCore"], swiftSettings: swiftOverC),
+        .target(name: "MobileStore", dependencies: ["MobileCore", "MobileExecution"], swiftSettings: swiftOverC),
         .target(name: "MobileModel", resources: [.embedInCode("Schema/mbo.schema.json")], swiftSettings: swift),
         .target(name: "MobileCrypto", dependencies: ["CMobileCrypto"], swiftSettings: swift),
-        .target(name: "MobileTransport", dependencies: ["CMobileTransport"], swiftSettings: swift),
+        .target(name: "MobileTransport", dependencies: ["CMobileTransport", "MobileExecution"], swiftSettings: swift),
         .target(name: "MobileProtocol", dependencies: ["MobileStore", "MobileModel"], swiftSettings: swift),
 
         // The client's frameworks.
-        .target(name: "MobileVault", dependencies: ["MobileStore", "MobileCrypto"], swiftSettings: swift),
+        .target(name: "MobileVault", dependencies: ["MobileStore", "MobileCrypto", "MobileExecution"], swiftSettings: swift),
         .target(
-            name: "MobileObjects", dependencies: ["MobileStore", "MobileModel"],
+            name: "MobileObjects", dependencies: ["MobileStore", "MobileModel", "MobileExecution"],
             resources: [.embedInCode("Errors/superr.bundle/en.lproj/ErrorMessages.strings")], swiftSettings: swift),
         .target(
             name: "MobileSync",
-            dependencies: ["MobileObjects", "MobileVault", "MobileProtocol", "MobileTransport", "MobileCrypto", "MobileStore", "MobileModel"],
+            dependencies: [
+                "MobileObjects", "MobileVault", "MobileProtocol", "MobileTransport", "MobileCrypto", "MobileStore", "MobileModel", "MobileExecution",
+            ],
             swiftSettings: swift),
 
         // The server.
         .target(
             name: "MobileServer",
-            dependencies: ["MobileProtocol", "MobileStore", "MobileModel", "MobileCrypto", "MobileMicrohttpd"],
+            dependencies: ["MobileProtocol", "MobileStore", "MobileModel", "MobileCrypto", "MobileMicrohttpd", "MobileExecution"],
             swiftSettings: swift),
 
         // Tools.
@@ -114,6 +119,7 @@ let package = Package(
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),
         .testTarget(
             name: "ChecklistTests", dependencies: ["checklist", "TestSupport"], path: "Tests/Conformance/ChecklistTests", swiftSettings: swift),
+        .testTarget(name: "MobileExecutionTests", dependencies: ["MobileExecution", "TestSupport"], swiftSettings: swift),
         .testTarget(
             name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore", "MobileZlib", "TestSupport", "FaultInjection"], swiftSettings: swift
         ),
@@ -143,7 +149,7 @@ let package = Package(
             name: "MobileSyncTests",
             dependencies: [
                 "MobileSync", "MobileServer", "MobileTransport", "TestSupport", "MobileObjects", "MobileModel", "MobileProtocol", "MobileStore",
-                "MobileCrypto", "MobileVault", "SampleCRM", "mobile",
+                "MobileCrypto", "MobileVault", "MobileExecution", "SampleCRM", "mobile",
             ],
             swiftSettings: swift),
     ],

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import MobileExecution
 internal import Synchronization
 
 /// Takes a request to the other end and its response back: over HTTP, where it is an ``HTTPTransport``.
@@ -35,8 +35,8 @@ extension Transport {
         return (response, body)
     }
 
-    /// Sends a request on a thread of its own, so that no cooperative thread is blocked. Cancelling the task ends the request with
-    /// ``TransportError/Code/cancelled``.
+    /// Sends a request on a thread of its own, so that no cooperative thread is blocked; with 64 under way, the next one waits for the first to
+    /// end. Cancelling the task ends the request with ``TransportError/Code/cancelled``.
     /// - Throws: as the blocking twin.
     public func send(
         _ request: sending TransportRequest, receive: sending @escaping (RawSpan) throws -> Void
@@ -45,9 +45,7 @@ extension Transport {
         request.cancellation = cancellation
         let work = BlockingSend(transport: self, request: request, receive: receive)
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                DispatchQueue.global().async { continuation.resume(with: Result { try work.run() }) }
-            }
+            try await requestThreads.run { try work.run() }
         } onCancel: {
             cancellation.cancel()
         }
@@ -68,6 +66,9 @@ extension Transport {
         return (response, collected.bytes)
     }
 }
+
+/// Apart from the threads of other work, which slow servers must not hold up.
+private let requestThreads = BlockingWork(threads: 64)
 
 /// One request on its way to another thread. Sound because everything in it was sent here and is used by that thread alone.
 private struct BlockingSend: @unchecked Sendable {

@@ -26,6 +26,5 @@
 #include "mc_statistics.h"
 #include "mc_value.h"
 #include "mc_vfs.h"
-#include "mc_workers.h"
 
 #endif

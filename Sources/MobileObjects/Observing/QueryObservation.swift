@@ -1,3 +1,4 @@
+import MobileExecution
 import MobileStore
 
 /// What a query finds, now and after each commit that touches what it reads: `for try await customers in crm.observe(query)`.

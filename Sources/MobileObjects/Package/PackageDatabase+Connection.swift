@@ -1,4 +1,5 @@
 import Foundation
+import MobileExecution
 public import MobileStore
 import Synchronization
 

@@ -1,3 +1,4 @@
+import MobileExecution
 import MobileStore
 
 /// All objects of a class in the order of their surrogate keys, a page at a time: for whoever goes through more of them than memory
@@ -18,7 +19,8 @@ public struct EntityPages<Element: Entity>: ~Copyable {
     /// That of the last object.
     private var key: Int64
     private var isAtEnd = false
-    private var ahead: PageAhead?
+    /// The next page on its way.
+    private var ahead: Promise<RowPage?, StoreError>?
 
     init(_ context: EntityContext, behind key: Int64, size: Int, readsAhead: Bool) {
         (self.context, self.key, self.size, self.readsAhead) = (context, key, size, readsAhead)
@@ -30,7 +32,7 @@ public struct EntityPages<Element: Entity>: ~Copyable {
         guard !isAtEnd else { return nil }
         let ahead = takeAhead()
         do throws(StoreError) {
-            if let page = try ahead?.take() { return objects(of: page) }
+            if let page = try ahead?.wait() { return objects(of: page) }
         } catch { throw ObjectError(error) }
         return objects(of: try context.package.page(context.metadata.sql.behindKey, [.integer(key)], size: size))
     }
@@ -38,16 +40,16 @@ public struct EntityPages<Element: Entity>: ~Copyable {
     public nonisolated(nonsending) mutating func next() async throws -> EntityList<Element>? {
         guard !isAtEnd else { return nil }
         if let ahead = takeAhead() {
-            do {
-                if let page = try await ahead.take() { return objects(of: page) }
-            } catch let error as StoreError { throw ObjectError(error) }
+            do throws(StoreError) {
+                if let page = try await ahead.value { return objects(of: page) }
+            } catch { throw ObjectError(error) }
         }
         let (key, size, select) = (key, size, context.metadata.sql.behindKey)
         return objects(of: try await context.package.read { try $0.page(select, [.integer(key)], size: size) })
     }
 
     /// The page that was read ahead; nil where there is none, or where it lacks what this thread's transaction has changed.
-    private mutating func takeAhead() -> PageAhead? {
+    private mutating func takeAhead() -> Promise<RowPage?, StoreError>? {
         defer { ahead = nil }
         return TransactionScope.transaction(of: context.package) == nil ? ahead : nil
     }
@@ -62,7 +64,7 @@ public struct EntityPages<Element: Entity>: ~Copyable {
         key = last.integer(0)
         // A database that is closed by now says so when it is asked for the next page.
         if readsAhead, !isAtEnd, TransactionScope.transaction(of: context.package) == nil, let store = try? context.package.openStore() {
-            ahead = PageAhead(store, context.metadata.sql.behindKey, [.integer(key)], size: size)
+            ahead = store.readAhead(context.metadata.sql.behindKey, [.integer(key)], size: size)
         }
         var objects: [Element] = []
         context.append(page, to: &objects)

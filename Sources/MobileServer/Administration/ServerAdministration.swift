@@ -1,4 +1,5 @@
 public import Foundation
+internal import MobileExecution
 public import MobileProtocol
 internal import MobileStore
 

@@ -1,4 +1,5 @@
 internal import MobileCore
+internal import MobileExecution
 private import Synchronization
 
 extension Database {
@@ -24,9 +25,7 @@ extension Database {
 
     /// The `async` twin of ``close()``.
     public func close() async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            queue.run { continuation.resume(with: Result { try self.closeAndWait() }) }
-        }
+        try await queue.run { try self.closeAndWait() }
     }
 
     /// The blocking close, by a name that an `async` context does not mistake.
@@ -58,7 +57,7 @@ private final class Job: Sendable {
     private let database: Database
     private let interruption: Interruption
     private let finish: @Sendable (Result<Lease, any Error>) -> Void
-    private let timer = Mutex<WorkQueue.Timer?>(nil)
+    private let timer = Mutex<BlockingWork.Timer?>(nil)
 
     init(database: Database, interruption: Interruption, finish: @escaping @Sendable (Result<Lease, any Error>) -> Void) {
         self.database = database
@@ -68,7 +67,7 @@ private final class Job: Sendable {
 
     /// Asks for the connection on the database's own threads, because a new reader may have to be opened.
     func start(_ purpose: Lease.Purpose, timeout: Duration?, label: String) {
-        database.queue.run {
+        database.queue.start {
             do {
                 if let timeout { try self.startTimer(timeout) }
             } catch {
@@ -86,7 +85,9 @@ private final class Job: Sendable {
 
     private func startTimer(_ timeout: Duration) throws(StoreError) {
         let interruption = interruption
-        let timer = try database.queue.run(after: timeout) { interruption.timeOut(waited: timeout) }
+        guard let timer = database.queue.start(after: timeout, { interruption.timeOut(waited: timeout) }) else {
+            throw StoreError(.noMemory, "no thread can be started")
+        }
         self.timer.withLock { $0 = timer }
     }
 
@@ -94,10 +95,10 @@ private final class Job: Sendable {
     private static let granted: mc_granted = { context, connection, error in
         guard let context = unsafe context else { return }
         let job = unsafe Unmanaged<Job>.fromOpaque(context).takeRetainedValue()
-        job.timer.withLock { $0?.cancel() }
+        job.timer.withLock { _ = $0?.cancel() }
         if let connection = unsafe connection {
             nonisolated(unsafe) let connection = unsafe connection  // one thread has it at a time: this one, then the queue's
-            job.database.queue.run { unsafe job.run(connection) }
+            job.database.queue.start { unsafe job.run(connection) }
         } else {
             let failure = unsafe error.map { unsafe StoreError($0.pointee) }
             job.finish(.failure(failure ?? StoreError.usedOutside))

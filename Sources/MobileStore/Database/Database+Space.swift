@@ -1,3 +1,5 @@
+internal import MobileExecution
+
 extension Database {
     /// What one table or index takes in the file.
     public struct TableSpace: Sendable, Hashable {
@@ -89,9 +91,7 @@ extension Database {
 
     /// The same without blocking a cooperative thread.
     public func vacuum() async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            queue.run { continuation.resume(with: Result { try self.vacuum(timeout: nil) }) }
-        }
+        try await queue.run { try self.vacuum(timeout: nil) }
     }
 }
 

@@ -1,4 +1,5 @@
 internal import MobileCore
+internal import MobileExecution
 internal import Synchronization
 
 /// One SQLite database with one writing and several reading connections.
@@ -20,7 +21,7 @@ internal import Synchronization
     let connectionTimeout: Duration?
 
     /// Where the blocking work of the `async` functions runs.
-    let queue: WorkQueue
+    let queue: BlockingWork
 
     /// The memory of a page, for the next one.
     let sparePage = SparePage()
@@ -39,7 +40,7 @@ internal import Synchronization
     public init(_ profile: ConnectionProfile) throws(StoreError) {
         let trace = TraceSink(profile.trace), warning = profile.warning.map(WarningSink.init)
         // One for each connection, and some for timers, for opening readers and for those who close.
-        queue = try WorkQueue(threads: max(1, min(64, profile.maxConnections)) + 8)
+        queue = BlockingWork(threads: max(1, min(64, profile.maxConnections)) + 8)
         var options = unsafe try mc_pool_options(profile)
         unsafe options.trace = TraceSink.callback
         unsafe options.trace_context = Unmanaged.passUnretained(trace).toOpaque()

@@ -1,12 +1,12 @@
+internal import MobileExecution
+
 /// The `async` twins of the streams' methods: the same, on a thread of the database's own, because waiting for a file or for the writer must
 /// not block a cooperative thread. One call at a time on each stream, as with the others.
 extension LargeValueStream {
     /// Runs `work` on one of the database's threads.
     fileprivate nonisolated(nonsending) final func elsewhere<R: Sendable>(_ work: @escaping () throws -> R) async throws -> R {
-        let errand = Errand(run: work), queue = try database.queue
-        return try await withCheckedThrowingContinuation { continuation in
-            queue.run { continuation.resume(with: Result { try errand.run() }) }
-        }
+        let errand = Errand(run: work)
+        return try await database.queue.run { try errand.run() }
     }
 
     /// The `async` twin of `openForRead()`.

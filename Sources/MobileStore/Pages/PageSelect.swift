@@ -1,4 +1,5 @@
 internal import MobileCore
+package import MobileExecution
 
 /// The first rows of a ``PageQuery``, put into words once: for what is read again and again with other values, such as a row by its key.
 ///
@@ -76,18 +77,18 @@ extension Database {
         try page(select, values, size: size, maximumBytes: maximumBytes, timeout: nil)
     }
 
-    /// Reads such a page on a thread of the database's own and hands it to `deliver` there: for whoever looks at one page and is going to
-    /// want the next. It gets nil where somebody else needs the readers.
-    package func readAhead(
-        _ select: PageSelect, _ values: [Value], size: Int, deliver: @escaping @Sendable (Result<RowPage?, StoreError>) -> Void
-    ) {
-        queue.run {
+    /// Reads such a page on a thread of the database's own: for whoever looks at one page and is going to want the next.
+    /// - Returns: the page on its way; nil arrives where somebody else needs the readers.
+    package func readAhead(_ select: PageSelect, _ values: [Value], size: Int) -> Promise<RowPage?, StoreError> {
+        let page = Promise<RowPage?, StoreError>()
+        queue.start {
             do throws(StoreError) {
-                deliver(.success(try self.page(select, values, size: size, maximumBytes: .megabytes(4), timeout: .zero)))
+                page.resolve(.success(try self.page(select, values, size: size, maximumBytes: .megabytes(4), timeout: .zero)))
             } catch {
-                deliver(error.code == .timeout ? .success(nil) : .failure(error))
+                page.resolve(error.code == .timeout ? .success(nil) : .failure(error))
             }
         }
+        return page
     }
 
     private func page(

@@ -1,3 +1,4 @@
+internal import MobileExecution
 internal import Synchronization
 
 extension Application {
@@ -23,7 +24,7 @@ extension Application {
         try await result(of: beginRegistration(), timeout, "registration")
     }
 
-    func beginRegistration() throws(SyncError) -> Outcome<Void> {
+    func beginRegistration() throws(SyncError) -> Promise<Void, SyncError> {
         try state.withLock { state throws(SyncError) in
             try check(identity: state.identifier)
             try state.properties.validateRegistration()
@@ -76,7 +77,7 @@ extension Application {
     }
 
     /// Nil when there is nothing to wait for.
-    func beginConnection() throws(SyncError) -> Outcome<Void>? {
+    func beginConnection() throws(SyncError) -> Promise<Void, SyncError>? {
         try state.withLock { state throws(SyncError) in
             try check(identity: state.identifier)
             if !state.plan.isRegistering {
@@ -88,7 +89,7 @@ extension Application {
     }
 
     /// Begins to connect, or joins who does. Nil when there is nothing to wait for.
-    private func begin(_ state: inout State) -> Outcome<Void>? {
+    private func begin(_ state: inout State) -> Promise<Void, SyncError>? {
         switch state.plan.start(isConnected: state.status.connection == .connected) {
         case .begin(let wish):
             work.run { [self] in connect(wish) }
@@ -119,7 +120,7 @@ extension Application {
         }
     }
 
-    private func end(_ wish: ConnectionPlan.Wish, _ result: Result<Void, any Error>) {
+    private func end(_ wish: ConnectionPlan.Wish, _ result: Result<Void, SyncError>) {
         state.withLock { $0.plan.end(wish) }
         wish.outcome.resolve(result)
     }
@@ -212,8 +213,8 @@ extension Application {
         try await result(of: beginStop(), timeout, "stop of the connection")
     }
 
-    func beginStop() -> Outcome<Void> {
-        let outcome = Outcome<Void>()
+    func beginStop() -> Promise<Void, SyncError> {
+        let outcome = Promise<Void, SyncError>()
         state.withLock { state in
             let ended = state.plan.stop()
             work.run { [self] in
@@ -258,7 +259,7 @@ extension Application {
     }
 
     /// Nil when there is no registration.
-    func beginUnregistration() throws(SyncError) -> Outcome<Void>? {
+    func beginUnregistration() throws(SyncError) -> Promise<Void, SyncError>? {
         try state.withLock { state throws(SyncError) in
             guard state.registration != nil else { return nil }
             switch state.plan.unregister() {
@@ -274,7 +275,7 @@ extension Application {
         }
     }
 
-    private func performUnregistration(_ outcome: Outcome<Void>, _ ended: ConnectionPlan.Wish?) {
+    private func performUnregistration(_ outcome: Promise<Void, SyncError>, _ ended: ConnectionPlan.Wish?) {
         disconnect(ended)
         apply { $0.beginUnregistration() }
         do throws(SyncError) {
@@ -293,27 +294,19 @@ extension Application {
 
     // MARK: Waiting
 
-    private func wait(for outcome: Outcome<Void>, _ timeout: Duration, _ what: String) throws(SyncError) {
+    private func wait(for outcome: Promise<Void, SyncError>, _ timeout: Duration, _ what: String) throws(SyncError) {
         guard timeout > .zero else { return }
-        do {
-            if try outcome.wait(timeout: timeout) == nil { throw timedOut(what, timeout) }
-        } catch {
-            throw SyncError.from(error)
-        }
+        if try outcome.wait(timeout: timeout) == nil { throw timedOut(what, timeout) }
     }
 
-    private func result(of outcome: Outcome<Void>, _ timeout: Duration?, _ what: String) async throws(SyncError) {
-        do {
-            guard let timeout else { return try await outcome.value }
-            let limited = Outcome<Void>()
-            let error = timedOut(what, timeout)
-            let timer = work.timer(after: timeout) { limited.resolve(.failure(error)) }
-            outcome.observe { if let result = outcome.result { limited.resolve(result) } }
-            defer { timer.cancel() }
-            try await limited.value
-        } catch {
-            throw SyncError.from(error)
-        }
+    private func result(of outcome: Promise<Void, SyncError>, _ timeout: Duration?, _ what: String) async throws(SyncError) {
+        guard let timeout else { return try await outcome.value }
+        let limited = Promise<Void, SyncError>()
+        let error = timedOut(what, timeout)
+        let timer = work.timer(after: timeout) { limited.resolve(.failure(error)) }
+        outcome.observe { limited.resolve($0) }
+        defer { timer.cancel() }
+        try await limited.value
     }
 
     private func timedOut(_ what: String, _ timeout: Duration) -> SyncError {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MobileExecution
 public import MobileObjects
 public import MobileStore
 public import MobileTransport

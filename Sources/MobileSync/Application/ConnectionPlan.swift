@@ -1,3 +1,5 @@
+internal import MobileExecution
+
 /// What an application was asked for and has not done yet, as a value: the wish to be connected, and what stands against it.
 ///
 ///     none --register, start--> running --network lost--> waiting --time, start--> running
@@ -14,7 +16,7 @@ struct ConnectionPlan: Sendable {
         enum Kind: Sendable { case registration, connection }
         let kind: Kind
         /// What the callers wait for.
-        let outcome = Outcome<Void>()
+        let outcome = Promise<Void, SyncError>()
     }
 
     private enum Attempt: Sendable {
@@ -35,7 +37,7 @@ struct ConnectionPlan: Sendable {
 
     private enum RegistrationUse: Sendable {
         case used(synchronizations: Int)
-        case ending(Outcome<Void>)
+        case ending(Promise<Void, SyncError>)
     }
 
     private var attempt = Attempt.none
@@ -64,7 +66,7 @@ struct ConnectionPlan: Sendable {
         let wish = Wish(kind: .registration)
         if let former = takeBack() {
             // Who wanted a connection gets the one that comes with the registration.
-            wish.outcome.observe { [weak outcome = wish.outcome] in if let result = outcome?.result { former.outcome.resolve(result) } }
+            wish.outcome.observe { former.outcome.resolve($0) }
         }
         attempt = .running(wish, failures: 0)
         return .begin(wish)
@@ -133,8 +135,8 @@ struct ConnectionPlan: Sendable {
     /// What becomes of a call of `unregister`.
     enum Unregistration: Sendable {
         /// The caller has to disconnect, as after ``stop()``, and to give the registration back.
-        case begin(Outcome<Void>, ended: Wish?)
-        case join(Outcome<Void>)
+        case begin(Promise<Void, SyncError>, ended: Wish?)
+        case join(Promise<Void, SyncError>)
         /// A synchronization runs.
         case refused
     }
@@ -144,7 +146,7 @@ struct ConnectionPlan: Sendable {
         switch registrationUse {
         case .ending(let outcome): return .join(outcome)
         case .used(synchronizations: 0):
-            let outcome = Outcome<Void>()
+            let outcome = Promise<Void, SyncError>()
             registrationUse = .ending(outcome)
             return .begin(outcome, ended: stop())
         case .used: return .refused

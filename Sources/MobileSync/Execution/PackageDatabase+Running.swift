@@ -1,3 +1,4 @@
+internal import MobileExecution
 internal import MobileObjects
 
 extension PackageDatabase {
@@ -5,21 +6,18 @@ extension PackageDatabase {
     final func run<R: Sendable>(_ body: @escaping @Sendable (PackageDatabase) throws(SyncError) -> R) throws(SyncError) -> R {
         // A callback that asks for it is on that thread already.
         if synchronizer.work.isCurrent { return try body(self) }
-        do {
-            guard let result = try begin(body).wait() else { preconditionFailure("waiting without a timeout gave up") }
-            return result
-        } catch { throw SyncError.from(error) }
+        return try begin(body).wait()
     }
 
     /// The same without blocking a cooperative thread.
     final func run<R: Sendable>(_ body: @escaping @Sendable (PackageDatabase) throws(SyncError) -> R) async throws(SyncError) -> R {
-        do { return try await begin(body).value } catch { throw SyncError.from(error) }
+        try await begin(body).value
     }
 
     /// Runs a request on the package's own thread.
     @discardableResult
-    final func begin<R: Sendable>(_ body: @escaping @Sendable (PackageDatabase) throws(SyncError) -> R) -> Outcome<R> {
-        let outcome = Outcome<R>()
+    final func begin<R: Sendable>(_ body: @escaping @Sendable (PackageDatabase) throws(SyncError) -> R) -> Promise<R, SyncError> {
+        let outcome = Promise<R, SyncError>()
         synchronizer.work.run { [self] in
             do throws(SyncError) { outcome.resolve(.success(try body(self))) } catch { outcome.resolve(.failure(error)) }
         }

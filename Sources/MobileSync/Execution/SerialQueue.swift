@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Foundation
 
-/// One thread's worth of work, one piece after the other, with timers. The thread belongs to this queue: blocking in here
-/// blocks nobody else, in particular none of Swift's cooperative threads.
+/// Pieces of work, one after the other, with timers. Dispatch gives a serial queue a thread beyond those of its global queues as long as it has
+/// work: blocking in here blocks nobody else, in particular none of Swift's cooperative threads.
 final class SerialQueue: SerialWork {
     private let queue: DispatchQueue
     private let marker = DispatchSpecificKey<ObjectIdentifier>()

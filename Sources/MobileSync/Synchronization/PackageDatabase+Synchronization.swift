@@ -1,3 +1,4 @@
+internal import MobileExecution
 public import MobileObjects
 internal import Synchronization
 
@@ -77,10 +78,7 @@ extension PackageDatabase {
             throw SyncError(.synchronize, .invalidState, "a callback of a synchronization cannot wait for another one: use beginSynchronize")
         }
         try synchronizer.add(request, of: self)
-        do {
-            guard let result = try request.outcome.wait() else { preconditionFailure("waiting without a timeout gave up") }
-            return result
-        } catch { throw SyncError.from(error) }
+        return try request.outcome.wait()
     }
 
     /// The same without blocking a cooperative thread. Cancelling the task cancels the synchronization.

@@ -1,3 +1,4 @@
+internal import MobileExecution
 internal import MobileModel
 internal import MobileObjects
 internal import MobileTransport
@@ -67,7 +68,7 @@ final class PackageSynchronizer: Sendable {
     func synchronizeNow(_ request: SynchronizationRequest, of package: PackageDatabase) throws(SyncError) {
         guard let run = state.withLock({ $0.queue.takeAtOnce(request) }) else { throw disabled(package) }
         perform(run, package)
-        do { _ = try request.outcome.wait() } catch { throw SyncError.from(error) }
+        _ = try request.outcome.wait()
     }
 
     private func perform(_ run: RequestQueue.Run, _ package: PackageDatabase) {

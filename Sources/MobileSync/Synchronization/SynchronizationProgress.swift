@@ -1,3 +1,4 @@
+internal import MobileExecution
 internal import MobileObjects
 
 /// Reports how one synchronization proceeds to everybody who asked, and hears whether they want it to go on.

@@ -1,3 +1,4 @@
+internal import MobileExecution
 internal import MobileTransport
 internal import Synchronization
 
@@ -10,7 +11,7 @@ final class SynchronizationRequest: Sendable {
     /// Sends the outbox, downloads nothing.
     let isUploadOnly: Bool
     let listener: (any SynchronizationStatusListener)?
-    let outcome = Outcome<SynchronizationResult>()
+    let outcome = Promise<SynchronizationResult, SyncError>()
     private let cancelled = Mutex(false)
 
     init(groups: [String], context: String? = nil, isUploadOnly: Bool = false, listener: (any SynchronizationStatusListener)? = nil) {

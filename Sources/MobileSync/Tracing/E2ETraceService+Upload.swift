@@ -1,5 +1,5 @@
+internal import MobileExecution
 public import MobileObjects
-internal import MobileStore
 internal import MobileTransport
 
 extension E2ETraceService {

@@ -1,4 +1,4 @@
-internal import MobileStore
+internal import MobileExecution
 
 // The twins that do not block: deriving a key and reading files happen on threads that may wait.
 extension DataVault {

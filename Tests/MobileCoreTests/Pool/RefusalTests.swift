@@ -26,7 +26,6 @@ import Testing
         }
         mc_statement_return(nil)
         mc_ticket_free(nil)
-        mc_workers_free(nil)
         mc_cursor_free(nil)
         mc_row_page_free(nil)
     }
@@ -150,26 +149,6 @@ import Testing
         core.close()
         ask(writer: true)
         #expect(answer.codes.withLock { $0 } == [MC_ERROR_NO_MEMORY.rawValue, MC_ERROR_IO.rawValue, MC_ERROR_CLOSED.rawValue])
-    }
-
-    @Test func `threads are refused without memory, and the job is not run`() throws {
-        var workers: OpaquePointer?, number: UInt64 = 0
-        let fail: mc_job = { _ in Issue.record("nobody may run or cancel it") }
-        fault_memory_fail_after(0, true)
-        #expect(mc_workers_create(1, &workers, nil) == MC_ERROR_NO_MEMORY && workers == nil)
-        fault_memory_fail_after(-1, false)
-        try CoreError.check { mc_workers_create(1, &workers, $0) }
-        fault_memory_fail_after(0, true)
-        #expect(mc_workers_run(workers!, fail, nil, nil) == MC_ERROR_NO_MEMORY)
-        #expect(mc_workers_run_after(workers!, 0, fail, fail, nil, &number, nil) == MC_ERROR_NO_MEMORY)
-        fault_memory_fail_after(-1, false)
-        var numbers: [UInt64] = []
-        for _ in 0..<3 {
-            try CoreError.check { mc_workers_run_after(workers!, .max, fail, { _ in }, nil, &number, $0) }
-            numbers.append(number)
-        }
-        #expect(mc_workers_cancel(workers!, numbers[2]) && mc_workers_cancel(workers!, numbers[1]) && !mc_workers_cancel(workers!, numbers[2]))
-        mc_workers_free(workers)
     }
 
     @Test func `reading a value begins with memory for its pin and its handle`() throws {

@@ -1,3 +1,4 @@
+import MobileExecution
 import Testing
 
 @testable import MobileSync

@@ -1,3 +1,4 @@
+import MobileExecution
 import MobileTransport
 import SampleCRM
 import Testing

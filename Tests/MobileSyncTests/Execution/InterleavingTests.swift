@@ -1,3 +1,4 @@
+import MobileExecution
 import MobileObjects
 import MobileTransport
 import SampleCRM
@@ -21,7 +22,7 @@ import Testing
         stepped.application.work.sync { _ = stepped.application.beginStop() }
         stepped.work.runAll()
         _ = stepped.statuses()
-        let second = Mutex<Outcome<Void>?>(nil)
+        let second = Mutex<Promise<Void, SyncError>?>(nil)
         let application = stepped.application
         stepped.intruder.come(before: lock) {
             #expect(throws: Never.self) { try second.withLock { $0 = try application.beginConnection() } }
@@ -110,7 +111,7 @@ import Testing
     func twoUnregistrations(lock: Int) throws {
         let stepped = try SteppedDevice.registered(TestBench())
         let application = stepped.application
-        let second = Mutex<Outcome<Void>?>(nil)
+        let second = Mutex<Promise<Void, SyncError>?>(nil)
         stepped.intruder.come(before: lock) {
             #expect(throws: Never.self) { try second.withLock { $0 = try application.beginUnregistration() } }
         }

@@ -1,3 +1,4 @@
+import MobileExecution
 import SampleCRM
 import TestSupport
 

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import MobileStore
+import MobileExecution
 import Synchronization
 import Testing
 
@@ -76,7 +76,7 @@ import Testing
 
     @Test("at most so many jobs run at the same time as there are threads, the others wait and run later")
     func bounded() async throws {
-        let work = try BlockingWork(threads: 3), gate = Gate(), count = Count(), threads = OwnThreads()
+        let work = BlockingWork(threads: 3), gate = Gate(), count = Count(), threads = OwnThreads()
         let jobs = (0..<20).map { _ in
             Task(executorPreference: threads) {
                 try await work.run {

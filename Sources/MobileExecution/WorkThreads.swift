@@ -1,0 +1,185 @@
+internal import Dispatch
+internal import Synchronization
+
+/// The threads of a ``BlockingWork`` with the jobs that wait for one of them, and those that wait for their time.
+///
+/// A thread is started for a job that finds none at rest, up to a limit. While a job waits for its time one thread keeps the time; as soon as
+/// that one takes a job, another one has to. Each thread sleeps on a bell of its own. The threads own this: the last one to leave frees it.
+final class WorkThreads: Sendable {
+    typealias Job = @Sendable () -> Void
+
+    private struct Delayed {
+        let due: SuspendingClock.Instant
+        let number: UInt64
+        let job: Job
+    }
+
+    private struct State {
+        var jobs = JobQueue()
+        /// By the time they are due.
+        var delayed: [Delayed] = []
+        /// The bells of threads without work. Whoever takes one out rings it, once.
+        var resting: [DispatchSemaphore] = []
+        /// The thread that sleeps until the first delayed job is due. The same holds for its bell.
+        var keeper: (bell: DispatchSemaphore, until: SuspendingClock.Instant)?
+        var threads = 0
+        var lastNumber: UInt64 = 0
+        var isReleased = false
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    /// - Parameter limit: threads at most, 1 or more.
+    init(limit: Int) {
+        precondition(limit > 0, "no work without a thread")
+        self.limit = limit
+    }
+
+    func start(_ job: @escaping Job) {
+        let hasThread = state.withLock { state in
+            guard provideThread(&state) else { return false }
+            state.jobs.append(job)
+            return true
+        }
+        if !hasThread { job() }
+    }
+
+    /// - Returns: the job's number for ``cancel(_:)``; nil where there is no thread and the system has no room for one.
+    func start(after span: Duration, _ job: @escaping Job) -> UInt64? {
+        let due = SuspendingClock.now + span
+        return state.withLock { state in
+            if let keeper = state.keeper {
+                if due < keeper.until { wakeKeeper(&state) }
+            } else if !provideThread(&state) {
+                return nil
+            }
+            state.lastNumber += 1
+            let place = state.delayed.lastIndex { $0.due <= due }.map { $0 + 1 } ?? 0
+            state.delayed.insert(Delayed(due: due, number: state.lastNumber, job: job), at: place)
+            return state.lastNumber
+        }
+    }
+
+    /// Takes a delayed job back; false when it has begun or is in the queue.
+    func cancel(_ number: UInt64) -> Bool {
+        // The job goes behind the lock: what it holds may come back here when it is let go.
+        let taken = state.withLock { state in
+            state.delayed.firstIndex { $0.number == number }.map { state.delayed.remove(at: $0).job }
+        }
+        return taken != nil
+    }
+
+    /// The threads end when the queue is empty, and are not waited for.
+    func release() {
+        let dropped = state.withLock { state in
+            state.isReleased = true
+            for bell in state.resting { bell.signal() }
+            state.resting = []
+            wakeKeeper(&state)
+            defer { state.delayed = [] }
+            return state.delayed.map(\.job)
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    // MARK: Threads
+
+    /// Finds a thread for one task more: one at rest, a new one, or, where the limit is reached, the one that keeps the time. With the lock.
+    /// - Returns: false when nobody would ever do the task.
+    private func provideThread(_ state: inout State) -> Bool {
+        if let bell = state.resting.popLast() {
+            bell.signal()
+        } else if state.threads < limit, SystemThread.start({ self.work() }) {
+            state.threads += 1
+        } else {
+            wakeKeeper(&state)
+        }
+        return state.threads > 0
+    }
+
+    private func wakeKeeper(_ state: inout State) {
+        state.keeper?.bell.signal()
+        state.keeper = nil
+    }
+
+    private enum Step {
+        case run(Job), rest, keepTime(until: SuspendingClock.Instant), leave
+    }
+
+    private func work() {
+        let bell = DispatchSemaphore(value: 0)
+        while true {
+            switch nextStep(bell) {
+            case .run(let job): job()
+            case .rest: bell.wait()
+            case .keepTime(let due): keepTime(until: due, bell)
+            case .leave: return
+            }
+        }
+    }
+
+    private func nextStep(_ bell: DispatchSemaphore) -> Step {
+        state.withLock { state in
+            moveDue(&state)
+            if let job = state.jobs.popFirst() {
+                if !state.delayed.isEmpty, state.keeper == nil { _ = provideThread(&state) }  // to keep the time meanwhile
+                return .run(job)
+            }
+            if state.isReleased {
+                state.threads -= 1
+                return .leave
+            }
+            if let first = state.delayed.first, state.keeper == nil {
+                state.keeper = (bell, first.due)
+                return .keepTime(until: first.due)
+            }
+            state.resting.append(bell)
+            return .rest
+        }
+    }
+
+    /// Moves what is due to the queue. The calling thread takes one job; each other one needs a thread.
+    private func moveDue(_ state: inout State) {
+        guard !state.delayed.isEmpty else { return }
+        let now = SuspendingClock.now, count = state.delayed.prefix { $0.due <= now }.count
+        for number in 0..<count {
+            state.jobs.append(state.delayed[number].job)
+            if number > 0 { _ = provideThread(&state) }
+        }
+        state.delayed.removeFirst(count)
+    }
+
+    private func keepTime(until due: SuspendingClock.Instant, _ bell: DispatchSemaphore) {
+        guard bell.wait(timeout: .now() + (due - .now) / .seconds(1)) == .timedOut else { return }
+        let isKeeper = state.withLock { state in
+            guard state.keeper?.bell === bell else { return false }
+            state.keeper = nil
+            return true
+        }
+        // Somebody has taken the bell out since, so it rings.
+        if !isKeeper { bell.wait() }
+    }
+}
+
+/// Jobs, first come first served, at a constant cost each.
+struct JobQueue {
+    private var jobs: [WorkThreads.Job?] = []
+    private var first = 0
+
+    mutating func append(_ job: @escaping WorkThreads.Job) { jobs.append(job) }
+
+    mutating func popFirst() -> WorkThreads.Job? {
+        guard first < jobs.count else { return nil }
+        defer {
+            jobs[first] = nil
+            first += 1
+            // Half of them at least are gone, so moving the others costs no more than they did.
+            if first * 2 > jobs.count {
+                jobs.removeFirst(first)
+                first = 0
+            }
+        }
+        return jobs[first]
+    }
+}

@@ -1,0 +1,131 @@
+import Dispatch
+import MobileExecution
+import Synchronization
+import Testing
+
+/// The threads of ``BlockingWork``: how many jobs run at a time, and when those run that wait for their time.
+@Suite struct WorkThreadsTests {
+    /// A job that runs until it may end.
+    private final class Job: Sendable {
+        let mayEnd = DispatchSemaphore(value: 0), hasBegun = DispatchSemaphore(value: 0), hasEnded = DispatchSemaphore(value: 0)
+        private let done = Atomic(false)
+
+        var isDone: Bool { done.load(ordering: .sequentiallyConsistent) }
+
+        func run() {
+            hasBegun.signal()
+            mayEnd.wait()
+            done.store(true, ordering: .sequentiallyConsistent)
+            hasEnded.signal()
+        }
+    }
+
+    @Test func `as many jobs run at the same time as there may be threads, the next one after the first`() {
+        let work = BlockingWork(threads: 3), jobs = (0..<4).map { _ in Job() }
+        for job in jobs { work.start { job.run() } }
+        for job in jobs[..<3] { job.hasBegun.wait() }
+        #expect(jobs.allSatisfy { !$0.isDone })
+        jobs[1].mayEnd.signal()
+        jobs[3].hasBegun.wait()
+        for job in [jobs[0], jobs[2], jobs[3]] { job.mayEnd.signal() }
+        for job in jobs { job.hasEnded.wait() }
+    }
+
+    @Test func `what is queued when the work is let go still runs, what is delayed is let go`() {
+        var work: BlockingWork? = BlockingWork(threads: 1)
+        let first = Job(), queued = Job()
+        work?.start { first.run() }
+        work?.start { queued.run() }
+        var delayed: Job? = Job(), taken: Job? = Job()
+        let timer = work?.start(after: .seconds(Int64.max)) { [taken] in taken?.run() }
+        let other = work?.start(after: .seconds(3600)) { [delayed] in delayed?.run() }
+        weak let released = delayed
+        weak let cancelled = taken
+        (delayed, taken) = (nil, nil)
+        #expect(cancelled != nil && released != nil)
+        #expect(other != nil && timer?.cancel() == true)
+        #expect(cancelled == nil)
+        #expect(timer?.cancel() == false)
+        work = nil
+        #expect(released == nil)
+        first.mayEnd.signal()
+        queued.mayEnd.signal()
+        queued.hasEnded.wait()
+        #expect(first.isDone)
+    }
+
+    @Test func `delayed jobs run in the order of their times`() throws {
+        let work = BlockingWork(threads: 1), late = Job(), early = Job()
+        for job in [late, early] { job.mayEnd.signal() }
+        // So far apart that the second call is made in time also where threads wait for a processor.
+        _ = try #require(work.start(after: .milliseconds(300)) { late.run() })
+        _ = try #require(work.start(after: .milliseconds(1)) { early.run() })
+        late.hasEnded.wait()
+        #expect(early.isDone)
+    }
+
+    @Test func `a delayed job does not wait for a long one that has come after it`() throws {
+        for round in 0..<20 {
+            let work = BlockingWork(threads: 2), first = Job(), delayed = Job(), long = Job()
+            for job in [first, delayed] { job.mayEnd.signal() }
+            _ = try #require(work.start(after: .nanoseconds(1)) { first.run() })
+            first.hasEnded.wait()  // its thread waits for the next one from now on
+            _ = try #require(work.start(after: .milliseconds(10)) { delayed.run() })
+            work.start { long.run() }
+            let isInTime = delayed.hasEnded.wait(timeout: .now() + 10) == .success
+            long.mayEnd.signal()
+            long.hasEnded.wait()
+            try #require(isInTime, "round \(round): the delayed job has waited for 10 s")
+        }
+    }
+
+    @Test func `delayed jobs that are due at the same time run at the same time`() throws {
+        let work = BlockingWork(threads: 3), jobs = (0..<3).map { _ in Job() }
+        for job in jobs { _ = try #require(work.start(after: .milliseconds(5)) { job.run() }) }
+        for job in jobs { #expect(job.hasBegun.wait(timeout: .now() + 10) == .success) }
+        for job in jobs { job.mayEnd.signal() }
+        for job in jobs { job.hasEnded.wait() }
+    }
+
+    @Test("a job runs at once while others are delayed, also on the only thread", arguments: [1, 2, 3])
+    func beside(limit: Int) throws {
+        let work = BlockingWork(threads: limit), delayed = (0..<2).map { _ in Job() }, jobs = (0..<4).map { _ in Job() }
+        _ = try #require(work.start(after: .seconds(Int64.max)) { delayed[0].run() })
+        _ = try #require(work.start(after: .seconds(3600)) { delayed[1].run() })
+        for job in jobs {
+            job.mayEnd.signal()
+            work.start { job.run() }
+        }
+        for job in jobs { #expect(job.hasEnded.wait(timeout: .now() + 10) == .success) }
+        // An earlier time than the one that is waited for.
+        let early = Job()
+        early.mayEnd.signal()
+        _ = try #require(work.start(after: .milliseconds(1)) { early.run() })
+        #expect(early.hasEnded.wait(timeout: .now() + 10) == .success)
+        #expect(delayed.allSatisfy { !$0.isDone })
+    }
+
+    @Test("jobs and timers from many threads all run, each once", arguments: [1, 2, 8])
+    func crowd(limit: Int) async throws {
+        let work = BlockingWork(threads: limit), runs = Atomic(0), cancelled = Atomic(0), ended = DispatchSemaphore(value: 0)
+        let count = 300
+        DispatchQueue.concurrentPerform(iterations: count) { number in
+            work.start {
+                runs.add(1, ordering: .sequentiallyConsistent)
+                ended.signal()
+            }
+            let timer = work.start(after: .microseconds(number * 7)) {
+                runs.add(1, ordering: .sequentiallyConsistent)
+                ended.signal()
+            }
+            if number.isMultiple(of: 3), timer?.cancel() == true {
+                cancelled.add(1, ordering: .sequentiallyConsistent)
+                ended.signal()
+            }
+        }
+        for _ in 0..<2 * count { #expect(ended.wait(timeout: .now() + 30) == .success) }
+        // What would run twice comes before a job that is queued now.
+        try await work.run {}
+        #expect(runs.load(ordering: .sequentiallyConsistent) + cancelled.load(ordering: .sequentiallyConsistent) == 2 * count)
+    }
+}

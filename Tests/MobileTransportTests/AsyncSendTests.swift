@@ -1,0 +1,49 @@
+import Dispatch
+import Foundation
+import MobileTransport
+import Testing
+
+/// The `async` twins wait for their responses on threads that nobody else needs.
+@Suite struct AsyncSendTests {
+    /// A transport whose requests wait until it is opened, and which tells how many have come.
+    private final class ClosedTransport: Transport {
+        private let arrived = DispatchSemaphore(value: 0)
+        private let opened = DispatchSemaphore(value: 0)
+
+        func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {
+            arrived.signal()
+            opened.wait()
+            opened.signal()
+            return TransportResponse(status: 204)
+        }
+
+        /// Waits for so many requests; false if they do not come. A pool that grows by a thread a second is none that they have for themselves.
+        func wait(for count: Int) -> Bool {
+            let deadline = DispatchTime.now() + 20
+            return (0..<count).allSatisfy { _ in arrived.wait(timeout: deadline) == .success }
+        }
+
+        func open() { opened.signal() }
+    }
+
+    /// Waits on a thread of no pool, because the pools are what is looked at.
+    private func onThreadOfNoPool(_ wait: @escaping @Sendable () -> Bool) async -> Bool {
+        await withCheckedContinuation { continuation in Thread.detachNewThread { continuation.resume(returning: wait()) } }
+    }
+
+    @Test("requests that wait for their servers run at the same time, and keep no thread of Dispatch's global queues")
+    func starvesNobody() async throws {
+        let transport = ClosedTransport(), count = 48
+        let requests = (0..<count).map { _ in
+            Task { try await transport.send(TransportRequest(url: "http://a.example/"), receive: { _ in }).status }
+        }
+        let areWaiting = await onThreadOfNoPool { transport.wait(for: count) }
+        #expect(areWaiting, "\(count) requests do not run at the same time")
+        let ran = DispatchSemaphore(value: 0)
+        for _ in 0..<count { DispatchQueue.global().async { ran.signal() } }
+        let dispatchRuns = await onThreadOfNoPool { (0..<count).allSatisfy { _ in ran.wait(timeout: .now() + 30) == .success } }
+        #expect(dispatchRuns, "Dispatch's global queue has no thread left")
+        transport.open()
+        for request in requests { #expect(try await request.value == 204) }
+    }
+}
