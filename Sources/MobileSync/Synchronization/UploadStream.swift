@@ -1,5 +1,6 @@
 internal import MobileObjects
 internal import MobileProtocol
+internal import MobileStore
 
 /// Makes the bytes of an upload while they are sent: header, the submitted log records, the operations of the outbox in their order, each
 /// followed by its large values. Memory: one page of operations and a few pieces of one value, whatever the outbox holds.
@@ -14,7 +15,7 @@ final class UploadStream {
     private let trace: MessageTrace?
     private var writer = FrameWriter(.upload)
     private var stage: Stage
-    private var page: ArraySlice<OutgoingOperation> = []
+    private var page: ArraySlice<OutboxRecord> = []
     private var last: Int64 = 0
 
     private enum Stage {
@@ -22,8 +23,8 @@ final class UploadStream {
         case logRecords
         case operations
         /// The large values that the operation before still needs.
-        case values(OutgoingOperation, ArraySlice<OutgoingOperation.LargeValue>)
-        case value(OutgoingOperation, ArraySlice<OutgoingOperation.LargeValue>, LargeValueSource)
+        case values(OutboxRecord, ArraySlice<OutboxRecord.LargeValue>)
+        case value(OutboxRecord, ArraySlice<OutboxRecord.LargeValue>, LargeValueReader)
         case ended
     }
 
@@ -63,19 +64,20 @@ final class UploadStream {
                 try write(.streamEnd)
                 return .ended
             }
-            try progress.enter(.sendingTable, object: operation.frame.object)
+            try progress.enter(.sendingTable, object: operation.entity)
             try write(.operation(operation.frame))
             progress.sentOperation()
             return .values(operation, operation.largeValues[...])
         case .values(let operation, let values):
             guard let value = values.first else { return .operations }
             return try begin(value, of: operation, rest: values.dropFirst())
-        case .value(let operation, let rest, let source):
-            if let bytes = try source.next() {
+        case .value(let operation, let rest, let reader):
+            let bytes = try reader.bytes(upTo: ProtocolLimit.dataFrame)
+            guard bytes.isEmpty else {
                 try write(.data(bytes))
-                return .value(operation, rest, source)
+                return .value(operation, rest, reader)
             }
-            try write(.partEnd(.bytes(source.length)))
+            try write(.partEnd(.bytes(reader.byteCount)))
             return .values(operation, rest)
         case .ended:
             return .ended
@@ -83,19 +85,19 @@ final class UploadStream {
     }
 
     private func begin(
-        _ value: OutgoingOperation.LargeValue, of operation: OutgoingOperation, rest: ArraySlice<OutgoingOperation.LargeValue>
+        _ value: OutboxRecord.LargeValue, of operation: OutboxRecord, rest: ArraySlice<OutboxRecord.LargeValue>
     ) throws -> Stage {
-        try progress.enter(.sendingData, object: operation.frame.object)
-        let source = try value.id.map { try outbox.source(of: $0) }
+        try progress.enter(.sendingData, object: operation.entity)
+        let reader = try value.id.map { try outbox.reader(of: $0) }
         try write(
             .largeValue(
                 LargeValuePart(
-                    object: operation.frame.object, attribute: value.attribute, owner: .operation(id: operation.frame.id), length: source?.length)))
-        guard let source else {
+                    object: operation.entity, attribute: value.attribute, owner: .operation(id: operation.id), length: reader?.byteCount)))
+        guard let reader else {
             try write(.partEnd(.bytes(0)))
             return .values(operation, rest)
         }
-        return .value(operation, rest, source)
+        return .value(operation, rest, reader)
     }
 
     private func write(_ content: FrameContent) throws {
@@ -103,10 +105,10 @@ final class UploadStream {
         try writer.write(content)
     }
 
-    private func nextOperation() throws -> OutgoingOperation? {
+    private func nextOperation() throws -> OutboxRecord? {
         if page.isEmpty { page = try outbox.operations(after: last)[...] }
         guard let operation = page.popFirst() else { return nil }
-        last = operation.frame.id
+        last = operation.id
         return operation
     }
 }
