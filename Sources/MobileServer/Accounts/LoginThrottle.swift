@@ -1,15 +1,5 @@
 internal import Synchronization
 
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
-
 /// Makes guessing slow: after some failures each further try has to wait twice as long as the one before.
 ///
 /// It counts by user *and* address, so that nobody can lock a user out: the right password of another address is looked at. And by address
@@ -96,12 +86,9 @@ final class LoginThrottle: Sendable {
 
     /// What one owner has: an address of IPv4, the first 64 bits of one of IPv6.
     private static func network(of address: String) -> String {
-        var parts = in6_addr()
-        guard address.contains(":"), inet_pton(AF_INET6, address, &parts) == 1 else { return address }
-        return withUnsafeBytes(of: &parts) { bytes in
-            let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
-            if isMapped { return bytes[12...].map(String.init).joined(separator: ".") }
-            return bytes[..<8].map { String($0, radix: 16) }.joined(separator: ":")
-        }
+        guard let bytes = SystemSocket.bytes(ofIPv6: address) else { return address }
+        let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+        if isMapped { return bytes[12...].map(String.init).joined(separator: ".") }
+        return bytes[..<8].map { String($0, radix: 16) }.joined(separator: ":")
     }
 }

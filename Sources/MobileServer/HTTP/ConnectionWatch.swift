@@ -1,16 +1,6 @@
 internal import Dispatch
 internal import Synchronization
 
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
-
 /// Cuts connections whose requests come too slowly. The daemon's own time limit begins anew with each byte: whoever sends one now and then
 /// would keep a thread for ever.
 ///
@@ -95,7 +85,7 @@ final class ConnectionWatch: Sendable {
         state.withLock { state in
             for (descriptor, watched) in state.watched where watched.isLate(now) {
                 // The daemon's thread wakes up, finds the end, and closes the descriptor.
-                _ = shutdown(descriptor, Int32(SHUT_RDWR))
+                SystemSocket.shut(descriptor, .both)
                 state.watched[descriptor] = Watched()
             }
         }

@@ -1,16 +1,6 @@
 internal import MobileMicrohttpd
 internal import Synchronization
 
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
-
 /// The connections of a daemon: who gets in, who is refused, who has to go.
 final class HTTPConnections: Sendable {
     /// Connections that are let in beyond the limit: to be refused in words instead of being reset, and while those that were cut for
@@ -41,17 +31,16 @@ final class HTTPConnections: Sendable {
             switch eviction {
             case .none: break
             // Nothing more comes in: the thread of the connection answers what is there already, then finds the end.
-            case .idle(let id): shut(state.sockets[id], SHUT_RD)
-            case .refused(let id): shut(state.sockets[id], SHUT_RDWR)
+            case .idle(let id): shut(state.sockets[id], .receiving)
+            case .refused(let id): shut(state.sockets[id], .both)
             }
             return isRefused
         }
         if isRefused { mhs_set_timeout(connection, Self.refusalSeconds) }
     }
 
-    private func shut(_ socket: Int32?, _ how: some BinaryInteger) {
-        // One that its client has closed already cannot be shut any more, and need not.
-        if let socket { _ = shutdown(socket, Int32(how)) }
+    private func shut(_ socket: Int32?, _ direction: SystemSocket.Direction) {
+        if let socket { SystemSocket.shut(socket, direction) }
     }
 
     /// A connection ends; its socket is still open.

@@ -2,16 +2,6 @@ internal import Dispatch
 internal import MobileMicrohttpd
 internal import Synchronization
 
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
-
 /// The thin HTTP face: a function from request to response, run under libmicrohttpd with one thread per connection.
 ///
 ///     let http = try HTTPServer(serving: server)
@@ -93,7 +83,7 @@ public final class HTTPServer: Sendable {
         options.connected = HTTPService.connected
         options.context = Unmanaged.passUnretained(service).toOpaque()
         guard let daemon = HTTPServer.start(options, configuration) else {
-            _ = close(socket.descriptor)
+            SystemSocket.giveBack(socket.descriptor)
             let isSecure = configuration.certificate != nil
             throw HTTPServerError(
                 .cannotStart,
@@ -156,11 +146,11 @@ public final class HTTPServer: Sendable {
         guard let taken else { return }
         _ = MHD_quiesce_daemon(taken.daemon)
         // The daemon only looks away; this tells clients that nobody listens any more.
-        _ = shutdown(taken.socket, Int32(SHUT_RDWR))
+        SystemSocket.shut(taken.socket, .both)
         let (seconds, attoseconds) = timeout.components
         _ = service.requests.wait(timeout: .now() + Double(seconds) + Double(attoseconds) * 1e-18)
         MHD_stop_daemon(taken.daemon)
         service.watch.stop()
-        _ = close(taken.socket)
+        SystemSocket.giveBack(taken.socket)
     }
 }

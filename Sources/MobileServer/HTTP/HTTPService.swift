@@ -2,16 +2,6 @@ internal import Dispatch
 internal import MobileMicrohttpd
 internal import MobileProtocol
 
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
-
 /// What the daemon's callbacks work on: the handler, and the requests that are under way.
 final class HTTPService: Sendable {
     let configuration: HTTPServer.Configuration
@@ -131,7 +121,7 @@ private final class HTTPExchange {
     private func request() -> ServerRequest {
         ServerRequest(
             method: method, path: path, query: values(mhs_each_parameter, lowercased: false) { $1 }, headers: headers,
-            remoteAddress: ListeningSocket.text(of: mhs_remote_address(connection)), body: body)
+            remoteAddress: SystemSocket.text(of: mhs_remote_address(connection)), body: body)
     }
 
     /// A piece of the body is there.

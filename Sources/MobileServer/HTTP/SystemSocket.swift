@@ -10,6 +10,48 @@ internal import MobileMicrohttpd  // brings in the system's socket addresses
     internal import Android
 #endif
 
+/// What this module takes from the system's sockets: the only file of it that knows the C library, whose constants have other types and names
+/// on each system.
+enum SystemSocket {
+    /// Which way nothing more goes.
+    enum Direction {
+        case receiving, both
+
+        fileprivate var how: Int32 {
+            switch self {
+            case .receiving: Int32(SHUT_RD)
+            case .both: Int32(SHUT_RDWR)
+            }
+        }
+    }
+
+    /// Whoever waits on the socket wakes up and finds the end. One that the other end has closed cannot be shut any more, and need not.
+    static func shut(_ descriptor: Int32, _ direction: Direction) { _ = shutdown(descriptor, direction.how) }
+
+    static func giveBack(_ descriptor: Int32) { _ = close(descriptor) }
+
+    /// The text of a connection's other end, without port; empty for other families than IPv4 and IPv6.
+    static func text(of address: UnsafePointer<sockaddr>?) -> String {
+        guard let address else { return "" }
+        let length: Int
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET: length = MemoryLayout<sockaddr_in>.size
+        case AF_INET6: length = MemoryLayout<sockaddr_in6>.size
+        default: return ""
+        }
+        var host = [CChar](repeating: 0, count: 64)
+        guard getnameinfo(address, socklen_t(length), &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST) == 0 else { return "" }
+        return String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The 16 bytes of an IPv6 address; nil for any other text.
+    static func bytes(ofIPv6 address: String) -> [UInt8]? {
+        var parts = in6_addr()
+        guard address.contains(":"), inet_pton(AF_INET6, address, &parts) == 1 else { return nil }
+        return withUnsafeBytes(of: &parts) { Array($0) }
+    }
+}
+
 /// A TCP socket on which the system already queues connections. Made here and not by the daemon, which would not say why it fails.
 struct ListeningSocket {
     let descriptor: Int32
@@ -39,7 +81,7 @@ struct ListeningSocket {
         _ = setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         guard bind(descriptor, target.ai_addr, target.ai_addrlen) == 0, listen(descriptor, 128) == 0 else {
             let reason = errno
-            _ = close(descriptor)
+            SystemSocket.giveBack(descriptor)
             throw ListeningSocket.refused(address, port, reason)
         }
         self.descriptor = descriptor
@@ -69,19 +111,5 @@ struct ListeningSocket {
             let address = bytes.loadUnaligned(as: sockaddr_in.self)
             return UInt16(bigEndian: address.sin_port)
         }
-    }
-
-    /// The text of a connection's other end, without port; empty for other families than IPv4 and IPv6.
-    static func text(of address: UnsafePointer<sockaddr>?) -> String {
-        guard let address else { return "" }
-        let length: Int
-        switch Int32(address.pointee.sa_family) {
-        case AF_INET: length = MemoryLayout<sockaddr_in>.size
-        case AF_INET6: length = MemoryLayout<sockaddr_in6>.size
-        default: return ""
-        }
-        var host = [CChar](repeating: 0, count: 64)
-        guard getnameinfo(address, socklen_t(length), &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST) == 0 else { return "" }
-        return String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }
