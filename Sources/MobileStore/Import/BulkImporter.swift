@@ -75,18 +75,6 @@ internal import MobileCore
         try unsafe check { unsafe mc_import_push(handle, bytes.baseAddress, bytes.count, $0) }
     }
 
-    /// The C function that takes bytes as they come from the network, and its context, valid as long as this import and its
-    /// connection. When it returns false, ``checkSink()`` throws the reason.
-    package func sink() throws(StoreError) -> ByteSink {
-        unsafe ByteSink(context: UnsafeMutableRawPointer(try open())) { unsafe mc_import_sink($0, $1, $2) }
-    }
-
-    /// Throws what ``sink()`` failed with.
-    package func checkSink() throws(StoreError) {
-        let failure = unsafe mc_import_failure(try open()).pointee
-        if failure.code != MC_OK { throw StoreError(failure) }
-    }
-
     /// Completes the import; the input ends here.
     /// - Throws: as ``push(_:)-(RawSpan)``, and ``StoreError/Code/truncated`` where the input ended in the middle.
     @discardableResult

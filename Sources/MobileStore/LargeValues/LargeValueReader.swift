@@ -81,18 +81,6 @@ internal import MobileCore
         return (Int(scalars), length)
     }
 
-    /// The C function that gives bytes as they go to the network, and its context, valid as long as this reader.
-    /// When it returns `Int.max` or more, ``checkSource()`` throws the reason.
-    package var source: ByteSource {
-        unsafe ByteSource(context: UnsafeMutableRawPointer(handle)) { unsafe mc_blob_reader_source($0, $1, $2) }
-    }
-
-    /// Throws what ``source`` failed with.
-    package func checkSource() throws(StoreError) {
-        let failure = unsafe mc_blob_reader_failure(handle).pointee
-        if failure.code != MC_OK { throw StoreError(failure) }
-    }
-
     /// Up to so many Unicode scalars of a text; fewer at the end, an empty string behind it.
     /// - Throws: ``StoreError``: `.misuse` when the value is bytes, `.corrupt`.
     public func text(upTo count: Int) throws(StoreError) -> String {
@@ -129,12 +117,4 @@ internal import MobileCore
     public func copy(toFile path: String) throws(StoreError) {
         try unsafe StoreError.check { unsafe mc_blob_copy_to_file(handle, path, nil, $0) }
     }
-}
-
-/// Where a stream of bytes can come from without Swift in between.
-@unsafe package struct ByteSource {
-    /// What `give` is called with.
-    package let context: UnsafeMutableRawPointer
-    /// Fills a buffer; returns how many bytes, 0 at the end, all bits set when it gives no more.
-    package let give: @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer, Int) -> Int
 }

@@ -72,18 +72,6 @@ internal import MobileCore
         unsafe StoreError.failure { unsafe mc_blob_writer_write(handle, bytes.baseAddress, bytes.count, $0) }
     }
 
-    /// The C function that takes bytes as they come from the network, and its context, valid as long as this writer.
-    /// When it returns false, ``checkSink()`` throws the reason.
-    package var sink: ByteSink {
-        unsafe ByteSink(context: UnsafeMutableRawPointer(handle)) { unsafe mc_blob_writer_sink($0, $1, $2) }
-    }
-
-    /// Throws what ``sink`` failed with.
-    package func checkSink() throws(StoreError) {
-        let failure = unsafe mc_blob_writer_failure(handle).pointee
-        if failure.code != MC_OK { throw StoreError(failure) }
-    }
-
     /// Writes what is buffered to the database.
     public func flush() throws(StoreError) {
         try unsafe StoreError.check { unsafe mc_blob_writer_flush(handle, $0) }
@@ -103,12 +91,4 @@ internal import MobileCore
         try unsafe StoreError.check { unsafe mc_blob_writer_finish(handle, &id, $0) }
         return LargeValue(pinned: id, in: database)
     }
-}
-
-/// Where a stream of bytes can go without Swift in between.
-@unsafe package struct ByteSink {
-    /// What `take` is called with.
-    package let context: UnsafeMutableRawPointer
-    /// Takes bytes; returns false when it takes no more.
-    package let take: @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer?, Int) -> Bool
 }

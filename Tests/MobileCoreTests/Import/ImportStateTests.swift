@@ -33,6 +33,22 @@ import Testing
         }
     }
 
+    @Test func `a sink takes the bytes, and keeps why it takes no more`() throws {
+        try core.with(writer: true) { connection in
+            let rows = try CoreImport(connection, into: "t", Self.columns), sink = UnsafeMutableRawPointer(rows.handle)
+            for byte in #"[[1,"a"]]"#.utf8 { #expect(withUnsafeBytes(of: byte) { mc_import_sink(sink, $0.baseAddress, 1) }) }
+            #expect(mc_import_failure(rows.handle).pointee.code == MC_OK)
+            #expect(try rows.finish().inserted == 1)
+
+            let refusing = try CoreImport(connection, into: "t", Self.columns), refused = UnsafeMutableRawPointer(refusing.handle)
+            let wrong = Array(("[[2,x" + String(repeating: " ", count: 20_000)).utf8)
+            for _ in 0..<2 { #expect(!mc_import_sink(refused, wrong, wrong.count)) }
+            let failure = mc_import_failure(refusing.handle).pointee
+            #expect(failure.code == MC_ERROR_JSON && failure.byte_offset == 4)
+            #expect(try texts(connection, "SELECT id || name FROM t") == ["1a"])
+        }
+    }
+
     @Test func `two tables are an object, whether it is said or not`() throws {
         try core.with(writer: true) { connection in
             let rows = try CoreImport(connection, into: "t", Self.columns, tableCount: 2)

@@ -126,26 +126,6 @@ import Testing
         #expect(try rows().isEmpty)
     }
 
-    @Test func `a C sink takes the bytes, and says why it takes no more`() throws {
-        try database.write { connection in
-            let importer = try connection.importer(into: "customer", columns: ["id", "name", "city"])
-            let sink = try importer.sink()
-            for byte in #"[[1,"a","b"]]"#.utf8 { #expect(withUnsafeBytes(of: byte) { sink.take(sink.context, $0.baseAddress, 1) }) }
-            try importer.checkSink()
-            #expect(try importer.finish().inserted == 1)
-
-            let refusing = try connection.importer(into: "customer", columns: ["id", "name", "city"])
-            let refused = try refusing.sink()
-            let wrong = Array("[[2,x".utf8) + Array(repeating: UInt8(ascii: " "), count: 20_000)
-            #expect(!wrong.withUnsafeBytes { refused.take(refused.context, $0.baseAddress, $0.count) })
-            #expect(!wrong.withUnsafeBytes { refused.take(refused.context, $0.baseAddress, $0.count) })
-            let error = #expect(throws: StoreError.self) { try refusing.checkSink() }
-            #expect(error?.code == .json)
-            #expect(error?.byteOffset == 4)
-        }
-        #expect(try rows() == [[1, "a", "b", 0]])
-    }
-
     @Test func `what cannot be opened says why`() throws {
         func opening(_ table: String, _ columns: [String], _ mode: ImportMode = .upsert, _ change: (inout ImportOptions) -> Void = { _ in })
             -> StoreError?
