@@ -46,7 +46,7 @@ struct SwiftText {
     }
 
     /// A string literal in double quotes.
-    static func literal(_ string: String) -> String { JSONText.quoted(string) { "\\u{\($0)}" } }
+    static func literal(_ string: String) -> String { ReadableJSON.quoted(string) { "\\u{\($0)}" } }
 
     /// A sentence that ends as one.
     static func sentence(_ text: String) -> String {

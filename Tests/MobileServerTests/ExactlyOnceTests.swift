@@ -29,7 +29,7 @@ import Testing
 
     @Test("SYN-10: an operation whose outcome cannot be read is neither done again nor decided otherwise: it is deferred")
     func unreadableOutcome() throws {
-        let lines = TestLines()
+        let lines = RecordedLines()
         let server = try FieldSales.server { $0.log = { lines.add($0) } }
         let device = try TestDevice.inRegion("NORTH", of: server)
         let upload = try device.upload([device.create("Customer", Self.customer)])
@@ -37,7 +37,7 @@ import Testing
         try server.backEnd { _ = try $0.execute("UPDATE mobile_processed_operation SET outcome = x'05'") }
         let deferred = try device.synchronize(upload: upload)
         #expect(deferred.results.map(\.code) == [503])
-        #expect(lines.all().contains { $0.contains("table mobile_processed_operation, column outcome") })
+        #expect(lines.all.contains { $0.contains("table mobile_processed_operation, column outcome") })
         #expect(try server.backEndValue("SELECT count(*) FROM \"the customers\"") == 4)
     }
 

@@ -1,5 +1,6 @@
 import MobileServer
 import MobileStore
+import TestSupport
 import Testing
 
 /// Values that the server has never written, in the tables of its accounts: an administrator gets an error, not an empty name or a 0.

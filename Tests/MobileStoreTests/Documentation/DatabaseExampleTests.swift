@@ -1,5 +1,6 @@
 import Foundation
 import MobileStore
+import TestSupport
 import Testing
 
 /// The examples in the comments of `Database` are the code between the marks below, and they run.

@@ -4,6 +4,7 @@ import MobileServer
 import MobileStore
 import MobileTransport
 import SampleCRM
+import TestSupport
 import Testing
 
 @testable import MobileSync

@@ -3,6 +3,7 @@ import MobileObjects
 import MobileSync
 import SampleCRM
 import Synchronization
+import TestSupport
 import Testing
 
 /// Examples in the comments of generated classes that need a server: it refuses a credit limit below zero.
