@@ -51,9 +51,13 @@ import Testing
     /// Runs a line of shell in the root of the package. Returns what it printed.
     @discardableResult
     private func run(_ line: String) throws -> String {
+        // The Swift toolchain leaves an empty directory among the temporary files each time that it is looked for.
+        let leftovers = try TemporaryDirectory()
         let (status, text) = try Program.run(URL(filePath: "/bin/sh"), ["-c", Self.compilers + line]) { process in
             process.currentDirectoryURL = Repository.root
-            process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("MAKE") && $0.key != "MFLAGS" }
+            var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("MAKE") && $0.key != "MFLAGS" }
+            environment["TMPDIR"] = leftovers.path
+            process.environment = environment
         }
         guard status == 0 else { throw Failure(output: "\(line)\n\(text)") }
         return text

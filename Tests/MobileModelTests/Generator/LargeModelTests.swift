@@ -66,7 +66,8 @@ import Testing
             [
                 "swiftc", "-typecheck", "-swift-version", "6", "-I", build.appending(path: "Modules").path, "-Xcc",
                 "-fmodule-map-file=\(build.appending(path: "MobileCore.build/module.modulemap").path)",
-            ] + files.map { directory.file($0.name) })
+            ] + files.map { directory.file($0.name) }
+        ) { $0.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": directory.path]) { $1 } }
         #expect(status == 0, "\(messages.prefix(2000))")
     }
 }
