@@ -33,8 +33,3 @@ extension EntityMetadata {
     /// `<prefix>_ENTITY_TYPE_<MBO>`.
     public var entityType: Int { index }
 }
-
-extension ModelledEntity {
-    /// The number that stands for this class in the change log. SMP 2.3: the generated constant `<prefix>_ENTITY_TYPE_<MBO>`.
-    public static var entityType: Int { metadata.entityType }
-}

@@ -146,18 +146,30 @@ private struct OwnerSQL {
 extension Transaction {
     /// Notes changes for the change log; nil where it is disabled. For what the server changes, not for what the user does.
     func changeLogRecorder() throws -> ChangeRecorder? {
-        guard try logsChanges ?? readLogsChanges() else { return nil }
-        if let changeRecorder { return changeRecorder }
+        let recording = changeRecording
+        guard try recording.isOn ?? readLogsChanges() else { return nil }
+        if let recorder = recording.recorder { return recorder }
         let recorder = try ChangeRecorder(connection, metadata)
-        changeRecorder = recorder
+        recording.recorder = recorder
         // Its table and triggers are of the transaction, or of the savepoint, that is undone.
-        onRollback { [unowned self] in changeRecorder = nil }
+        onRollback { recording.recorder = nil }
+        atEnd(.changeLog) { _ in try recording.recorder?.finish() }
         return recorder
     }
 
     private func readLogsChanges() throws -> Bool {
         let isOn = try PackageSettings(connection).integer(.changeLog) == 1
-        logsChanges = isOn
+        changeRecording.isOn = isOn
         return isOn
     }
+
+    var changeRecording: ChangeRecording { attachment { ChangeRecording() } }
+}
+
+/// What a transaction knows of the change log.
+final class ChangeRecording {
+    /// Notes changes, once there are any: see ``changeLogRecorder()``.
+    var recorder: ChangeRecorder?
+    /// Whether the change log is enabled, once it was asked for.
+    var isOn: Bool?
 }

@@ -58,3 +58,19 @@ public enum EntityState: Sendable, Hashable {
     /// Deleted here with nothing to tell the server.
     case deleted
 }
+
+extension Entity {
+    final func requireNew() throws {
+        guard presence == .new else {
+            throw ObjectError(.alreadySaved, "create of \(metadata.name) \(surrogateKey): it is in the database already; use update or save")
+        }
+    }
+
+    final func requireStored(_ verb: String) throws {
+        switch presence {
+        case .stored: return
+        case .new: throw ObjectError(.notSaved, "\(verb) of a new \(metadata.name): create or save it first")
+        case .deleted: throw ObjectError(.notFound, "\(verb) of \(metadata.name) \(surrogateKey): it was deleted")
+        }
+    }
+}

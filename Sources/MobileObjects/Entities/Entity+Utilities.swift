@@ -35,4 +35,17 @@ extension Entity: CustomStringConvertible {
             try setValue(other.value(ofAttribute: attribute.index), ofAttribute: attribute.index)
         }
     }
+
+    /// The surrogate key as text, as log records name the row. SMP 2.3: `keyToString`.
+    ///
+    ///     let file = folder.appending(path: "customer-\(customer.keyToString()).json")
+    ///     try JSONEncoder().encode(customer).write(to: file)
+    public final func keyToString() -> String { String(surrogateKey) }
+
+    /// An attribute as bound to a statement.
+    final func storedValue(_ index: Int) throws -> Value {
+        let value = value(ofAttribute: index)
+        guard let stored = metadata.attributes[index].storage.stored(value) else { throw badValue(value, index) }
+        return stored
+    }
 }

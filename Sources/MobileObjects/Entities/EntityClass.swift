@@ -67,56 +67,6 @@ public struct EntityClass: Sendable {
         EntityList(try context.objects(behind: key, size))
     }
 
-    /// The result of an object query of the model, parameters in its order; sorted as the query says where `sortedBy` is empty.
-    ///
-    ///     for customer in try customers.query("findByCity", ["Cork"], sortedBy: [.descending("creditLimit")]) {
-    ///         try print(customer.value("name"))
-    ///     }
-    ///
-    /// - Throws: ``ObjectError/Code/noSuchOperation``, ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``,
-    ///   ``ObjectError/Code/invalidQuery``, ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/unsupportedType``.
-    public func query(
-        _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1
-    ) throws -> EntityList<GenericEntity> {
-        let query = try ObjectSQL(name, context)
-        return EntityList(try context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(parameters)))
-    }
-
-    /// The result of an object query of the model, parameters by their names.
-    ///
-    ///     for customer in try customers.query("findByCity", ["city": "Cork"], take: 10) {
-    ///         try print(customer.value("name"))
-    ///     }
-    ///
-    /// - Throws: as the form above; ``ObjectError/Code/noSuchParameter`` for a name that is no parameter's, and for a parameter without a value.
-    public func query(
-        _ name: String, _ parameters: [String: AttributeValue], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1
-    ) throws -> EntityList<GenericEntity> {
-        let query = try ObjectSQL(name, context)
-        return EntityList(try context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(query.ordered(parameters))))
-    }
-
-    /// Calls an operation that is no create, update or delete by its name, with parameters by theirs: the object of the operation is saved and
-    /// returned, to be submitted. Those that change a row are called on its object, by the `call` of ``Entity``.
-    ///
-    ///     let raise = try customers.call("raiseCreditLimit", ["customerId": 101, "amount": .decimal(250)])
-    ///     try raise.submitPending()
-    ///
-    /// - Throws: ``ObjectError/Code/noSuchOperation``, ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``,
-    ///   ``ObjectError/Code/misuse`` for an operation that changes a row.
-    @discardableResult
-    public func call(_ operation: String, _ parameters: [String: AttributeValue] = [:]) throws -> Entity {
-        try callable(operation).call(operation, parameters)
-    }
-
-    /// An object to call an operation on that needs none.
-    func callable(_ operation: String) throws -> GenericEntity {
-        guard try metadata.operation(named: operation).kind == .other else {
-            throw ObjectError(.misuse, "\(operation) of \(metadata.name): it changes a row; call it on an object")
-        }
-        return newObject()
-    }
-
     /// The number of rows.
     public var count: Int {
         get throws {
@@ -133,5 +83,31 @@ extension PackageDatabase {
     /// - Throws: ``ObjectError/Code/noSuchClass``.
     public final func entity(_ name: String) throws -> EntityClass {
         EntityClass(package: self, metadata: try metadata.entity(named: name))
+    }
+}
+
+/// The twins that block no cooperative thread: the rows are read on another thread, the objects stay in the caller's isolation.
+extension EntityClass {
+    /// As the blocking form.
+    public nonisolated(nonsending) func find(_ surrogateKey: Int64) async throws -> GenericEntity? {
+        try await context.first(metadata.sql.byKey, [.integer(surrogateKey)])
+    }
+
+    /// As the blocking form.
+    public nonisolated(nonsending) func load(_ surrogateKey: Int64) async throws -> GenericEntity { try await context.load(surrogateKey) }
+
+    /// As the blocking form.
+    public nonisolated(nonsending) func findByPrimaryKey(_ values: AttributeValue...) async throws -> GenericEntity? {
+        try await context.first(metadata.sql.byPrimaryKey, metadata.keyValues(values))
+    }
+
+    /// As the blocking form.
+    public nonisolated(nonsending) func findAll(skip: Int = 0, take: Int = -1) async throws -> EntityList<GenericEntity> {
+        EntityList(try await context.objects(skip: skip, take: take))
+    }
+
+    /// As the blocking form.
+    public nonisolated(nonsending) func page(after key: Int64 = 0, size: Int = 100) async throws -> EntityList<GenericEntity> {
+        EntityList(try await context.objects(behind: key, size))
     }
 }

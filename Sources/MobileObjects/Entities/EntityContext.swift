@@ -1,3 +1,5 @@
+import MobileStore
+
 /// Where an object lives: its package database and what is known about its class. Shared by the objects of one list, so that each of
 /// them holds one reference.
 public final class EntityContext: Sendable {
@@ -14,5 +16,157 @@ public final class EntityContext: Sendable {
     /// The context of the objects at the other end of a relationship.
     func target(of relationship: RelationshipMetadata) -> EntityContext {
         EntityContext(package, package.metadata.entities[relationship.targetIndex])
+    }
+}
+
+/// The one place where rows become objects.
+extension EntityContext {
+    /// The object of a surrogate key; nil when there is none.
+    func find<T: Entity>(_ key: Int64) throws -> T? {
+        try first(metadata.sql.byKey, [.integer(key)])
+    }
+
+    /// The object of a surrogate key, which must exist.
+    func load<T: Entity>(_ key: Int64) throws -> T {
+        guard let object: T = try find(key) else { throw notFound(key) }
+        return object
+    }
+
+    private func notFound(_ key: Int64) -> ObjectError { ObjectError(.notFound, "load of \(metadata.name) \(key): there is no such row") }
+
+    /// The object of the first row; nil when there is none.
+    func first<T: Entity>(_ select: PageSelect, _ values: [Value]) throws -> T? {
+        let page = try package.page(select, values, size: 1)
+        return page.isEmpty ? nil : T(row: page[0], at: EntitySQL.firstAttribute, context: self)
+    }
+
+    /// The next `size` objects behind a surrogate key; a negative `size` means all.
+    func objects<T: Entity>(behind key: Int64, _ size: Int) throws -> [T] {
+        var objects: [T] = []
+        if (1...PageRun.rows).contains(size) {
+            let page = try package.page(metadata.sql.behindKey, [.integer(key)], size: size)
+            append(page, to: &objects)
+            // A page that ended early, because its values are large, is none: its rows and the others must be of one state.
+            if page.isAtEnd || page.count == size { return objects }
+            objects = []
+        }
+        let run = PageRun(metadata.sql, behind: key, take: size)
+        try package.read { connection in
+            try run.read(connection) { append($0, to: &objects) }
+        }
+        return objects
+    }
+
+    /// The objects in the order of their surrogate keys, but for the first `skip`, and not more than `take`; a negative `take` means all.
+    func objects<T: Entity>(skip: Int, take: Int) throws -> [T] {
+        var objects: [T] = []
+        let sql = metadata.sql
+        try package.read { connection in
+            try PageRun(sql, skip: skip, take: take, connection)?.read(connection) { append($0, to: &objects) }
+        }
+        return objects
+    }
+
+    /// The objects of a SELECT of ``EntitySQL/columns``.
+    func objects<T: Entity>(_ sql: String, _ values: [Value]) throws -> [T] {
+        try package.read { connection in
+            var pages = try connection.pages(sql, values)
+            var objects: [T] = []
+            while let page = try pages.next() { append(page, to: &objects) }
+            return objects
+        }
+    }
+
+    /// Makes an object of each row.
+    func append<T: Entity>(_ page: RowPage, to objects: inout [T]) {
+        objects.reserveCapacity(objects.count + page.count)
+        // By position: an iterator's rows would each hold the page once more.
+        for position in 0..<page.count { objects.append(T(row: page[position], at: EntitySQL.firstAttribute, context: self)) }
+    }
+}
+
+/// The twins that block no cooperative thread: rows are read on another thread, objects made here, because they never leave their isolation.
+extension EntityContext {
+    nonisolated(nonsending) func load<T: Entity>(_ key: Int64) async throws -> T {
+        guard let object: T = try await first(metadata.sql.byKey, [.integer(key)]) else { throw notFound(key) }
+        return object
+    }
+
+    nonisolated(nonsending) func first<T: Entity>(_ select: PageSelect, _ values: [Value]) async throws -> T? {
+        let page = try await package.read { try $0.page(select, values, size: 1) }
+        return page.isEmpty ? nil : T(row: page[0], at: EntitySQL.firstAttribute, context: self)
+    }
+
+    nonisolated(nonsending) func objects<T: Entity>(behind key: Int64, _ size: Int) async throws -> [T] {
+        let run = PageRun(metadata.sql, behind: key, take: size)
+        return objects(try await package.read { try run.pages($0) })
+    }
+
+    nonisolated(nonsending) func objects<T: Entity>(skip: Int, take: Int) async throws -> [T] {
+        let sql = metadata.sql
+        return objects(try await package.read { try PageRun(sql, skip: skip, take: take, $0)?.pages($0) ?? [] })
+    }
+
+    nonisolated(nonsending) func objects<T: Entity>(_ sql: String, _ values: [Value]) async throws -> [T] {
+        objects(
+            try await package.read { connection in
+                var source = try connection.pages(sql, values, size: PageRun.rows)
+                var pages: [RowPage] = []
+                while let page = try source.next() { pages.append(page) }
+                return pages
+            })
+    }
+
+    private func objects<T: Entity>(_ pages: [RowPage]) -> [T] {
+        var objects: [T] = []
+        for page in pages { append(page, to: &objects) }
+        return objects
+    }
+}
+
+/// The rows of an object's table behind a surrogate key, page after page.
+private struct PageRun: Sendable {
+    /// Rows of a page.
+    static let rows = 1000
+
+    private let sql: EntitySQL
+    /// Nil: from the first row on.
+    private let key: Int64?
+    private let take: Int
+
+    /// A negative `take` means all.
+    init(_ sql: EntitySQL, behind key: Int64?, take: Int) {
+        (self.sql, self.key, self.take) = (sql, key, take < 0 ? .max : take)
+    }
+
+    /// All but the first `skip` rows; nil where there are not so many.
+    init?(_ sql: EntitySQL, skip: Int, take: Int, _ connection: Connection) throws {
+        guard skip > 0 else {
+            self.init(sql, behind: nil, take: take)
+            return
+        }
+        let last = try connection.first(
+            "SELECT \"_sk\" FROM \(sql.table) ORDER BY \"_sk\" LIMIT 1 OFFSET ?1", [.integer(Int64(skip - 1))])
+        guard let key = last?.first?.integer else { return nil }
+        self.init(sql, behind: key, take: take)
+    }
+
+    /// In a transaction, so that all pages are of one state.
+    func read(_ connection: Connection, _ body: (RowPage) throws -> Void) throws {
+        var key = key, left = take
+        while left > 0 {
+            let size = min(left, Self.rows)
+            let page = try key.map { try connection.page(sql.behindKey, [.integer($0)], size: size) } ?? connection.page(sql.all, size: size)
+            try body(page)
+            guard !page.isAtEnd, let last = page.last else { return }
+            left -= page.count
+            key = last.integer(0)
+        }
+    }
+
+    func pages(_ connection: Connection) throws -> [RowPage] {
+        var pages: [RowPage] = []
+        try read(connection) { pages.append($0) }
+        return pages
     }
 }

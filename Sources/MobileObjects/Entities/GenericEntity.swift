@@ -2,7 +2,7 @@ import Foundation
 public import MobileStore
 
 /// An object reached by metadata, without generated code: for tools and clients that learn their model at run time.
-public final class GenericEntity: Entity, SavableEntity {
+public final class GenericEntity: Entity {
     private var values: [AttributeValue]
 
     /// A new object of `context`'s class with the defaults of its model.
@@ -60,5 +60,13 @@ public final class GenericEntity: Entity, SavableEntity {
         case .json: return .json("null")
         case .large: return .null
         }
+    }
+}
+
+extension PackageDatabase {
+    /// The generated class, or the generic one where there is none.
+    package final func objectClass(of entity: EntityMetadata) -> Entity.Type {
+        let classes = type(of: self).entityClasses
+        return entity.index < classes.count ? classes[entity.index] : GenericEntity.self
     }
 }

@@ -33,3 +33,22 @@ public struct Environment: Sendable {
         return (attributes?[.systemFreeSize] as? NSNumber)?.int64Value
     }
 }
+
+extension Environment {
+    /// A random GUID, version 4.
+    func randomGUID() -> String {
+        var words = (random(), random())
+        words.0 = words.0 & ~0xF000 | 0x4000
+        words.1 = words.1 & ~(0xC0 << 56) | (0x80 << 56)
+        let hex = [words.0, words.1].map { word in
+            let digits = String(word, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+        var parts: [Substring] = [], rest = Substring(hex)
+        for count in [8, 4, 4, 4, 12] {
+            parts.append(rest.prefix(count))
+            rest = rest.dropFirst(count)
+        }
+        return parts.joined(separator: "-")
+    }
+}

@@ -60,13 +60,6 @@ extension BaseError {
     }
 }
 
-extension PackageDatabase {
-    /// The text of an error for users, from the services of this database's environment: see ``BaseError/message(from:locale:)``.
-    public final func message(of error: any BaseError, locale: String? = nil) -> String {
-        error.message(from: environment.services, locale: locale)
-    }
-}
-
 extension StoreError: BaseError {
     public var errorCode: Int { 1000 + code.rawValue }
 

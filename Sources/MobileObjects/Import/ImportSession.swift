@@ -103,15 +103,16 @@ package struct ImportSession {
 
     /// Notes what an import does for its log record.
     private func counting(_ progress: ((ImportProgress) throws -> Void)?) -> (ImportProgress) throws -> Void {
-        let before = transaction.imports[entity.index] ?? ImportCounts()
-        transaction.imports[entity.index] = before
-        return { [unowned transaction, entity] counts in
+        let records = transaction.importRecords()
+        let before = records.counts[entity.index] ?? ImportCounts()
+        records.counts[entity.index] = before
+        return { [entity] counts in
             var sum = before
             sum.inserted += counts.inserted
             sum.updated += counts.updated
             sum.deleted += counts.deleted
             sum.diverted += counts.diverted
-            transaction.imports[entity.index] = sum
+            records.counts[entity.index] = sum
             try progress?(counts)
         }
     }

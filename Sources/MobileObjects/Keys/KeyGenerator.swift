@@ -66,7 +66,7 @@ public struct LocalKeyGenerator: Sendable {
 
     /// A random GUID such as `3f2504e0-4f89-41d3-9a0c-0305e82c3301`, for a new object that needs a text as primary key.
     /// SMP 1.5.3: `generateGuid`.
-    public func generateGUID() -> String { LocalSchema.guid(database.environment) }
+    public func generateGUID() -> String { database.environment.randomGUID() }
 }
 
 extension PackageDatabase {
@@ -77,6 +77,11 @@ extension PackageDatabase {
 }
 
 extension Transaction {
+    /// Takes a range of surrogate keys that the server granted.
+    package func grantKeyRange(first: Int64, last: Int64) throws {
+        try database.keyGenerator.grant(first: first, last: last, in: self)
+    }
+
     func newSurrogateKey(for entity: EntityMetadata) throws -> Int64 {
         entity.isLocal ? try nextLocalKey() : try nextGrantedKey()
     }

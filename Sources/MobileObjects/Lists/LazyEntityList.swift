@@ -1,4 +1,5 @@
 import MobileStore
+import Synchronization
 
 /// The objects that a query finds, read a page at a time when they are looked at: a list of 30,000 objects holds some pages, not 30,000
 /// objects.
@@ -223,4 +224,26 @@ extension EntityContext {
         if plan.seesDeleted { markDeleted(objects) }
         return objects
     }
+}
+
+/// Counts the commits that may have changed a list. The list asks; nobody is called.
+final class ListChanges: Sendable {
+    /// The database that is watched.
+    let store: Database
+    private let counter: Counter
+    private let observation: Observation
+
+    /// What the observer counts in, apart from the list, so that the list may go while a commit is told.
+    private final class Counter: Sendable {
+        let commits = Atomic(0)
+    }
+
+    init(_ store: Database, of tables: Set<String>) throws(StoreError) {
+        let counter = Counter()
+        (self.store, self.counter) = (store, counter)
+        observation = try store.observe(tables) { _ in counter.commits.add(1, ordering: .acquiringAndReleasing) }
+    }
+
+    /// Commits so far.
+    var count: Int { counter.commits.load(ordering: .acquiring) }
 }

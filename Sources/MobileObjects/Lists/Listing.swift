@@ -113,3 +113,26 @@ extension EntityQuery {
 
     private func plan(_ package: Root.Package) throws -> ListPlan { try ListPlan(query, of: Root.metadata, in: package.metadata) }
 }
+
+/// Lists of children.
+extension Children {
+    /// The children that a query finds as a list that reads its pages when they are looked at: for objects with thousands of them.
+    /// - Parameters:
+    ///   - query: which of the children, and in which order; by default all.
+    ///   - pageSize: as for ``LazyEntityList``.
+    /// - Throws: as `findWithQuery(_:)`.
+    public func list(_ query: Query = Query(), pageSize: Int = 100) throws -> LazyEntityList<Element> {
+        let (context, owner) = try relation()
+        let nobody = Owner(conditions: [("\"_sk\"", .null)])
+        return try LazyEntityList(
+            ListPlan(query, of: context.metadata, in: context.package.metadata, ownedBy: owner ?? nobody), context, pageSize: pageSize)
+    }
+}
+
+extension Children where Element: QueryableEntity {
+    /// The children that a query finds, read a page at a time.
+    /// - Throws: as `findWithQuery(_:)`.
+    public func list(_ query: EntityQuery<Element>, pageSize: Int = 100) throws -> LazyEntityList<Element> {
+        try list(query.query, pageSize: pageSize)
+    }
+}

@@ -20,7 +20,7 @@ extension Connection {
 extension Transaction {
     /// The entries as they are with what this transaction has noted.
     func changeLogs(_ query: Query) throws -> [ChangeLog] {
-        try changeRecorder?.write()
+        try changeRecording.recorder?.write()
         return try connection.changeLogs(query, metadata)
     }
 
@@ -36,13 +36,14 @@ extension Transaction {
 
     /// Deletes all entries, read or not.
     func deleteChangeLogs() throws {
-        try changeRecorder?.write()
+        try changeRecording.recorder?.write()
         try connection.execute("DELETE FROM \"_change_log\" WHERE TRUE")
     }
 
     func setLogsChanges(_ isOn: Bool) throws {
         try PackageSettings(connection).set(.changeLog, .integer(isOn ? 1 : 0))
-        logsChanges = isOn
-        onRollback { [unowned self] in logsChanges = nil }
+        let recording = changeRecording
+        recording.isOn = isOn
+        onRollback { recording.isOn = nil }
     }
 }

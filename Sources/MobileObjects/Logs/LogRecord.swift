@@ -200,12 +200,6 @@ extension Entity {
             requestID: "",
             timestamp: package.environment.now(), isFromClient: true, database: package)
     }
-
-    /// The surrogate key as text, as log records name the row. SMP 2.3: `keyToString`.
-    ///
-    ///     let file = folder.appending(path: "customer-\(customer.keyToString()).json")
-    ///     try JSONEncoder().encode(customer).write(to: file)
-    public final func keyToString() -> String { String(surrogateKey) }
 }
 
 private enum LogRecordSQL {

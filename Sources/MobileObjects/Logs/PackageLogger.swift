@@ -14,8 +14,8 @@ public struct PackageLogger: Sendable {
     /// The least severe records that are written; default ``LogLevel/info``, ``LogLevel/off`` for none. All loggers of a database object
     /// share it; it is not stored. SMP 2.3: `setLogLevel:`, `getLogLevel`.
     public var level: LogLevel {
-        get { database.state.withLock { $0.loggerLevel } }
-        nonmutating set { database.state.withLock { $0.loggerLevel = newValue } }
+        get { database.loggerLevel.value.withLock { $0 } }
+        nonmutating set { database.loggerLevel.value.withLock { $0 = newValue } }
     }
 
     /// Writes a record of this level about the package.
@@ -64,7 +64,14 @@ public struct PackageLogger: Sendable {
     public func submitLogRecords() async throws { try await database.submitLogRecords() }
 }
 
+/// The least severe records that the loggers of one database write.
+private final class LoggerLevel: Sendable {
+    let value = Mutex(LogLevel.info)
+}
+
 extension PackageDatabase {
     /// The logger of the package. SMP 2.3: `getLogger`.
     public final var logger: PackageLogger { PackageLogger(self) }
+
+    fileprivate final var loggerLevel: LoggerLevel { attachment { LoggerLevel() } }
 }

@@ -131,3 +131,9 @@ public final class EntityMetadata: Sendable {
         return query
     }
 }
+
+/// A row, by the position of its object in the model and its surrogate key.
+struct RowID: Hashable, Sendable {
+    let entity: Int
+    let key: Int64
+}

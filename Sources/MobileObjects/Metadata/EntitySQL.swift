@@ -14,6 +14,8 @@ import MobileStore
 struct EntitySQL: Sendable {
     /// Position of the first attribute in a row that is selected with ``columns``.
     static let firstAttribute = 6
+    /// The name of the first source of a query made at run time.
+    static let root = "t0"
     /// What the original-state table is named by, behind the table's name.
     static let originalSuffix = "_os"
 
@@ -72,7 +74,7 @@ struct EntitySQL: Sendable {
         columns = all
         let selected = [#""_sk""#, #""_pc""#, #""_rc""#, #""_rp""#, #""_rf""#, #""_ra""#] + content
         self.selected = selected
-        selectedOfRoot = selected.map { "\(QueryScope.root).\($0)" }
+        selectedOfRoot = selected.map { "\(Self.root).\($0)" }
         columnsOfRoot = selectedOfRoot.joined(separator: ", ")
         self.content = content
         self.attributeColumns = attributeColumns

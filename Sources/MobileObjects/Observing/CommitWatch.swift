@@ -76,7 +76,7 @@ final class CommitWatch: Sendable {
 }
 
 /// The watches of a package database, which end when it is closed.
-final class CommitWatches: Sendable {
+final class CommitWatches: ClosingObserver, Sendable {
     private struct Entry {
         weak var watch: CommitWatch?
     }
@@ -90,7 +90,7 @@ final class CommitWatches: Sendable {
     }
 
     /// Ends those of a database.
-    func end(_ store: Database) {
+    func closed(_ store: Database) {
         let ended = entries.withLock { entries in
             let watches = entries.compactMap(\.watch).filter { $0.store === store }
             entries.removeAll { entry in entry.watch == nil || watches.contains { $0 === entry.watch } }

@@ -127,3 +127,32 @@ extension Entity {
         return object
     }
 }
+
+extension EntityClass {
+    /// Calls an operation that is no create, update or delete by its name, with parameters by theirs: the object of the operation is saved and
+    /// returned, to be submitted. Those that change a row are called on its object, by the `call` of ``Entity``.
+    ///
+    ///     let raise = try customers.call("raiseCreditLimit", ["customerId": 101, "amount": .decimal(250)])
+    ///     try raise.submitPending()
+    ///
+    /// - Throws: ``ObjectError/Code/noSuchOperation``, ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``,
+    ///   ``ObjectError/Code/misuse`` for an operation that changes a row.
+    @discardableResult
+    public func call(_ operation: String, _ parameters: [String: AttributeValue] = [:]) throws -> Entity {
+        try callable(operation).call(operation, parameters)
+    }
+
+    /// An object to call an operation on that needs none.
+    func callable(_ operation: String) throws -> GenericEntity {
+        guard try metadata.operation(named: operation).kind == .other else {
+            throw ObjectError(.misuse, "\(operation) of \(metadata.name): it changes a row; call it on an object")
+        }
+        return newObject()
+    }
+
+    /// As the blocking form.
+    @discardableResult
+    public nonisolated(nonsending) func call(_ operation: String, _ parameters: [String: AttributeValue] = [:]) async throws -> Entity {
+        try await callable(operation).call(operation, parameters)
+    }
+}

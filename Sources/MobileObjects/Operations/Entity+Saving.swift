@@ -107,18 +107,4 @@ extension Entity {
         attachments?.unsavedLargeValues = [:]
         TransactionScope.transaction(of: package)?.onRollback { before.restore(self) }
     }
-
-    final func requireNew() throws {
-        guard presence == .new else {
-            throw ObjectError(.alreadySaved, "create of \(metadata.name) \(surrogateKey): it is in the database already; use update or save")
-        }
-    }
-
-    final func requireStored(_ verb: String) throws {
-        switch presence {
-        case .stored: return
-        case .new: throw ObjectError(.notSaved, "\(verb) of a new \(metadata.name): create or save it first")
-        case .deleted: throw ObjectError(.notFound, "\(verb) of \(metadata.name) \(surrogateKey): it was deleted")
-        }
-    }
 }

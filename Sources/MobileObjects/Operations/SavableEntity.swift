@@ -5,6 +5,9 @@ import MobileStore
 /// parameters; or it is a local object. Other classes are created and updated by the operations that the model gives them.
 public protocol SavableEntity: Entity {}
 
+/// Whether the model allows it is found out when it is called.
+extension GenericEntity: SavableEntity {}
+
 extension SavableEntity {
     /// Creates the object if it is new, else updates it; then its composite children that are new or changed, and theirs, parents before
     /// children, all in one transaction. SMP 2.3: `save`.

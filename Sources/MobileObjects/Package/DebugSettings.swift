@@ -52,27 +52,3 @@ extension PackageDatabase {
         return ObjectError(error)
     }
 }
-
-extension Transaction {
-    /// Writes the log records of what was imported, where ``DebugSettings/logRecordOnImport`` asks for them.
-    func logImports() throws {
-        for (index, rows) in imports.sorted(by: { $0.key < $1.key }) {
-            let name = metadata.entities[index].name
-            let message = "import of \(name): \(rows.inserted) inserted, \(rows.updated) updated, \(rows.deleted) deleted, \(rows.diverted) waiting"
-            var record = database.newLogRecord(level: .debug, message: message)
-            record.component = name
-            record.code = LogRecord.Code.success
-            record.operation = "import"
-            try store(record)
-        }
-        imports = [:]
-    }
-}
-
-/// What the imports of one transaction did to one object's table.
-struct ImportCounts: Sendable {
-    var inserted = 0
-    var updated = 0
-    var deleted = 0
-    var diverted = 0
-}

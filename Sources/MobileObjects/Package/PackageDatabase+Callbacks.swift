@@ -30,13 +30,3 @@ extension PackageDatabase {
         state.withLock { !$0.handlers.isEmpty || $0.entityHandlers[entity.index]?.isEmpty == false }
     }
 }
-
-extension ModelledEntity {
-    /// Reports the events of this class to `handler`. SMP 2.3: `registerCallbackHandler:` of the MBO class.
-    ///
-    ///     let rejections = Rejections()  // a `CallbackHandler` with `onReplayFailure(_:)`
-    ///     Customer.registerCallbackHandler(rejections, in: crm)
-    public static func registerCallbackHandler(_ handler: any CallbackHandler, in package: Package) {
-        package.registerCallbackHandler(handler, for: metadata)
-    }
-}

@@ -50,7 +50,7 @@ extension PackageDatabase {
         state.withLock { state in
             if state.store === store { state.store = nil }
         }
-        commitWatches.end(store)
+        tellOfClosing(store)
     }
 
     /// The same as `closeConnection()`.

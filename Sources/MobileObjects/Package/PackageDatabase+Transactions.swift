@@ -93,10 +93,7 @@ extension PackageDatabase {
 
     private func perform<R>(_ transaction: Transaction, _ body: (Transaction) throws -> R) throws -> R {
         let result = try TransactionScope.run(transaction, body)
-        if transaction.watchedParents != nil { try transaction.updateAllMarks() }
-        try transaction.changeRecorder?.finish()
-        if !transaction.imports.isEmpty { try transaction.logImports() }
-        try transaction.removeReleasedLargeValues()
+        try transaction.close()
         return result
     }
 

@@ -47,6 +47,41 @@ extension PackageDatabase {
             return made
         }
     }
+
+    final func tellOfClosing(_ store: Database) {
+        for case let attachment as any ClosingObserver in attachments.withLock({ Array($0.values) }) { attachment.closed(store) }
+    }
+}
+
+extension PackageDatabase {
+    /// The text of an error for users, from the services of this database's environment: see ``BaseError/message(from:locale:)``.
+    public final func message(of error: any BaseError, locale: String? = nil) -> String {
+        error.message(from: environment.services, locale: locale)
+    }
+}
+
+/// An attachment that must know when the database below is closed.
+protocol ClosingObserver: AnyObject {
+    func closed(_ store: Database)
+}
+
+/// What is kept with the database by name.
+extension PackageDatabase {
+    /// The GUID of this database: the namespace of its operation ids.
+    package final var clientID: String {
+        get throws { try read { try PackageSettings($0).text(.clientID) ?? "" } }
+    }
+
+    /// A value that a module above keeps with the database, by a name of its own; nil where there is none.
+    package final func setting(_ name: String) throws -> Value? {
+        try read { try PackageSettings($0).value(named: "x." + name) }
+    }
+}
+
+extension Transaction {
+    package func setSetting(_ name: String, _ value: Value) throws {
+        try PackageSettings(connection).set(named: "x." + name, value)
+    }
 }
 
 /// What changes while a package database lives.
@@ -61,8 +96,6 @@ struct PackageState: Sendable {
     var entityHandlers: [Int: [any CallbackHandler]] = [:]
     /// Values of session personalization keys, which are never stored, by name.
     var sessionValues: [String: AttributeValue] = [:]
-    /// The least severe records that the package's logger writes.
-    var loggerLevel = LogLevel.info
     var debugSettings: DebugSettings = []
     var storage = StorageMonitor()
 

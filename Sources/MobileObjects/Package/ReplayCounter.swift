@@ -1,3 +1,4 @@
+import Foundation
 import MobileStore
 import Synchronization
 
@@ -32,6 +33,9 @@ extension Transaction {
         keptCounter = last
         onRollback { [unowned self] in keptCounter = 0 }
     }
+
+    /// The clock's seconds since 1970, for rows that were not pending before.
+    var clockSeconds: Int64 { Int64(database.environment.now().timeIntervalSince1970) }
 
     /// Nobody else writes while this transaction runs: so one look is enough.
     private func replayCounter() throws -> ReplayCounter {

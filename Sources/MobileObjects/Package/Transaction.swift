@@ -11,20 +11,15 @@ package final class Transaction {
     var releasedLargeValues: Set<ReleasedLargeValue> = []
     /// Rows with large values left in a way that names no single value: a pass over all of them is due at the end.
     var sweepsLargeValues = false
-    /// The parents of pending rows before an import: see ``watchMarks(_:)``.
-    var watchedParents: Set<RowID>?
-    /// Notes changes for the change log, once there are any: see ``changeLogRecorder()``.
-    var changeRecorder: ChangeRecorder?
-    /// Whether the change log is enabled, once it was asked for.
-    var logsChanges: Bool?
-    /// What was imported, by position of the object; noted only where ``DebugSettings/logRecordOnImport`` asks for it.
-    var imports: [Int: ImportCounts] = [:]
     /// The last replay counter, once it was asked for.
     var lastCounter: ReplayCounter?
     /// What this transaction has written of it where it stays.
     var keptCounter: Int64 = 0
     /// New large values, kept from clean-ups until the commit.
     private var heldLargeValues: [LargeValue] = []
+    /// What layers above keep with the transaction: one object per class.
+    private var attachments: [AnyObject] = []
+    private var closing: [ClosingStep: (Transaction) throws -> Void] = [:]
     /// Undoes changes of objects in memory when the transaction is rolled back; the last one first.
     private var undo: [() -> Void] = []
 
@@ -48,6 +43,35 @@ package final class Transaction {
 
     func rollBack(to mark: Int) {
         while undo.count > mark { undo.removeLast()() }
+    }
+
+    /// What a layer above keeps with this transaction, made when it is asked for first: one object per class.
+    func attachment<Attachment: AnyObject>(_ make: () -> Attachment) -> Attachment {
+        for known in attachments { if let known = known as? Attachment { return known } }
+        let made = make()
+        attachments.append(made)
+        return made
+    }
+
+    /// What is done at the end of a transaction, before the commit, in this order.
+    enum ClosingStep: CaseIterable {
+        /// Marks of parents, where an import may have changed whose they are.
+        case marks
+        /// Entries of the change log.
+        case changeLog
+        /// Log records of imports.
+        case importRecords
+    }
+
+    func closes(with step: ClosingStep) -> Bool { closing[step] != nil }
+
+    /// Once per transaction: `action` takes the place of another one for the same step.
+    func atEnd(_ step: ClosingStep, _ action: @escaping (Transaction) throws -> Void) { closing[step] = action }
+
+    /// Does what is due before the commit.
+    func close() throws {
+        for step in ClosingStep.allCases { try closing[step]?(self) }
+        try removeReleasedLargeValues()
     }
 }
 

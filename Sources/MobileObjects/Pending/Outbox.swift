@@ -137,13 +137,6 @@ struct Submission {
 }
 
 extension Transaction {
-    /// Whether a create of the row waits for its answer.
-    func hasUnansweredCreate(_ entity: EntityMetadata, _ key: Int64) throws -> Bool {
-        try connection.first(
-            "SELECT 1 FROM \"_outbox\" WHERE \"entity\" = ?1 AND \"sk\" = ?2 AND \"change\" = 'C' LIMIT 1",
-            [.text(entity.name), .integer(key)]) != nil
-    }
-
     /// Removes an answered operation.
     func removeFromOutbox(_ id: Int64, of entity: EntityMetadata, _ key: Int64) throws {
         for row in try connection.storedRows([OutboxLargeValueColumn.attribute, .value], "WHERE \"operation\" = ?1", [.integer(id)]) {
@@ -152,5 +145,22 @@ extension Transaction {
         }
         try connection.execute("DELETE FROM \"_outbox_large\" WHERE \"operation\" = ?1", [.integer(id)])
         try connection.execute("DELETE FROM \"_outbox\" WHERE \"id\" = ?1", [.integer(id)])
+    }
+}
+
+extension PackageDatabase {
+    /// All operations with smaller ids are settled: the server may forget them.
+    package final var settledBelow: Int64 {
+        get throws {
+            try read { connection in
+                if let first = try connection.optionalNumber("SELECT min(\"id\") FROM \"_outbox\"") { return first }
+                return try connection.lastReplayCounter(metadata) + 1
+            }
+        }
+    }
+
+    /// The id of the operation that was submitted last of those that wait; 0 when none waits.
+    package final var lastOutboxID: Int64 {
+        get throws { try read { try $0.optionalNumber("SELECT max(\"id\") FROM \"_outbox\"") ?? 0 } }
     }
 }

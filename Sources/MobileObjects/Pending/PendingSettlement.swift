@@ -165,11 +165,3 @@ extension Transaction {
         }
     }
 }
-
-extension PackageDatabase {
-    /// The generated class, or the generic one where there is none.
-    package final func objectClass(of entity: EntityMetadata) -> Entity.Type {
-        let classes = type(of: self).entityClasses
-        return entity.index < classes.count ? classes[entity.index] : GenericEntity.self
-    }
-}

@@ -65,10 +65,4 @@ extension Transaction {
         case .update, .parent, .none: .update
         }
     }
-
-    /// The keys of rows with a pending change of their own, in order.
-    func pendingKeys(of entity: EntityMetadata) throws -> [Int64] {
-        guard !entity.isLocal else { return [] }
-        return try connection.keys("SELECT \"_sk\" FROM \(entity.sql.originalTable) ORDER BY \"_sk\"")
-    }
 }

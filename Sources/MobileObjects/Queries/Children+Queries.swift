@@ -33,20 +33,8 @@ extension Children {
         return try await context.count(query, ownedBy: owner)
     }
 
-    /// The children that a query finds as a list that reads its pages when they are looked at: for objects with thousands of them.
-    /// - Parameters:
-    ///   - query: which of the children, and in which order; by default all.
-    ///   - pageSize: as for ``LazyEntityList``.
-    /// - Throws: as `findWithQuery(_:)`.
-    public func list(_ query: Query = Query(), pageSize: Int = 100) throws -> LazyEntityList<Element> {
-        let (context, owner) = try relation()
-        let nobody = Owner(conditions: [("\"_sk\"", .null)])
-        return try LazyEntityList(
-            ListPlan(query, of: context.metadata, in: context.package.metadata, ownedBy: owner ?? nobody), context, pageSize: pageSize)
-    }
-
     /// Whose children these are, by columns of their table; no owner where nothing is saved, or the model ties nothing to it.
-    private func relation() throws -> (EntityContext, Owner?) {
+    func relation() throws -> (EntityContext, Owner?) {
         guard let (object, index) = relationship else {
             throw ObjectError(.misuse, "children: the list belongs to no object; set it as the children of one first")
         }
@@ -71,10 +59,31 @@ extension Children where Element: QueryableEntity {
 
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) func count(_ query: EntityQuery<Element>) async throws -> Int { try await countWithQuery(query.query) }
+}
 
-    /// The children that a query finds, read a page at a time.
-    /// - Throws: as `findWithQuery(_:)`.
-    public func list(_ query: EntityQuery<Element>, pageSize: Int = 100) throws -> LazyEntityList<Element> {
-        try list(query.query, pageSize: pageSize)
+extension Children {
+    /// Their number: counted by the database where the list was not read, without reading it. Those that are not saved count as well.
+    /// - Throws: ``ObjectError/Code/store``.
+    public func fetchCount() throws -> Int {
+        if let known = knownCount { return known }
+        return try countWithQuery(Query()) + unsavedCount
+    }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func fetchCount() async throws -> Int {
+        if let known = knownCount { return known }
+        return try await countWithQuery(Query()) + unsavedCount
+    }
+
+    /// Where nothing has to be asked.
+    private var knownCount: Int? {
+        guard let (owner, index) = relationship else { return count }
+        if let list = owner.attachments?.children[index], list.loaded != nil { return list.count }
+        return owner.presence == .stored ? nil : unsavedCount
+    }
+
+    private var unsavedCount: Int {
+        guard let (owner, index) = relationship else { return 0 }
+        return owner.attachments?.children[index]?.added.count { $0.presence == .new } ?? 0
     }
 }

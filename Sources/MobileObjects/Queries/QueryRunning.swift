@@ -1,4 +1,5 @@
 import MobileStore
+import Synchronization
 
 extension PackageDatabase {
     /// Runs a query over any number of objects. Nothing is changed, and a query that fails throws: there is no result then. SMP 2.3: `executeQuery:`.
@@ -129,4 +130,34 @@ extension CompiledQuery {
     }
 
     func count(_ connection: Connection) throws -> Int { Int(try connection.number(sql, values)) }
+}
+
+/// The first pages of queries that were put into words before, by their SQL: a query that comes again with other values is not put into
+/// words again.
+final class PreparedSelects: Sendable {
+    private static let maximum = 128
+    private let selects = Mutex<[String: PageSelect]>([:])
+
+    func select(_ page: QueryPage) throws(StoreError) -> PageSelect {
+        if let known = selects.withLock({ $0[page.sql] }) { return known }
+        let made = try PageSelect(page.query)
+        selects.withLock { selects in
+            // Programs have a few dozen queries. One that makes texts without end keeps none of them for long.
+            if selects.count == Self.maximum { selects.removeAll() }
+            selects[page.sql] = made
+        }
+        return made
+    }
+}
+
+extension PackageDatabase {
+    final var preparedSelects: PreparedSelects { attachment { PreparedSelects() } }
+}
+
+extension RelationshipPath {
+    /// The ways that a query names.
+    /// - Throws: ``ObjectError/Code/noSuchRelationship``.
+    static func paths(_ query: Query, of entity: EntityMetadata, in metadata: PackageMetadata) throws -> [RelationshipPath] {
+        try query.prefetches.map { try RelationshipPath($0, of: entity, in: metadata) }
+    }
 }

@@ -145,13 +145,11 @@ extension Entity {
         let values = test.sources.isEmpty ? [.integer(surrogateKey)] : try test.sources.map { try storedValue($0) }
         return Owner(conditions: zip(test.columns, values).map { ($0, $1) })
     }
+}
 
-    /// An attribute as bound to a statement.
-    final func storedValue(_ index: Int) throws -> Value {
-        let value = value(ofAttribute: index)
-        guard let stored = metadata.attributes[index].storage.stored(value) else { throw badValue(value, index) }
-        return stored
-    }
+/// Whose children are looked for: columns of the children's table with the values that tie them to one object.
+struct Owner: Sendable {
+    let conditions: [(column: String, value: Value)]
 }
 
 /// How the children of an object are found: by their reference to it, or, where the child has no relationship back, by the attributes

@@ -82,30 +82,3 @@ extension ModelledEntity {
         return try children.all()
     }
 }
-
-extension Children {
-    /// Their number: counted by the database where the list was not read, without reading it. Those that are not saved count as well.
-    /// - Throws: ``ObjectError/Code/store``.
-    public func fetchCount() throws -> Int {
-        if let known = knownCount { return known }
-        return try countWithQuery(Query()) + unsavedCount
-    }
-
-    /// The same without blocking a cooperative thread.
-    public nonisolated(nonsending) func fetchCount() async throws -> Int {
-        if let known = knownCount { return known }
-        return try await countWithQuery(Query()) + unsavedCount
-    }
-
-    /// Where nothing has to be asked.
-    private var knownCount: Int? {
-        guard let (owner, index) = relationship else { return count }
-        if let list = owner.attachments?.children[index], list.loaded != nil { return list.count }
-        return owner.presence == .stored ? nil : unsavedCount
-    }
-
-    private var unsavedCount: Int {
-        guard let (owner, index) = relationship else { return 0 }
-        return owner.attachments?.children[index]?.added.count { $0.presence == .new } ?? 0
-    }
-}

@@ -13,12 +13,6 @@ public struct Relationship<Root: Entity, Target: Entity>: Sendable {
 struct RelationshipPath: Sendable, Equatable {
     let steps: [Int]
 
-    /// The ways that a query names.
-    /// - Throws: ``ObjectError/Code/noSuchRelationship``.
-    static func paths(_ query: Query, of entity: EntityMetadata, in metadata: PackageMetadata) throws -> [RelationshipPath] {
-        try query.prefetches.map { try RelationshipPath($0, of: entity, in: metadata) }
-    }
-
     /// The tables of the objects on the way.
     func tables(from entity: EntityMetadata, in metadata: PackageMetadata) -> Set<String> {
         var entity = entity, tables: Set<String> = []

@@ -64,6 +64,15 @@ enum ChangedValues: Equatable, Sendable {
     }
 }
 
+extension StoredRow {
+    /// The list of changed values in a column.
+    func changedValues(_ column: Column) throws -> ChangedValues {
+        let text = try text(column)
+        guard let changed = ChangedValues(stored: text) else { throw damaged(column, .text(text), "a list of positions") }
+        return changed
+    }
+}
+
 /// A submission that waits for its answer, with what it has taken along.
 struct UnansweredSubmission {
     let id: Int64

@@ -171,4 +171,11 @@ extension Transaction {
         guard let content = try content(entity.sql.table, of: entity, key) else { return false }
         return try takesKeyFromUnknownParent(entity, content)
     }
+
+    /// Whether a create of the row waits for its answer.
+    func hasUnansweredCreate(_ entity: EntityMetadata, _ key: Int64) throws -> Bool {
+        try connection.first(
+            "SELECT 1 FROM \"_outbox\" WHERE \"entity\" = ?1 AND \"sk\" = ?2 AND \"change\" = 'C' LIMIT 1",
+            [.text(entity.name), .integer(key)]) != nil
+    }
 }

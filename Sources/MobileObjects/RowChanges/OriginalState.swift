@@ -1,4 +1,3 @@
-import Foundation
 import MobileStore
 
 /// What the device knows about the server's version of a pending row: column `_sv`.
@@ -82,8 +81,11 @@ extension Transaction {
         try connection.execute(entity.sql.deleteOriginal, [.integer(key)])
     }
 
-    /// The clock's seconds since 1970, for rows that were not pending before.
-    var clockSeconds: Int64 { Int64(database.environment.now().timeIntervalSince1970) }
+    /// The keys of rows with a pending change of their own, in order.
+    func pendingKeys(of entity: EntityMetadata) throws -> [Int64] {
+        guard !entity.isLocal else { return [] }
+        return try connection.keys("SELECT \"_sk\" FROM \(entity.sql.originalTable) ORDER BY \"_sk\"")
+    }
 }
 
 extension ReplayState {

@@ -1,11 +1,5 @@
 import MobileStore
 
-/// A row, by the position of its object in the model and its surrogate key.
-struct RowID: Hashable, Sendable {
-    let entity: Int
-    let key: Int64
-}
-
 /// The mark `P`: a parent without a change of its own has it exactly while a composite child of it is pending, at any depth.
 extension Transaction {
     /// The composite parents of a row, from the row itself or, if it was deleted here, from its original state.
@@ -52,15 +46,16 @@ extension Transaction {
     /// An import of this object may bring, move or remove parents of pending rows, and move the server's version of what was deleted here:
     /// notes all parents of pending rows as they are now. Once in a transaction.
     func watchMarks(_ entity: EntityMetadata) throws {
-        guard watchedParents == nil, !entity.composites.isEmpty || !entity.owners.isEmpty else { return }
-        watchedParents = try parentsOfPendingRows()
+        guard !closes(with: .marks), !entity.composites.isEmpty || !entity.owners.isEmpty else { return }
+        let before = try parentsOfPendingRows()
+        atEnd(.marks) { try $0.updateAllMarks(before: before) }
     }
 
     /// Brings the marks of all parents of pending rows up to date, and of those that were ones before.
-    func updateAllMarks() throws {
+    func updateAllMarks(before: Set<RowID> = []) throws {
         let parents = try parentsOfPendingRows()
         for parent in parents { _ = try mark(parent) }
-        try updateMarks(of: (watchedParents ?? []).subtracting(parents))
+        try updateMarks(of: before.subtracting(parents))
     }
 
     /// Parents of pending rows, at any height. Those of a row that is gone are not known.

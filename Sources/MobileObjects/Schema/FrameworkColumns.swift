@@ -112,11 +112,4 @@ extension StoredRow {
         guard let object = try? JSONValue(parsing: text).object else { throw damaged(column, .text(text), "a JSON object") }
         return object
     }
-
-    /// The list of changed values in a column.
-    func changedValues(_ column: Column) throws -> ChangedValues {
-        let text = try text(column)
-        guard let changed = ChangedValues(stored: text) else { throw damaged(column, .text(text), "a list of positions") }
-        return changed
-    }
 }

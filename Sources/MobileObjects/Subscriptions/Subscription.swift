@@ -90,3 +90,16 @@ extension PackageDatabase {
         return values
     }
 }
+
+extension PackageDatabase {
+    /// Whether the package is subscribed.
+    package final var isSubscribedLocally: Bool {
+        get throws { try read { try PackageSettings($0).integer(.subscribed) == 1 } }
+    }
+}
+
+extension Transaction {
+    package func setSubscribed(_ isSubscribed: Bool) throws {
+        try PackageSettings(connection).set(.subscribed, .integer(isSubscribed ? 1 : 0))
+    }
+}

@@ -45,12 +45,12 @@ struct DatabaseUpgrade {
         if format < 4 { for entity in entities where !entity.old.isLocal { try ChangedValuesUpgrade(entity.old, connection).run() } }
         try UpgradeCheck(self).run()
         let present = try presentStatements()
-        let changed = entities.filter { $0.changesContent || !present.isSuperset(of: LocalSchema.statements($0.new)) }
+        let changed = entities.filter { $0.changesContent || !present.isSuperset(of: $0.new.tableStatements()) }
         var tables = changed.map { TableUpgrade($0, connection) }
         for index in tables.indices { try tables[index].putAside() }
         for object in model.removedObjects { try drop(try old.entity(named: object.name)) }
         for entity in new.storedEntities where !entities.contains(where: { $0.new === entity }) || changed.contains(where: { $0.new === entity }) {
-            for statement in LocalSchema.statements(entity) { try connection.execute(statement) }
+            for statement in entity.tableStatements() { try connection.execute(statement) }
         }
         for table in tables { try table.fill() }
         if format < 4 { try noteFirstChanges() }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A day of the Gregorian calendar without a time zone: the type of `date` attributes. SMP 2.3: `SUPDateValue`.
 public struct LocalDate: Sendable, Hashable {
     /// 0 to 9999.
@@ -98,5 +100,17 @@ struct CivilDay {
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         return era * 146_097 + dayOfEra - 719_468
+    }
+}
+
+extension LocalDate {
+    /// The day on which a moment falls. Moments outside of the years 0 to 9999 give the nearest day inside.
+    /// - Parameters:
+    ///   - moment: any moment.
+    ///   - timeZone: where; the device's own by default.
+    public init(_ moment: Date, in timeZone: TimeZone = .current) {
+        let seconds = moment.timeIntervalSince1970 + Double(timeZone.secondsFromGMT(for: moment))
+        // A million years in either direction are days enough, and safe to convert.
+        self.init(daysSince1970: Int(min(max((seconds / 86_400).rounded(.down), -365_000_000), 365_000_000)))
     }
 }

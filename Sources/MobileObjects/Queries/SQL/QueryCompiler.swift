@@ -28,11 +28,6 @@ struct QueryPage: Sendable {
     var query: PageQuery { parts.pageQuery }
 }
 
-/// Whose children are looked for: columns of the children's table with the values that tie them to one object.
-struct Owner: Sendable {
-    let conditions: [(column: String, value: Value)]
-}
-
 /// The one writer of SELECT for queries made at run time. Every name is looked up in the metadata; what stands in the SQL are the metadata's
 /// own names, quoted, and names made here (`t0`, `c0`). Every value is bound. So no text of a caller becomes SQL.
 final class QueryCompiler {

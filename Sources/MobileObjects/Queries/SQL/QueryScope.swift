@@ -1,7 +1,7 @@
 /// The sources whose attributes can be named in one query, and the query around it.
 final class QueryScope {
     /// The name of the first source of a statement.
-    static let root = "t0"
+    static let root = EntitySQL.root
 
     let outer: QueryScope?
     private(set) var sources: [Source] = []

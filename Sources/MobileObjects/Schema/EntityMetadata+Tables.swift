@@ -1,0 +1,30 @@
+/// The tables of an object, as SQL.
+extension EntityMetadata {
+    /// The statements that make the table of the object, its indexes and the table of original states.
+    /// - Parameter format: the version whose tables are meant; default: the newest.
+    func tableStatements(format: Int64 = FrameworkTables.formatVersion) -> [String] {
+        let marks = ["_pc", "_rc", "_rp", "_rf"] + (format < 4 ? [] : ["_ra"])
+        let state = marks.map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" }
+        let content =
+            zip(sql.attributeColumns, attributes).map { "\($0) \($1.storage.columnType)" } + sql.referenceColumns.map { "\($0) INTEGER" }
+        let key = #""_sk" INTEGER PRIMARY KEY"#
+        var statements = ["CREATE TABLE \(sql.table) (\(([key] + content + state).joined(separator: ", ")))"]
+        if !primaryKey.isEmpty {
+            // Not unique, except in local objects: an import may bring the same key while a create waits. `create` itself looks.
+            let columns = primaryKey.map { sql.attributeColumns[$0] }.joined(separator: ", ")
+            let unique = isLocal ? "UNIQUE " : ""
+            statements.append("CREATE \(unique)INDEX \(EntitySQL.quote(name + "_key")) ON \(sql.table) (\(columns))")
+        }
+        for (column, relationship) in zip(sql.referenceColumns, references) {
+            let index = EntitySQL.quote(name + "_ref_" + relationships[relationship].name)
+            statements.append("CREATE INDEX \(index) ON \(sql.table) (\(column))")
+        }
+        guard !isLocal else { return statements }
+        let texts = format == 1 ? ["_ch"] : ["_ch", "_on", "_pa"]
+        let server =
+            (["_sv", "_im", "_sc"] + (format < 4 ? [] : ["_fc"])).map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" }
+            + texts.map { "\"\($0)\" TEXT NOT NULL DEFAULT ''" }
+        statements.append("CREATE TABLE \(sql.originalTable) (\(([key] + content + state + server).joined(separator: ", ")))")
+        return statements
+    }
+}
