@@ -1,6 +1,6 @@
 import Foundation
 
-/// Everything that is measured, in the order of the table.
+/// All benchmarks, in the order of the table.
 let benchmarks =
     ImportBenchmarks.all + PagingBenchmarks.all + ObjectBenchmarks.all + ListBenchmarks.all + ExportBenchmarks.all + MessageBenchmarks.all
     + LargeValueBenchmarks.all + PoolBenchmarks.all + MatrixBenchmarks.all

@@ -9,7 +9,7 @@
 
 enum { BLOCK = 4 << 20, READ_PIECE = 65536 };
 
-/// The block, and its beginning once more behind it, so that a piece across its end is in one place.
+/// The block, followed by a copy of its beginning, so that a piece across its end is contiguous.
 struct br_content {
     uint8_t bytes[BLOCK + BR_PIECE_MOST];
 };
@@ -49,7 +49,7 @@ static void fill_with_words(uint8_t *bytes, size_t length, uint64_t *state)
     while (at < length) {
         const char *const word = words[next_random(state) % (sizeof words / sizeof words[0])];
         const size_t size = strlen(word);
-        if (size > length - at) {  // the block ends with a whole character, as it begins with one
+        if (size > length - at) {  // the block begins and ends with a whole character
             memset(bytes + at, '.', length - at);
             return;
         }

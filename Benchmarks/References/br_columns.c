@@ -9,7 +9,7 @@
 #include "br_checksum.h"
 #include "br_random.h"
 
-/// More than any value takes, as JSON and as it is: 6 words of 7 letters are the longest string.
+/// More than any value takes, as JSON and as a value: the longest string has 6 words of 7 letters.
 enum { VALUE_BYTES_MAX = 64 };
 
 struct br_columns {
@@ -32,7 +32,7 @@ static char *put_number(char *out, br_columns *data, size_t row, int column, uin
         data->integers[row * (size_t)data->integer_count + (size_t)column] = value;
         return out + sprintf(out, "%" PRId64, value);
     }
-    // What is written in six digits is the nearest double of just these digits.
+    // The value is the double nearest to its digits in the text.
     char text[VALUE_BYTES_MAX];
     (void)snprintf(text, sizeof text, "%" PRIu64 ".%03" PRIu64, br_below(state, 100000), br_below(state, 1000));
     data->reals[row * (size_t)data->real_count + (size_t)(column - data->integer_count)] = strtod(text, NULL);

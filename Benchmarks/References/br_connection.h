@@ -1,4 +1,4 @@
-/// br_connection.h: how the references open an existing database.
+/// br_connection.h: opens existing databases for the references.
 #ifndef BR_CONNECTION_H
 #define BR_CONNECTION_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/// NULL when something fails; `message` then says what.
+/// Opens a database. NULL on any failure; `message` then has the reason.
 static inline sqlite3 *br_connect(const char *path, int64_t cache_bytes, char *message, size_t message_size)
 {
     sqlite3 *db = NULL;
@@ -21,7 +21,7 @@ static inline sqlite3 *br_connect(const char *path, int64_t cache_bytes, char *m
     return NULL;
 }
 
-/// A statement that is kept; false when something fails, and `message` says what.
+/// Prepares a statement for repeated use; false on any failure, and `message` then has the reason.
 static inline bool br_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **statement, char *message, size_t message_size)
 {
     if (sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) == SQLITE_OK)

@@ -10,13 +10,13 @@
 
 static const char *const PLACES[] = {"Zürich", "München", "Kraków", "São Paulo", "東京", "Łódź", "Reykjavík"};
 
-/// More than the longest row takes, as JSON and as values: 8 words of 7 letters are the longest string.
+/// More than the longest row takes, as JSON and as values: the longest string has 8 words of 7 letters.
 enum { ROW_BYTES_MAX = 512 };
 
 struct br_data_set {
     size_t count;
     br_row *rows;
-    size_t *key_offsets;  // where in `json` the key of each row begins
+    size_t *key_offsets;  // the offset of each row's key in `json`
     char *texts;
     size_t texts_length;
     char *json;

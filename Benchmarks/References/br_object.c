@@ -27,7 +27,7 @@ br_find *br_find_open(const char *path, int64_t cache_bytes, const char *select,
 
 int64_t br_find_key(int64_t position, int64_t count)
 {
-    return position * 7919 % count + 1;  // a prime: every key comes once as long as it does not divide `count`
+    return position * 7919 % count + 1;  // a prime: every key occurs once unless it divides `count`
 }
 
 bool br_find_run(br_find *find, int64_t count, int64_t *rows, uint64_t *sum)

@@ -1,11 +1,11 @@
-/// br_read_column.h: how the references look at a value: at its type first, then at the value, without a copy.
+/// br_read_column.h: reads a value for the references: first its type, then the value, without a copy.
 #ifndef BR_READ_COLUMN_H
 #define BR_READ_COLUMN_H
 
 #include <sqlite3.h>
 #include <stdint.h>
 
-/// Of a number its value, of strings and blobs the length and the first byte.
+/// Returns the value of a number, or the length and the first byte of a string or blob.
 static inline uint64_t br_read_column(sqlite3_stmt *statement, int column)
 {
     switch (sqlite3_column_type(statement, column)) {

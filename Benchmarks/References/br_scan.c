@@ -62,7 +62,7 @@ br_deflater *br_deflater_open(int level, size_t capacity)
         free(deflater);
         return NULL;
     }
-    memset(deflater->bytes, 0xFF, capacity);  // what memory it takes, it has from here on
+    memset(deflater->bytes, 0xFF, capacity);  // makes the memory resident before the measurement
     return deflater;
 }
 

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// The result of work that goes on elsewhere: given once, awaited by any number of threads and tasks.
+/// The result of work in another place: given once, awaited by any number of threads and tasks.
 package final class Promise<Value: Sendable, Failure: Error>: Sendable {
     private struct State {
         var result: Result<Value, Failure>?
@@ -9,10 +9,10 @@ package final class Promise<Value: Sendable, Failure: Error>: Sendable {
     }
     private let state = Mutex(State())
 
-    /// There is no result yet.
+    /// Makes a promise without a result.
     package init() {}
 
-    /// The result; nil as long as there is none.
+    /// The result; nil before it is given.
     package var result: Result<Value, Failure>? { state.withLock { $0.result } }
 
     /// Gives the result; a second one is ignored.
@@ -26,7 +26,7 @@ package final class Promise<Value: Sendable, Failure: Error>: Sendable {
         for observer in observers { observer(result) }
     }
 
-    /// Calls `observer` once there is a result: at once if there is one already, else where it is given.
+    /// Calls `observer` once with the result: immediately if it exists, otherwise on the thread that gives it.
     package func observe(_ observer: @escaping @Sendable (Result<Value, Failure>) -> Void) {
         let known = state.withLock { state in
             if state.result == nil { state.observers.append(observer) }
@@ -38,7 +38,7 @@ package final class Promise<Value: Sendable, Failure: Error>: Sendable {
     /// Blocks the calling thread until there is a result.
     package func wait() throws(Failure) -> Value {
         arrival?.wait()
-        return try result!.get()  // whose arrival was signalled
+        return try result!.get()  // its arrival was signalled
     }
 
     /// Blocks the calling thread until there is a result; nil when `timeout` passes first.
@@ -47,7 +47,7 @@ package final class Promise<Value: Sendable, Failure: Error>: Sendable {
         return try result?.get()
     }
 
-    /// What is signalled when there is a result; nil where there is one.
+    /// A semaphore that is signalled when the result is given; nil if it already exists.
     private var arrival: DispatchSemaphore? {
         guard result == nil else { return nil }
         let arrival = DispatchSemaphore(value: 0)

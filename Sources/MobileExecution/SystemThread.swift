@@ -10,8 +10,8 @@
 
 /// A thread of the operating system that belongs to no pool.
 enum SystemThread {
-    /// Runs `body` on a new thread, for which nobody waits.
-    /// - Returns: false where the system has no room for one more thread; `body` does not run then.
+    /// Runs `body` on a new detached thread.
+    /// - Returns: false when the system cannot start one more thread; `body` does not run then.
     static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let context = Unmanaged.passRetained(Body(body))
         #if canImport(Darwin)
@@ -35,7 +35,7 @@ enum SystemThread {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 
-        /// - Parameter context: of a thread's start, so never nil; some C libraries say so, others do not.
+        /// - Parameter context: the argument of a thread's start, which is never nil; only some C libraries declare this.
         static func take(_ context: UnsafeMutableRawPointer?) -> Body { Unmanaged<Body>.fromOpaque(context!).takeRetainedValue() }
     }
 }

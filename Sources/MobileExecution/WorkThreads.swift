@@ -18,7 +18,7 @@ final class WorkThreads: Sendable {
         var jobs = JobQueue()
         /// By the time they are due.
         var delayed: [Delayed] = []
-        /// The bells of threads without work. Whoever takes one out rings it, once.
+        /// The bells of threads without work. Code that removes a bell rings it, once.
         var resting: [DispatchSemaphore] = []
         /// The thread that sleeps until the first delayed job is due. The same holds for its bell.
         var keeper: (bell: DispatchSemaphore, until: SuspendingClock.Instant)?
@@ -45,7 +45,7 @@ final class WorkThreads: Sendable {
         if !hasThread { job() }
     }
 
-    /// - Returns: the job's number for ``cancel(_:)``; nil where there is no thread and the system has no room for one.
+    /// - Returns: the job's number for ``cancel(_:)``; nil when there is no thread and the system cannot start one.
     func start(after span: Duration, _ job: @escaping Job) -> UInt64? {
         let due = SuspendingClock.now + span
         return state.withLock { state in
@@ -63,7 +63,7 @@ final class WorkThreads: Sendable {
 
     /// Takes a delayed job back; false when it has begun or is in the queue.
     func cancel(_ number: UInt64) -> Bool {
-        // The job goes behind the lock: what it holds may come back here when it is let go.
+        // The job is released after the lock: its contents may call this object when they are freed.
         let taken = state.withLock { state in
             state.delayed.firstIndex { $0.number == number }.map { state.delayed.remove(at: $0).job }
         }
@@ -85,8 +85,8 @@ final class WorkThreads: Sendable {
 
     // MARK: Threads
 
-    /// Finds a thread for one task more: one at rest, a new one, or, where the limit is reached, the one that keeps the time. With the lock.
-    /// - Returns: false when nobody would ever do the task.
+    /// Finds a thread for one more task: one at rest, a new one, or, at the limit, the one that keeps the time. Called with the lock.
+    /// - Returns: false when no thread would do the task.
     private func provideThread(_ state: inout State) -> Bool {
         if let bell = state.resting.popLast() {
             bell.signal()
@@ -157,7 +157,7 @@ final class WorkThreads: Sendable {
             state.keeper = nil
             return true
         }
-        // Somebody has taken the bell out since, so it rings.
+        // The bell was removed in the meantime, so it rings.
         if !isKeeper { bell.wait() }
     }
 }

@@ -7,7 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/// The databases of all tests that run at the same time; containers often have 64 MB.
+/// Room for the databases of all tests that run at the same time; containers often have only 64 MB.
 enum { ROOM = 512 * 1024 * 1024 };
 
 const char *fault_quick_directory(void)

@@ -144,7 +144,7 @@ static int file_shm_unmap(sqlite3_file *file, int remove)
     .xFileSize = file_size, .xLock = file_lock, .xUnlock = file_unlock, .xCheckReservedLock = file_check_lock,                             \
     .xFileControl = file_control, .xSectorSize = file_sector_size, .xDeviceCharacteristics = file_characteristics
 
-// No mapping of the database: every read is seen.
+// Version 2 has no mapping of the database, so every read passes through the wrapper.
 static const sqlite3_io_methods file_methods = {
     .iVersion = 2,
     FILE_METHODS,

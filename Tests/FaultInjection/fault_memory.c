@@ -7,7 +7,7 @@ static sqlite3_mem_methods underlying;
 
 static _Thread_local struct {
     int64_t allocations;
-    int64_t fails_at;  // 0: none fails
+    int64_t fails_at;  // 0: no allocation fails
     bool stays;
     bool has_failed;
     bool *told;
@@ -15,7 +15,7 @@ static _Thread_local struct {
     int64_t held;
 } faults;
 
-/// Notes that this thread has allocated so much more, or less.
+/// Adds to the number of bytes that this thread has allocated; negative for freed bytes.
 static void count_bytes(int64_t bytes)
 {
     faults.held += bytes;
@@ -58,7 +58,7 @@ static void counting_free(void *memory)
     underlying.xFree(memory);
 }
 
-/// SQLite takes an allocator only before it is initialized, which a test cannot know: so it is installed when the program is loaded.
+/// Installs the allocator when the program is loaded, because SQLite accepts one only before its initialization.
 __attribute__((constructor)) static void install(void)
 {
     if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &underlying) != SQLITE_OK)

@@ -15,10 +15,10 @@ typedef struct image {
 
 struct fault_replay {
     fault_storage *storage;
-    int64_t next;  // number of changes passed
+    int64_t next;  // the number of changes passed
     int64_t mark;
-    image durable[FAULT_FILES];     // what was synced
-    int64_t *pending[FAULT_FILES];  // numbers of the changes since
+    image durable[FAULT_FILES];     // the synced content
+    int64_t *pending[FAULT_FILES];  // the numbers of the changes since then
     size_t pending_count[FAULT_FILES], pending_capacity[FAULT_FILES];
 };
 
@@ -140,7 +140,7 @@ int64_t fault_replay_mark(const fault_replay *replay)
     return replay->mark;
 }
 
-/// Writes the sectors of `change` that `random` chooses: from none to all.
+/// Writes the sectors of `change` that `random` chooses, from none to all.
 static bool apply_torn(image *file, const fault_change *change, uint64_t *random)
 {
     size_t done = 0;
@@ -162,7 +162,7 @@ static bool survive(image *file, const fault_replay *replay, int index, uint64_t
     file->exists = durable->exists || replay->pending_count[index] > 0;
     if (durable->size > 0 && !put(file, 0, durable->bytes, durable->size))
         return false;
-    const uint64_t way = next_random(random) % 4;  // 0: nothing of it, 1: all, 2: a subset, 3: the first ones and a torn one
+    const uint64_t way = next_random(random) % 4;  // 0: none, 1: all, 2: a subset, 3: the first ones and a torn one
     const size_t count = replay->pending_count[index];
     const size_t last = count > 0 ? next_random(random) % count : 0;
     for (size_t i = 0; i < count && way != 0; i++) {

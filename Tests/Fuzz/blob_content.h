@@ -1,4 +1,4 @@
-/// blob_content.h: the content of large values as `blob_operations.c` writes and expects it: known from a position alone, so that the
+/// blob_content.h: the content of large values that `blob_operations.c` writes and expects. It depends only on the position, so that the
 /// model of a value is its unit and its length.
 #ifndef BLOB_CONTENT_H
 #define BLOB_CONTENT_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Characters of one to four bytes, over and over: the content of every text, so that a position tells what must stand there.
+/// The content of every text: repeated characters of one to four bytes, so that the expected bytes follow from the position.
 static const char cycle[] = "abc\xC3\xBC"
                             "d\xE2\x82\xAC\xF0\x9F\x98\x80 and plain words, \xE6\xBC\xA2\xE5\xAD\x97.";
 enum { CYCLE = sizeof cycle - 1 };
@@ -16,7 +16,7 @@ enum { CYCLE = sizeof cycle - 1 };
 typedef struct content {
     mc_blob_unit unit;
     int64_t bytes;
-    uint8_t seed;  // of bytes
+    uint8_t seed;  // of the content, if it is bytes
 } content;
 
 static inline void fill(const content *content, int64_t byte, uint8_t *out, size_t length)
@@ -51,7 +51,7 @@ static inline int64_t scalars(const content *content, int64_t bytes)
     return bytes / CYCLE * per_cycle + rest;
 }
 
-/// Where the character of this number begins.
+/// The offset of the character with this number.
 static inline int64_t byte_of(const content *content, int64_t unit)
 {
     if (content->unit == MC_BLOB_BYTES)

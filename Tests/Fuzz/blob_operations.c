@@ -1,8 +1,8 @@
 /// blob_operations.c: fuzzes large values (mc_blob*.h) with operations in any order, each compared with a model in memory.
 ///
-/// Each operation takes four bytes: what, which of the writers, readers or values, and two numbers. Rules: every call succeeds or fails as
-/// the model says; what is read is what was written; a value that is dropped stays readable for who has it open; when all is closed and
-/// dropped, nothing is left in the tables. Two pools work on the file, as two processes would.
+/// Each operation takes four bytes: its kind, the number of a writer, reader or value, and two numbers. Rules: every call succeeds or
+/// fails like the model; reading returns the written content; open readers can still read a dropped value; when all values are closed and
+/// dropped, the tables are empty. Two pools work on the file, like two processes.
 #include <MobileCore.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ typedef struct value_model {
     int64_t id;  // 0: none
     content content;
     bool is_dropped, is_pinned;
-    mc_pool *pool;  // that holds the pin
+    mc_pool *pool;  // holds the pin
 } value_model;
 
 typedef struct writer_model {
@@ -27,7 +27,7 @@ typedef struct writer_model {
     mc_pool *pool;
     content content;
     int64_t announced;
-    int64_t most;  // bytes: small chunks are many rows
+    int64_t most;  // bytes: a limit, because small chunks make many rows
 } writer_model;
 
 typedef struct reader_model {
@@ -126,7 +126,7 @@ static void write_piece(writer_model *model, uint8_t a, uint8_t b)
     mc_error error = {0};
     if (model->writer == NULL || model->content.bytes + size > model->most)
         return;
-    // A copy of its own, so that the sanitizer sees a byte read behind the piece.
+    // A separate copy, so that the sanitizer detects a read after the piece.
     uint8_t *const piece = malloc((size_t)size + 1);
     fill(&model->content, model->content.bytes, piece, (size_t)size);
     const int64_t position = scalars(&model->content, model->content.bytes);
@@ -152,7 +152,7 @@ static void write_bad_text(writer_model *model, uint8_t a)
     CHECK(mc_blob_writer_bytes(model->writer) == model->content.bytes);
 }
 
-/// Where a new value goes: an old one is let go of first. NULL when somebody reads it.
+/// The slot of a new value. An old value in it is released first. NULL when the old value has a reader.
 static value_model *place(uint8_t which)
 {
     value_model *const value = &values[which % VALUES];
@@ -253,7 +253,7 @@ static void read_text(reader_model *model, uint8_t a, uint8_t b)
     model->byte += (int64_t)length;
     CHECK(!ends_within_character(&model->content, model->byte));
     CHECK(read == scalars(&model->content, model->byte) - scalars(&model->content, model->byte - (int64_t)length));
-    if (model->byte < model->content.bytes)  // it stopped at a limit: the next character would not fit
+    if (model->byte < model->content.bytes)  // it stopped at a limit, before a character that does not fit
         CHECK(read == units || capacity - length < 4);
 }
 
@@ -295,12 +295,12 @@ static bool is_read(const value_model *value)
     return false;
 }
 
-/// Everything that is not pinned goes, because no column refers to a value here; nothing at all while the other pool has a value in hand.
+/// Drops all values without a pin, because no column refers to a value here; none while the other pool writes or holds a value.
 static void drop_unreferenced(mc_pool *pool)
 {
     int64_t dropped = 0, expected = 0;
     bool must_stay = false, may_stay = false;
-    for (int slot = 0; slot < SLOTS; slot++)  // nobody outside knows whether the writer has stored something
+    for (int slot = 0; slot < SLOTS; slot++)  // the model does not know whether the writer has stored a chunk
         may_stay = may_stay || (writers[slot].writer != NULL && writers[slot].pool != pool && writers[slot].content.bytes > 0);
     for (int index = 0; index < VALUES; index++) {
         const value_model *const value = &values[index];
@@ -310,7 +310,7 @@ static void drop_unreferenced(mc_pool *pool)
         if (value->id == 0 || value->is_dropped || (!is_other && (value->is_pinned || is_read(value))))
             continue;
         if (is_other && is_read(value))
-            return;  // it would be taken from its reader
+            return;  // it has a reader
         expected++;
     }
     mc_connection *const connection = writing(pool);
@@ -323,7 +323,7 @@ static void drop_unreferenced(mc_pool *pool)
     }
 }
 
-/// Frees the space of dropped values; a pool must not do so under the readers of the other one.
+/// Frees the space of dropped values; a pool must not free those that the other pool reads.
 static void collect(mc_pool *pool)
 {
     for (int slot = 0; slot < SLOTS; slot++) {
@@ -359,7 +359,7 @@ static int64_t count(mc_pool *pool, const char *sql)
     return number;
 }
 
-/// Lets go of everything; then the tables are empty.
+/// Closes and drops everything, and checks that the tables are empty.
 static void finish(void)
 {
     for (int slot = 0; slot < SLOTS; slot++) {

@@ -1,11 +1,11 @@
-/// fuzz_check.h: what the fuzz targets share: a check that stays in with any build flags.
+/// fuzz_check.h: the common check of the fuzz targets, which is active with any build flags.
 #ifndef FUZZ_CHECK_H
 #define FUZZ_CHECK_H
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/// Stops with the place where a rule was broken; libFuzzer keeps the input.
+/// Stops and reports the place of a broken rule; libFuzzer keeps the input.
 #define CHECK(rule)                                                                                                                        \
     do {                                                                                                                                   \
         if (!(rule)) {                                                                                                                     \

@@ -1,7 +1,7 @@
-/// fuzz_jansson.h: compares what the core reads with what jansson reads.
+/// fuzz_jansson.h: compares the values that the core reads with those that jansson reads.
 ///
-/// The listed differences, all of them on purpose: jansson refuses integers beyond 64 bits, doubles beyond the largest one, U+0000 in
-/// keys, and nesting beyond 2048 levels; and it loses a NUL byte that stands behind a number or a word, which is no JSON.
+/// The listed differences are intended: jansson refuses integers beyond 64 bits, doubles beyond the largest one, U+0000 in
+/// keys, and nesting beyond 2048 levels. It also loses a NUL byte after a number or a word, which is not JSON.
 #ifndef FUZZ_JANSSON_H
 #define FUZZ_JANSSON_H
 
@@ -19,7 +19,7 @@ static inline bool is_listed_difference(const json_error_t *error)
     return code == json_error_numeric_overflow || code == json_error_null_byte_in_key || code == json_error_stack_overflow;
 }
 
-/// Whether jansson may have taken the text although it is no JSON.
+/// Whether jansson may have accepted the text although it is not JSON.
 static inline bool may_lose_bytes(const uint8_t *bytes, size_t length)
 {
     return length > 0 && memchr(bytes, 0, length) != NULL;
@@ -30,7 +30,7 @@ static inline bool same_double(double left, double right)
     return memcmp(&left, &right, sizeof left) == 0;
 }
 
-/// Compares a node and everything under it with jansson's value.
+/// Compares a node and all its parts with jansson's value.
 static inline void compare_node(const mc_json_node *nodes, uint32_t index, const json_t *value)
 {
     const mc_json_node *const node = &nodes[index];

@@ -1,7 +1,7 @@
 /// import_memory.c: fuzzes imports (mc_import.h) with memory that fails: one allocation of the import, or of its second thread.
 ///
-/// The first two bytes choose which allocation, on which thread, and whether the rest is deflated. Rules: an import that fails says that
-/// it was memory or what is wrong with its input; it then leaves the database as it was; and everything allocated is given back.
+/// The first two bytes choose the allocation, its thread, and whether the rest is deflated. Rules: the error of a failed import is about
+/// memory or about the input; a failed import leaves the database unchanged; all memory is freed.
 #include <MobileCore.h>
 #include <sqlite3.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const char schema[] = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b);
                              "CREATE TABLE os(id INTEGER PRIMARY KEY, a TEXT, b); INSERT INTO t(id, a) VALUES (1, 'one'), (2, 'two');"
                              "INSERT INTO os(id) VALUES (2)";
 
-/// What both tables hold; the caller frees it by sqlite3_free.
+/// The content of both tables; the caller frees it by sqlite3_free.
 static char *content(sqlite3 *db)
 {
     sqlite3_stmt *statement = NULL;
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     const bool on_thread = (bytes[1] & 64) != 0, deflates = (bytes[1] & 128) != 0;
     bytes += 2;
     length -= 2;
-    // Longer input than fuzzers like to make, so that the second thread has something to allocate for.
+    // Longer input than fuzzers usually make, so that the second thread has to allocate memory.
     const size_t times = (bytes - 1)[0] & 32 ? 400 : 1;
     uLongf size = (uLongf)(length * times), packed_size = compressBound(size);
     uint8_t *const text = malloc(size + 1), *const packed = malloc(packed_size);

@@ -1,10 +1,10 @@
 /// import_stream.c: fuzzes the whole import (mc_import.h): inflating, scanning, the virtual table, protection, rollback.
 ///
 /// The first three bytes choose mode, one table or an object of two, chunk size, protection, a second thread, whether the column b is a
-/// large one, and whether the rest is deflated here before it is pushed (a fuzzer finds no check sums); otherwise the rest is pushed as it
-/// is, plain or whatever its first byte says. Between the chunks somebody tries to commit, and is refused. Rows are so short here that
-/// large values come in parts often. Rules: the outcome does not depend on the chunks or on the threads; after a failure the database is as
-/// it was; after a success its rows and counts add up, and the large values are those that rows refer to.
+/// large one, and whether the rest is deflated here before it is pushed, because a fuzzer does not find check sums. Otherwise the rest is
+/// pushed unchanged, in the format of its first byte. Between the chunks, an attempt to commit is refused. The limit of a row is low, so
+/// that large values often come in parts. Rules: the outcome does not depend on the chunks or on the threads; after a failure the database
+/// is unchanged; after a success its rows and counts agree, and every large value has a row that refers to it.
 #include <MobileCore.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -29,7 +29,7 @@ static int64_t number(sqlite3 *db, const char *sql)
     return value;
 }
 
-/// A digest of both tables, with the chunks of large values in the place of their ids.
+/// A digest of both tables, with the chunks of large values in place of their ids.
 static uint64_t content(sqlite3 *db, bool is_large)
 {
     static const char rows[] = "SELECT id, a, b, rc FROM t UNION ALL SELECT id, a, b, sv FROM os";
@@ -73,7 +73,7 @@ static void remove_files(void)
     }
 }
 
-/// A connection to an empty database of a pool, as large values need one: the same each time, because files are slow.
+/// A pool's connection to an empty database, which large values need. The database is reused, because new files are slow.
 static mc_connection *pooled_database(void)
 {
     static mc_pool *pool;
@@ -169,7 +169,7 @@ static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t
     if (outcome.status == MC_OK && !(choice & 64))
         outcome.status = mc_import_finish(import, &outcome.counts, &outcome.error);
     else if (outcome.status == MC_OK)
-        outcome.status = MC_ERROR_INTERRUPTED;  // dropped without finish
+        outcome.status = MC_ERROR_INTERRUPTED;  // freed without finish
     mc_import_free(import);
 
     CHECK(sqlite3_get_autocommit(db) == 1);
@@ -232,12 +232,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     const outcome whole = import(bytes, length, length + 1, choice, large, MC_IMPORT_THREADS_OFF);
     const outcome pieces = import(bytes, length, chunk, choice, large, threads);
     const bool plain = length == 0 || (bytes[0] != 0x1F && (bytes[0] & 0x0F) != 8);
-    // A second thread tells an error with one of the next calls, of which an import that is dropped has none.
+    // A second thread reports an error with one of the next calls. An import that is freed early has no next call.
     if ((choice & 64) != 0 && threads == MC_IMPORT_THREADS_ON) {
         CHECK(whole.status != MC_OK && pieces.status != MC_OK && whole.content == pieces.content);
         return 0;
     }
-    // Whether text grows too much is judged by the input that there is so far, and zlib may read on a little before it sees the damage.
+    // The ratio limit depends on the input so far, and zlib may read a little more of it before it detects the damage.
     if (whole.status != MC_ERROR_LIMIT && pieces.status != MC_ERROR_LIMIT)
         compare(&whole, &pieces, plain);
     else
@@ -248,7 +248,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     uint8_t *const packed = deflated(bytes, length, (how & 4) != 0, &deflated_length);
     const outcome unpacked = import(packed, deflated_length, chunk, choice, large, threads);
     compare(&whole, &unpacked, unpacked.status != MC_ERROR_LIMIT);
-    // The same with one byte that is wrong: which error comes first depends neither on the chunks nor on the threads.
+    // The same input with one wrong byte: the first error depends neither on the chunks nor on the threads.
     packed[(size_t)bytes[length / 2] * 251 % deflated_length] ^= (uint8_t)(1 << how / 64);
     const outcome damaged = import(packed, deflated_length, deflated_length, choice, large, MC_IMPORT_THREADS_OFF);
     const outcome in_pieces = import(packed, deflated_length, chunk, choice, large, threads);

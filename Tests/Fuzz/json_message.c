@@ -1,7 +1,7 @@
 /// json_message.c: fuzzes the reader of whole messages (mc_message.h), and the scanner and writer under it.
 ///
-/// Rules: the core and jansson agree on what is JSON and on every value in it; an error is at the first byte that cannot be (the text
-/// before it is the beginning of something valid); strings and doubles read back from what is written of them.
+/// Rules: the core and jansson agree on whether a text is JSON and on every value in it; an error is at the first invalid byte (the text
+/// before it is the beginning of a valid one); strings and doubles are the same after writing and reading.
 #include "fuzz_jansson.h"
 
 static mc_status parse(const uint8_t *bytes, size_t length, mc_message **message, mc_error *error)
@@ -10,7 +10,7 @@ static mc_status parse(const uint8_t *bytes, size_t length, mc_message **message
     return mc_message_parse(bytes, length, 512, message, error);
 }
 
-/// The text before an error's byte can still become JSON, with that byte it cannot any more.
+/// Checks that the text before an error's byte can still become JSON, and that the text with this byte cannot.
 static void check_position(const uint8_t *bytes, size_t length, const mc_error *error)
 {
     mc_message *message = NULL;
@@ -21,7 +21,7 @@ static void check_position(const uint8_t *bytes, size_t length, const mc_error *
     }
     CHECK(error->byte_offset >= 0 && (size_t)error->byte_offset < length);
     const size_t offset = (size_t)error->byte_offset;
-    // A key that comes twice is known behind its object, but stands before.
+    // A duplicate key is detected only after its object, but the error is at the key.
     if (error->code == MC_ERROR_LIMIT || strstr(error->message, "occurs twice") != NULL)
         return;
     const mc_status before = parse(bytes, offset, &message, &again);
@@ -31,7 +31,7 @@ static void check_position(const uint8_t *bytes, size_t length, const mc_error *
     CHECK(again.byte_offset == error->byte_offset || strstr(again.message, "occurs twice") != NULL);
 }
 
-/// What is written of a string or a double reads back as the same value.
+/// Checks that a string or a double is the same after writing and reading.
 static void check_written(const mc_json_node *node)
 {
     if (node->kind == MC_JSON_STRING) {
@@ -56,7 +56,7 @@ static void check_written(const mc_json_node *node)
     }
 }
 
-/// Keys that come twice are kept on request: then jansson takes the same texts, and the core's look-ups and trees give its values.
+/// Checks the option to keep duplicate keys: jansson then accepts the same texts, and the core's look-ups and trees have its values.
 static void check_kept(const uint8_t *bytes, size_t length, mc_status refused)
 {
     const mc_message_options options = {.depth = 512, .duplicates = MC_JSON_DUPLICATES_KEPT};
@@ -65,7 +65,7 @@ static void check_kept(const uint8_t *bytes, size_t length, mc_status refused)
     mc_error error;
     size_t count = 0;
     const mc_status status = mc_message_read(bytes, length, &options, &message, &error);
-    CHECK(status == refused || refused == MC_ERROR_JSON);  // behind a key that comes twice there may be more that is wrong
+    CHECK(status == refused || refused == MC_ERROR_JSON);  // after a duplicate key there may be other errors
     if (status != MC_OK)
         return;
     const mc_json_node *const nodes = mc_message_nodes(message, &count);

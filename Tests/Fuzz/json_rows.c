@@ -1,20 +1,19 @@
 /// json_rows.c: fuzzes the row scanner (mc_rows.h).
 ///
-/// The first two bytes choose the column rules and the size of chunks, the rest is row data. A row is so short here that large values come
-/// in parts often. Rules: what comes out, rows as well as
-/// the error, does not depend on the chunks; what the scanner takes without type rules jansson takes as well, with the same values;
-/// what it refuses as JSON jansson refuses.
+/// The first two bytes choose the column rules and the size of chunks, the rest is row data. The limit of a row is low, so that large
+/// values often come in parts. Rules: the result, both rows and error, does not depend on the chunks; jansson accepts every text that the
+/// scanner accepts without type rules, with the same values; jansson refuses every text that the scanner refuses as JSON.
 #include "fuzz_jansson.h"
 
 enum { COLUMNS = 3 };
 
-/// Everything that a scan gave.
+/// The result of a scan.
 typedef struct outcome {
     mc_status status;
     mc_error error;
     int64_t rows;
     uint64_t digest;  // of all cells
-    uint64_t parts;   // of the parts of large values in the row to come
+    uint64_t parts;   // of the parts of large values in the next row
     int64_t large;    // values in them; in_value: the last part was not their end
     bool in_value;
     const json_t *expected;  // jansson's rows to compare with; NULL: none
@@ -126,7 +125,7 @@ static outcome scan(const uint8_t *bytes, size_t length, size_t chunk, const mc_
     };
     CHECK(mc_rows_open(&options, &rows, NULL) == MC_OK);
     for (size_t at = 0; at < length && outcome.status == MC_OK; at += chunk) {
-        // A copy of its own, so that the sanitizer sees a byte read behind a chunk.
+        // A separate copy, so that the sanitizer detects a read after the chunk.
         const size_t size = length - at < chunk ? length - at : chunk;
         uint8_t *const piece = malloc(size);
         memcpy(piece, bytes + at, size);
@@ -144,7 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (length < 2)
         return 0;
     const uint8_t rules = bytes[0];
-    const size_t chunk = (size_t)bytes[1] * bytes[1] + 1;  // 1 to 65026: beyond what is gathered, too
+    const size_t chunk = (size_t)bytes[1] * bytes[1] + 1;  // 1 to 65026, so that some chunks are not gathered
     bytes += 2;
     length -= 2;
     static const mc_column_type types[] = {
@@ -160,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
             .scale = 2,
             .required = (rules & 0x80) != 0,
         };
-    // No rules at all for half of the inputs: these are compared with jansson.
+    // Half of the inputs have no rules and are compared with jansson.
     const bool compares = (rules & 0x40) == 0;
     for (size_t column = 0; column < COLUMNS && compares; column++)
         columns[column] = (mc_column){.name = names[column]};
@@ -176,7 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         CHECK(whole.error.byte_offset >= 0 && (size_t)whole.error.byte_offset <= length);
     }
     if (compares && whole.status == MC_OK) {
-        // Members of nested objects are not compared with each other here, so jansson may refuse what comes twice.
+        // The scanner does not compare keys of nested objects, so only jansson refuses duplicate ones.
         CHECK(tree != NULL || is_listed_difference(&theirs) || json_error_code(&theirs) == json_error_duplicate_key);
         CHECK(tree == NULL || (int64_t)json_array_size(tree) == whole.rows);
     }

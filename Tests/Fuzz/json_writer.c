@@ -1,14 +1,13 @@
 /// json_writer.c: fuzzes the writer of JSON text (mc_json_writer.h): the input is a list of calls.
 ///
-/// Rules: what can be written reads back as exactly the values that were written, in their order, by the core and by jansson; the text is
-/// the same whether it goes to a sink or stays in memory; writing a message's nodes again gives the same nodes; what cannot be
-/// written fails and keeps failing.
+/// Rules: the core and jansson read exactly the written values, in their order; the text is the same in a sink and in memory; writing a
+/// message's nodes again gives the same nodes; an invalid call fails, and so do all later calls.
 #define _GNU_SOURCE  // memmem
 #include "fuzz_jansson.h"
 
 enum { PIECES = 400 };
 
-/// What was written: the nodes that reading must give.
+/// A written node, which reading must return.
 typedef struct piece {
     mc_json_kind kind;
     const uint8_t *text;  // of strings and keys
@@ -33,7 +32,7 @@ static mc_status take(void *context, const void *bytes, size_t length, mc_error 
     return MC_OK;
 }
 
-/// Writes what the input says; returns the number of nodes. `*status` is the first failure.
+/// Makes the calls of the input and returns the number of nodes. `*status` is the first failure.
 static size_t write_all(mc_json_writer *writer, const uint8_t *bytes, size_t length, piece *pieces, mc_status *status)
 {
     const uint8_t *at = bytes, *const end = bytes + length;
@@ -104,7 +103,7 @@ static void compare(const mc_json_node *node, const piece *piece)
 {
     double value = 0;
     if (piece->kind == MC_JSON_NUMBER && !piece->is_double) {
-        // Written as a text: an integer where it is one.
+        // Written as a text, and read as an integer if it is one.
         CHECK(node->kind == MC_JSON_NUMBER || node->kind == MC_JSON_INTEGER);
         CHECK(node->length == piece->length && memcmp(node->text, piece->text, piece->length) == 0);
         return;
@@ -138,7 +137,7 @@ static void check_again(const mc_message *message)
     mc_json_writer_free(writer);
 }
 
-/// The core's tree is the one that jansson reads, where jansson reads it.
+/// Checks that the core's tree equals jansson's, if jansson accepts the text.
 static void check_tree(const mc_message *message, const char *text, size_t length)
 {
     json_error_t theirs;
@@ -147,7 +146,7 @@ static void check_tree(const mc_message *message, const char *text, size_t lengt
     const mc_status status = mc_message_tree(message, 0, &tree, NULL);
     CHECK(expected != NULL || is_listed_difference(&theirs));
     CHECK((status == MC_OK) == (tree != NULL));
-    // -0 is an integer for jansson, and a double for the core: so only trees of one shape are compared.
+    // -0 is an integer for jansson and a double for the core, so texts with it are not compared.
     if (expected != NULL && status == MC_OK && memmem(text, length, "-0", 2) == NULL)
         CHECK(json_equal(tree, expected));
     json_decref(tree);

@@ -1,9 +1,9 @@
 /// pool_operations.c: fuzzes the pool (mc_pool.h, mc_statement.h, mc_changes.h) by random operations of one to three threads.
 ///
 /// The first byte chooses threads, page size and cache, each of the others is an operation of one of the threads: writes, reads,
-/// snapshots that are kept, waits by callback, interruptions of another thread's work, observers. Rules: `counter` says what
-/// `item` holds, in every snapshot and after everything; nothing fails but by interruption, time or a closed pool; a commit is told
-/// each observer at most once, with keys in order.
+/// kept snapshots, waits by callback, interruptions of another thread's work, observers. Rules: `counter` has the number of rows in `item`
+/// in every snapshot and at the end; calls fail only by interruption, timeout or a closed pool; each observer gets a commit at most once,
+/// with keys in order.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ typedef struct worker {
     size_t count;
     pthread_mutex_t lock;  // of the ticket
     mc_ticket *ticket;
-    mc_connection *snapshot;  // kept over operations; NULL: none
+    mc_connection *snapshot;  // kept across operations; NULL: none
     int64_t seen;             // rows of the snapshot
 } worker;
 
@@ -112,11 +112,11 @@ static void write_once(worker *self, unsigned kind)
         status = change(writer, kind, &error);
     if (status == MC_OK && (kind & 24) != 24) {
         status = mc_connection_commit(writer, &error);
-        CHECK(status == MC_OK);  // is not interrupted
+        CHECK(status == MC_OK);  // a commit is not interrupted
         (void)atomic_fetch_add(&self->session->committed, 1);
     }
     CHECK(is_expected(status));
-    mc_pool_return(self->session->pool, writer);  // rolls back what is left
+    mc_pool_return(self->session->pool, writer);  // rolls back an open transaction
 }
 
 static mc_status judge(mc_connection *connection, int64_t *rows, mc_error *error)

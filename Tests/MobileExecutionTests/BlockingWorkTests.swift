@@ -4,27 +4,27 @@ import MobileExecution
 import Synchronization
 import Testing
 
-/// Work that blocks has threads of its own: however much of it there is, nobody else waits for a thread.
+/// Blocking work has its own threads: no amount of it makes other work wait for a thread.
 @Suite struct BlockingWorkTests {
-    /// Holds jobs until it is opened, and tells when they have come.
+    /// Holds jobs until it is opened, and reports their arrival.
     final class Gate: Sendable {
         private let arrived = DispatchSemaphore(value: 0)
         private let opened = DispatchSemaphore(value: 0)
 
-        /// What a job does.
+        /// Runs in each job: reports its arrival and waits.
         func pass() {
             arrived.signal()
             opened.wait()
             opened.signal()
         }
 
-        /// Waits for so many jobs; false if they do not come.
+        /// Waits for this number of jobs; false if they do not arrive.
         func wait(for count: Int) -> Bool { (0..<count).allSatisfy { _ in arrived.wait(timeout: .now() + 60) == .success } }
 
         func open() { opened.signal() }
     }
 
-    /// Jobs that run, and the most that ever did at the same time; jobs that are done.
+    /// The number of running jobs, the largest number of jobs that ran at the same time, and the number of finished ones.
     final class Count: Sendable {
         private let running = Atomic(0), most = Atomic(0), ended = Atomic(0)
 
@@ -42,7 +42,7 @@ import Testing
         var done: Int { ended.load(ordering: .sequentiallyConsistent) }
     }
 
-    /// Starts jobs on threads of their own: on Swift's they would have to wait for other tests that keep these busy.
+    /// Starts jobs on their own threads, because other tests may keep Swift's threads busy.
     private final class OwnThreads: TaskExecutor {
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// Waits where no pool is kept from its work, because the pools are what is looked at.
+    /// Waits on a separate thread, so that no thread of the tested pools is blocked.
     private func onThreadOfNoPool(_ wait: @escaping @Sendable () -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in Thread.detachNewThread { continuation.resume(returning: wait()) } }
     }

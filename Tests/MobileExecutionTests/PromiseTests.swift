@@ -3,7 +3,7 @@ import MobileExecution
 import Synchronization
 import Testing
 
-/// A result that is given once, and reaches everybody who waits for it in whichever way.
+/// A result that is given once, and reaches every kind of waiting caller.
 @Suite struct PromiseTests {
     private struct Refused: Error, Equatable {
         let reason: String

@@ -3,7 +3,7 @@ import MobileExecution
 import Synchronization
 import Testing
 
-/// The threads of ``BlockingWork``: how many jobs run at a time, and when those run that wait for their time.
+/// The threads of ``BlockingWork``: the number of concurrent jobs, and the time of delayed ones.
 @Suite struct WorkThreadsTests {
     /// A job that runs until it may end.
     private final class Job: Sendable {
@@ -57,7 +57,7 @@ import Testing
     @Test func `delayed jobs run in the order of their times`() throws {
         let work = BlockingWork(threads: 1), late = Job(), early = Job()
         for job in [late, early] { job.mayEnd.signal() }
-        // So far apart that the second call is made in time also where threads wait for a processor.
+        // The times are far apart, so that the second call is made in time even when threads wait for a processor.
         _ = try #require(work.start(after: .milliseconds(300)) { late.run() })
         _ = try #require(work.start(after: .milliseconds(1)) { early.run() })
         late.hasEnded.wait()
@@ -97,7 +97,7 @@ import Testing
             work.start { job.run() }
         }
         for job in jobs { #expect(job.hasEnded.wait(timeout: .now() + 10) == .success) }
-        // An earlier time than the one that is waited for.
+        // This time is earlier than the one for which the thread waits.
         let early = Job()
         early.mayEnd.signal()
         _ = try #require(work.start(after: .milliseconds(1)) { early.run() })
@@ -124,7 +124,7 @@ import Testing
             }
         }
         for _ in 0..<2 * count { #expect(ended.wait(timeout: .now() + 30) == .success) }
-        // What would run twice comes before a job that is queued now.
+        // A job that runs twice would do so before a job that is queued now.
         try await work.run {}
         #expect(runs.load(ordering: .sequentiallyConsistent) + cancelled.load(ordering: .sequentiallyConsistent) == 2 * count)
     }

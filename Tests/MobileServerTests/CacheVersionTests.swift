@@ -4,7 +4,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Caches of other releases.
+/// Caches of other releases of the server.
 @Suite struct CacheVersionTests {
     private func change(_ server: TestServer, _ statements: [String]) throws {
         let cache = try Database(ConnectionProfile(path: server.folder.file("cache.db")))
@@ -12,7 +12,7 @@ import Testing
         try cache.close()
     }
 
-    /// Takes away what version 3 has brought.
+    /// Removes the indexes that version 3 added.
     private static let beforeVersion3 =
         ["_session_user", "_session_used", "_session_began", "_device_user"].map { "DROP INDEX \($0)" }
         + [("_session", "used"), ("_user", "locked"), ("_device", "locked")].map { "ALTER TABLE \($0) DROP COLUMN \($1)" } + [

@@ -5,14 +5,14 @@ import Testing
 
 @testable import MobileServer
 
-/// Who a client id belongs to.
+/// The owner of a client id.
 @Suite struct ClientDirectoryTests {
     @Test("of two users who come with the same new client id at the same time, the second is refused")
     func twoUsers() throws {
         let server = try FieldSales.server()
         let clients = server.server.packages[0].clients
         let cache = try Database(ConnectionProfile(path: server.folder.file("cache.db")))
-        // The other user comes when the first has looked and not yet written: at the first statement behind the look.
+        // The other user comes between the first one's look-up and write: at the first statement after the look-up.
         let hasLooked = Mutex(false)
         clients.database.setTrace { sql in
             let isNext = hasLooked.withLock { hasLooked in

@@ -8,9 +8,9 @@ import Testing
 
 @testable import MobileServer
 
-/// A connection that somebody else has: whoever needs it is refused after a time, and told when to come again.
+/// Requests for a connection that is in use: after a time the server refuses them, and reports when to try again.
 @Suite struct DeadlineTests {
-    /// Holds the server's own random numbers back: whoever begins a session is then inside of a transaction of the cache.
+    /// Delays the server's random numbers: a request that begins a session is then inside of a transaction of the cache.
     final class HeldRandom: Sendable {
         private let isHeld = Atomic(false)
         let arrived = DispatchSemaphore(value: 0)
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// Runs `request` while another login of the server is in the middle of its transaction.
-    /// - Returns: nil when it has not been answered within 20 seconds.
+    /// - Returns: the answer; nil without one within 20 seconds.
     private func whileTheWriterIsTaken<R: Sendable>(_ server: MobileServer, _ random: HeldRandom, _ request: @escaping @Sendable () -> R) -> R? {
         let holder = DispatchSemaphore(value: 0), answered = DispatchSemaphore(value: 0), answer = Mutex<R?>(nil)
         let bytes = login("phone")

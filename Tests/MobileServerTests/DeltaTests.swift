@@ -3,7 +3,7 @@ import MobileServer
 import MobileStore
 import Testing
 
-/// What a device gets that has been there before: what has changed since, and nothing else.
+/// The download of a device that has synchronized before: only the changes since then.
 @Suite struct DeltaTests {
     @Test("ARC-06 SYN-10: a second device gets exactly what the first one changed")
     func secondDevice() throws {

@@ -6,11 +6,11 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// A package that does not fit its back end is not served, and the error names what is missing.
+/// A package that does not fit its back end is not served, and the error names the missing part.
 @Suite struct DeploymentTests {
     struct Wrong: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// Changes the back end before deployment.
+        /// The SQL that changes the back end before deployment.
         let change: String
         let code: ServerError.Code
         let message: String
@@ -101,7 +101,7 @@ import Testing
 }
 
 /// Lines of a log.
-final class Lines: @unchecked Sendable {  // behind its lock
+final class Lines: @unchecked Sendable {  // its lock guards it
     private let lock = NSLock()
     private var lines: [String] = []
     func append(_ line: String) { lock.withLock { lines.append(line) } }

@@ -5,7 +5,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Nothing is lost and nothing is done twice, wherever the server or the network ends.
+/// Nothing is lost and nothing is done twice, at any point of failure of the server or the network.
 @Suite struct ExactlyOnceTests {
     static let customer: JSONObject = ["name": "New", "region": "NORTH", "credit": 1, "active": true]
 
@@ -44,7 +44,7 @@ import Testing
     @Test func `a crash between the commits of back end and cache loses no surrogate key`() throws {
         let server = try FieldSales.server()
         let device = try TestDevice.inRegion("NORTH", of: server)
-        // The cache as it was when the back end had committed and the cache had not.
+        // The state of the cache between the commits of the back end and of the cache.
         let backup = server.folder.file("cache.backup")
         try server.saveCache(to: backup)
 
@@ -79,7 +79,7 @@ import Testing
             (device.token, try device.upload((1...3).map { _ in device.create("Customer", Self.customer) }))
         }
         let served = server.server
-        // Each upload is sent twice at once, as by a client that has lost patience.
+        // Each upload is sent twice at once, as by an impatient client.
         let statuses = await withTaskGroup(of: Int.self) { group in
             for (token, upload) in uploads + uploads {
                 group.addTask {

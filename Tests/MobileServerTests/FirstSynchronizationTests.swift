@@ -4,7 +4,7 @@ import MobileServer
 import MobileStore
 import Testing
 
-/// What a new device gets, and in which form.
+/// The content and the form of a new device's first download.
 @Suite struct FirstSynchronizationTests {
     @Test("SYN-10: a first synchronization brings the rows of the partition, every value in its one form")
     func values() throws {
@@ -30,7 +30,7 @@ import Testing
         let order = try #require(device.rows("Order", by: "id")[10])
         #expect(harbour > 0)
         #expect(order["_ref_customer"] == .integer(harbour))
-        // The customer of this order is in another partition: its key is known all the same.
+        // The customer of this order is in another partition; the device knows its key nevertheless.
         let other = try #require(device.rows("Order", by: "id")[11]?["_ref_customer"]?.integer)
         #expect(other > 0 && other != harbour)
         let lines = device.rows["Line"] ?? [:]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MobileServer
 
-/// The server's tables of log records: what is in them, who gets what of it, and how they are cleaned.
+/// The server's tables of log records: their content, its distribution to clients, and their cleaning.
 @Suite struct LogTableTests {
     static let package = "Field:2.0", table = "default_field_2_0_logr_1"
     let clock = VirtualClock(start: .seconds(1_800_000_000))
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// A record as a client uploads it.
+    /// Makes a record in the form of a client's upload.
     private func record(_ id: Int64, _ message: String = "visited") -> LogRecordEntry {
         LogRecordEntry(
             messageId: 1 << 62 | id, level: .info, code: 9999, message: "\(message) \(id)", component: "Field", timestamp: "2027-01-15T08:00:00.000Z")
@@ -28,10 +28,10 @@ import Testing
 
     private func records(_ ids: ClosedRange<Int64>) -> [LogRecordEntry] { ids.map { record($0) } }
 
-    /// An operation that the back end refuses.
+    /// Makes an operation that the back end refuses.
     private func refused(_ device: TestDevice) -> OperationFrame { device.create("Customer", RejectionTests.changed("credit", -1)) }
 
-    /// Reads the cache beside the server.
+    /// Reads the cache while the server is open.
     private func cache<R>(_ server: TestServer, _ body: (Database) throws -> R) throws -> R {
         var profile = ConnectionProfile(path: server.folder.file("cache.db"))
         profile.busyTimeout = .zero
@@ -178,7 +178,7 @@ import Testing
         #expect(try devices[1].send(.unsubscribe).header.method == .unsubscribe.result)
         #expect(try administration.removeDeletedLogRecords(ofPackage: Self.package) == 2)
         #expect(Set(try administration.logRecords(ofPackage: Self.package).filter(\.isDeleted).map(\.client)) == [devices[2].client])
-        // A token of another life of the cache is no word about this one.
+        // A token of another life of the cache does not apply to this one.
         devices[2].tokens["system"] = Token(["e": "another", "l": 1000])
         try devices[2].synchronize(groups: ["system"])
         try devices[2].synchronize(groups: [])
@@ -198,7 +198,7 @@ import Testing
         device.tokens = [:]
         #expect(try device.synchronize(upload: upload).logRecords.allSatisfy(\.isDeleted))
         #expect(try marked(server) == 2)
-        // What the server has of its own comes again to a client without tokens.
+        // The server's own records are sent again to a client without tokens.
         try device.synchronize([refused(device)], groups: ["system"])
         device.tokens = [:]
         #expect(try device.synchronize(groups: ["system"]).logRecords.count { !$0.isDeleted } == 1)
@@ -287,7 +287,7 @@ import Testing
         var steps: [Int] = [], customers: Int64 = 3
         let total = try administration.cleanLogRecords(ofPackage: Self.package, from: .distantPast, to: .distantFuture) { count in
             steps.append(count)
-            // Another process can write at once.
+            // Another process can write at the same time.
             _ = try cache(server) { try $0.write { try $0.execute("UPDATE _user SET verifier = verifier") } }
             #expect(try marked(server) == count)
             let result = try other.synchronize([other.create("Customer", RejectionTests.customer)], log: [])

@@ -6,7 +6,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// The package of a database that nobody here made: text keys, a composite key, names with spaces, photographs.
+/// The package of a database from outside of the project: text keys, a composite key, names with spaces, photographs.
 @Suite(.enabled(if: Northwind.isThere, Comment(rawValue: Northwind.reason)))
 struct NorthwindTests {
     private static func server() throws -> TestServer {

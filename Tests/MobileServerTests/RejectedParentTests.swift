@@ -2,7 +2,7 @@ import MobileServer
 import MobileStore
 import Testing
 
-/// What refers to a row whose creation was rejected is rejected as well: never a row without the parent that its user gave it.
+/// A rejected creation also rejects the rows that refer to its row, so that no row loses the parent that its user gave it.
 @Suite struct RejectedParentTests {
     /// A client of ``Folders`` with its keys.
     struct Bench {
@@ -18,7 +18,7 @@ import Testing
             create(id, "Folder", key, #"{"name": "\#(name)"}"#, batch)
         }
 
-        /// A note in a folder, of which the device does not know the primary key unless `known` says so.
+        /// Makes a note in a folder. The device knows the folder's primary key only if `known` has it.
         func note(_ id: Int64, key: Int64, in folder: Int64, known: String = "null", above: Int64? = nil, batch: Int64? = nil) -> String {
             let refs =
                 above.map { #"{"folder": \#(keys.lowerBound + folder), "above": \#(keys.lowerBound + $0)}"# }

@@ -3,9 +3,9 @@ import MobileServer
 import MobileStore
 import Testing
 
-/// What the back end refuses, and what the server refuses before it.
+/// Operations that the back end refuses, and uploads that the server refuses before.
 @Suite struct RejectionTests {
-    /// One operation that the back end refuses, and the code that it gives.
+    /// One operation that the back end refuses, and its code.
     struct Refused: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let object: String

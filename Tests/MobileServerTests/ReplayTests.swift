@@ -3,7 +3,7 @@ import MobileServer
 import MobileStore
 import Testing
 
-/// What operations do to the back end, and what comes back.
+/// The effects of operations on the back end, and their results.
 @Suite struct ReplayTests {
     @Test("PSP-04 PSP-05 KEY-07: a created row gets the back end's key, keeps the device's surrogate key, and comes before its result")
     func create() throws {

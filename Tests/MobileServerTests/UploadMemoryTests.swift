@@ -4,8 +4,8 @@ import MobileServer
 import MobileStore
 import Testing
 
-/// What synchronizations hold in memory, however much goes up or down. Each measurement has a process of its own; uploads are made by hand, in
-/// a temporary file. Sanitizers keep memory of their own.
+/// The memory of synchronizations, which must not depend on the size of the upload or download. Each measurement has its own process; uploads
+/// are made by hand, in a temporary file. The tests do not run under sanitizers, which allocate memory themselves.
 @Suite(
     .enabled(if: ["ASAN_OPTIONS", "TSAN_OPTIONS"].allSatisfy { ProcessInfo.processInfo.environment[$0] == nil })
 )
@@ -27,7 +27,7 @@ struct UploadMemoryTests {
 
         static let piece = (0..<65_536).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
-        /// An upload of pictures of so many bytes each, all in one batch.
+        /// Makes an upload of pictures of `bytes` bytes each, all in one batch.
         /// - Parameter first: the id of the first operation.
         func upload(_ pictures: Int, bytes: Int, change: String = "C", first: Int = 1) throws -> Spool {
             let spool = Spool()
@@ -51,8 +51,8 @@ struct UploadMemoryTests {
             return spool
         }
 
-        /// Sends it.
-        /// - Returns: bytes of the answer, the bytes that the process had more than before while it was made, and its end.
+        /// Sends an upload.
+        /// - Returns: the size of the answer in bytes, the growth of the process's memory meanwhile, and the end of the answer.
         func send(_ body: Spool, chunks: Int = .max) throws -> (bytes: Int, peak: Int, end: String) {
             let before = ProcessMemory.resident() ?? 0
             ProcessMemory.resetPeak()
@@ -109,11 +109,11 @@ struct UploadMemoryTests {
                     """)
             let header = #"{"version": 1, "cid": "\#(bench.device.client)", "pkg": "Folders:1.0", "groups": ["default"], "keysLeft": 1000}"#
             let body = HandmadeClient.frame("H", header) + HandmadeClient.frame("Z", "")
-            // The first time the cache is filled; then the answer is the same.
+            // The first answer fills the cache; the second one is the same.
             _ = try bench.send(Spool(body), chunks: 1)
             let answer = try bench.send(Spool(body), chunks: 1)
             #expect(answer.peak < 40 * Self.megabyte, "\(answer.peak / Self.megabyte) MB")
-            // Whole, the list is right.
+            // The complete list is correct.
             try bench.server.backEnd { _ = try $0.execute("DELETE FROM picture WHERE id > 2000") }
             let result = try bench.device.synchronize()
             #expect(result.largeValues == 2000)

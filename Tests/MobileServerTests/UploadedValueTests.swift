@@ -4,12 +4,12 @@ import MobileServer
 import MobileStore
 import Testing
 
-/// Long values on their way into tables that belong to others: by pieces where nothing in the table looks at the value, else as a whole.
+/// Uploads of long values into tables of other systems: in pieces where no constraint or trigger reads the value, otherwise as a whole.
 @Suite struct UploadedValueTests {
-    /// A value that is longer than what is always taken as a whole.
+    /// A value above the size up to which values are always written as a whole.
     static let long = (0..<1_500_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) }
 
-    /// One picture of a device, in a table that its owner has given more to do.
+    /// Creates one picture on a device, in a table with additional SQL of its owner.
     private func create(
         also sql: String, content: [UInt8], adjust: @escaping (inout ServerConfiguration) -> Void = { _ in }
     ) throws -> (TestServer, TestDevice.Result) {

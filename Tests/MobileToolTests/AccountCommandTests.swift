@@ -8,9 +8,9 @@ import SampleCRM
 import TestSupport
 import Testing
 
-/// `mobile admin` and `mobile serve` know users and their passwords, and the command line knows no password.
+/// Users and passwords in `mobile admin` and `mobile serve`, without passwords on the command line.
 @Suite struct AccountCommandTests {
-    /// A cache with two users, three devices, their sessions and subscriptions.
+    /// Makes a cache with two users, three devices, their sessions and subscriptions.
     private func withCache(_ body: (String) throws -> Void) throws {
         let folder = try TemporaryDirectory()
         let backEnd = folder.file("enterprise.db")
@@ -48,7 +48,7 @@ import Testing
         return rows
     }
 
-    /// What comes next; nil when the other end has gone.
+    /// Reads the next output; nil when the other end is closed.
     private func read(from descriptor: Int32) -> String? {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = Foundation.read(descriptor, &bytes, bytes.count)
@@ -134,7 +134,7 @@ import Testing
     @Test("the terminal does not show the password that it asks for")
     func terminal() throws {
         try withCache { (path) throws in
-            // Of <pty.h>, which Swift does not import.
+            // A function of <pty.h>, which Swift does not import.
             typealias OpenTerminal =
                 @convention(c) (
                     UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>, UnsafeMutableRawPointer?, UnsafeRawPointer?, UnsafeRawPointer?

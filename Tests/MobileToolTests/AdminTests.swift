@@ -9,7 +9,7 @@ import Testing
 
 /// `mobile admin` works on the cache of a server.
 @Suite struct AdminTests {
-    /// The cache of a server with one log record and one trace of a device, made of the tables' own statements.
+    /// Makes the cache of a server with one log record and one trace of a device, by SQL on its tables.
     private func withCache(_ body: (String, MobileServer) throws -> Void) throws {
         let folder = try TemporaryDirectory()
         let backEnd = folder.file("enterprise.db")

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the article for those who come from the original platforms names is there.
+/// The names in the article for users of the original platforms exist.
 @Suite struct ArticleTests {
-    /// Names in the article that a model or Swift itself brings.
+    /// The names in the article that a model or Swift itself declares.
     private static let namesFromElsewhere: Set<Substring> = ["Date", "Customer", "customer", "orders", "findByCity"]
 
     @Test func `every name on the right side of the article's tables is declared in the sources`() throws {

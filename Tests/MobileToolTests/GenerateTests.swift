@@ -6,7 +6,7 @@ import Testing
 
 @testable import mobile
 
-/// `mobile generate` as the tool runs it, with real files.
+/// `mobile generate` in the tool, with real files.
 @Suite final class GenerateTests {
     private let folder: TemporaryDirectory
 

@@ -20,7 +20,7 @@ import Testing
                 primaryKey: ["id"]),
         ])
 
-    /// A database with three created notes, one of them submitted, and a draft.
+    /// Makes a database with three created notes, one of them submitted, and a draft.
     private func withDatabase(_ body: (String) throws -> Void) throws {
         let folder = try TemporaryDirectory()
         let path = folder.file("notes.db")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import mobile
 
-/// `mobile demo --backend FILE --model FILE`: everything through metadata, on a copy.
+/// `mobile demo --backend FILE --model FILE`, which works through metadata only, on a copy.
 @Suite struct ModelDemoTests {
     @Test(
         "the Northwind database goes through every step of the demonstration",
@@ -46,7 +46,7 @@ import Testing
         #expect(output.hasPrefix("--backend and --model belong together"))
     }
 
-    /// A database with what a script makes.
+    /// Makes a database with a script.
     private static func make(_ path: String, _ sql: String) throws {
         var profile = ConnectionProfile(path: path)
         profile.journal = .unchanged

@@ -9,7 +9,7 @@ import Testing
 
 @testable import mobile
 
-/// The code in README.md is the code below, and it runs.
+/// Runs the code of README.md, which is the code below.
 @Suite struct ReadmeTests {
     @Test func `the sample of the README runs against a server`() async throws {
         let folder = try TemporaryDirectory()
@@ -34,7 +34,7 @@ import Testing
         try application.close()
     }
 
-    /// What the README leaves to the reader: the subscription, and a first synchronization that grants keys.
+    /// Does the steps that the README leaves to the reader: the subscription, and a first synchronization that grants keys.
     private func prepare(_ path: String, _ application: Application) async throws {
         let crm = try await CRM.open(ConnectionProfile(path: path))
         crm.application = application

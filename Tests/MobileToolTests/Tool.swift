@@ -5,8 +5,8 @@ import TestSupport
 enum Tool {
     static let executable = Program.built("mobile")
 
-    /// Runs it to its end.
-    /// - Parameter input: its standard input; nil (default) for none.
+    /// Runs the tool to its end.
+    /// - Parameter input: its standard input; nil (default): no input.
     static func run(_ arguments: [String], input: Pipe? = nil) throws -> (status: Int32, output: String) {
         try Program.run(executable, arguments, input: input)
     }

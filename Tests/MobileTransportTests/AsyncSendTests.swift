@@ -3,9 +3,9 @@ import Foundation
 import MobileTransport
 import Testing
 
-/// The `async` twins wait for their responses on threads that nobody else needs.
+/// The `async` methods wait for their responses on their own threads.
 @Suite struct AsyncSendTests {
-    /// A transport whose requests wait until it is opened, and which tells how many have come.
+    /// A transport whose requests wait until it is opened, and which reports their arrival.
     private final class ClosedTransport: Transport {
         private let arrived = DispatchSemaphore(value: 0)
         private let opened = DispatchSemaphore(value: 0)
@@ -17,7 +17,7 @@ import Testing
             return TransportResponse(status: 204)
         }
 
-        /// Waits for so many requests; false if they do not come. A pool that grows by a thread a second is none that they have for themselves.
+        /// Waits for this number of requests; false if they do not arrive. A pool that grows by one thread per second is too slow.
         func wait(for count: Int) -> Bool {
             let deadline = DispatchTime.now() + 20
             return (0..<count).allSatisfy { _ in arrived.wait(timeout: deadline) == .success }
@@ -26,7 +26,7 @@ import Testing
         func open() { opened.signal() }
     }
 
-    /// Waits on a thread of no pool, because the pools are what is looked at.
+    /// Waits on a separate thread, so that no thread of the tested pools is blocked.
     private func onThreadOfNoPool(_ wait: @escaping @Sendable () -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in Thread.detachNewThread { continuation.resume(returning: wait()) } }
     }

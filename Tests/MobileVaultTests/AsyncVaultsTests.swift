@@ -1,7 +1,7 @@
 import MobileVault
 import Testing
 
-/// The twins that do not block.
+/// The `async` methods, which do not block.
 @Suite struct AsyncVaultsTests {
     @Test("every blocking call has an async twin that does the same")
     func twins() async throws {
@@ -34,7 +34,7 @@ import Testing
         #expect(try await !DataVault.checkVaultExists("crm", in: directory))
     }
 
-    /// The code of the article "A login screen".
+    /// Runs the code of the article "A login screen".
     private func logIn(password: String, in directory: VaultDirectory, opened: (DataVault) -> Void) async throws -> [UInt8]? {
         let vault =
             if await DataVault.vaultExists("crm", in: directory) {

@@ -14,7 +14,7 @@ import Testing
         try vault.setValue("bytes", value: [1, 2, 3])
     }
 
-    /// Everything that is encrypted in the file.
+    /// Returns all encrypted values of the file.
     private func sealed() throws -> Set<[UInt8]> {
         try vaults.change(#require(vaults.files().first)) { connection in
             let rows = try connection.rows("SELECT name, value FROM entry") + connection.rows("SELECT sealed_key, salt FROM vault")

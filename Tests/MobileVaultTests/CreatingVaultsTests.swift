@@ -96,7 +96,7 @@ import Testing
     @Test("VLT-05 VLT-06: of vaults that cannot be reached the one question says no, the other throws IORead")
     func unreachable() throws {
         _ = try vaults.crm()
-        // Somebody else has the directory and does not let go.
+        // Another process holds the directory and does not release it.
         try vaults.whileLocked {
             let directory = vaults.directory(timeout: .zero)
             #expect(!DataVault.vaultExists("crm", in: directory))

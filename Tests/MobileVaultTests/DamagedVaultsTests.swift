@@ -3,7 +3,7 @@ import MobileStore
 import MobileVault
 import Testing
 
-/// Files that are not what they were: a typed error, nothing is repaired, nothing is lost beyond what is lost.
+/// Damaged files: calls throw a typed error, repair nothing and cause no further loss.
 @Suite struct DamagedVaultsTests {
     let vaults: TestVaults
     let file: String
@@ -19,7 +19,7 @@ import Testing
 
     private func write(_ data: Data) throws { try data.write(to: URL(fileURLWithPath: file)) }
 
-    /// Every call that looks at the vault says that it is damaged, and its file stays as it is.
+    /// Expects that every call that reads the vault reports the damage, and that its file is unchanged.
     private func expectDamaged(at location: SourceLocation = #_sourceLocation) throws {
         let before = try vaults.contents()
         let directory = vaults.directory()

@@ -4,7 +4,7 @@ import MobileStore
 import MobileVault
 import Testing
 
-/// What a vault is for, and what its file gives away.
+/// The purpose of a vault, and the information that its file reveals.
 @Suite struct EncryptionTests {
     let vaults: TestVaults
 
@@ -20,7 +20,7 @@ import Testing
             try vault.setValue("database key", value: databaseKey)
             try vault.setString("server password", value: "s3rver")
         }
-        // The application starts again, and its user types.
+        // The application starts again, and its user enters passwords.
         let vault = try DataVault.getVault("app", in: vaults.directory())
         func logIn(_ password: String) -> Bool { failure { try vault.unlock(password) } == nil }
         #expect(!logIn("guess"))
@@ -69,7 +69,7 @@ import Testing
         }
         #expect(sealed.count == 2 && sealed[0].count == sealed[1].count && sealed[0].count == "same".utf8.count + SecretKey.overhead)
         #expect(sealed[0] != sealed[1])
-        // Nor does one open in the place of the other.
+        // An exchange of two values does not open them either.
         let files = try vaults.files()
         try vaults.change(files[0]) { try $0.execute("UPDATE entry SET value = ?", [.blob(sealed[1])]) }
         try vaults.change(files[1]) { try $0.execute("UPDATE entry SET value = ?", [.blob(sealed[0])]) }

@@ -7,14 +7,14 @@ import Testing
 
     init() throws { vaults = try TestVaults() }
 
-    /// A vault with this password and policy, locked.
+    /// Makes a locked vault with this password and policy.
     private func vault(_ password: String?, _ policy: PasswordPolicy) throws -> DataVault {
         let vault = try DataVault.createVault("policed", password: password, in: vaults.directory())
         try vault.setPasswordPolicy(policy)
         return vault
     }
 
-    /// Whether a password is in keeping with a policy, by unlocking, by both ways of changing: all must say the same.
+    /// Checks a password against a policy by unlocking and by both ways of changing it; all must give the same result.
     private func expect(_ password: String?, _ policy: PasswordPolicy, _ code: DataVaultError.Code?, at location: SourceLocation = #_sourceLocation)
         throws
     {
@@ -208,7 +208,7 @@ import Testing
     func enforcement() throws {
         let vault = try vault("weak", PasswordPolicy(hasDigits: true, retryLimit: 2))
         try vaultIsIncompatible(vault)
-        // The password was right: that is no failure, however often.
+        // The password was right, so no number of such attempts counts as a failure.
         try vaultIsIncompatible(vault)
         #expect(failure { try vault.unlock("wrong") }?.reason == .invalidPassword)
         try vault.changePassword(current: "weak", currentSalt: nil, new: "strong1", newSalt: nil)

@@ -2,7 +2,7 @@ import Foundation
 import MobileVault
 import Testing
 
-/// SMP 2.3, `SUPDataVault.setAccessGroup`, and the sample that cleans up behind an earlier installation.
+/// SMP 2.3, `SUPDataVault.setAccessGroup`, and the sample that cleans up after an earlier installation.
 @Suite struct SharedVaultsTests {
     let vaults: TestVaults
 
@@ -52,12 +52,12 @@ import Testing
         #expect(try rights(vaults.directory().path) == 0o770)
     }
 
-    /// What the sample does when the application starts. Returns whether the vault is open.
+    /// Runs the sample's code for the start of the application. Returns the open vault.
     private func start(messagingDatabase: String) throws -> DataVault {
         let directory = vaults.directory()
         if !FileManager.default.fileExists(atPath: messagingDatabase) {
             do { try DataVault.deleteVault("messaging", in: directory) } catch DataVaultError.Code.doesNotExist {
-                // The application was never here.
+                // No earlier installation exists.
             }
         }
         let vault: DataVault
@@ -75,7 +75,7 @@ import Testing
         try first.changePassword("a password of the earlier user")
         try first.setString("secret", value: "of the earlier user")
 
-        // Installed anew: the vault is there, the database is not.
+        // Installed again: the vault exists, the database does not.
         let second = try start(messagingDatabase: database)
         #expect(try second.dataNames() == [])
         try second.setString("secret", value: "of this user")
@@ -83,7 +83,7 @@ import Testing
         #expect(try start(messagingDatabase: database).string("secret") == "of this user")
         #expect(failure { try first.string("secret") }?.code == .locked)
 
-        // Somebody set a password: the standard one does not open the vault.
+        // A password was set, so the standard one does not open the vault.
         try second.changePassword("mine")
         #expect(failure { try start(messagingDatabase: database) }?.reason == .invalidPassword)
     }

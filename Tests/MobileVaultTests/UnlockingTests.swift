@@ -135,12 +135,12 @@ import Testing
         let file = try #require(vaults.files().first)
         func failed() throws -> Int64? { try vaults.change(file) { try $0.first("SELECT failed FROM vault") }?.first?.integer }
         let other = try vaults.otherCRM()
-        // Nothing can be written: the right password and a wrong one get the same answer.
+        // Without writing, the right password and a wrong one get the same answer.
         try vaults.change(file) { try $0.execute("CREATE TRIGGER full BEFORE INSERT ON vault BEGIN SELECT RAISE(ABORT, 'full'); END") }
         let answers = [failure { try other.unlock("good", salt: "salt") }, failure { try other.unlock("bad", salt: "salt") }]
         #expect(answers.allSatisfy { $0?.code == .unwritable && $0?.reason == .ioWrite } && answers[0]?.message == answers[1]?.message)
         #expect(try other.isLocked && failed() == 0)
-        // The success cannot be written: what is in the file by then is the try.
+        // The success cannot be written: until then the file has only the attempt.
         try vaults.change(file) {
             try $0.execute(
                 "DROP TRIGGER full; CREATE TRIGGER full BEFORE INSERT ON vault WHEN NEW.failed = 0 BEGIN SELECT RAISE(ABORT, 'full'); END")

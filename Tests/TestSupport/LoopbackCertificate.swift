@@ -1,6 +1,6 @@
-/// Certificates for servers that exist for the time of a test. They are public, so they prove nothing to anybody else.
+/// Certificates for servers that exist for the time of a test. Their private keys are public, so they prove nothing outside of tests.
 public enum LoopbackCertificate {
-    /// For `localhost` and `127.0.0.1`, signed by itself, valid from 2020 to 2120.
+    /// A self-signed certificate for `localhost` and `127.0.0.1`, valid from 2020 to 2120.
     public static let certificate = """
         -----BEGIN CERTIFICATE-----
         MIIBejCCASCgAwIBAgIUaJ5OyxLlD0R6elzbXmhU/MWuGYkwCgYIKoZIzj0EAwIw
@@ -23,7 +23,7 @@ public enum LoopbackCertificate {
         -----END PRIVATE KEY-----
         """
 
-    /// Somebody else's, for `other.example`.
+    /// The certificate of another server, for `other.example`.
     public static let stranger = """
         -----BEGIN CERTIFICATE-----
         MIIBcTCCARagAwIBAgIUZZKXIOMDI4Mqsae2WZ8AfdIQjvIwCgYIKoZIzj0EAwIw

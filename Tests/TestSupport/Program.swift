@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Programs that tests run as processes of their own.
+/// Programs that tests run as separate processes.
 public enum Program {
     /// A program of the package, which the build puts next to the tests.
     public static func built(_ name: String) -> URL {

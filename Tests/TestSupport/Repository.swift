@@ -12,7 +12,7 @@ public enum Repository {
     public static func fixture(_ path: String) -> URL { file("Tests/Fixtures").appending(path: path) }
 }
 
-/// The Northwind sample database. Its model is a fixture; its contents lie next to the repository, and tests that need them are skipped where
+/// The Northwind sample database. Its model is a fixture; its contents are next to the repository, and tests that need them are skipped when
 /// they are missing.
 public enum Northwind {
     /// The model of its package.

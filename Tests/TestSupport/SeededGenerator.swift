@@ -1,4 +1,4 @@
-/// A generator of numbers that look random and are the same for the same seed (SplitMix64).
+/// A generator of pseudorandom numbers (SplitMix64): equal seeds yield equal numbers.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

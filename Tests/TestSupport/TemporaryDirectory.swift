@@ -9,8 +9,8 @@ public final class TemporaryDirectory: Sendable {
 
     /// Makes a directory.
     /// - Parameters:
-    ///   - parent: where it is made; default the system's directory for temporary files.
-    ///   - file: gives it its name, so that a directory that a killed process has left names its test.
+    ///   - parent: the directory in which it is made; default the system's directory for temporary files.
+    ///   - file: the source file that gives it its name, so that a directory left by a killed process names its test.
     public init(in parent: URL = FileManager.default.temporaryDirectory, file: String = #fileID) throws {
         let test = file.split(separator: "/").last?.prefix { $0 != "." } ?? "Test"
         path = parent.appending(path: "\(test)-\(UUID().uuidString)").path
@@ -35,7 +35,7 @@ public final class TemporaryDirectory: Sendable {
     }
 }
 
-/// The directories that are there, removed when the process ends.
+/// The existing directories, removed when the process ends.
 private enum HeldDirectories {
     private static let paths = Mutex<Set<String>>([])
     private static let isRegistered = atexit { HeldDirectories.removeAll() } == 0
@@ -50,7 +50,7 @@ private enum HeldDirectories {
         _ = paths.withLock { $0.remove(path) }
     }
 
-    /// Other threads may be removing or writing the same files: then a directory takes more than one try.
+    /// Tries more than once, because other threads may be removing or writing the same files.
     private static func removeAll() {
         for path in paths.withLock({ $0 }) {
             for _ in 0..<10 where FileManager.default.fileExists(atPath: path) { remove(path) }

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Settings of a run of tests that are numbers in the environment: `FAULT_STEP=1 swift test`.
 public enum TestSetting {
-    /// The number in a variable; nil where the variable is missing or holds something else.
+    /// Returns the number in a variable; nil when the variable is missing or has another value.
     public static func number<Number: LosslessStringConvertible>(_ name: String) -> Number? {
         ProcessInfo.processInfo.environment[name].flatMap { Number($0) }
     }

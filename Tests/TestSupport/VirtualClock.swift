@@ -1,7 +1,7 @@
 public import Foundation
 internal import Synchronization
 
-/// A clock that only moves when somebody moves it: time in simulations and tests.
+/// A clock that moves only on request, for simulations and tests.
 public final class VirtualClock: Sendable {
     private let time: Mutex<Duration>
 

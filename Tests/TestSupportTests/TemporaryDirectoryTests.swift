@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Directories of tests: none stays behind.
+/// The directories of tests, all of which are removed.
 @Suite struct TemporaryDirectoryTests {
     private struct Failure: Error {}
 

@@ -1,26 +1,26 @@
 import Foundation
 
-/// One row of the table: a subject of ours beside the reference that it is measured against, both on the same data.
+/// One row of the table: one of our subjects and the reference that it is measured against, both on the same data.
 struct Benchmark: Sendable {
     /// Stable name, with dots from the general to the special: `import.plain.upsert.4096`.
     let id: String
-    /// What the figure tells, in one sentence.
+    /// The meaning of the figure, in one sentence.
     let shows: String
-    /// The highest ratio of the subject's time to the reference's that counts as met, of a rate the lowest; nil: shown only.
+    /// The highest permitted ratio of the subject's time to the reference's, for a rate the lowest; nil: shown only.
     let limit: Double?
     /// Whether the ratio is that of rows per second, higher is better. The subject may then read the reference's rows several times.
     var isRate = false
-    /// Whether ``Outcome/rows`` counts rows. Of large values it counts bytes, characters or chunks: the table shows no rows per second then.
+    /// Whether ``Outcome/rows`` counts rows. For large values it counts bytes, characters or chunks, and the table shows no rows per second.
     var countsRows = true
-    /// The most bytes by which the subject may raise the peak of a process; nil: shown only.
+    /// The largest number of bytes by which the subject may raise the peak of a process; nil: shown only.
     var memoryLimit: Int? = nil
-    /// The number of pairs that the median is taken from; nil: what the options say. Jobs over ten seconds take 3.
+    /// The number of pairs that the median is taken from; nil: the number in the options. Jobs of more than ten seconds take 3.
     var pairs: Int? = nil
-    /// Where the figure stands in a plot; nil: in none.
+    /// The position of the figure in a plot; nil: the figure is not plotted.
     var point: PlotPoint? = nil
-    /// What else a reader of the figure should know.
+    /// Further information about the figure.
     var note: String? = nil
-    /// Makes what both sides need and what neither shall pay for; nil: nothing.
+    /// Prepares the common data of both sides outside of their measured time; nil: no preparation.
     var prepare: (@Sendable (Workspace) throws -> Void)? = nil
     let reference: Side
     let subject: Side
@@ -29,10 +29,10 @@ struct Benchmark: Sendable {
 /// One of the two pieces of work of a benchmark.
 struct Side: Sendable {
     let name: String
-    /// How many threads do what is measured. A limit holds for one, unless the contract's row says otherwise.
+    /// The number of threads of the measured work. A limit applies to one thread, unless the contract's row defines otherwise.
     let threads: Int
-    /// Prepares, measures with a ``Stopwatch`` exactly what counts, and verifies what came of it. What writes is measured until its
-    /// database is closed: who leaves the last checkpoint to somebody else has not written everything yet.
+    /// Prepares, measures the relevant work with a ``Stopwatch``, and verifies its result. Writes are measured until their database is
+    /// closed: without the last checkpoint they are not complete.
     let run: @Sendable (Workspace, inout Stopwatch) throws -> Outcome
 
     init(_ name: String, threads: Int = 1, run: @escaping @Sendable (Workspace, inout Stopwatch) throws -> Outcome) {
@@ -42,17 +42,17 @@ struct Side: Sendable {
     }
 }
 
-/// What a side has done. Two sides of one benchmark must agree on all of it except the bytes, and the rows of a rate.
+/// The result of a side. The two sides of a benchmark must agree on all fields except the bytes, and the rows of a rate.
 struct Outcome: Equatable {
-    /// Rows; what else it counts where ``Benchmark/countsRows`` is false.
+    /// The number of rows, or of other units where ``Benchmark/countsRows`` is false.
     var rows: Int64
-    /// Over everything that was written or read.
+    /// The check sum of all values that were written or read.
     var checksum: UInt64
-    /// Bytes of input; 0 where there are none.
+    /// The size of the input in bytes; 0 without input.
     var bytes = 0
 }
 
-/// Adds up the time of what is measured, and only of that.
+/// Adds up the time of the measured work only.
 struct Stopwatch {
     private(set) var elapsed: Duration = .zero
     private var started: ContinuousClock.Instant?
@@ -63,7 +63,7 @@ struct Stopwatch {
         return try work()
     }
 
-    /// Starts, for work that waits for its input between two parts of it: the input is made while the watch is stopped.
+    /// Starts the watch, for work in several parts: their input is made while the watch is stopped.
     mutating func start() { started = .now }
 
     mutating func stop() {
@@ -73,7 +73,7 @@ struct Stopwatch {
     }
 }
 
-/// A benchmark whose result is not what it must be. The figure is worthless then, so the run ends.
+/// The error of a benchmark with a wrong result. Its figure would be worthless, so the run ends.
 struct WrongResult: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

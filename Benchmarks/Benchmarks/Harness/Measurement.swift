@@ -15,21 +15,21 @@ struct Times: Codable, Sendable {
     }
 }
 
-/// What became of one benchmark.
+/// The result of one benchmark.
 struct Measurement: Sendable {
     let benchmark: Benchmark
     let subject: Times
     let reference: Times
-    /// Growth of the peak of a process that ran the subject alone; nil where it was not measured.
+    /// The growth of the peak of a process that ran only the subject, in bytes; nil if not measured.
     let peakMemory: Int?
     let outcome: (rows: Int64, bytes: Int)
-    /// Rows of the reference; the subject's, unless it is a rate.
+    /// The rows of the reference; the same as the subject's, unless the benchmark is a rate.
     let referenceRows: Int64
 
-    /// Rows per second of the subject; nil where the benchmark counts something else.
+    /// The subject's rows per second; nil where the benchmark counts other units.
     var rowsPerSecond: Double? { benchmark.countsRows ? Double(outcome.rows) / subject.median_s : nil }
 
-    /// Time of the subject by time of the reference, each the median of its runs; of a rate, its rows per second by the reference's.
+    /// The subject's time divided by the reference's, each the median of its runs; for a rate, its rows per second divided by the reference's.
     var ratio: Double {
         let times = subject.median_s / reference.median_s
         return benchmark.isRate ? Double(outcome.rows) / Double(referenceRows) / times : times
@@ -42,8 +42,8 @@ struct Measurement: Sendable {
 }
 
 extension Benchmark {
-    /// Runs reference and subject in turns after one pair that does not count, so that a machine that gets slower meanwhile is slower for both.
-    /// - Throws: ``WrongResult`` when the two do not have the same outcome, and whatever the sides throw.
+    /// Runs reference and subject alternately after one pair that does not count, so that a machine that slows down affects both.
+    /// - Throws: ``WrongResult`` when the two do not have the same outcome, and the errors of the sides.
     func measured(pairs: Int, workspace: Workspace, childMemory: (Benchmark) throws -> Int?) throws -> Measurement {
         try prepare?(workspace)
         var times: (subject: [Duration], reference: [Duration]) = ([], [])

@@ -1,12 +1,12 @@
 import Foundation
 import MobileStore
 
-/// Peak memory is measured in a process of its own, so that what ran before cannot hide it: the tool starts itself with
-/// `--memory-of ID`, runs the subject once and prints by how many bytes the peak has grown.
+/// The measurement of peak memory. It takes a separate process, because earlier work would hide the peak: the tool starts itself with
+/// `--memory-of ID`, runs the subject once and prints the growth of the peak in bytes.
 enum MemoryOfChild {
     static let option = "--memory-of"
 
-    /// The parent's half. Nil where the system does not tell a process its peak.
+    /// Runs the parent's half. Returns nil when the system does not report a process's peak.
     static func growth(of benchmark: Benchmark, isQuick: Bool) throws -> Int? {
         let child = Process()
         child.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
@@ -22,7 +22,7 @@ enum MemoryOfChild {
         return Int(text.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// The child's half.
+    /// Runs the child's half.
     static func run(_ benchmark: Benchmark, isQuick: Bool) throws {
         let workspace = try Workspace(isQuick: isQuick)
         defer { workspace.remove() }

@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     var filter = ""
     var jsonPath: String?
@@ -8,7 +8,7 @@ struct Options {
     var lists = false
     var memoryOf: String?
 
-    /// Pairs that a median is taken from.
+    /// The number of pairs that a median is taken from.
     var pairs: Int { isQuick ? 3 : 9 }
 
     static let usage = """

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Where a benchmark stands in a plot: a line of this name, at this place.
+/// The position of a benchmark in a plot: a line with this name, at this place.
 struct PlotPoint: Sendable {
     let plot: String
     let series: String
     let x: Int
 }
 
-/// Draws lines as SVG: speed in percent of the reference's, by a size that doubles from point to point. Rows per second would show how the
-/// processor's clock went up and down while the points were measured one after the other; subject and reference alternate.
+/// Draws lines as SVG: the speed in percent of the reference's, by a size that doubles from point to point. Rows per second would show the
+/// changes of the processor's clock between the points; the ratio does not, because subject and reference alternate.
 ///
-/// Text and axes take a grey that is legible on white and on black, the lines three colours that are told apart by people who do not
-/// see all colours, and by their marks.
+/// Text and axes have a grey that is legible on white and on black. The lines have three colours that colour-blind readers can distinguish,
+/// and different marks.
 struct Plot {
     struct Line {
         let name: String
@@ -25,7 +25,7 @@ struct Plot {
     private static let colours = ["#2f81c7", "#d9822b", "#4f9d54", "#a25fb5"]
     private static let ink = "#7d8590"
 
-    /// All plots that the measurements make, by file name.
+    /// Makes all plots of the measurements, by file name.
     static func all(of measurements: [Measurement]) -> [(name: String, svg: String)] {
         var plots: [(name: String, plot: Plot)] = []
         for measurement in measurements {
@@ -83,7 +83,7 @@ struct Plot {
             let path = places.map { "\(text($0.0)),\(text($0.1))" }.joined(separator: " ")
             parts.append(#"<polyline points="\#(path)" fill="none" stroke="\#(colour)" stroke-width="2"/>"#)
             for place in places { parts.append(mark(number, place.0, place.1, colour)) }
-            // A legend: lines that end close together leave no room for names at their ends.
+            // A legend, because lines that end close together leave no room for names at their ends.
             let row = Self.top + 10 + Double(number) * 24, column = Self.width - Self.right + 26
             parts.append(mark(number, column, row, colour))
             parts.append(#"<text x="\#(column + 14)" y="\#(row + 4)">\#(line.name)</text>"#)
@@ -101,7 +101,7 @@ struct Plot {
 
     private func text(_ value: Double) -> String { String(format: "%.1f", value) }
 
-    /// A round number of which four to eight make the height.
+    /// Returns a round number that divides the height into four to eight parts.
     private static func step(for highest: Double) -> Double {
         let magnitude = pow(10, (log10(max(highest, 1)) - 0.3).rounded(.down))
         return [0.2, 0.5, 1, 2].map { $0 * magnitude }.first { highest / $0 <= 8 } ?? 5 * magnitude

@@ -2,7 +2,7 @@ import BenchmarkReferences
 import Foundation
 import MobileStore
 
-/// The results as a table on the terminal and as the JSON that other programs read.
+/// The results as a table on the terminal and as JSON for other programs.
 struct Report {
     let machine: Machine
     var measurements: [Measurement] = []
@@ -42,7 +42,7 @@ struct Report {
         return ([Substring(digits)] + parts).joined(separator: ",")
     }
 
-    /// The machine-readable form, schema 1. Figures are in seconds and bytes.
+    /// Makes the machine-readable form, schema 1. Figures are in seconds and bytes.
     func json() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -50,7 +50,7 @@ struct Report {
     }
 }
 
-/// Where the figures were taken.
+/// The machine of the measurements.
 struct Machine: Codable, Sendable {
     var cores = ProcessInfo.processInfo.activeProcessorCount
     var cpu = Machine.processor()
@@ -70,7 +70,7 @@ struct Machine: Codable, Sendable {
     }
 }
 
-/// The JSON document; names of members are the names in it.
+/// The JSON document, with the names of its members.
 private struct Document: Encodable {
     var schema = 1
     let machine: Machine

@@ -1,23 +1,23 @@
 import BenchmarkReferences
 import Foundation
 
-/// The folder and the data of one run. Data sets are made once and only read, so every run works on the same bytes.
+/// The folder and the data of one run. Data sets are made once and never changed, so every run works on the same bytes.
 final class Workspace {
     let folder: URL
     /// Data set R30: 30,000 rows with the keys from 1 on.
     let r30: DataSet
-    /// The same rows with keys of seven digits, so that they can be given new keys again and again: for inputs larger than the data set.
+    /// The same rows with keys of seven digits, which can be replaced repeatedly: for inputs larger than the data set.
     private(set) lazy var repeatable = Result { try DataSet(rows: 30_000, firstKey: Workspace.firstRepeatableKey) }
-    /// What large values are made of.
+    /// The contents of large values.
     private(set) lazy var largeBytes = Result { try BenchmarkContent(isText: false) }
     private(set) lazy var largeText = Result { try BenchmarkContent(isText: true) }
     static let firstRepeatableKey: Int64 = 1_000_001
     /// R30 deflated at level 6, and the same keys with other values.
     private(set) lazy var deflatedR30 = Result { try DeflatedBytes(r30.json) }
     private(set) lazy var otherR30 = Result { try DataSet(rows: 30_000, firstKey: 1, seed: 8) }
-    /// Deflates what is too large to be kept; level 1, because it takes part in no measurement.
+    /// Deflates content that is too large for memory; level 1, because it is not measured.
     private(set) lazy var deflater = Result { try Deflater(level: 1, capacity: 8 << 20) }
-    /// Whether large inputs are to be a tenth as large.
+    /// Whether large inputs are reduced to a tenth.
     let isQuick: Bool
     private var fileCount = 0
 
@@ -30,20 +30,20 @@ final class Workspace {
 
     func remove() { try? FileManager.default.removeItem(at: folder) }
 
-    /// The path of a file in the folder that does not exist yet.
+    /// Returns the path of a new file in the folder.
     func newFile(_ name: String) -> String {
         fileCount += 1
         return folder.appendingPathComponent("\(fileCount)-\(name)").path
     }
 
-    /// The path of a file in the folder that stays for the whole run; made by `make` when it is first asked for.
+    /// Returns the path of a file that remains in the folder for the whole run; `make` creates it at the first request.
     func file(_ name: String, make: (String) throws -> Void) throws -> String {
         let path = folder.appendingPathComponent(name).path
         if !FileManager.default.fileExists(atPath: path) { try make(path) }
         return path
     }
 
-    /// Copies a database, and waits until the copy is on the disk: otherwise the first checkpoint would pay for it.
+    /// Copies a database, and waits until the copy is on the disk. Otherwise the first checkpoint would wait for it.
     func copyDatabase(_ source: String, to path: String) throws {
         try FileManager.default.copyItem(atPath: source, toPath: path)
         let copy = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
@@ -51,7 +51,7 @@ final class Workspace {
         try copy.close()
     }
 
-    /// Removes a database with what SQLite keeps beside it.
+    /// Removes a database with its log, shared memory and lease files.
     func removeDatabase(_ path: String) {
         for suffix in ["", "-wal", "-shm", "-lease"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
@@ -69,30 +69,31 @@ final class DataSet {
 
     deinit { br_data_set_free(handle) }
 
-    /// All rows as one JSON array of arrays. The bytes live as long as the data set and change with ``rekey(from:)``.
+    /// All rows as one JSON array of arrays. The bytes live as long as the data set; ``rekey(from:)`` changes them.
     var json: UnsafeRawBufferPointer {
         var length = 0
         let start = br_data_set_json(handle, &length)
         return UnsafeRawBufferPointer(start: start, count: length)
     }
 
-    /// The rows as a part of a longer array: with its opening bracket only in the first part and its closing one in the last, a comma between.
+    /// Returns the rows as a part of a longer array: only the first part has the opening bracket, only the last one the closing bracket, and a
+    /// comma separates two parts.
     func round(isFirst: Bool, isLast: Bool) -> UnsafeRawBufferPointer {
         let start = UnsafeMutableRawBufferPointer(mutating: json)
         start[0] = isFirst ? UInt8(ascii: "[") : UInt8(ascii: ",")
         return UnsafeRawBufferPointer(rebasing: start[..<(json.count - (isLast ? 0 : 1))])
     }
 
-    /// What ``TableContents`` has when a table holds exactly these rows.
+    /// Returns the check sum of ``TableContents`` for a table with exactly these rows.
     func checksum(after sum: UInt64 = 0) -> UInt64 { br_data_set_checksum(handle, sum) }
 
-    /// Gives the rows new keys with as many digits as the old ones have.
+    /// Gives the rows new keys with the same number of digits.
     func rekey(from firstKey: Int64) throws {
         guard br_data_set_rekey(handle, firstKey) else { throw WrongResult("keys from \(firstKey) on have another number of digits") }
     }
 }
 
-/// Deflates bytes into memory of its own; see `br_scan.h`.
+/// Deflates bytes into its own memory; see `br_scan.h`.
 final class Deflater {
     private let handle: OpaquePointer
 
@@ -108,7 +109,7 @@ final class Deflater {
         if !br_deflater_begin(handle) { throw WrongResult("no memory to deflate") }
     }
 
-    /// What the stream gives for the next bytes, valid until the next call.
+    /// Returns the output of the stream for the next bytes, valid until the next call.
     func take(_ bytes: UnsafeRawBufferPointer, isLast: Bool) throws -> UnsafeRawBufferPointer {
         var length = 0
         guard let start = br_deflater_take(handle, bytes.baseAddress, bytes.count, isLast, &length) else { throw WrongResult("deflating failed") }
@@ -128,7 +129,7 @@ final class DeflatedBytes {
     }
 }
 
-/// Rows and check sum of a SELECT over a database file; how every benchmark verifies what was written, outside of the measured time.
+/// The rows and check sum of a SELECT over a database file, with which every benchmark verifies its output outside of the measured time.
 struct TableContents: Equatable {
     let rows: Int64
     let checksum: UInt64
@@ -141,7 +142,7 @@ struct TableContents: Equatable {
     }
 }
 
-/// Where the C side writes what went wrong.
+/// The buffer for the C side's error message.
 struct CMessage {
     static let size = 512
     var characters = [CChar](repeating: 0, count: size)

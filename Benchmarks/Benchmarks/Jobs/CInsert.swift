@@ -3,7 +3,7 @@ import Foundation
 import MobileSQLite
 import MobileStore
 
-/// A prepared statement in C that is run per row: the reference of all imports; see `br_insert.h`.
+/// A prepared statement in C that runs once per row: the reference of all imports; see `br_insert.h`.
 final class CInsert {
     private var handle: OpaquePointer?
     private let sql: String
@@ -21,7 +21,7 @@ final class CInsert {
     func commit() throws { try check(br_insert_commit(handle)) }
     func add(_ rows: (OpaquePointer) throws -> Bool) throws { try check(try rows(handle!)) }
 
-    /// One transaction.
+    /// Runs one transaction.
     func run(_ rows: (OpaquePointer) throws -> Bool) throws {
         try begin()
         try add(rows)
@@ -38,7 +38,7 @@ final class CInsert {
     }
 }
 
-/// A row of R30 as somebody writes it who has Foundation and SQLite and nothing else.
+/// A row of R30 in a program that uses only Foundation and SQLite.
 struct FoundationItem: Decodable {
     let key, number, small: Int64
     let price, rate: Double

@@ -65,7 +65,7 @@ enum ColumnsBenchmarks {
 }
 
 /// Rows of integers, doubles and strings; see `br_columns.h`.
-final class ColumnsDataSet: @unchecked Sendable {  // never changed after it was made
+final class ColumnsDataSet: @unchecked Sendable {  // immutable
     let handle: OpaquePointer
 
     init(integers: Int32, reals: Int32, texts: Int32) throws {
@@ -81,7 +81,7 @@ final class ColumnsDataSet: @unchecked Sendable {  // never changed after it was
         return UnsafeRawBufferPointer(start: start, count: length)
     }
 
-    /// Made when it is first asked for: a run of other benchmarks needs none.
+    /// A data set that is made at the first request, because other benchmarks do not need it.
     final class Lazy: @unchecked Sendable {  // benchmarks run one after the other on one thread
         private let make: () throws -> ColumnsDataSet
         private lazy var result = Result { try make() }

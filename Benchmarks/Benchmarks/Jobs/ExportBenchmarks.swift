@@ -1,7 +1,7 @@
 import BenchmarkReferences
 import MobileStore
 
-/// Rows from a table to JSON text, against a C loop that looks at every column and writes nothing.
+/// Exports of rows from a table to JSON text, against a C loop that reads every column and writes nothing.
 enum ExportBenchmarks {
     static let all = [plain, deflated]
 
@@ -27,7 +27,7 @@ enum ExportBenchmarks {
         return Outcome(rows: rows, checksum: workspace.r30.checksum())
     }
 
-    /// Verified by importing what was written, outside of the measured time.
+    /// Exports, and verifies the text by importing it outside of the measured time.
     private static func export(_ name: String, _ compression: ExportCompression) -> Side {
         Side(name) { workspace, watch in
             let database = try Database(ConnectionProfile(path: PagingBenchmarks.filledTable(workspace)))

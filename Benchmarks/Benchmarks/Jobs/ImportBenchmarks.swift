@@ -1,7 +1,7 @@
 import BenchmarkReferences
 import MobileStore
 
-/// Rows from the server into a table, against inserting values that need no parsing.
+/// Imports of rows from the server into a table, against inserting values that need no parsing.
 enum ImportBenchmarks {
     static let all =
         [
@@ -71,7 +71,7 @@ enum ImportBenchmarks {
 
     // MARK: Subjects
 
-    /// Upserts R30 into a table that has pending rows and nothing else.
+    /// Upserts R30 into a table that has only pending rows.
     private static func upsert(
         _ name: String, pageSize: Int, scansAhead: Bool = false, input: @escaping @Sendable (Workspace) throws -> UnsafeRawBufferPointer
     ) -> Side {
@@ -95,7 +95,7 @@ enum ImportBenchmarks {
         return profile
     }
 
-    /// One transaction from BEGIN to COMMIT, and the last checkpoint, as the reference has it.
+    /// Imports in one transaction from BEGIN to COMMIT and with the last checkpoint, like the reference.
     static func importRows(
         _ input: UnsafeRawBufferPointer, into database: Database, protection: PendingProtection?, scansAhead: Bool = false
     ) throws -> ImportResult {
@@ -118,7 +118,7 @@ enum ImportBenchmarks {
         return try connection.importer(into: "Item", columns: ItemTable.columns, mode: .upsert, options: options)
     }
 
-    /// In chunks of the size that a network connection delivers.
+    /// Pushes the bytes in chunks of the size that a network connection delivers.
     static func push(_ bytes: UnsafeRawBufferPointer, to importer: BulkImporter) throws {
         for start in stride(from: 0, to: bytes.count, by: 65536) {
             try importer.push(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + 65536, bytes.count)]))
@@ -127,7 +127,7 @@ enum ImportBenchmarks {
 
     // MARK: References
 
-    /// A new table filled by C in one transaction.
+    /// Fills a new table by C in one transaction.
     private static func insert(
         _ name: String, pageSize: Int,
         _ add: @escaping @Sendable (OpaquePointer, Workspace) throws -> Bool = { br_insert_rows($0, $1.r30.handle) }

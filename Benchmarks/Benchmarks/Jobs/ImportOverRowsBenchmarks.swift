@@ -1,9 +1,9 @@
 import BenchmarkReferences
 import MobileStore
 
-/// Imports into a table that is not empty, against a prepared statement that writes over the same rows.
+/// Imports into a table that is not empty, against a prepared statement that overwrites the same rows.
 enum ImportOverRowsBenchmarks {
-    /// R30 over a table that has the same keys with other values in every row.
+    /// An import of R30 over a table with the same keys and other values in every row.
     static let update = Benchmark(
         id: "import.plain.update.4096", shows: "an import over 30,000 rows that all exist and all change", limit: 1.05,
         note: "coalesced log writes", prepare: { _ = try everyRow($0) },
@@ -21,7 +21,7 @@ enum ImportOverRowsBenchmarks {
             }
         })
 
-    /// R30 over a third of its rows with other values, and over rows with pending changes: what a refresh finds on a device in use.
+    /// An import of R30 over a third of its rows with other values, and over rows with pending changes: the state of a device in use at a refresh.
     static let mixed = Benchmark(
         id: "import.mixed.upsert.4096", shows: "an import of 30,000 rows over 10,000 that exist and 120 with pending changes", limit: 0.95,
         note: "\(ImportBenchmarks.pendingNote); the 10,000 lie between new rows", prepare: { _ = try someRows($0) },
@@ -32,7 +32,7 @@ enum ImportOverRowsBenchmarks {
                 let made = try Database(profile)
                 try PendingRows.make(in: made)
                 try made.close()
-                let database = try Database(profile)  // with a cache as empty as the reference's
+                let database = try Database(profile)  // its cache is empty, like the reference's
                 let json = workspace.r30.json
                 let result = try watch.measure { try ImportBenchmarks.importRows(json, into: database, protection: PendingRows.protection) }
                 try PendingRows.verify(path, result)
@@ -44,7 +44,7 @@ enum ImportOverRowsBenchmarks {
             }
         })
 
-    /// The numbers in R30 of the rows that exist: evenly spread over all that have no pending change, about every third.
+    /// The numbers in R30 of the existing rows: about every third row without a pending change, evenly spread.
     private static let existing: [Int64] = {
         let ordinary = (0..<30_000 as Range<Int64>).filter { !PendingRows.keys.contains($0 + 1) }
         return (0..<10_000).map { ordinary[$0 * ordinary.count / 10_000] }
@@ -58,7 +58,7 @@ enum ImportOverRowsBenchmarks {
         try table("some-rows.db", workspace) { br_insert_some_rows($0, $1.handle, existing, existing.count) }
     }
 
-    /// A table with rows of R30's keys and other values, made once.
+    /// Makes a table with R30's keys and other values, once.
     private static func table(_ name: String, _ workspace: Workspace, _ add: (OpaquePointer, DataSet) -> Bool) throws -> String {
         try workspace.file(name) { path in
             let insert = try CInsert(path, pageSize: 4096, cache: .megabytes(10), schema: ItemTable.schema, ItemTable.insert)
@@ -75,7 +75,7 @@ enum ImportOverRowsBenchmarks {
         return try work(path)
     }
 
-    /// R30 by a statement that is prepared once and run for each row.
+    /// Writes R30 by a statement that is prepared once and runs for each row.
     private static func prepared(_ name: String, _ sql: String, over table: @escaping @Sendable (Workspace) throws -> String) -> Side {
         Side(name) { workspace, watch in
             try onCopy(of: try table(workspace), in: workspace) { path in

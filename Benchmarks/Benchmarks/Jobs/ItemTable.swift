@@ -1,11 +1,11 @@
 import MobileStore
 
-/// The table that data set R30 goes into: what the object layer makes for an object with these attributes, and its original-state table.
+/// The table for data set R30, with its original-state table: the form that the object layer makes for an object with these attributes.
 enum ItemTable {
-    /// The columns of the values of a row, in their order. The first one is the surrogate key.
+    /// The columns of the values of a row, in order. The first one is the surrogate key.
     static let columns = ["_sk", "number", "small", "price", "rate", "moment", "flag", "words3", "words8", "quoted", "place", "digest"]
 
-    /// The same as text for SQL.
+    /// The columns as text for SQL.
     static var columnList: String { columns.map { "\"\($0)\"" }.joined(separator: ", ") }
 
     private static let values = """
@@ -26,7 +26,7 @@ enum ItemTable {
 
     static let insert = #"INSERT INTO "Item" (\#(columnList)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"#
 
-    /// The same where the row may exist.
+    /// The insertion of a row that may exist.
     static let upsert =
         #"\#(insert) ON CONFLICT ("_sk") DO UPDATE SET \#(columns.dropFirst().map { "\"\($0)\" = excluded.\"\($0)\"" }.joined(separator: ", "))"#
 
@@ -37,7 +37,7 @@ enum ItemTable {
     /// Reads the values of all rows in the order of their keys.
     static let select = #"SELECT \#(columnList) FROM "Item" ORDER BY "_sk""#
 
-    /// What each column takes from the JSON.
+    /// The rules of the columns in the JSON.
     static let rules: [String: JSONColumnRule] = {
         let types: [JSONColumnType] = [
             .integer, .integer, .integer, .decimal(precision: 7, scale: 2), .decimal(precision: 7, scale: 6), .text, .boolean,

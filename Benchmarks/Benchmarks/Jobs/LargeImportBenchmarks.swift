@@ -1,7 +1,7 @@
 import BenchmarkReferences
 import MobileStore
 
-/// R30 again and again under new keys as one input and in one transaction: more than a device keeps in memory.
+/// Imports of repeated R30 with new keys, as one input in one transaction: more than the memory of a device.
 enum LargeImportBenchmarks {
     static let all = [
         large("import.200m", "an import of 200 MB takes no memory in proportion", .plain200MB, limit: 0.90),
@@ -72,11 +72,11 @@ enum LargeImportBenchmarks {
         return Outcome(rows: contents.rows, checksum: contents.checksum, bytes: rounds.bytes)
     }
 
-    /// Makes the input round by round, for both sides in the same way, so that the disk has as much time to write in between.
+    /// Makes the input round by round, for both sides in the same way, so that the disk has the same time to write in between.
     private struct Rounds {
         let data: DataSet
         let count: Int
-        /// Of all rounds so far.
+        /// The bytes and the check sum of all rounds so far.
         private(set) var bytes = 0, sum: UInt64 = 0
         private let deflater: Deflater?
         private var round = 0
@@ -88,14 +88,14 @@ enum LargeImportBenchmarks {
             try deflater?.begin()
         }
 
-        /// Gives the rows their next keys while the watch is stopped. Returns the next part of the input; nil behind the last one.
+        /// Gives the rows their next keys while the watch is stopped. Returns the next part of the input; nil after the last one.
         mutating func next(_ watch: inout Stopwatch) throws -> UnsafeRawBufferPointer? {
             guard round < count else { return nil }
             watch.stop()
             defer { watch.start() }
             try data.rekey(from: Workspace.firstRepeatableKey + Int64(round * data.rows))
             sum = data.checksum(after: sum)
-            // The rounds are one array: a comma takes the place of the brackets between two rounds.
+            // The rounds form one array: between two rounds, a comma replaces the brackets.
             let json = data.round(isFirst: round == 0, isLast: round == count - 1)
             round += 1
             bytes += json.count

@@ -2,7 +2,7 @@ import BenchmarkReferences
 import Foundation
 import MobileStore
 
-/// Large values through `BigBinary` and `BigString`, against C loops over chunks of the same size in a table of their own.
+/// Large values through `BigBinary` and `BigString`, against C loops over chunks of the same size in a separate table.
 enum LargeValueBenchmarks {
     static let all = ([write100m, read100m, seek, textWrite100m, textRead100m, value1g] + sizes).map { benchmark in
         var benchmark = benchmark
@@ -42,11 +42,11 @@ enum LargeValueBenchmarks {
     static let value1g = Benchmark(
         id: "blob.1g", shows: "1 GB written and read in pieces of 64 KB", limit: 0.95, memoryLimit: 6 << 20, pairs: 3,
         note: "cache 1 MB, mmap off",
-        prepare: { _ = try $0.content(isText: false) },  // the bytes to be written are not the subject's memory
+        prepare: { _ = try $0.content(isText: false) },  // the content does not count as the subject's memory
         reference: referenceRoundTrip("insert.c.chunks, blob.c.read", length: 1000 * mega, isText: false, cache: .megabytes(1)),
         subject: subjectRoundTrip("BigBinary", length: 1000 * mega, isText: false, cache: .megabytes(1)))
 
-    /// What a value costs by its length: written and read, each of many values where they are small.
+    /// The cost of a value by its length, written and read; small values are repeated.
     private static let sizes: [Benchmark] = [("64k", 65_536), ("1m", mega), ("16m", 16 * mega), ("256m", 256 * mega), ("1g", 1000 * mega)]
         .flatMap { name, length in
             [false, true].filter { $0 || name != "1g" }.map { isText in
@@ -117,7 +117,7 @@ enum LargeValueBenchmarks {
             let files = try LargeValueFiles.both(workspace, length: length, isText: isText)
             let content = try workspace.content(isText: isText)
             let document = try LargeValueDocument(files.ours, cache: .megabytes(10))
-            try document.database.read { _ in }  // a reader is open, as the reference's connection is
+            try document.database.read { _ in }  // opens a reader, because the reference's connection is open as well
             let units = try watch.measure { try document.read(isText: isText) { _, _ in } }
             try document.compare(content, isText: isText)
             try document.database.close()
@@ -143,7 +143,7 @@ enum LargeValueBenchmarks {
 
     // MARK: Both
 
-    /// Small values are many, so that a clock can measure them.
+    /// The number of values: small ones are repeated, so that a clock can measure them.
     private static func count(of length: Int64) -> Int64 { max(1, min(100, 16 * mega / length)) }
 
     private static func referenceRoundTrip(_ name: String, length: Int64, isText: Bool, cache: ByteCount) -> Side {

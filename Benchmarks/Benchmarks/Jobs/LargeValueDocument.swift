@@ -2,7 +2,7 @@ import BenchmarkReferences
 import Foundation
 import MobileStore
 
-/// What large values are made of; see `br_chunks.h`.
+/// The content of large values; see `br_chunks.h`.
 final class BenchmarkContent {
     let handle: OpaquePointer
 
@@ -13,7 +13,7 @@ final class BenchmarkContent {
 
     deinit { br_content_free(handle) }
 
-    /// The longest beginning of a text, up to `length` bytes, that ends with a whole character.
+    /// Returns the length of the longest beginning of a text, up to `length` bytes, that ends with a whole character.
     func wholeCharacters(_ length: Int64) -> Int64 { br_content_whole_characters(handle, length) }
 
     func checksum(_ length: Int64, chunk: Int) -> UInt64 { br_content_checksum(handle, length, chunk) }
@@ -21,7 +21,7 @@ final class BenchmarkContent {
     func equals(_ bytes: [UInt8], at position: Int64) -> Bool { br_content_equals(handle, position, bytes, bytes.count) }
 }
 
-/// The C loops, with their failures as errors.
+/// The C loops, whose failures are thrown as errors.
 final class ReferenceChunks {
     private var handle: OpaquePointer?
 
@@ -44,7 +44,7 @@ final class ReferenceChunks {
         guard br_chunks_write(handle, content.handle, id, length, chunk, isText) else { throw WrongResult("chunks in C: SQLite refused") }
     }
 
-    /// The number of characters where they are counted.
+    /// Reads the value and returns the number of its characters, if it is text.
     func read(_ length: Int64, chunk: Int, isText: Bool, from id: Int64 = 0) throws -> Int64 {
         var characters: Int64 = 0
         let isRead = isText ? br_chunks_read(handle, id, length, chunk, &characters, nil) : br_chunks_read(handle, id, length, chunk, nil, nil)
@@ -57,7 +57,7 @@ final class ReferenceChunks {
     }
 }
 
-/// An object with one large attribute, as entities are.
+/// An object with one large attribute, like an entity.
 final class LargeValueDocument: LargeValueHost {
     let database: Database
     private var value: LargeValue?
@@ -91,7 +91,7 @@ final class LargeValueDocument: LargeValueHost {
         if isText { try string.close() } else { try binary.close() }
     }
 
-    /// Reads the value to its end; its length in units.
+    /// Reads the value to its end, and returns its length in units.
     func read(isText: Bool, _ piece: (Int64, UnsafeRawBufferPointer) throws -> Void) throws -> Int64 {
         let binary = BigBinary(of: self, attribute: 0), string = BigString(of: self, attribute: 0)
         if isText { try string.openForRead() } else { try binary.openForRead() }
@@ -129,7 +129,7 @@ final class LargeValueDocument: LargeValueHost {
     }
 }
 
-/// Files with one value each that stay for the whole run.
+/// Files with one value each, which remain for the whole run.
 enum LargeValueFiles {
     static func both(_ workspace: Workspace, length: Int64, isText: Bool) throws -> (ours: String, theirs: String) {
         let theirs = try workspace.file("chunks-\(length)-\(isText).db") { path in
@@ -151,7 +151,7 @@ enum LargeValueFiles {
 extension Workspace {
     func content(isText: Bool) throws -> BenchmarkContent { try (isText ? largeText : largeBytes).get() }
 
-    /// Bytes of the chunks that a database of this page size has.
+    /// Returns the number of bytes of a chunk in a database with this page size.
     func chunkSize(isText: Bool) throws -> Int {
         let path = try file("chunk-size-\(isText).db") { path in
             let document = try LargeValueDocument(path, cache: .megabytes(1))
@@ -164,7 +164,7 @@ extension Workspace {
     }
 }
 
-/// The generator by Steele, Lea and Flood: the same positions at each run.
+/// The generator by Steele, Lea and Flood, which yields the same positions in each run.
 struct SeededNumbers: RandomNumberGenerator {
     private var state: UInt64
     init(_ seed: UInt64) { state = seed }

@@ -3,7 +3,7 @@ import Foundation
 import MobileObjects
 import MobileStore
 
-/// Lists of objects as a screen wants them: the first page, parents with their children, the result of a query, and who is told of changes.
+/// Lists of objects for a screen: the first page, parents with their children, the result of a query, and the notification of observers.
 enum ListBenchmarks {
     static let all = [firstScreen, parentsChildren, queryBuilt, fanout]
 
@@ -42,7 +42,7 @@ enum ListBenchmarks {
         SELECT \(TypedObjects.columns) FROM "Item" WHERE "flag" = 1 AND "words3" > 'a' ORDER BY "id", "_sk" LIMIT \(PagingBenchmarks.pageRows)
         """
 
-    /// The same statement again and again in C.
+    /// Runs the same statement repeatedly in C.
     private static func repeated(_ name: String, _ select: String, _ rounds: Int) -> Side {
         Side(name) { workspace, watch in
             var message = CMessage()
@@ -65,7 +65,7 @@ enum ListBenchmarks {
         }
     }
 
-    /// The objects that `find` gives again and again, every attribute read.
+    /// Calls `find` repeatedly and reads every attribute of its objects.
     private static func withItems(_ workspace: Workspace, _ watch: inout Stopwatch, _ find: (Bench) throws -> EntityList<Item>) throws -> Outcome {
         let package = try Bench.open(ConnectionProfile(path: TypedObjects.filledTable(workspace)))
         var rows: Int64 = 0, sum: UInt64 = 0
@@ -76,7 +76,7 @@ enum ListBenchmarks {
                 rows += Int64(items.count)
             }
         }
-        // What the C loop adds up is the stored form; it is the same for the same objects, read once more.
+        // The C loop sums the stored form, so the same objects are read once more for that sum.
         let items = try find(package)
         let seen = items.reduce(0 as UInt64) { $0 &+ $1.sumOfPlainAttributes &+ $1.sumOfConvertedAttributes }
         guard seen &* UInt64(rounds) == sum else { throw WrongResult("a list gave other objects than the one before") }
@@ -124,7 +124,7 @@ enum ListBenchmarks {
 
     private static let boxCount: Int64 = 1000, partsOfBox: Int64 = 10
 
-    /// The package's database with boxes and parts in it, the parts of a box far from each other, made once.
+    /// Makes the package's database once, with boxes and parts; the parts of a box are far from each other.
     @Sendable private static func boxes(_ workspace: Workspace) throws -> String {
         try workspace.file("boxes.db") { path in
             let package = try Bench.open(ConnectionProfile(path: path))
@@ -192,7 +192,7 @@ enum ListBenchmarks {
 }
 
 extension Entity {
-    /// Key and state as the C loops read them.
+    /// The sum of key and state, as in the C loops.
     fileprivate var sumOfState: UInt64 {
         UInt64(bitPattern: surrogateKey &+ replayCounter &+ replayPending &+ replayFailure &+ Int64(pendingChange.rawValue))
     }

@@ -1,7 +1,7 @@
 import Foundation
 import MobileStore
 
-/// Page sizes by cache sizes: what a person who tunes wants to see. Shown, without limits; the tuning guide has the plots.
+/// Page sizes by cache sizes, for tuning. They are shown without limits; the tuning guide has the plots.
 enum MatrixBenchmarks {
     static let pageSizes = [1024, 2048, 4096, 8192, 16384, 32768, 65536]
     static let caches = [1, 10, 64]
@@ -35,7 +35,7 @@ enum MatrixBenchmarks {
             })
     }
 
-    /// Imports R30 into a new database, and verifies what it holds.
+    /// Imports R30 into a new database, and verifies its content.
     static func importR30(_ workspace: Workspace, _ watch: inout Stopwatch, _ change: (inout ConnectionProfile) -> Void) throws -> Outcome {
         let path = workspace.newFile("matrix.db")
         defer { workspace.removeDatabase(path) }
@@ -52,7 +52,7 @@ enum MatrixBenchmarks {
         return Outcome(rows: contents.rows, checksum: contents.checksum, bytes: json.count)
     }
 
-    /// Reads all rows once, so that the cache holds what it can, and once more for the figure.
+    /// Reads all rows once to fill the cache, and once more for the figure.
     private static func pageTwice(_ workspace: Workspace, _ watch: inout Stopwatch, pageSize: Int, cache: Int) throws -> Outcome {
         let path = try workspace.file("items-\(pageSize).db") { path in
             let database = try Database(ConnectionProfile(path: path, pageSize: pageSize))
@@ -68,7 +68,7 @@ enum MatrixBenchmarks {
         return Outcome(rows: 30_000, checksum: second)
     }
 
-    /// One transaction from BEGIN to COMMIT. The table is made when it is missing.
+    /// Imports in one transaction from BEGIN to COMMIT. Creates a missing table.
     static func importRows(_ json: UnsafeRawBufferPointer, into table: String, of database: Database, threads: ImportThreads = .off) throws {
         try database.write { connection in
             if table != "Item" {
@@ -87,7 +87,7 @@ enum MatrixBenchmarks {
         }
     }
 
-    /// All rows by key in pages of 100, every column looked at; a sum over numbers, and of strings the length.
+    /// Reads all rows by key in pages of 100, with every column. Returns the sum of the numbers and of the lengths of strings.
     static func pageThrough(_ database: Database) throws -> UInt64 {
         try database.read { connection in
             var sum: UInt64 = 0, rows = 0

@@ -1,7 +1,7 @@
 import BenchmarkReferences
 import MobileStore
 
-/// A message with 100 rows of data set R30, between text and values, against jansson's trees. Each side does it 200 times.
+/// Parsing and writing of a message with 100 rows of data set R30, against jansson's trees. Each side does it 200 times.
 enum MessageBenchmarks {
     static let all = [parse, write]
 
@@ -90,7 +90,7 @@ enum MessageBenchmarks {
 }
 
 extension JSONNode {
-    /// What the reference adds up of a value.
+    /// The number that the reference adds for a value.
     fileprivate var look: UInt64 {
         if let integer { return UInt64(bitPattern: integer) }
         if let boolean { return boolean ? 1 : 0 }

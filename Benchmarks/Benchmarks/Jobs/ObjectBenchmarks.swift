@@ -3,7 +3,7 @@ import Foundation
 import MobileObjects
 import MobileStore
 
-/// Single objects of a generated class: found by their key, and saved as pending changes.
+/// Single objects of a generated class: finding by key, and saving as pending changes.
 enum ObjectBenchmarks {
     static let all = [findByKey, saveOne]
 
@@ -81,10 +81,10 @@ enum ObjectBenchmarks {
 
     static let saves = 2000
     static let newTexts = (1...saves).map { "changed for the \($0)th time" }
-    /// The position of `words3`, as the original state notes what was changed.
+    /// The position of `words3`, with which the original state records the changed attribute.
     private static let changedPosition = String(Item.metadata.attributes.first { $0.name == "words3" }?.index ?? -1)
 
-    /// Runs `work` on a copy of the table, and sums up what it has left there.
+    /// Runs `work` on a copy of the table, and sums up the resulting content.
     static func onCopy(of workspace: Workspace, _ work: (String) throws -> Void) throws -> Outcome {
         let path = workspace.newFile("save.db")
         defer { workspace.removeDatabase(path) }

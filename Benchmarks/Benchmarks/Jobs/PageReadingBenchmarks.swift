@@ -1,7 +1,7 @@
 import BenchmarkReferences
 import MobileStore
 
-/// What settings do for reading: shown for people who tune, without limits.
+/// The effect of settings on reading: shown for tuning, without limits.
 enum PageReadingBenchmarks {
     static let all = [pointReads, statementCache, memoryMap]
 

@@ -2,7 +2,7 @@ import BenchmarkReferences
 import Foundation
 import MobileStore
 
-/// Rows from a table to a screen, against a C loop that looks at every column. Both run one SELECT per page, in one read transaction.
+/// Reading of rows from a table for a screen, against a C loop that reads every column. Both run one SELECT per page, in one read transaction.
 enum PagingBenchmarks {
     static let all = [rowPages30k, TypedObjects.objects30k, TypedObjects.objectsAhead, last, million] + PageReadingBenchmarks.all
 
@@ -26,7 +26,7 @@ enum PagingBenchmarks {
     /// The key of the last row before the last page.
     private static let lastKey: Int64 = 29_900
 
-    /// One page a thousand times. The two sides have different rows, so their number is what is compared; each checks its own keys.
+    /// Reads one page a thousand times. The two sides have different rows, so only their number is compared; each side checks its own keys.
     private static func onePage(_ name: String, behind key: Int64) -> Side {
         Side(name) { workspace, watch in
             let database = try Database(ConnectionProfile(path: filledTable(workspace)))
@@ -44,7 +44,7 @@ enum PagingBenchmarks {
         }
     }
 
-    /// Reads the page behind a key, every value, and checks its first and last key.
+    /// Reads every value of the page after a key, and checks its first and last key.
     private static func page(_ cursor: RowCursor, behind key: Int64, _ connection: Connection) throws -> Int64 {
         try cursor.seek(to: [.integer(key)])
         guard let page = try cursor.next(in: connection), page[0].integer(0) == key + 1, page[page.count - 1].integer(0) == key + Int64(pageRows)
@@ -66,7 +66,7 @@ enum PagingBenchmarks {
             return outcome
         })
 
-    /// All rows of the table by key, every value read where it lies.
+    /// Reads all rows of the table by key, every value in place.
     static func allPages(_ connection: Connection) throws -> Outcome {
         var rows: Int64 = 0, sum: UInt64 = 0
         let cursor = try RowCursor(query, size: pageRows)
@@ -78,16 +78,16 @@ enum PagingBenchmarks {
         return Outcome(rows: rows, checksum: sum)
     }
 
-    /// The same query as a cursor takes it.
+    /// The same query for a cursor.
     private static let query = PageQuery(
         ItemTable.columns.map { #""\#($0)""# }, from: #""Item""#, orderedBy: [PageQuery.OrderTerm(#""_sk""#)])
 
     static let pageRows = 100
 
-    /// One page by key.
+    /// The SELECT of one page by key.
     private static let select = #"SELECT \#(ItemTable.columnList) FROM "Item" WHERE "_sk" > ?1 ORDER BY "_sk" LIMIT ?2"#
 
-    /// The database with R30 in it, made once.
+    /// Makes the database with R30, once.
     @Sendable static func filledTable(_ workspace: Workspace) throws -> String {
         try workspace.file("items.db") { path in
             var message = CMessage()
@@ -101,7 +101,7 @@ enum PagingBenchmarks {
         }
     }
 
-    /// A million rows of the same kind, made once.
+    /// Makes a database with a million such rows, once.
     @Sendable static func millionRows(_ workspace: Workspace) throws -> String {
         try workspace.file("million.db") { path in
             var message = CMessage()
@@ -119,7 +119,7 @@ enum PagingBenchmarks {
         }
     }
 
-    /// The C loop over a table that `table` makes.
+    /// Makes the C loop over a table that `table` makes.
     static func reference(
         _ select: String, in table: @escaping @Sendable (Workspace) throws -> String, cache: Int64 = 10_000_000
     ) -> Side {
@@ -139,7 +139,7 @@ enum PagingBenchmarks {
 }
 
 extension Row {
-    /// What the C loop adds up: numbers, and of strings and bytes the length and the first byte.
+    /// The sum of the C loop: numbers, and for strings and bytes the length and the first byte.
     var sumOfValues: UInt64 {
         var sum: UInt64 = 0
         for column in 0..<count {

@@ -1,7 +1,7 @@
 import MobileStore
 
-/// Rows with pending local changes among those that an import brings: 100 updates, 10 deletes and 10 creates.
-/// The import must leave them as they are and keep the server's versions in the original-state table.
+/// Rows with pending local changes among those of an import: 100 updates, 10 deletes and 10 creates.
+/// The import must leave them unchanged and keep the server's versions in the original-state table.
 enum PendingRows {
     static let updates = (0..<100).map { Int64($0 * 290 + 17) }
     static let deletes = (0..<10).map { Int64($0 * 2_900 + 100) }
@@ -11,10 +11,10 @@ enum PendingRows {
     static let protection = PendingProtection(
         originalTable: "Item_os", keyColumn: "_sk", assignments: [(column: "_sv", value: 1), (column: "_im", value: 1)])
 
-    /// What a local edit has written into every column of text.
+    /// The text that a local edit has written into every column of text.
     private static let local = "edited on the device"
 
-    /// The versions that the server has of all rows: those of the table, and in place of the pending ones those that were diverted.
+    /// The SELECT of the server's versions of all rows: those of the table, and the diverted ones in place of pending rows.
     static let selectServerVersions = """
         SELECT \(ItemTable.columnList) FROM "Item" WHERE "_pc" = 0 UNION ALL SELECT \(ItemTable.columnList) FROM "Item_os" ORDER BY "_sk"
         """
@@ -35,7 +35,8 @@ enum PendingRows {
         }
     }
 
-    /// - Throws: ``WrongResult`` unless every pending row is as it was made and has the server's version beside it.
+    /// Verifies the pending rows after an import.
+    /// - Throws: ``WrongResult`` unless every pending row is unchanged and the original-state table has the server's version.
     static func verify(_ path: String, _ result: ImportResult) throws {
         guard result.diverted == keys.count else { throw WrongResult("\(result.diverted) rows were diverted, expected \(keys.count)") }
         let untouched = try TableContents(

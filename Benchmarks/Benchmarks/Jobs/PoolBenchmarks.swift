@@ -3,7 +3,7 @@ import Foundation
 import MobileStore
 import Synchronization
 
-/// What the pool costs, and what its connections gain beside one another.
+/// The cost of the pool, and the gain of concurrent connections.
 enum PoolBenchmarks {
     static let all = [readerBesideWriter, twoReaders, openCold, smallWrites, statementCacheOff, coalescedLogWrites]
 
@@ -136,14 +136,14 @@ enum PoolBenchmarks {
         return try outcome(path)
     }
 
-    /// A database with R30 in it that may be written to.
+    /// Makes a writable database with R30.
     private static func copyOfItems(_ workspace: Workspace) throws -> String {
         let path = workspace.newFile("items.db")
         try workspace.copyDatabase(PagingBenchmarks.filledTable(workspace), to: path)
         return path
     }
 
-    /// Pages through the table some times, a read transaction for each; a sum over what was read.
+    /// Pages through the table several times, each in a read transaction. Returns a sum over the values read.
     @Sendable private static func read(_ database: Database) throws -> UInt64 {
         var sum: UInt64 = 0
         for _ in 0..<passes { sum &+= try MatrixBenchmarks.pageThrough(database) }
@@ -151,14 +151,14 @@ enum PoolBenchmarks {
     }
 }
 
-/// Imports R30 again and again on a thread of its own.
+/// Imports R30 repeatedly on its own thread.
 private final class Imports: Sendable {
     private let flag: Flag
     private let work: Background<Int>
 
     init(of data: DataSet, into database: Database) {
         let isOver = Flag()
-        nonisolated(unsafe) let json = data.json  // only read, and `stop` is waited for
+        nonisolated(unsafe) let json = data.json  // only read, and the owner waits for `stop`
         flag = isOver
         work = Background {
             var count = 0
@@ -170,7 +170,7 @@ private final class Imports: Sendable {
         }
     }
 
-    /// Lets the running import finish. Returns how many there were.
+    /// Waits for the running import. Returns the number of imports.
     func stop() throws -> Int {
         flag.set()
         return try work.value()
@@ -183,7 +183,7 @@ private final class Imports: Sendable {
     }
 }
 
-/// Work on a thread of its own that is waited for.
+/// Work on its own thread, for whose end the owner waits.
 private final class Background<R: Sendable>: Sendable {
     private let result = Mutex<Result<R, any Error>?>(nil)
     private let done = DispatchSemaphore(value: 0)
@@ -198,6 +198,6 @@ private final class Background<R: Sendable>: Sendable {
 
     func value() throws -> R {
         done.wait()
-        return try result.withLock { $0! }.get()  // set before the signal
+        return try result.withLock { $0! }.get()  // it was set before the signal
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import MobileObjects
 import MobileStore
 
-/// Objects of a generated class from a table to a screen; the class is made from `benchmark.mbo.json`.
+/// Objects of a generated class, from a table to a screen. The class is generated from `benchmark.mbo.json`.
 enum TypedObjects {
     static let objects30k = objects(
         "page.objects.30k", "30,000 typed objects, 100 at a time, every attribute read", limit: 1.4, "Item.pages(readsAhead: false)",
@@ -37,14 +37,14 @@ enum TypedObjects {
         while let items = try pages.next() { try body(items) }
     }
 
-    /// What a page of objects needs: key, state, attributes. The key stands first for the C loop.
+    /// The values of a page of objects: key, state, attributes. The key comes first, for the C loop.
     private static let select = """
         SELECT \(columns) FROM "Item" WHERE "_sk" > ?1 ORDER BY "_sk" LIMIT ?2
         """
     static let columns = #""_sk", "_pc", "_rc", "_rp", "_rf", "_ra", \#(attributes)"#
     static let attributes = Item.metadata.attributes.map { "\"\($0.name)\"" }.joined(separator: ", ")
 
-    /// The package's database with R30 in it, made once.
+    /// Makes the package's database with R30, once.
     @Sendable static func filledTable(_ workspace: Workspace) throws -> String {
         try workspace.file("objects.db") { path in
             let package = try Bench.open(ConnectionProfile(path: path))
@@ -64,7 +64,7 @@ enum TypedObjects {
         }
     }
 
-    /// The sum that the C loop has over the stored values, from objects that are read once more, outside of the measured time.
+    /// Returns the C loop's sum of the stored values, from objects that are read once more outside of the measured time.
     /// - Throws: ``WrongResult`` when the measured pass did not see the same objects.
     static func verifiedSum(_ package: Bench, measured: UInt64) throws -> UInt64 {
         var stored: UInt64 = 0, seen: UInt64 = 0
@@ -80,7 +80,7 @@ enum TypedObjects {
 }
 
 extension Item {
-    /// Of numbers the value, of strings the length and the first byte, as the C loop has it; with key and state.
+    /// The sum of key, state and values, with the length and the first byte of strings, as in the C loop.
     var sumOfPlainAttributes: UInt64 {
         var sum = UInt64(bitPattern: surrogateKey &+ replayCounter &+ replayPending &+ replayFailure &+ Int64(pendingChange.rawValue))
         sum &+= UInt64(bitPattern: id_ &+ number &+ Int64(small)) &+ (flag ? 1 : 0)
@@ -88,12 +88,12 @@ extension Item {
         return sum &+ place.sumOfBytes &+ digest.sumOfBytes
     }
 
-    /// Of what is stored in another form than it is read: something that needs the value.
+    /// A sum over the attributes whose stored form differs, which needs their converted values.
     var sumOfConvertedAttributes: UInt64 {
         moment.timeIntervalSinceReferenceDate.bitPattern &+ (price.isNaN ? 1 : 0) &+ (rate.isSignMinus ? 1 : 0)
     }
 
-    /// Of the same attributes what the table holds: scaled integers and text.
+    /// The sum of the same attributes in their stored form: scaled integers and text.
     var sumOfStoredForms: UInt64 {
         let scaled = NSDecimalNumber(decimal: price * 100).int64Value &+ NSDecimalNumber(decimal: rate * 1_000_000).int64Value
         let text = moment.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))

@@ -1,4 +1,4 @@
-/// BenchmarkReferences.h: the C side of the benchmarks: the data set and the references that everything is measured against.
+/// BenchmarkReferences.h: the C side of the benchmarks: the data sets and the references.
 #ifndef BENCHMARK_REFERENCES_H
 #define BENCHMARK_REFERENCES_H
 

@@ -1,7 +1,7 @@
-/// br_columns.h: data sets of any width in memory: narrow and wide rows beside R30.
+/// br_columns.h: data sets of any width in memory: narrow and wide rows in addition to R30.
 ///
-/// A row has integers (the first one is its key), then doubles, then strings of one to six words from a list of 20. The same seed
-/// gives the same bytes.
+/// A row has integers (the first one is its key), then doubles, then strings of one to six words from a list of 20. Equal seeds
+/// yield equal bytes.
 #ifndef BR_COLUMNS_H
 #define BR_COLUMNS_H
 
@@ -24,7 +24,7 @@ const char *br_columns_json(const br_columns *data, size_t *length);
 /// The check sum that `br_table_checksum` gives for a table with exactly these rows, read in the order of their keys.
 uint64_t br_columns_checksum(const br_columns *data);
 
-/// Adds the rows by the statement that `insert` was opened with, one parameter per column. False on any failure, which rolls back.
+/// Adds the rows by the statement of `insert`, with one parameter per column. False on any failure, which rolls back.
 bool br_insert_columns(br_insert *insert, const br_columns *data);
 
 #endif

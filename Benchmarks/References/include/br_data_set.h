@@ -1,7 +1,7 @@
 /// br_data_set.h: data set R30 in memory, as values for the references and as JSON for the importers.
 ///
 /// A row has 12 values: 3 integers, 2 decimals, a date and time, a boolean, and 5 strings (3 words; 8 words; text with an escaped
-/// quote and line feed; text with letters beyond ASCII; 32 hexadecimal digits), words from a list of 20. The same seed gives the same
+/// quote and line feed; text with letters beyond ASCII; 32 hexadecimal digits), words from a list of 20. Equal seeds yield equal
 /// bytes.
 #ifndef BR_DATA_SET_H
 #define BR_DATA_SET_H
@@ -43,11 +43,11 @@ const br_row *br_data_set_rows(const br_data_set *data);
 const char *br_data_set_json(const br_data_set *data, size_t *length);
 
 /// Gives the rows new keys from `first_key` on, in the values and in the JSON, for imports that are larger than the data set.
-/// False, and nothing is changed, unless all old and new keys have the same number of digits.
+/// Returns false and changes nothing unless all old and new keys have the same number of digits.
 bool br_data_set_rekey(br_data_set *data, int64_t first_key);
 
 /// The check sum that `br_table_checksum` gives for a table with exactly these rows, read in the order of their keys.
-/// `sum` is what was returned for the rows before, 0 for the first ones.
+/// `sum` is the result for the previous rows, 0 for the first ones.
 uint64_t br_data_set_checksum(const br_data_set *data, uint64_t sum);
 
 #endif

@@ -1,4 +1,4 @@
-/// br_jansson.h: R30 by jansson: what a C programmer writes who parses a message with the library at hand.
+/// br_jansson.h: R30 by jansson: the code of a C programmer who parses a message with the usual library.
 #ifndef BR_JANSSON_H
 #define BR_JANSSON_H
 
@@ -11,14 +11,14 @@
 /// A parsed document.
 typedef struct br_jansson br_jansson;
 
-/// Parses the JSON. NULL where it is none or memory is short. The caller owns the result.
+/// Parses the JSON. NULL when it is invalid or memory is short. The caller owns the result.
 br_jansson *br_jansson_load(const char *json, size_t length);
 void br_jansson_free(br_jansson *document);
 
-/// The number of rows, and the check sum of their values as `br_data_set_checksum` has it.
+/// The number of rows, and the check sum of their values as in `br_data_set_checksum`.
 size_t br_jansson_checksum(const br_jansson *document, uint64_t *sum);
 
-/// Parses R30 and adds its rows by the statement that `insert` was opened with. False on any failure.
+/// Parses R30 and adds its rows by the statement of `insert`. False on any failure.
 bool br_insert_jansson(br_insert *insert, const char *json, size_t length);
 
 #endif

@@ -10,8 +10,8 @@
 
 typedef struct br_merge br_merge;
 
-/// Opens an existing database and prepares both statements. The first column of `parents` is the key that they are ordered by; the last
-/// column of `children` is their parent's key, which comes first in their order. NULL when something fails; `message` then says what.
+/// Opens an existing database and prepares both statements. `parents` is ordered by its first column, the key. The last column of
+/// `children` is their parent's key, the first term of their order. NULL on any failure; `message` then has the reason.
 br_merge *br_merge_open(const char *path, int64_t cache_bytes, const char *parents, const char *children, char *message,
                         size_t message_size);
 

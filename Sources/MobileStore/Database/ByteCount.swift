@@ -3,24 +3,24 @@ public struct ByteCount: Sendable, Hashable, Comparable, ExpressibleByIntegerLit
     /// The amount in bytes.
     public var bytes: Int
 
-    /// So many bytes.
+    /// Makes an amount from a number of bytes.
     public static func bytes(_ count: Int) -> ByteCount { ByteCount(bytes: count) }
 
-    /// So many times 1000 bytes.
+    /// Makes an amount from a number of kilobytes of 1000 bytes.
     public static func kilobytes(_ count: Int) -> ByteCount { ByteCount(bytes: product(count, 1000)) }
 
-    /// So many times 1,000,000 bytes.
+    /// Makes an amount from a number of megabytes of 1,000,000 bytes.
     public static func megabytes(_ count: Int) -> ByteCount { ByteCount(bytes: product(count, 1_000_000)) }
 
-    /// So many bytes: `let size: ByteCount = 65536`.
+    /// Makes an amount from a literal number of bytes: `let size: ByteCount = 65536`.
     public init(integerLiteral value: Int) { bytes = value }
 
     init(bytes: Int) { self.bytes = bytes }
 
-    /// The smaller amount comes first.
+    /// Orders amounts by their number of bytes.
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 
-    /// Amounts beyond an `Int` become the largest one, which the check at open refuses by name.
+    /// Clamps a product that overflows `Int` to its largest or smallest value, which the check at open then refuses by the setting's name.
     private static func product(_ count: Int, _ unit: Int) -> Int {
         let (value, overflows) = count.multipliedReportingOverflow(by: unit)
         return overflows ? (count < 0 ? .min : .max) : value
@@ -28,7 +28,7 @@ public struct ByteCount: Sendable, Hashable, Comparable, ExpressibleByIntegerLit
 }
 
 extension ByteCount: CustomStringConvertible {
-    /// Such as `10 MB`, `4096 bytes`.
+    /// The amount as a text, such as `10 MB` or `4096 bytes`.
     public var description: String {
         if bytes != 0, bytes % 1_000_000 == 0 { return "\(bytes / 1_000_000) MB" }
         if bytes != 0, bytes % 1000 == 0 { return "\(bytes / 1000) KB" }

@@ -1,18 +1,18 @@
 internal import MobileCore
 
-/// One connection of a ``Database``, inside of the closure that was given it.
+/// A connection of a ``Database``, valid inside of the closure that receives it.
 ///
-/// Used after its closure it throws ``StoreError/Code/misuse``.
+/// After the closure has returned, its methods throw ``StoreError/Code/misuse``.
 @safe public final class Connection {
-    /// `nil` as soon as the connection has gone back.
+    /// The core's connection; `nil` after it was returned to the pool.
     private var handle: OpaquePointer?
 
     let database: Database
 
-    /// The memory of pages that are done with, for the next ones.
+    /// The memory of a released page, reused for the next one.
     var sparePage: PageStorage?
 
-    /// Who uses the core's connection beside statements: imports and exports.
+    /// The users of the core's connection other than statements: imports and exports.
     private var borrowers: [WeakBorrower] = []
 
     init(_ handle: OpaquePointer, of database: Database) {
@@ -20,19 +20,19 @@ internal import MobileCore
         self.database = database
     }
 
-    /// Notes who must let go of the core's connection before its transaction ends.
+    /// Registers a borrower, which must release the core's connection before its transaction ends.
     func lend(to borrower: some ConnectionBorrower) {
         borrowers.removeAll { $0.borrower == nil }
         borrowers.append(WeakBorrower(borrower: borrower))
     }
 
-    /// Makes all borrowers let go, the last one first: savepoints nest.
+    /// Makes all borrowers release the connection, the last one first, because their savepoints nest.
     func takeBack() {
         for borrower in borrowers.reversed() { borrower.borrower?.connectionEnds() }
         borrowers = []
     }
 
-    /// Returns whether it was still valid.
+    /// Ends the connection's use, and returns whether it was still valid.
     func invalidate() -> Bool {
         takeBack()
         defer { unsafe handle = nil }
@@ -47,14 +47,14 @@ internal import MobileCore
         return unsafe handle
     }
 
-    /// Whether this is the writer.
+    /// Whether this connection is the writer.
     var isWriter: Bool { unsafe handle.map { unsafe mc_connection_is_writer($0) } ?? false }
 
     /// Runs an SQL text.
     /// - Parameters:
-    ///   - sql: one statement, or several separated by semicolons when there are no values.
+    ///   - sql: one statement; without values also several, separated by semicolons.
     ///   - values: the values of its parameters, in order.
-    /// - Returns: rows inserted, updated and deleted by the statements themselves (not by triggers).
+    /// - Returns: the number of rows that the statements themselves (not triggers) inserted, updated and deleted.
     /// - Throws: ``StoreError``: `.constraint`, `.readOnly` (a change on a reader), `.misuse`, `.sqlite` and more.
     @discardableResult
     public func execute(_ sql: String, _ values: [Value] = []) throws(StoreError) -> Int {
@@ -73,7 +73,7 @@ internal import MobileCore
         return Int(changes)
     }
 
-    /// The prepared statement of an SQL text, from the connection's cache. It goes back there when you let go of it.
+    /// Takes the prepared statement of an SQL text from the connection's cache, or prepares it. It returns to the cache when you release it.
     /// - Throws: ``StoreError``: `.misuse` (no statement, or several), `.sqlite` (SQLite's own reason).
     public func statement(_ sql: String) throws(StoreError) -> Statement {
         let handle = unsafe try core()
@@ -82,7 +82,7 @@ internal import MobileCore
             var sql = sql
             return sql.withUTF8 { bytes in
                 unsafe bytes.withMemoryRebound(to: CChar.self) { text in
-                    // An empty text has an address as well: the core says what is wrong with it.
+                    // An empty text may have no address. The core reports the error of an empty statement.
                     guard let start = text.baseAddress else { return unsafe mc_statement_prepare(handle, "", 0, &statement, error) }
                     return unsafe mc_statement_prepare(handle, start, text.count, &statement, error)
                 }
@@ -91,14 +91,14 @@ internal import MobileCore
         return unsafe Statement(statement!, of: self)  // MC_OK promises a statement
     }
 
-    /// The first row of a query, or `nil`. The rows behind it are not read.
+    /// Reads the first row of a query; `nil` when there is none. The other rows are not read.
     public func first(_ sql: String, _ values: [Value] = []) throws(StoreError) -> [Value]? {
         let statement = try statement(sql)
         try statement.bind(values)
         return try statement.step() ? statement.values : nil
     }
 
-    /// All rows of a query, for few rows. For many, see ``pages(_:_:size:maximumBytes:)``.
+    /// Reads all rows of a query, for small results. For large ones, see ``pages(_:_:size:maximumBytes:)``.
     public func rows(_ sql: String, _ values: [Value] = []) throws(StoreError) -> [[Value]] {
         let statement = try statement(sql)
         try statement.bind(values)
@@ -107,12 +107,12 @@ internal import MobileCore
         return rows
     }
 
-    /// The rows of a query a page at a time, inside of this closure.
+    /// Reads the rows of a query page by page, inside of this closure.
     /// - Parameters:
-    ///   - sql: one statement that reads.
-    ///   - values: those of its parameters, in order.
-    ///   - size: rows of a page, 1 or more.
-    ///   - maximumBytes: a page ends early when it holds so much.
+    ///   - sql: one reading statement.
+    ///   - values: the values of its parameters, in order.
+    ///   - size: the number of rows of a page, 1 or more.
+    ///   - maximumBytes: the number of bytes at which a page ends early.
     /// - Throws: as ``Database/pages(_:_:size:maximumBytes:)``.
     public func pages(
         _ sql: String, _ values: [Value] = [], size: Int = 100, maximumBytes: ByteCount = .megabytes(4)
@@ -120,17 +120,17 @@ internal import MobileCore
         try RowPages(statement: statement(sql), values, size: size, maximumBytes: maximumBytes, lease: nil)
     }
 
-    /// One page of a query: its first rows, or those behind a row of the page before (paging by key). The query is at its end
-    /// afterwards; what is behind the page costs nothing.
+    /// Reads one page of a query: its first rows, or those after a row of the previous page (paging by key). The query ends with the page;
+    /// the rows after the page cost nothing.
     ///
     ///     SELECT id, name FROM customer WHERE id > ?2 AND city = ?1 ORDER BY id LIMIT 100      // page(sql, [city], after: row, keys: [0])
     /// - Parameters:
-    ///   - sql: one statement that reads.
-    ///   - values: those of its parameters, in order.
-    ///   - row: the row to go on behind; `nil` binds nothing but `values`.
-    ///   - keys: columns of `row` whose values are bound behind `values`, in order.
-    ///   - size: rows at most, 1 or more.
-    ///   - maximumBytes: the page ends early when it holds so much.
+    ///   - sql: one reading statement.
+    ///   - values: the values of its parameters, in order.
+    ///   - row: the row after which the page begins; with `nil`, only `values` are bound.
+    ///   - keys: the columns of `row` whose values are bound after `values`, in order.
+    ///   - size: the largest number of rows, 1 or more.
+    ///   - maximumBytes: the number of bytes at which the page ends early.
     /// - Throws: ``StoreError``, as ``pages(_:_:size:maximumBytes:)``.
     public func page(
         _ sql: String, _ values: [Value] = [], after row: Row? = nil, keys: [Int] = [], size: Int = 100,
@@ -147,8 +147,8 @@ internal import MobileCore
         return RowPage(storage)
     }
 
-    /// Runs `body` as a part of the transaction that is undone alone when it throws. Savepoints nest.
-    /// - Throws: what `body` throws; ``StoreError/Code/misuse`` when SQLite has rolled the transaction back.
+    /// Runs `body` in a savepoint: when it throws, only its own changes are undone. Savepoints nest.
+    /// - Throws: the error of `body`; ``StoreError/Code/misuse`` when SQLite has rolled the transaction back.
     @discardableResult
     public func savepoint<R>(_ body: () throws -> R) throws -> R {
         let handle = unsafe try core()
@@ -169,16 +169,16 @@ internal import MobileCore
         return result
     }
 
-    /// The key of the row inserted last on this connection; 0 before the first.
+    /// The key of the row that this connection inserted last; 0 before its first insertion.
     public var lastInsertedKey: Int64 { unsafe handle.map { unsafe mc_connection_last_inserted_key($0) } ?? 0 }
 
-    /// Rows changed by the last INSERT, UPDATE or DELETE.
+    /// The number of rows that the last INSERT, UPDATE or DELETE changed.
     public var changes: Int { Int(unsafe handle.map { unsafe mc_connection_changes($0) } ?? 0) }
 }
 
-/// Something that uses the core's connection, and must not do so beyond the closure that the connection was given to.
+/// A user of the core's connection, which must release it before the closure that received the connection returns.
 protocol ConnectionBorrower: AnyObject {
-    /// The transaction is about to end: roll back what is not finished and let go.
+    /// Rolls back unfinished work and releases the connection, because the transaction is about to end.
     func connectionEnds()
 }
 

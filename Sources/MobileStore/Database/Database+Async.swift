@@ -3,9 +3,9 @@ internal import MobileExecution
 private import Synchronization
 
 extension Database {
-    /// The `async` twin of ``write(timeout:label:interruption:_:)``: waits without a thread, and runs `body` on a thread of
-    /// the database's own. Cancelling the task ends the wait or interrupts the work, which is then rolled back.
-    /// - Throws: `CancellationError` when the task is cancelled; otherwise as its twin.
+    /// Does the same as ``write(timeout:label:interruption:_:)``, but waits without a thread and runs `body` on one of the database's
+    /// own threads. Cancelling the task ends the wait, or interrupts the work and rolls it back.
+    /// - Throws: `CancellationError` when the task is cancelled; otherwise the errors of the blocking function.
     @discardableResult
     public func write<R: Sendable>(
         timeout: Duration? = nil, label: String = "", _ body: @escaping @Sendable (Connection) throws -> R
@@ -13,9 +13,9 @@ extension Database {
         try await run(.write, timeout: timeout, label: label, body)
     }
 
-    /// The `async` twin of ``read(length:timeout:label:interruption:_:)``: waits without a thread, and runs `body` on a thread of the
-    /// database's own. Cancelling the task ends the wait or interrupts the work.
-    /// - Throws: `CancellationError` when the task is cancelled; otherwise as its twin.
+    /// Does the same as ``read(length:timeout:label:interruption:_:)``, but waits without a thread and runs `body` on one of the
+    /// database's own threads. Cancelling the task ends the wait or interrupts the work.
+    /// - Throws: `CancellationError` when the task is cancelled; otherwise the errors of the blocking function.
     public func read<R: Sendable>(
         length: ReadLength = .short, timeout: Duration? = nil, label: String = "",
         _ body: @escaping @Sendable (Connection) throws -> R
@@ -23,12 +23,12 @@ extension Database {
         try await run(length == .short ? .read : .longRead, timeout: timeout, label: label, body)
     }
 
-    /// The `async` twin of ``close()``.
+    /// Does the same as the blocking ``close()``, without blocking a cooperative thread.
     public func close() async throws {
         try await queue.run { try self.closeAndWait() }
     }
 
-    /// The blocking close, by a name that an `async` context does not mistake.
+    /// Calls the blocking close: in an `async` context the plain name means the `async` function.
     private func closeAndWait() throws { try unsafe StoreError.check { unsafe mc_pool_close(pool, $0) } }
 
     private func run<R: Sendable>(
@@ -52,7 +52,7 @@ extension Database {
     }
 }
 
-/// Work that waits for a connection without a thread.
+/// A unit of work that waits for a connection without a thread.
 private final class Job: Sendable {
     private let database: Database
     private let interruption: Interruption
@@ -65,7 +65,7 @@ private final class Job: Sendable {
         self.finish = finish
     }
 
-    /// Asks for the connection on the database's own threads, because a new reader may have to be opened.
+    /// Requests the connection on the database's own threads, because the pool may have to open a new reader.
     func start(_ purpose: Lease.Purpose, timeout: Duration?, label: String) {
         database.queue.start {
             do {
@@ -91,13 +91,13 @@ private final class Job: Sendable {
         self.timer.withLock { $0 = timer }
     }
 
-    /// Runs on the thread that gave the connection up: so it only hands over.
+    /// Only queues the work, because it runs on the thread that returned the connection.
     private static let granted: mc_granted = { context, connection, error in
         guard let context = unsafe context else { return }
         let job = unsafe Unmanaged<Job>.fromOpaque(context).takeRetainedValue()
         job.timer.withLock { _ = $0?.cancel() }
         if let connection = unsafe connection {
-            nonisolated(unsafe) let connection = unsafe connection  // one thread has it at a time: this one, then the queue's
+            nonisolated(unsafe) let connection = unsafe connection  // one thread uses it at a time: this one, then the queue's
             job.database.queue.start { unsafe job.run(connection) }
         } else {
             let failure = unsafe error.map { unsafe StoreError($0.pointee) }

@@ -1,38 +1,38 @@
 internal import MobileExecution
 
 extension Database {
-    /// What one table or index takes in the file.
+    /// The space that one table or index takes in the file.
     public struct TableSpace: Sendable, Hashable {
         /// The name of the table or index.
         public let name: String
-        /// The table that it belongs to: its own name for a table.
+        /// The table that an index belongs to; for a table, its own name.
         public let table: String
-        /// Whether it is an index.
+        /// Whether the entry is an index.
         public let isIndex: Bool
-        /// Pages of the file.
+        /// The number of its pages.
         public let pages: Int
-        /// The same in bytes.
+        /// The size of its pages in bytes.
         public let bytes: Int64
-        /// Bytes of the rows themselves.
+        /// The number of bytes that the rows themselves take.
         public let payload: Int64
-        /// Bytes of its pages that hold nothing.
+        /// The number of unused bytes in its pages.
         public let unused: Int64
     }
 
-    /// What the file takes on the disk.
+    /// The space that the file takes on the disk.
     public struct FileSpace: Sendable, Hashable {
-        /// Pages of the database.
+        /// The number of pages of the database.
         public let pages: Int
-        /// Pages that are free for use by any table.
+        /// The number of pages that are free for use by any table.
         public let freePages: Int
-        /// Bytes of a page.
+        /// The size of a page in bytes.
         public let pageSize: Int
 
-        /// Bytes of the database, its log not counted.
+        /// The size of the database in bytes, without its log.
         public var bytes: Int64 { Int64(pages) * Int64(pageSize) }
     }
 
-    /// The space that each table and index takes in the file, the largest first. Reads every page of the file once.
+    /// Reports the space that each table and index takes in the file, the largest first. Reads every page of the file once.
     ///
     ///     for space in try database.tableSpace() {
     ///         print("\(space.name): \(space.bytes) bytes in \(space.pages) pages")
@@ -59,7 +59,7 @@ extension Database {
         }
     }
 
-    /// The pages of the file and those of them that are free. Two numbers of the file's header are read, no table.
+    /// Reports the pages of the file and the free ones among them. Reads two numbers of the file's header, no table.
     ///
     ///     let space = try database.fileSpace()
     ///     print("\(space.freePages) of \(space.pages) pages are free, the file has \(space.bytes) bytes")
@@ -70,32 +70,32 @@ extension Database {
         return FileSpace(pages: Int(pages), freePages: Int(freePages), pageSize: settings.pageSize)
     }
 
-    /// Compacts the file: writes its contents anew, in order and without free pages. Takes as long as copying the file, and as much space on
-    /// the disk again while it runs; other writes wait meanwhile, reads go on.
+    /// Compacts the file: rewrites its content in order and without free pages. This takes as long as copying the file, and temporarily needs as
+    /// much disk space again. Other writes wait until it has finished; reads continue.
     ///
     ///     let space = try database.fileSpace()
     ///     if space.freePages > space.pages / 4 { try database.vacuum(timeout: .seconds(10)) }
     ///
     /// - Parameters:
-    ///   - timeout: how long to wait for the writer; `nil`: as for ``write(timeout:label:interruption:_:)``.
-    ///   - interruption: by which another thread can end the wait or the work, which then has no effect.
+    ///   - timeout: the time to wait for the writer; `nil`: as for ``write(timeout:label:interruption:_:)``.
+    ///   - interruption: an object with which another thread can end the wait or the work, which then has no effect.
     /// - Throws: ``StoreError``: `.misuse` inside of a write of this thread, `.full`, `.timeout`, `.interrupted`, `.closed`, `.readOnly`.
     public func vacuum(timeout: Duration? = nil, interruption: Interruption? = nil) throws(StoreError) {
         let lease = try lease(.write, timeout: timeout, label: "vacuum", interruption: interruption)
         defer { lease.end() }
         guard lease.isOutermost else { throw StoreError(.misuse, "vacuum: not inside of a transaction") }
         try lease.connection.execute("VACUUM")
-        // Brings the smaller file to the disk now. Readers that keep the log from it let a later checkpoint do the same.
+        // Truncates the file now. While readers prevent this, a later checkpoint does it.
         _ = try lease.connection.first("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Compacts the file without blocking a cooperative thread.
     public func vacuum() async throws {
         try await queue.run { try self.vacuum(timeout: nil) }
     }
 }
 
-/// What SQLite tells of one table or index.
+/// The columns of SQLite's report on one table or index.
 private enum SpaceColumn: String, StoredColumn, CaseIterable {
     static let table = "dbstat"
     case name

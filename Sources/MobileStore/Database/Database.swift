@@ -2,34 +2,34 @@ internal import MobileCore
 internal import MobileExecution
 internal import Synchronization
 
-/// One SQLite database with one writing and several reading connections.
+/// An SQLite database with one writing and several reading connections.
 ///
-/// Writes take turns, in the order of their calls; reads run beside them, each on a snapshot. Any number of threads and tasks
-/// may use it. A write inside of a write on the same thread is a part of it (a savepoint); a read inside of a write sees its
-/// changes; a read inside of a read has its snapshot.
+/// Writes run one after another, in the order of their calls. Reads run at the same time, each on a snapshot. Any number of threads and
+/// tasks may use the database. On the same thread, a write inside of a write is a part of it (a savepoint), a read inside of a write sees
+/// its changes, and a read inside of a read shares its snapshot.
 @safe public final class Database: Sendable {
-    /// The pool has its own lock; it is freed when the last user of this object has gone.
+    /// The core's pool, which has its own lock; it is freed with this object.
     nonisolated(unsafe) let pool: OpaquePointer
 
     /// The settings in force, read back when the file was opened.
     public let settings: Settings
 
-    /// The file.
+    /// The path of the file.
     public let path: String
 
-    /// How long calls wait that say nothing; nil: as long as it takes.
+    /// The time that calls without their own timeout wait; nil: without a limit.
     let connectionTimeout: Duration?
 
-    /// Where the blocking work of the `async` functions runs.
+    /// The threads that run the blocking work of the `async` functions.
     let queue: BlockingWork
 
-    /// The memory of a page, for the next one.
+    /// The memory of a released page, reused for the next one.
     let sparePage = SparePage()
 
-    /// What the pool's callbacks are given; they live until the pool is freed.
+    /// The contexts of the pool's callbacks; they live until the pool is freed.
     private let sinks: (trace: TraceSink, warning: WarningSink?)
 
-    /// Opens the file of the profile, and creates it where the profile says so.
+    /// Opens the file of the profile, and creates it where the profile allows this.
     ///
     ///     var profile = ConnectionProfile(path: path)
     ///     profile.cacheSize = .megabytes(20)
@@ -39,7 +39,7 @@ internal import Synchronization
     ///   (another process keeps it locked), `.io`, `.sqlite`.
     public init(_ profile: ConnectionProfile) throws(StoreError) {
         let trace = TraceSink(profile.trace), warning = profile.warning.map(WarningSink.init)
-        // One for each connection, and some for timers, for opening readers and for those who close.
+        // One thread for each connection, and 8 for timers, for opening readers and for closing.
         queue = BlockingWork(threads: max(1, min(64, profile.maxConnections)) + 8)
         var options = unsafe try mc_pool_options(profile)
         unsafe options.trace = TraceSink.callback
@@ -76,12 +76,12 @@ internal import Synchronization
     ///     }
     ///
     /// - Parameters:
-    ///   - timeout: how long to wait for the writer, and for writers of other processes; `nil`: as
-    ///     ``ConnectionProfile/connectionTimeout`` says.
-    ///   - label: what the write does, for the messages of those who wait for it in vain.
-    ///   - interruption: by which another thread can end the wait or the work.
-    ///   - body: the work; the connection is its own until it returns, and must not be kept.
-    /// - Throws: what `body` throws; ``StoreError`` `.timeout`, `.interrupted`, `.closed`, `.readOnly`, and what COMMIT fails with.
+    ///   - timeout: the time to wait for the writer, and for writers of other processes; `nil`: see
+    ///     ``ConnectionProfile/connectionTimeout``.
+    ///   - label: the purpose of the write, for the timeout messages of calls that waited for it.
+    ///   - interruption: an object with which another thread can end the wait or the work.
+    ///   - body: the work; it has the connection to itself until it returns, and must not keep it.
+    /// - Throws: the error of `body`; ``StoreError`` `.timeout`, `.interrupted`, `.closed`, `.readOnly`, and the errors of COMMIT.
     @discardableResult
     public func write<R>(
         timeout: Duration? = nil, label: String = "", interruption: Interruption? = nil, _ body: (Connection) throws -> R
@@ -89,19 +89,19 @@ internal import Synchronization
         try lease(.write, timeout: timeout, label: label, interruption: interruption).transaction(body)
     }
 
-    /// Runs `body` on a reader, where it sees one state of the database from its first statement to its last one.
+    /// Runs `body` on a reader, where it sees one state of the database from its first statement to its last.
     ///
     ///     let names = try database.read { connection in
     ///         try connection.rows("SELECT name FROM customer WHERE city = ? ORDER BY name", ["Dublin"]).compactMap { $0[0].text }
     ///     }
     ///
     /// - Parameters:
-    ///   - length: how long the read is going to take. Where reads wait for a connection, short ones go first.
-    ///   - label: what the read does, for the warning that it keeps the write-ahead log from starting over.
+    ///   - length: the expected length of the read. Among reads that wait for a connection, short ones go first.
+    ///   - label: the purpose of the read, for the warning that it keeps the write-ahead log from starting over.
     ///   - timeout: as for `write(timeout:label:interruption:_:)`.
     ///   - interruption: as for `write(timeout:label:interruption:_:)`.
-    ///   - body: the work; the connection is its own until it returns, and must not be kept.
-    /// - Throws: what `body` throws; ``StoreError`` `.timeout`, `.interrupted`, `.closed`.
+    ///   - body: the work; it has the connection to itself until it returns, and must not keep it.
+    /// - Throws: the error of `body`; ``StoreError`` `.timeout`, `.interrupted`, `.closed`.
     public func read<R>(
         length: ReadLength = .short, timeout: Duration? = nil, label: String = "", interruption: Interruption? = nil,
         _ body: (Connection) throws -> R
@@ -109,17 +109,17 @@ internal import Synchronization
         try lease(length == .short ? .read : .longRead, timeout: timeout, label: label, interruption: interruption).transaction(reads: true, body)
     }
 
-    /// How long a read keeps its connection.
+    /// The expected length of a read.
     public enum ReadLength: Sendable {
-        /// Some rows: it goes before long reads that wait.
+        /// A read of some rows: it goes before waiting long reads.
         case short
-        /// A report, an export, a look at every row: at most 16 short reads that come later go before it.
+        /// A report, an export or a scan of every row: at most 16 short reads that arrive later go before it.
         /// ``Database/pages(_:_:size:maximumBytes:)`` is one.
         case long
     }
 
-    /// The rows of a query, a page at a time, on a reader of their own, which is given back after the last row or when the
-    /// pages go away. All pages show one state of the database.
+    /// Reads the rows of a query page by page, on their own reader. The reader is returned after the last row, or when the pages are
+    /// released. All pages show one state of the database.
     ///
     ///     var pages = try database.pages("SELECT id, name FROM customer ORDER BY name", size: 100)
     ///     while let page = try pages.next() {
@@ -127,11 +127,11 @@ internal import Synchronization
     ///     }
     ///
     /// - Parameters:
-    ///   - sql: one statement that reads.
-    ///   - values: those of its parameters, in order.
-    ///   - size: rows of a page, 1 or more.
-    ///   - maximumBytes: a page ends early when it holds so much.
-    /// - Throws: ``StoreError``: the SQL is wrong, or there is no parameter for a value. What goes wrong on a later page is thrown there.
+    ///   - sql: one reading statement.
+    ///   - values: the values of its parameters, in order.
+    ///   - size: the number of rows of a page, 1 or more.
+    ///   - maximumBytes: the number of bytes at which a page ends early.
+    /// - Throws: ``StoreError``: the SQL is wrong, or there is no parameter for a value. An error on a later page is thrown there.
     public func pages(
         _ sql: String, _ values: [Value] = [], size: Int = 100, maximumBytes: ByteCount = .megabytes(4)
     ) throws -> RowPages {
@@ -141,8 +141,8 @@ internal import Synchronization
             statement: lease.connection.statement(sql), values, size: size, maximumBytes: maximumBytes, lease: lease)
     }
 
-    /// Closes the file as soon as the reads and writes that run have ended. Calls that begin later throw ``StoreError/Code/closed``; closing
-    /// again has no effect.
+    /// Closes the file as soon as the running reads and writes have ended. Later calls, and those that wait for a connection, throw
+    /// ``StoreError/Code/closed``; closing again has no effect.
     ///
     ///     try database.close()
     ///     try FileManager.default.copyItem(atPath: database.path, toPath: copy)
@@ -158,7 +158,7 @@ internal import Synchronization
         unsafe Lease(try checkout(purpose, timeout: timeout, label: label, interruption: interruption), of: self, interruption: interruption)
     }
 
-    /// A connection that the caller gives back.
+    /// Takes a connection from the pool, which the caller returns.
     func checkout(
         _ purpose: Lease.Purpose, timeout: Duration?, label: String, interruption: Interruption?
     ) throws(StoreError) -> OpaquePointer {
@@ -207,8 +207,8 @@ extension mc_pool_options {
 }
 
 extension Database {
-    /// Switches the trace of SQL statements while the database is open. Reads and writes that run end as they began, later ones follow the
-    /// switch. A trace that is off costs statements nothing. SMP 2.3: `enableTrace:`, `enableTrace:withPayload:`.
+    /// Switches the trace of SQL statements while the database is open. Running reads and writes keep their setting until they end; later
+    /// ones use the new one. While the trace is off, it costs nothing. SMP 2.3: `enableTrace:`, `enableTrace:withPayload:`.
     ///
     ///     database.setTrace({ sql in print(sql) }, withValues: true)
     ///     try database.write { try $0.execute("DELETE FROM customer WHERE id = ?", [2]) }
@@ -223,7 +223,7 @@ extension Database {
     }
 }
 
-/// Hands the core's trace on to the closure of the profile, or to the one that took its place.
+/// Passes the core's trace on to the closure of the profile, or to the one that replaced it.
 private final class TraceSink: Sendable {
     let report: Mutex<(@Sendable (String) -> Void)?>
 
@@ -238,7 +238,7 @@ private final class TraceSink: Sendable {
     }
 }
 
-/// Hands the core's warning on to the profile's closure.
+/// Passes the core's warning on to the profile's closure.
 private final class WarningSink: Sendable {
     let report: @Sendable (ConnectionProfile.LogWarning) -> Void
 

@@ -1,12 +1,13 @@
 internal import MobileCore
 
-/// Ends a wait for a connection, or the work on one, from another thread.
+/// An object with which another thread ends a wait for a connection, or the work on one.
 ///
-/// Give it to one ``Database/read(length:timeout:label:interruption:_:)`` or write at a time. Once interrupted it stays so.
+/// Pass it to one ``Database/read(length:timeout:label:interruption:_:)`` or write at a time. Once interrupted, it remains so.
 @safe public final class Interruption: Sendable {
-    /// The ticket's own lock guards it; it lives as long as this object, which outlives its check-out.
+    /// The core's ticket, which has its own lock. It lives as long as this object, which outlives its check-out.
     nonisolated(unsafe) let ticket: OpaquePointer
 
+    /// Makes an interruption.
     /// - Throws: ``StoreError/Code/noMemory``.
     public init() throws(StoreError) {
         var ticket: OpaquePointer?
@@ -16,16 +17,16 @@ internal import MobileCore
 
     deinit { unsafe mc_ticket_free(ticket) }
 
-    /// The wait, or the running statement and each one after it, throws ``StoreError/Code/interrupted``.
-    /// A transaction that is being committed is committed.
+    /// Makes the wait, or the running statement and each later one, throw ``StoreError/Code/interrupted``.
+    /// A running commit completes.
     public func interrupt() { unsafe mc_ticket_interrupt(ticket) }
 
-    /// Ends a wait that has no thread; nothing happens when it is over.
+    /// Ends a wait that has no thread; does nothing when the wait is over.
     func timeOut(waited: Duration) { unsafe mc_ticket_time_out(ticket, waited.nanoseconds) }
 }
 
 extension Duration {
-    /// Nanoseconds for the core: no span is below 0, and none overflows.
+    /// The nanoseconds for the core, limited to the range from 0 to the largest `Int64`.
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
@@ -35,7 +36,7 @@ extension Duration {
 }
 
 extension Duration? {
-    /// How long the core is to wait: nil is as long as it takes.
+    /// The core's waiting time; nil waits without a limit.
     var wait: Int64 {
         guard let self else { return Int64(MC_WAIT_FOREVER) }
         return self > .zero ? self.nanoseconds : Int64(MC_WAIT_NEVER)

@@ -1,6 +1,6 @@
 internal import MobileCore
 
-/// One connection on loan from the pool: goes back when the last owner lets go of it.
+/// A connection on loan from the pool; it is returned when the last owner releases the lease.
 @safe final class Lease {
     enum Purpose { case write, read, longRead, pages }
 
@@ -18,22 +18,22 @@ internal import MobileCore
 
     deinit { end() }
 
-    /// Gives the connection back, whose statements are then worth nothing. Once only: later calls do nothing.
+    /// Returns the connection to the pool, which makes its statements invalid. Later calls do nothing.
     func end() {
         guard connection.invalidate() else { return }
         unsafe mc_pool_return(database.pool, handle)
     }
 
-    /// Whether this thread holds the connection no further out.
+    /// Whether no enclosing read or write of this thread holds the connection.
     var isOutermost: Bool { unsafe mc_connection_depth(handle) == 1 }
 
     func begin() throws(StoreError) {
         try unsafe StoreError.check { unsafe mc_connection_begin(handle, $0) }
     }
 
-    /// Runs `body` in a transaction, or in a part of the one that this thread is in already, and gives the connection back. A write within
-    /// a write is undone alone when it throws. A read within anything needs nothing of its own: an observer reads behind the commit
-    /// that it is told of, where there is no transaction.
+    /// Runs `body` in a transaction, or as a part of the thread's running transaction, and returns the connection. When a write within a
+    /// write throws, only the inner one is undone. A nested read begins no transaction, and may run without one: an observer's read takes
+    /// place after the reported commit.
     func transaction<R>(reads: Bool = false, _ body: (Connection) throws -> R) throws -> R {
         defer { end() }
         guard isOutermost else {
@@ -52,7 +52,7 @@ internal import MobileCore
         try unsafe StoreError.check { unsafe mc_connection_commit(handle, $0) }
         let dropsValues = unsafe mc_blob_has_dropped(handle)
         end()
-        // Committed is committed: space that cannot be freed now is freed by a later write that drops values, or at open.
+        // A failure here must not fail the commit: a later write that drops values frees the space.
         if dropsValues { _ = try? database.freeRemovedValues() }
         return result
     }

@@ -1,26 +1,25 @@
 internal import MobileCore
 
-/// What one commit changed, as far as the observer asked for it.
+/// The changes of one commit in the observed tables.
 ///
-/// SQLite names no rows of WITHOUT ROWID and virtual tables, and none of a DELETE without WHERE: then ``mayChangeAnyTable`` is true.
+/// SQLite does not report rows of WITHOUT ROWID and virtual tables, nor those of a DELETE without WHERE: then ``mayChangeAnyTable`` is true.
 public struct CommittedChanges: Sendable, Hashable {
-    /// The tables with changed rows, by name. Their keys are those of the rows inserted, updated and deleted, in ascending order;
-    /// `nil` stands for more than 4096.
+    /// The keys of the inserted, updated and deleted rows by table, in ascending order; `nil` stands for more than 4096 keys.
     public let tables: [String: [Int64]?]
 
-    /// Whether rows were changed that nobody can name: any table may have changed, also beyond the keys above.
+    /// Whether unreported rows were changed: any table may have changed, and rows other than those in ``tables``.
     public let mayChangeAnyTable: Bool
 
-    /// Whether rows of the table have changed, or may have.
+    /// Returns whether rows of the table have changed, or may have.
     public func mayChange(_ table: String) -> Bool { mayChangeAnyTable || tables[table] != nil }
 }
 
-/// Being told of commits; ends when nobody holds it any more.
+/// The registration of an observer of commits; it ends when its last reference is released.
 @safe public final class Observation: Sendable {
     private let database: Database
     /// The core's observer, which the pool's lock guards.
     nonisolated(unsafe) private let handle: OpaquePointer
-    /// What the core's callback is given; it lives as long as the observer.
+    /// The context of the core's callback; it lives as long as the observer.
     private let sink: ChangeSink
 
     fileprivate init(_ handle: OpaquePointer, of database: Database, sink: ChangeSink) {
@@ -33,21 +32,21 @@ public struct CommittedChanges: Sendable, Hashable {
 }
 
 extension Database {
-    /// Calls `changed` after each commit of this database that changed rows of the tables: once per transaction, imports included, in the
-    /// order of the commits, from the next write on. A read after this call misses nothing: a write that is under way is reported as one that
-    /// may have changed any table.
+    /// Calls `changed` after each commit of this database that changed rows of the tables: once for the whole transaction, including an
+    /// import's, and in the order of the commits. A caller that reads after this call misses no change: a write that is already running is
+    /// reported as one that may have changed any table.
     ///
-    /// Without observers a commit notes nothing and costs nothing more. Writes of other processes are not reported.
+    /// Without observers, changes are not recorded and cost nothing. Changes by other processes are not reported.
     ///
     ///     let observation = try database.observe(["customer"]) { changes in
     ///         if changes.mayChange("customer") { print("customers changed") }
     ///     }
     ///
     /// - Parameters:
-    ///   - tables: the tables that count; none: all.
-    ///   - changed: runs on the thread that committed, which holds the writer meanwhile: hand over to another thread what takes
-    ///     long. It may read, and must not write.
-    /// - Returns: what the observer holds as long as it wants to be told.
+    ///   - tables: the observed tables; empty for all.
+    ///   - changed: a function that runs on the committing thread, which holds the writer meanwhile. Move long work to another
+    ///     thread. The function may read, and must not write.
+    /// - Returns: the observation, which the caller keeps as long as it needs the reports.
     /// - Throws: ``StoreError/Code/noMemory``.
     public func observe(_ tables: Set<String> = [], _ changed: @escaping @Sendable (CommittedChanges) -> Void) throws(StoreError) -> Observation {
         let sink = ChangeSink(changed)
@@ -63,7 +62,7 @@ extension Database {
         return unsafe Observation(observer!, of: self, sink: sink)  // MC_OK promises an observer
     }
 
-    /// The commits as a stream, for tasks. A slow task misses none: they wait in the stream.
+    /// Reports the commits as a stream, for tasks. A task that is slower than the writer misses none: they wait in the stream.
     ///
     ///     let commits = try database.commits(of: ["customer"])
     ///     try await database.write { try $0.execute("UPDATE customer SET city = 'Galway'") }
@@ -78,7 +77,7 @@ extension Database {
     }
 }
 
-/// Hands the core's changes on to a closure.
+/// Passes the core's changes on to a closure.
 private final class ChangeSink: Sendable {
     let report: @Sendable (CommittedChanges) -> Void
 
@@ -98,7 +97,7 @@ private final class ChangeSink: Sendable {
     }
 }
 
-/// The texts as C has them, during `body`.
+/// Calls `body` with the texts as C strings, which are valid during the call.
 private func withCStrings<R>(_ texts: [String], _ body: (UnsafeBufferPointer<UnsafePointer<CChar>>) -> R) -> R {
     var places: [Int] = [], all: [CChar] = []  // one block with all texts in it
     for text in texts {

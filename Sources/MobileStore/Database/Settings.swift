@@ -3,23 +3,23 @@ internal import MobileCore
 extension Database {
     /// The settings in force, read back from the open file.
     public struct Settings: Sendable, Hashable {
-        /// Bytes of a page: of an existing file its own, whatever the profile says.
+        /// The size of a page in bytes; an existing file keeps its own, regardless of the profile.
         public let pageSize: Int
-        /// Page cache of each connection, in whole pages.
+        /// The page cache of each connection, in whole pages.
         public let cacheSize: ByteCount
-        /// The largest number of readers beside the writer.
+        /// The largest number of readers in addition to the writer.
         public let maxConnections: Int
-        /// How much of the file is mapped, as the operating system and the library allow.
+        /// The largest part of the file that is mapped into memory, within the limits of the operating system and the library.
         public let memoryMapSize: ByteCount
-        /// When a transaction is on the disk.
+        /// The time at which a transaction reaches the disk.
         public let synchronous: ConnectionProfile.Synchronous
-        /// Pages in the write-ahead log that start a checkpoint; 0: none starts by itself.
+        /// The number of pages in the write-ahead log that starts a checkpoint; 0: no automatic checkpoint.
         public let checkpointPages: Int
-        /// What the write-ahead log may grow to before a write waits for readers; 0: anything.
+        /// The size of the write-ahead log above which a write waits for readers; 0: no limit.
         public let logLimit: ByteCount
-        /// What the log's file keeps when it starts over; `nil`: everything.
+        /// The size that the log's file keeps when the log starts over; `nil`: its full size.
         public let journalSizeLimit: ByteCount?
-        /// Prepared statements that each connection keeps.
+        /// The number of prepared statements that each connection keeps.
         public let statementCacheSize: Int
         /// The file's journal mode, such as `wal` or `delete`.
         public let journalMode: String
@@ -27,9 +27,9 @@ extension Database {
         public let foreignKeys: Bool
         /// Whether deleted content is overwritten.
         public let secureDelete: Bool
-        /// Whether the write-ahead log is written in runs: asked for, and the file has such a log.
+        /// Whether writes to the write-ahead log are joined into runs: the profile requests it and the file has such a log.
         public let coalescesLogWrites: Bool
-        /// Whether the database can only be read.
+        /// Whether the database is open for reading only.
         public let isReadOnly: Bool
     }
 }

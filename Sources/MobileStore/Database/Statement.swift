@@ -1,9 +1,9 @@
 internal import MobileCore
 
-/// A prepared statement, for single rows and repeated changes. Many rows are read faster as pages.
+/// A prepared statement, for single rows and repeated changes. For many rows, pages are faster.
 ///
-/// Parameters count from 1, columns from 0. Text and bytes are copied. Used after its connection's closure it throws
-/// ``StoreError/Code/misuse``, and its columns are NULL.
+/// Parameters are numbered from 1, columns from 0. Text and bytes are copied. After its connection's closure has returned, its methods
+/// throw ``StoreError/Code/misuse``, and its columns are NULL.
 @safe public final class Statement {
     private let handle: OpaquePointer
     let connection: Connection
@@ -14,7 +14,7 @@ internal import MobileCore
     }
 
     deinit {
-        // The pool has taken it back already when the connection has gone.
+        // The end of the connection has already returned it to the pool.
         if connection.isValid { unsafe mc_statement_return(handle) }
     }
 
@@ -24,7 +24,7 @@ internal import MobileCore
         return unsafe handle
     }
 
-    /// Sets a parameter; a statement that stands on a row is reset.
+    /// Sets a parameter; a statement positioned on a row is reset.
     /// - Throws: ``StoreError/Code/misuse``: there is no such parameter.
     public func bind(_ value: Value, at index: Int) throws(StoreError) {
         let handle = unsafe try core()
@@ -48,12 +48,12 @@ internal import MobileCore
         }
     }
 
-    /// Sets the first parameters, in order; those behind keep their values.
+    /// Sets the first parameters, in order; later parameters keep their values.
     public func bind(_ values: [Value]) throws(StoreError) {
         for (offset, value) in values.enumerated() { try bind(value, at: offset + 1) }
     }
 
-    /// Goes to the next row. `false` behind the last one; the statement can then be run again.
+    /// Steps to the next row. Returns `false` after the last one; the statement can then run again.
     public func step() throws(StoreError) -> Bool {
         let handle = unsafe try core()
         var hasRow = false
@@ -61,13 +61,13 @@ internal import MobileCore
         return hasRow
     }
 
-    /// Goes back before the first row. The values stay.
+    /// Resets the statement to before its first row. The parameters keep their values.
     public func reset() {
         if connection.isValid { unsafe mc_statement_reset(handle) }
     }
 
     /// Runs the statement to its end with these values.
-    /// - Returns: rows inserted, updated or deleted by the statement itself.
+    /// - Returns: the number of rows that the statement itself inserted, updated or deleted.
     @discardableResult
     public func run(_ values: [Value] = []) throws(StoreError) -> Int {
         try bind(values)
@@ -90,26 +90,26 @@ internal import MobileCore
         }
     }
 
-    /// The kind of a value of the current row.
+    /// Returns the type of a value of the current row.
     public func type(_ column: Int) -> ColumnType {
         guard connection.isValid else { return .null }
         return ColumnType(rawValue: UInt32(unsafe mc_statement_column_type(handle, Int32(clamping: column)).rawValue)) ?? .null
     }
 
-    /// Whether a value of the current row is NULL.
+    /// Returns whether a value of the current row is NULL.
     public func isNull(_ column: Int) -> Bool { type(column) == .null }
 
-    /// An integer; SQLite converts other values, NULL is 0.
+    /// Returns a value as an integer; SQLite converts other types, NULL is 0.
     public func integer(_ column: Int) -> Int64 {
         connection.isValid ? unsafe mc_statement_column_integer(handle, Int32(clamping: column)) : 0
     }
 
-    /// A real; SQLite converts other values, NULL is 0.
+    /// Returns a value as a real; SQLite converts other types, NULL is 0.
     public func real(_ column: Int) -> Double {
         connection.isValid ? unsafe mc_statement_column_real(handle, Int32(clamping: column)) : 0
     }
 
-    /// A text; numbers are written out, damaged UTF-8 is repaired; `nil` for NULL.
+    /// Returns a value as text; numbers are written out, damaged UTF-8 is repaired; `nil` for NULL.
     public func text(_ column: Int) -> String? {
         guard connection.isValid else { return nil }
         var length = 0
@@ -117,7 +117,7 @@ internal import MobileCore
         return unsafe String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
     }
 
-    /// Bytes, of a text its UTF-8; `nil` for NULL.
+    /// Returns a value as bytes, a text as its UTF-8; `nil` for NULL.
     public func blob(_ column: Int) -> [UInt8]? {
         guard connection.isValid else { return nil }
         var length = 0
@@ -125,7 +125,7 @@ internal import MobileCore
         return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: length))
     }
 
-    /// A value of the current row.
+    /// Returns a value of the current row.
     public func value(_ column: Int) -> Value {
         switch type(column) {
         case .null: .null

@@ -1,19 +1,19 @@
 internal import MobileCore
 
 extension Database {
-    /// What the database's connections do and did since it was opened, for people who tune it.
+    /// The activity of the database's connections, now and since it was opened, for tuning.
     public struct Statistics: Sendable, Hashable {
-        /// Whether somebody writes.
+        /// Whether a write is running.
         public let isWriting: Bool
-        /// Readers in use, and readers opened so far.
+        /// The number of readers in use, and of readers opened so far.
         public let readersActive: Int, readersOpen: Int
-        /// How many wait now.
+        /// The number of calls that wait now, for the writer and for a reader.
         public let waitingForWriter: Int, waitingForReader: Int
-        /// How often a connection was taken, nested reads and writes not counted.
+        /// The number of times a connection was taken, without nested reads and writes.
         public let checkouts: Int
-        /// How often that had to wait, waits in vain counted; and how long, all of them together and at most.
+        /// The number of waits for a connection, including unsuccessful ones; their total time, and the longest one.
         public let waits: Int, waited: Duration, longestWait: Duration
-        /// Time that connections spent in use: with two readers and the writer, up to three seconds in a second.
+        /// The total time that connections spent in use: with two readers and the writer, up to three seconds in a second.
         public let busy: Duration
         /// The statement caches of all connections.
         public let statements: StatementStatistics
@@ -23,15 +23,15 @@ extension Database {
         public let log: LogStatistics
     }
 
-    /// One connection. Its counters are up to date while nobody has it; those of a connection in use are of one of its last 16 returns.
+    /// The activity of one connection. Its counters are current while it is idle; while it is in use, they date from one of its last 16 returns.
     public struct ConnectionStatistics: Sendable, Hashable {
-        /// Whether it is the writer.
+        /// Whether the connection is the writer.
         public let isWriter: Bool
-        /// For how long somebody has been using it; `nil` when nobody does.
+        /// The time since the present use began; `nil` while the connection is idle.
         public let active: Duration?
-        /// How often it was taken.
+        /// The number of times it was taken.
         public let checkouts: Int
-        /// Time in use, the present one not counted.
+        /// The total time in use, without the present one.
         public let busy: Duration
         /// Its statement cache.
         public let statements: StatementStatistics
@@ -39,46 +39,46 @@ extension Database {
         public let pages: PageStatistics
     }
 
-    /// What a statement cache did.
+    /// The counters of a statement cache.
     public struct StatementStatistics: Sendable, Hashable {
-        /// Statements found in it, and statements that had to be prepared.
+        /// The number of statements found in it, and of statements that had to be prepared.
         public let hits: Int, misses: Int
-        /// Statements dropped because it was full. Many of them: raise ``ConnectionProfile/statementCacheSize``.
+        /// The number of statements dropped because it was full. If it is high, raise ``ConnectionProfile/statementCacheSize``.
         public let evictions: Int
-        /// Statements in it now.
+        /// The number of statements in it now.
         public let cached: Int
     }
 
-    /// What a page cache did.
+    /// The counters of a page cache.
     public struct PageStatistics: Sendable, Hashable {
-        /// Pages found in it, and pages read from the file.
+        /// The number of pages found in it, and of pages read from the file.
         public let hits: Int, misses: Int
-        /// Pages written.
+        /// The number of pages written.
         public let writes: Int
-        /// Pages written before their commit because it was full. Many of them: raise ``ConnectionProfile/cacheSize``.
+        /// The number of pages written before their commit because it was full. If it is high, raise ``ConnectionProfile/cacheSize``.
         public let spills: Int
-        /// Its memory.
+        /// The memory that it uses.
         public let used: ByteCount
     }
 
-    /// What became of the write-ahead log.
+    /// The state and the counters of the write-ahead log.
     public struct LogStatistics: Sendable, Hashable {
-        /// What was in it after the last commit.
+        /// The size of its content after the last commit.
         public let size: ByteCount
-        /// How often its pages were copied to the database.
+        /// The number of times its pages were copied to the database.
         public let checkpoints: Int
-        /// Those that readers kept from copying everything. Many of them: look for reads that take long.
+        /// The number of checkpoints that readers kept from copying all pages. If it is high, look for long reads.
         public let heldCheckpoints: Int
     }
 
-    /// What the connections do and did, all of them together. At any time, at no cost worth mentioning.
+    /// The activity of all connections together. Available at any time, at negligible cost.
     public var statistics: Statistics {
         var statistics = mc_pool_statistics()
         unsafe mc_pool_get_statistics(pool, &statistics)
         return Statistics(statistics)
     }
 
-    /// What each open connection did, the writer first.
+    /// The activity of each open connection, the writer first.
     public var connectionStatistics: [ConnectionStatistics] {
         let room = settings.maxConnections + 1
         var all = [mc_connection_statistics](repeating: mc_connection_statistics(), count: room)

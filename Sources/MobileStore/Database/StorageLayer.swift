@@ -1,19 +1,19 @@
-/// One layer of storage between the database and the operating system, such as encryption; other modules make
-/// them. ``ConnectionProfile/storageLayers`` says which are used, and in which order.
+/// A layer of storage between the database and the operating system, such as encryption. Other modules provide layers;
+/// ``ConnectionProfile/storageLayers`` lists the layers in use, in order.
 public struct StorageLayer: Sendable, CustomStringConvertible {
-    /// What the layer does, for people.
+    /// The purpose of the layer, for messages.
     public let description: String
 
-    /// Registers the layer with SQLite over the VFS of the name it is given (`nil`: the operating system's) and returns its own name.
+    /// Registers the layer with SQLite above the VFS named `base` (`nil`: the operating system's) and returns its own name.
     package let register: @Sendable (_ base: String?) throws(StoreError) -> String
 
-    /// A layer that `register` puts on top of the one below it. It is called each time a database is opened.
+    /// Makes a layer that `register` puts above the next lower one. `register` is called each time a database is opened.
     package init(_ description: String, register: @escaping @Sendable (_ base: String?) throws(StoreError) -> String) {
         self.description = description
         self.register = register
     }
 
-    /// Puts the layers on one another, the topmost first, and returns the name of the topmost one; `nil` without layers.
+    /// Stacks the layers, given from top to bottom, and returns the name of the topmost one; `nil` without layers.
     static func register(_ layers: [StorageLayer]) throws(StoreError) -> String? {
         var base: String?
         for layer in layers.reversed() { base = try layer.register(base) }

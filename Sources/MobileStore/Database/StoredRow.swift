@@ -1,22 +1,22 @@
-/// The columns of a table that a framework keeps for itself: one enumeration is the codec of one table.
+/// The columns of a table that a framework keeps for its own use: one enumeration is the codec of one table.
 package protocol StoredColumn: RawRepresentable, Hashable, Sendable where RawValue == String {
     /// The table's name.
     static var table: String { get }
 }
 
-/// A row of such a table. Its values are what was written there; where one cannot be, the database is damaged, and nobody goes on with a 0, an
-/// empty text or the first case that comes to mind.
+/// A row of such a table. A value that the framework cannot have written means that the database is damaged: reading it throws
+/// ``StoreError/Code/corrupt``, instead of returning a 0, an empty text or a default case.
 package struct StoredRow<Column: StoredColumn>: Sendable {
     private let table: String
     private let columns: [Column]
     private let values: [Value]
 
-    /// - Parameter table: where it is another one than the codec's, which several tables have the same columns of.
+    /// - Parameter table: the table, when it differs from the codec's because several tables have the same columns.
     package init(_ columns: [Column], _ values: [Value], of table: String = Column.table) {
         (self.columns, self.values, self.table) = (columns, values, table)
     }
 
-    /// The value as it is.
+    /// Returns the value as stored.
     /// - Throws: ``StoreError/Code/misuse`` for a column that was not read.
     package func value(_ column: Column) throws(StoreError) -> Value {
         guard let index = columns.firstIndex(of: column), index < values.count else {
@@ -43,20 +43,20 @@ package struct StoredRow<Column: StoredColumn>: Sendable {
         return text
     }
 
-    /// 0 or 1.
+    /// Reads 0 or 1.
     package func flag(_ column: Column) throws(StoreError) -> Bool {
         let value = try value(column)
         guard value == 0 || value == 1 else { throw damaged(column, value, "0 or 1") }
         return value == 1
     }
 
-    /// nil for NULL.
+    /// Returns nil for NULL.
     package func optionalInteger(_ column: Column) throws(StoreError) -> Int64? { try value(column).isNull ? nil : integer(column) }
 
-    /// nil for NULL.
+    /// Returns nil for NULL.
     package func optionalText(_ column: Column) throws(StoreError) -> String? { try value(column).isNull ? nil : text(column) }
 
-    /// A case of an enumeration of texts.
+    /// Reads a case of an enumeration of texts.
     package func kind<Kind: RawRepresentable>(_ column: Column, of type: Kind.Type = Kind.self) throws(StoreError) -> Kind
     where Kind.RawValue == String {
         let text = try text(column)
@@ -64,7 +64,7 @@ package struct StoredRow<Column: StoredColumn>: Sendable {
         return kind
     }
 
-    /// A case of an enumeration of numbers.
+    /// Reads a case of an enumeration of numbers.
     package func kind<Kind: RawRepresentable>(_ column: Column, of type: Kind.Type = Kind.self) throws(StoreError) -> Kind
     where Kind.RawValue: FixedWidthInteger {
         let integer = try integer(column)
@@ -74,14 +74,14 @@ package struct StoredRow<Column: StoredColumn>: Sendable {
         return kind
     }
 
-    /// What is wrong with a value whose form has a rule of its own, such as a date.
+    /// Makes the error for a value whose format has its own rule, such as a date.
     package func damaged(_ column: Column, _ value: Value, _ expected: String) -> StoreError {
-        StoreError(.corrupt, "table \(table), column \(column.rawValue): \(value.excerpt) stands where \(expected) must be")
+        StoreError(.corrupt, "table \(table), column \(column.rawValue): \(value.excerpt) is stored where \(expected) must be")
     }
 }
 
 extension Value {
-    /// For messages: long contents are cut short, and bytes told by their number.
+    /// The value in messages: a long text is cut, and a blob is shown as its number of bytes.
     fileprivate var excerpt: String {
         switch self {
         case .null: "NULL"
@@ -94,15 +94,15 @@ extension Value {
 }
 
 extension Connection {
-    /// The rows that a query of one table finds.
-    /// - Parameter rest: what follows the table's name.
+    /// Reads the rows of a query of one table.
+    /// - Parameter rest: the SQL after the table's name.
     package func storedRows<Column: StoredColumn>(
         _ columns: [Column], _ rest: String = "", _ values: [Value] = []
     ) throws(StoreError) -> [StoredRow<Column>] {
         try rows(Self.select(columns, rest), values).map { StoredRow(columns, $0) }
     }
 
-    /// The first of them; nil where there is none.
+    /// Reads the first row of a query of one table; nil without rows.
     package func storedRow<Column: StoredColumn>(
         _ columns: [Column], _ rest: String = "", _ values: [Value] = []
     ) throws(StoreError) -> StoredRow<Column>? {
@@ -113,33 +113,33 @@ extension Connection {
         "SELECT \(columns.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")) FROM \"\(Column.table)\" \(rest)"
     }
 
-    /// The keys that a query of one column finds.
+    /// Reads the keys of a query of one column.
     package func keys(_ sql: String, _ values: [Value] = []) throws(StoreError) -> [Int64] {
         try rows(sql, values).map { row throws(StoreError) in
-            guard let key = row.first?.integer else { throw StoreError(.corrupt, "a row without a key answers \(sql.prefix(200))") }
+            guard let key = row.first?.integer else { throw StoreError(.corrupt, "a row of the result has no key: \(sql.prefix(200))") }
             return key
         }
     }
 
-    /// The texts that a query of one column finds.
+    /// Reads the texts of a query of one column.
     package func texts(_ sql: String, _ values: [Value] = []) throws(StoreError) -> [String] {
         try rows(sql, values).map { row throws(StoreError) in
-            guard let text = row.first?.text else { throw StoreError(.corrupt, "a row without a text answers \(sql.prefix(200))") }
+            guard let text = row.first?.text else { throw StoreError(.corrupt, "a row of the result has no text: \(sql.prefix(200))") }
             return text
         }
     }
 
-    /// The number that a query has for an answer, such as a count or a setting of the database.
-    /// - Throws: ``StoreError/Code/corrupt`` where it is none, and what ``first(_:_:)`` throws.
+    /// Reads the number that a query returns, such as a count or a setting of the database.
+    /// - Throws: ``StoreError/Code/corrupt`` when the result is not a number, and the errors of ``first(_:_:)``.
     package func number(_ sql: String, _ values: [Value] = []) throws(StoreError) -> Int64 {
-        guard let number = try optionalNumber(sql, values) else { throw StoreError(.corrupt, "no number answers \(sql.prefix(200))") }
+        guard let number = try optionalNumber(sql, values) else { throw StoreError(.corrupt, "the query returned no number: \(sql.prefix(200))") }
         return number
     }
 
-    /// The same, or nil where the answer is NULL or there is none, as with the maximum of nothing.
+    /// Reads the number that a query returns; nil when the result is NULL or empty, as for the maximum of no rows.
     package func optionalNumber(_ sql: String, _ values: [Value] = []) throws(StoreError) -> Int64? {
         guard let value = try first(sql, values)?.first, !value.isNull else { return nil }
-        guard let number = value.integer else { throw StoreError(.corrupt, "\(value.excerpt), no number, answers \(sql.prefix(200))") }
+        guard let number = value.integer else { throw StoreError(.corrupt, "the query returned \(value.excerpt), not a number: \(sql.prefix(200))") }
         return number
     }
 }

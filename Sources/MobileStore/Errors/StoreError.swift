@@ -1,21 +1,21 @@
 internal import MobileCore
 
-/// The error of this module: everything that `MobileStore` throws, except what the caller's own closures throw.
+/// The error of this module: `MobileStore` throws no other errors, except those of the caller's own closures.
 public struct StoreError: Error, Sendable {
-    /// What kind of failure it is: stable, for programs.
+    /// The kind of the failure: stable, for programs.
     public let code: Code
-    /// What happened, to which value, and where known what to do; one line, for people.
+    /// The failure, the value concerned and, where known, the remedy; one line, for people.
     public let message: String
     /// SQLite's extended result code; nil unless SQLite failed.
     public let sqliteCode: Int32?
-    /// Bytes from the start of the (inflated) input; nil where there is no position.
+    /// The position in the (inflated) input, in bytes; nil without a position.
     public let byteOffset: Int64?
-    /// The number of the input row, from 1; nil where there is none.
+    /// The number of the input row, from 1; nil without a row.
     public let row: Int?
-    /// The failure below this one; nil where it began here.
+    /// The underlying failure; nil without one.
     public let cause: (any Error)?
 
-    /// Makes an error that began in Swift.
+    /// Makes an error that originates in Swift.
     public init(
         _ code: Code, _ message: String, sqliteCode: Int32? = nil, byteOffset: Int64? = nil, row: Int? = nil, cause: (any Error)? = nil
     ) {
@@ -27,9 +27,9 @@ public struct StoreError: Error, Sendable {
         self.cause = cause
     }
 
-    /// The kind of a failure. A struct, so that a new kind breaks no `switch`; the numbers are stable.
+    /// The kind of a failure. It is a struct, so that a new kind breaks no `switch`; the numbers are stable.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        /// The stable number: that of the core's status, or above 100 for what only the Swift layer knows.
+        /// The stable number: that of the core's status, or one above 100 for kinds that only the Swift layer has.
         public let rawValue: Int
         /// Makes a kind from its number.
         public init(rawValue: Int) { self.rawValue = rawValue }
@@ -38,7 +38,7 @@ public struct StoreError: Error, Sendable {
         public static let misuse = Code(rawValue: 1)
         /// An allocation failed.
         public static let noMemory = Code(rawValue: 2)
-        /// SQLite failed; ``StoreError/sqliteCode`` says how.
+        /// SQLite failed; ``StoreError/sqliteCode`` has its result code.
         public static let sqlite = Code(rawValue: 3)
         /// A constraint of the database refused a row.
         public static let constraint = Code(rawValue: 4)
@@ -48,11 +48,11 @@ public struct StoreError: Error, Sendable {
         public static let interrupted = Code(rawValue: 6)
         /// The database or the handle is closed.
         public static let closed = Code(rawValue: 7)
-        /// The thing asked for does not exist.
+        /// The requested file, row, value or feature does not exist.
         public static let notFound = Code(rawValue: 8)
-        /// The database or a stored value contradicts itself.
+        /// The database or a stored value is damaged.
         public static let corrupt = Code(rawValue: 9)
-        /// The input is not JSON as RFC 8259 has it.
+        /// The input is not JSON as defined by RFC 8259.
         public static let json = Code(rawValue: 10)
         /// A value does not fit its column.
         public static let type = Code(rawValue: 11)
@@ -60,13 +60,13 @@ public struct StoreError: Error, Sendable {
         public static let truncated = Code(rawValue: 12)
         /// The deflated input is damaged.
         public static let compression = Code(rawValue: 13)
-        /// A limit was exceeded: depth, row length, inflated size or ratio.
+        /// A limit was exceeded, such as depth, row length, inflated size or ratio.
         public static let limit = Code(rawValue: 14)
         /// The disk or the database is full.
         public static let full = Code(rawValue: 15)
         /// The operating system refused to read or write.
         public static let io = Code(rawValue: 16)
-        /// A write was tried where only reading is allowed.
+        /// A write was attempted where only reading is allowed.
         public static let readOnly = Code(rawValue: 17)
         /// A write before the end of a large value, which can only grow. SMP 2.3: `AppendOnly`.
         public static let appendOnly = Code(rawValue: 18)
@@ -97,7 +97,7 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension StoreError {
-    /// Takes over what the core says.
+    /// Converts an error of the core.
     init(_ error: mc_error) {
         self.init(
             Code(rawValue: Int(error.code.rawValue)),
@@ -107,16 +107,16 @@ extension StoreError {
             row: error.row == 0 ? nil : Int(error.row))
     }
 
-    /// The gate: runs one call into the core and throws a status other than `MC_OK`.
-    @inline(__always)  // so that its closure is none: it stands around each call into the core
+    /// Runs one call into the core and throws a status other than `MC_OK`.
+    @inline(__always)  // so that its closure is inlined as well: it wraps each call into the core
     static func check(_ call: (UnsafeMutablePointer<mc_error>) -> mc_status) throws(StoreError) {
         if let failure = unsafe failure(of: call) { throw failure }
     }
 
-    /// The same for closures that cannot throw: what went wrong, or `nil`.
+    /// Runs one call into the core and returns its error or `nil`, for closures that cannot throw.
     @inline(__always)
     static func failure(of call: (UnsafeMutablePointer<mc_error>) -> mc_status) -> StoreError? {
-        // Not cleared before: the core fills all of it when it fails, and its message is 500 bytes long.
+        // Not cleared, because its message takes 500 bytes: the core fills all of it on failure.
         unsafe withUnsafeTemporaryAllocation(of: mc_error.self, capacity: 1) { error in
             let place = error.baseAddress!
             return unsafe call(place) == MC_OK ? nil : StoreError(place.pointee)

@@ -1,39 +1,40 @@
 internal import MobileCore
 
-/// How rows stand in exported text.
+/// The form of rows in exported text.
 public enum ExportFormat: Sendable {
-    /// `[[1,"Harbour Foods"],...]`: values in the order of the statement's columns.
+    /// Arrays of values in the order of the statement's columns: `[[1,"Harbour Foods"],...]`.
     case arrays
-    /// `[{"id":1,"name":"Harbour Foods"},...]`: values under the names of the statement's columns.
+    /// Objects with values under the names of the statement's columns: `[{"id":1,"name":"Harbour Foods"},...]`.
     case objects
 }
 
-/// Whether exported text is deflated.
+/// The compression of exported text.
 public enum ExportCompression: Sendable, Hashable {
     case none
-    /// A zlib stream (RFC 1950). Level 1 takes about 8 ms per MB of rows and leaves 40 %, level 6 (three to four times as long) 32 %.
+    /// A zlib stream (RFC 1950). Level 1 takes about 8 ms per MB of rows and leaves 40 % of the size; level 6 takes three to four times as long
+    /// and leaves 32 %.
     case zlib(level: Int)
     /// A zlib stream of level 1, the fast one.
     public static let zlib = ExportCompression.zlib(level: 1)
 }
 
-/// How the large values are written whose ids a column holds.
+/// The form of large values whose ids a column holds.
 public enum LargeValueForm: Sendable, Hashable {
-    /// The id, as any other value.
+    /// The id, like any other value.
     case reference
-    /// A value of bytes in line, as a string in base64.
+    /// The bytes in line, as a string in base64.
     case base64
-    /// A value of text in line, as a string.
+    /// The text in line, as a string.
     case text
 }
 
-/// Writes the rows of a statement as JSON text, in pieces as large as the reader wants them: the reverse of ``BulkImporter``.
+/// Writes the rows of a statement as JSON text, in pieces whose size the caller chooses: the reverse of ``BulkImporter``.
 ///
 ///     let rows = try connection.exporter("SELECT id, name FROM customer WHERE region = ?", ["NORTH"])
 ///     while let piece = try rows.nextChunk() { try send(piece) }
 ///
 /// Integers and decimals are exact, doubles have the shortest text that reads back as the same value, blobs are base64. The
-/// statement runs only as far as the pieces need it.
+/// statement steps only as far as the requested pieces need.
 @safe public final class BulkExporter {
     private let statement: Statement
     private var handle: OpaquePointer?
@@ -78,11 +79,11 @@ public enum LargeValueForm: Sendable, Hashable {
 
     deinit { close() }
 
-    /// The next piece of text.
-    /// - Parameter maximum: its length in bytes, unless it is the last one; at least 1, default 64 KB.
-    /// - Returns: nil behind the last piece.
+    /// Returns the next piece of text.
+    /// - Parameter maximum: the length of the piece in bytes, at least 1, default 64 KB; only the last piece is shorter.
+    /// - Returns: the piece; nil after the last one.
     /// - Throws: ``StoreError/Code/corrupt`` (a text in the database that is not UTF-8), ``StoreError/Code/type`` (a value that its
-    ///   column's type cannot write), and what SQLite fails with.
+    ///   column's type cannot represent), and the errors of SQLite.
     public func nextChunk(maximum: Int = 65536) throws(StoreError) -> [UInt8]? {
         guard maximum > 0 else { throw StoreError(.misuse, "export: a piece of \(maximum) bytes") }
         var failure: StoreError?
@@ -99,13 +100,13 @@ public enum LargeValueForm: Sendable, Hashable {
     }
 
     /// Fills the buffer with the next bytes of text.
-    /// - Returns: the number of bytes: all of the buffer up to the last piece, and 0 behind it.
+    /// - Returns: the number of bytes: the size of the buffer until the last piece, and 0 after it.
     /// - Throws: as ``nextChunk(maximum:)``.
     public func next(into buffer: inout MutableRawSpan) throws(StoreError) -> Int {
         try unsafe buffer.withUnsafeMutableBytes { (bytes) throws(StoreError) in try unsafe next(into: bytes) }
     }
 
-    /// As ``next(into:)-(MutableRawSpan)``.
+    /// Fills the buffer like ``next(into:)-(MutableRawSpan)``.
     package func next(into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
         guard let handle = unsafe handle else {
             throw StoreError(.misuse, "an export was read after the closure that its connection was given to")
@@ -116,7 +117,7 @@ public enum LargeValueForm: Sendable, Hashable {
         return length
     }
 
-    /// Rows written so far.
+    /// The number of rows written so far.
     public var rows: Int { unsafe handle.map { Int(unsafe mc_export_rows($0)) } ?? 0 }
 
     private func close() {
@@ -132,14 +133,14 @@ extension BulkExporter: ConnectionBorrower {
 extension Connection {
     /// Starts an export of a query's rows.
     /// - Parameters:
-    ///   - sql: one statement that gives rows.
+    ///   - sql: one statement that returns rows.
     ///   - values: the values of its parameters, in order.
     ///   - format: arrays or objects.
     ///   - compression: plain text or a zlib stream.
-    ///   - types: the types of all columns, as in ``ImportOptions/columnRules``; empty: by what SQLite has stored. Decimals up to 18 digits are
-    ///     written from scaled integers, booleans from 0 and 1.
-    ///   - largeValues: by column, from 0, how the large values are written whose ids it holds; by reference where nothing is said. In line
-    ///     they are read piece by piece, so their length does not matter.
+    ///   - types: the types of all columns, as in ``ImportOptions/columnRules``; empty: the types that SQLite has stored. Decimals up to 18
+    ///     digits are written from scaled integers, booleans from 0 and 1.
+    ///   - largeValues: the form of the large values whose ids a column holds, by column from 0; default: the id. Values in line are read
+    ///     piece by piece, so their length does not matter.
     /// - Throws: ``StoreError/Code/misuse`` (no rows, another number of types, two columns of one name in objects), ``StoreError/Code/sqlite``.
     public func exporter(
         _ sql: String, _ values: [Value] = [], format: ExportFormat = .arrays, compression: ExportCompression = .none,

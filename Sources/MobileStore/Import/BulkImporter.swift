@@ -1,24 +1,24 @@
 internal import MobileCore
 
-/// Brings rows from JSON text into a table, in one step of SQLite per chunk.
+/// Imports rows from JSON text into a table, with one step of SQLite for each chunk.
 ///
 ///     var rows = try connection.importer(into: "customer", columns: ["id", "name", "city"])
 ///     while let chunk = body.next() { try rows.push(chunk) }         // as it arrives: plain, zlib or gzip
 ///     let result = try rows.finish()
 ///
-/// The text is an array of rows: `[[1,"Harbour Foods","Dublin"],...]` in the order of the columns, or objects by their names,
-/// whose missing members are null; or an object of such arrays, one per table: <doc:ImportFormat>. All or nothing, unless
-/// ``ImportOptions/commits`` says otherwise: after an error, or without ``finish()``, the tables are as they were before.
-/// Values are exact; see ``JSONColumnType`` for what becomes of them. Errors carry the row's number and the byte offset; those of
-/// larger inputs, which are read ahead in a second thread, are thrown by one of the next calls.
+/// The text is an array of rows: `[[1,"Harbour Foods","Dublin"],...]` in the order of the columns, or objects with the columns' names,
+/// whose missing members are null. For several tables it is an object with one such array for each: <doc:ImportFormat>. An import is
+/// all or nothing, except with ``ImportOptions/commits``: an error, or a missing ``finish()``, leaves the tables unchanged.
+/// Values are exact; ``JSONColumnType`` describes how they are stored. Errors carry the row's number and the byte offset. Larger inputs
+/// are read ahead in a second thread, and one of the next calls throws their errors.
 @safe public final class BulkImporter {
     private let connection: Connection
     private var handle: OpaquePointer?
     private let report: ImportReport?
-    /// A call into the core is running: the progress closure must not make another one.
+    /// Whether a call into the core is running: the progress closure must not make another one.
     private var isBusy = false
 
-    /// Opens an import.
+    /// Opens the core's import and lends it the connection.
     init(_ tables: [ImportTable], isObject: Bool, options: ImportOptions, on connection: Connection) throws(StoreError) {
         self.connection = connection
         report = ImportReport(tables, options)
@@ -52,7 +52,7 @@ internal import MobileCore
     /// Takes the next bytes of the input.
     /// - Throws: ``StoreError/Code/json`` (no JSON, or no array of rows), ``StoreError/Code/type`` (a value that does not fit its
     ///   column, an unknown column), ``StoreError/Code/constraint`` and other failures of SQLite, ``StoreError/Code/compression``,
-    ///   ``StoreError/Code/limit``, ``StoreError/Code/interrupted``. The import is rolled back then, and takes nothing more.
+    ///   ``StoreError/Code/limit``, ``StoreError/Code/interrupted``. The import is then rolled back and accepts no more input.
     public func push(_ bytes: RawSpan) throws(StoreError) {
         let result: Result<Void, StoreError> = unsafe bytes.withUnsafeBytes { bytes in
             do throws(StoreError) {
@@ -64,7 +64,7 @@ internal import MobileCore
         try result.get()
     }
 
-    /// Takes the next bytes of the input; as ``push(_:)-(RawSpan)``.
+    /// Takes the next bytes of the input; see ``push(_:)-(RawSpan)``.
     public func push(_ bytes: [UInt8]) throws(StoreError) {
         try unsafe push(bytes.span.bytes)
     }
@@ -75,8 +75,8 @@ internal import MobileCore
         try unsafe check { unsafe mc_import_push(handle, bytes.baseAddress, bytes.count, $0) }
     }
 
-    /// Completes the import; the input ends here.
-    /// - Throws: as ``push(_:)-(RawSpan)``, and ``StoreError/Code/truncated`` where the input ended in the middle.
+    /// Completes the import after the end of the input.
+    /// - Throws: as ``push(_:)-(RawSpan)``, and ``StoreError/Code/truncated`` when the input is incomplete.
     @discardableResult
     public func finish() throws(StoreError) -> ImportResult {
         let handle = unsafe try open()
@@ -86,7 +86,7 @@ internal import MobileCore
         return ImportProgress(counts)
     }
 
-    /// Rolls back what is not finished, and lets go of the connection.
+    /// Rolls back an unfinished import, and releases the connection.
     private func close() {
         unsafe mc_import_free(handle)
         unsafe handle = nil
@@ -100,7 +100,7 @@ internal import MobileCore
         return unsafe handle
     }
 
-    /// The gate; a cancelled import gets the reason as its cause.
+    /// Runs one call into the core; the error of a cancelled import gets the closure's error as its cause.
     private func check(_ call: (UnsafeMutablePointer<mc_error>) -> mc_status) throws(StoreError) {
         isBusy = true
         defer { isBusy = false }
@@ -120,11 +120,11 @@ extension BulkImporter: ConnectionBorrower {
 extension Connection {
     /// Starts an import into a table.
     ///
-    /// Imports on one connection end in the reverse of the order in which they were started.
+    /// Imports on one connection end in the reverse order of their start.
     /// - Parameters:
-    ///   - table: the table. Triggers on it work, but slow the import down.
-    ///   - columns: the columns in the order of the values in row arrays; for ``ImportMode/delete`` the key alone.
-    ///   - mode: what happens to rows that exist.
+    ///   - table: the table. Its triggers fire, but slow the import down.
+    ///   - columns: the columns in the order of the values in row arrays; for ``ImportMode/delete`` only the key.
+    ///   - mode: the handling of existing rows.
     ///   - options: key, column rules, limits, protection of pending changes, progress.
     /// - Throws: ``StoreError/Code/misuse`` (options that contradict each other), ``StoreError/Code/sqlite`` (no such table, column
     ///   or unique key).
@@ -143,8 +143,8 @@ extension Connection {
     /// Starts an import into several tables, whose input is an object with an array of rows for each: <doc:ImportFormat>.
     ///
     /// - Parameters:
-    ///   - tables: the tables that may come, in any order. One that does not come is left alone.
-    ///   - options: limits, progress, threads; what they say of a single table is not looked at.
+    ///   - tables: the tables that the input may contain, in any order. A table without an array remains unchanged.
+    ///   - options: limits, progress, threads; the settings for a single table are ignored.
     /// - Throws: as ``importer(into:columns:mode:options:)``.
     public func importer(into tables: [ImportTable], options: ImportOptions = ImportOptions()) throws(StoreError) -> BulkImporter {
         try BulkImporter(tables, isObject: true, options: options, on: self)

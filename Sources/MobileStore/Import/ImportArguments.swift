@@ -1,10 +1,10 @@
 internal import MobileCore
 
-/// Makes the options of an import as the core takes them. Everything they point at lives as long as this object.
+/// The owner of the memory to which the core's options of an import point.
 @safe final class ImportArguments {
     private var memory: [UnsafeMutableRawPointer] = unsafe []
 
-    /// The options, valid as long as this object; without callbacks.
+    /// Makes the core's options without callbacks, valid as long as this object.
     func make(_ tables: [ImportTable], isObject: Bool, options: ImportOptions) throws(StoreError) -> mc_import_options {
         guard let first = tables.first else { throw StoreError(.misuse, "import: there are no tables") }
         guard (1...1024).contains(options.maximumDepth), options.maximumRowBytes.bytes > 0, options.maximumInflatedBytes > 0,
@@ -40,7 +40,7 @@ internal import MobileCore
             large: try names(table.largeColumns), large_count: table.largeColumns.count)
     }
 
-    /// The types of an export's columns, valid as long as this object.
+    /// Makes the types of an export's columns, valid as long as this object.
     func columns(named names: [String], _ types: [JSONColumnType]) throws(StoreError) -> UnsafePointer<mc_column> {
         guard names.count == types.count else {
             throw StoreError(.misuse, "export: types for \(types.count) columns, the statement has \(names.count)")
@@ -76,13 +76,13 @@ internal import MobileCore
         return unsafe pointer
     }
 
-    /// A name with its NUL at the end; it must not have one inside.
+    /// Makes a C string of a name, which must not contain a NUL.
     private func name(_ name: String) throws(StoreError) -> UnsafePointer<CChar> {
         guard !name.utf8.contains(0) else { throw StoreError(.misuse, "import: a name with a NUL in it") }
         return unsafe bytes(Array(name.utf8) + [0])
     }
 
-    /// The names; nil where there are none.
+    /// Makes C strings of the names; nil without names.
     private func names(_ names: [String]) throws(StoreError) -> UnsafePointer<UnsafePointer<CChar>>? {
         guard !names.isEmpty else { return nil }
         let copy = unsafe allocate(UnsafePointer<CChar>.self, names.count)

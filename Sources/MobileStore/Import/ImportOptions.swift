@@ -1,31 +1,31 @@
-/// What happens to rows that exist.
+/// The handling of existing rows.
 public enum ImportMode: Sendable {
-    /// A row that exists is an error, also one that the same input has inserted.
+    /// An existing row is an error, including one that the same input has inserted.
     case insert
-    /// A row that exists gets the values of the import's columns; its other columns keep theirs. Of rows with one key in the same
-    /// input the last one wins.
+    /// An existing row gets the values of the import's columns; its other columns keep theirs. Of several rows with the same key in the
+    /// input, the last one wins.
     case upsert
-    /// The rows are keys, `[[1],[2]]`, and leave the table. A key that does not exist is ignored.
+    /// The input contains keys, `[[1],[2]]`, whose rows are deleted. A key without a row is ignored.
     case delete
 }
 
-/// Keeps an import away from rows with pending local changes: the versions of these rows go to another table.
+/// Protects rows with pending local changes from an import: their imported versions go to another table.
 public struct PendingProtection: Sendable {
-    /// The table of original states. It has the columns of the import, and exactly one row for each protected key.
+    /// The table of original states. It has the import's columns, and exactly one row for each protected key.
     public var originalTable: String
-    /// Its key, in the order of the import's key; empty: columns of the same names.
+    /// The columns of its key, in the order of the import's key; empty: columns of the same names.
     public var keyColumns: [String]
-    /// What is set there beside the import's columns.
+    /// The values that an import sets there in addition to its own columns.
     public var assignments: [(column: String, value: Value)]
 
-    /// A table beside the imported one whose rows take what comes for rows that have changes of their own.
+    /// Makes a protection whose table receives the imported versions of protected rows.
     public init(originalTable: String, keyColumns: [String] = [], assignments: [(column: String, value: Value)] = []) {
         self.originalTable = originalTable
         self.keyColumns = keyColumns
         self.assignments = assignments
     }
 
-    /// Protection by a key of one column.
+    /// Makes a protection with a key of one column.
     public init(originalTable: String, keyColumn: String, assignments: [(column: String, value: Value)] = []) {
         self.init(originalTable: originalTable, keyColumns: [keyColumn], assignments: assignments)
     }
@@ -35,26 +35,25 @@ public struct PendingProtection: Sendable {
 public struct ImportTable: Sendable {
     /// The table in the database.
     public var table: String
-    /// Its name in the input; default: the table's. A table can stand there twice, once with rows and once with keys to delete.
+    /// Its name in the input; default: the table's. A table can occur there twice, once with rows and once with keys to delete.
     public var member: String
-    /// The columns in the order of the values in row arrays; for ``ImportMode/delete`` the key alone.
+    /// The columns in the order of the values in row arrays; for ``ImportMode/delete`` only the key.
     public var columns: [String]
-    /// What happens to rows that exist.
+    /// The handling of existing rows.
     public var mode: ImportMode
-    /// The key by which rows are found: some of the columns, primary key or unique; empty: the first column, for
-    /// ``ImportMode/delete`` all of them.
+    /// The columns of the key, a primary or unique key; empty: the first column, for ``ImportMode/delete`` all columns.
     public var keyColumns: [String] = []
-    /// Written with new rows, and never changed by an update.
+    /// The values written with new rows; an update does not change them.
     public var onInsert: [(column: String, value: Value)] = []
-    /// Protects rows with pending changes; default: none are protected.
+    /// The protection of rows with pending changes; default: no protection.
     public var pending: PendingProtection?
-    /// The rules of columns by their names; a column without one takes ``JSONColumnType/any``.
+    /// The rules of columns by their names; a column without a rule accepts ``JSONColumnType/any``.
     public var columnRules: [String: JSONColumnRule] = [:]
     /// For ``ImportMode/delete``: the columns of the table that hold ids of large values, which are removed with their rows. The other
     /// modes know them by ``JSONColumnType/bigString`` and ``JSONColumnType/bigBinary``.
     public var largeColumns: [String] = []
 
-    /// One table of an import.
+    /// Makes the description of one table of an import.
     public init(_ table: String, member: String? = nil, columns: [String], mode: ImportMode = .upsert) {
         self.table = table
         self.member = member ?? table
@@ -63,58 +62,58 @@ public struct ImportTable: Sendable {
     }
 }
 
-/// Whether an import inflates and scans in a second thread while the first one inserts.
+/// The use of a second thread, which inflates and scans while the first one inserts.
 public enum ImportThreads: Sendable {
-    /// Where the process may use a second core, from 128 KB of JSON text on.
+    /// A second thread from 128 KB of JSON text, if the process may use a second core.
     case automatic
-    /// All on the thread that pushes.
+    /// All work on the thread that pushes.
     case off
-    /// From the first bytes on.
+    /// A second thread from the first bytes.
     case on
 }
 
-/// What an import commits before it is finished.
+/// The commits of an import before it is finished.
 public enum ImportCommits: Sendable, Hashable {
-    /// Nothing: an import is done as a whole or not at all.
+    /// None: an import takes effect as a whole or not at all.
     case none
-    /// What there is after each so many rows.
+    /// A commit each time this number of rows was written.
     case rows(Int)
-    /// What there is after each so many bytes of JSON text.
+    /// A commit each time this number of bytes of JSON text was read.
     case bytes(ByteCount)
 }
 
-/// What became of a row.
+/// The effect of an import on a row.
 public enum ImportChangeKind: Int, Sendable {
-    /// The row is new.
+    /// The row was new.
     case inserted = 0
     /// The row existed and has the values of the import.
     case updated = 1
-    /// The row left the table.
+    /// The row was deleted.
     case deleted = 2
     /// The row has pending changes; the version of the import went to the table of original states.
     case diverted = 3
-    /// There was no such key to delete.
+    /// The key to delete did not exist.
     case ignored = 4
 }
 
 /// One row that an import has written.
 public struct ImportChange: Sendable, Hashable {
-    /// The number of its table among those of the import; 0 where there is only one.
+    /// The index of its table among those of the import; 0 with only one.
     public var table: Int
-    /// The number of the row among those of its table in the input, from 1.
+    /// The number of the row among its table's rows in the input, from 1.
     public var row: Int
-    /// What became of it.
+    /// The effect on the row.
     public var kind: ImportChangeKind
     /// The values of its key.
     public var key: [Value]
 
-    /// A change of one row; made by imports.
+    /// Makes a change of one row.
     public init(table: Int, row: Int, kind: ImportChangeKind, key: [Value]) {
         (self.table, self.row, self.kind, self.key) = (table, row, kind, key)
     }
 }
 
-/// The settings of a ``BulkImporter``. The first five are for imports into one table; those of several have them in each ``ImportTable``.
+/// The settings of a ``BulkImporter``. The first five apply to imports into one table; with several, each ``ImportTable`` has its own.
 public struct ImportOptions {
     /// See ``ImportTable/keyColumns``.
     public var keyColumns: [String] = []
@@ -126,50 +125,50 @@ public struct ImportOptions {
     public var columnRules: [String: JSONColumnRule] = [:]
     /// See ``ImportTable/largeColumns``.
     public var largeColumns: [String] = []
-    /// Levels of arrays and objects inside of a row's values, 1...1024; default 32.
+    /// The largest number of nested arrays and objects inside of a row's values, 1...1024; default 32.
     public var maximumDepth = 32
-    /// The longest row, without large values beyond 16 KB; default 16 MB, at most 1,000,000,000 bytes. Bounds the memory of an import.
+    /// The size of the longest row, without large values above 16 KB; default 16 MB, at most 1,000,000,000 bytes. It bounds an import's memory.
     public var maximumRowBytes: ByteCount = .megabytes(16)
-    /// The most JSON text that deflated input may become; default 64 GB.
+    /// The largest size of the JSON text of a deflated input, in bytes; default 64 GB.
     public var maximumInflatedBytes: Int64 = 64 << 30
-    /// How many times deflated input may grow, looked at beyond 1 MB of text; default 400. Rows reach 3 to 50.
+    /// The largest ratio of the JSON text to its deflated input, checked after 1 MB of text; default 400. Rows reach 3 to 50.
     public var maximumInflateRatio: Int64 = 400
-    /// Called after each batch of rows, a few hundred. What it throws cancels the import and becomes the cause of
+    /// The function called after each batch of a few hundred rows. An error that it throws cancels the import and becomes the cause of
     /// ``StoreError/Code/interrupted``.
     public var progress: ((ImportProgress) throws -> Void)?
 
-    /// Called for each row after its batch has been written, in the order of the input. Costs nothing where it is nil. What it
-    /// throws cancels the import as ``progress`` does.
+    /// The function called for each row after its batch was written, in the order of the input; nil costs nothing. An error that it
+    /// throws cancels the import like one of ``progress``.
     public var changes: ((ImportChange) throws -> Void)?
-    /// Whether a second thread is used; default ``ImportThreads/automatic``. Closures are called on the thread that pushes in any case.
+    /// The use of a second thread; default ``ImportThreads/automatic``. Closures always run on the thread that pushes.
     public var threads = ImportThreads.automatic
-    /// What is committed on the way; default ``ImportCommits/none``. A commit takes along what the transaction did before the import,
-    /// and an error takes back only what came since.
+    /// The commits during the import; default ``ImportCommits/none``. A commit includes the changes that the transaction made before the
+    /// import. An error undoes only the changes since the last commit.
     public var commits = ImportCommits.none
 
-    /// The defaults.
+    /// Makes options with the default settings.
     public init() {}
 }
 
-/// How far an import has come.
+/// The progress of an import.
 public struct ImportProgress: Sendable, Hashable {
-    /// Rows taken from the input.
+    /// The number of rows taken from the input.
     public var rows: Int
-    /// Rows that were new.
+    /// The number of new rows.
     public var inserted: Int
-    /// Rows that existed.
+    /// The number of updated rows.
     public var updated: Int
-    /// Rows whose version went to the table of original states.
+    /// The number of rows whose imported version went to the table of original states.
     public var diverted: Int
-    /// Rows that left the table.
+    /// The number of deleted rows.
     public var deleted: Int
-    /// Rows that are committed whatever comes; see ``ImportOptions/commits``.
+    /// The number of rows committed so far; see ``ImportOptions/commits``.
     public var committed: Int
-    /// Bytes of the input, as they were pushed.
+    /// The size of the pushed input in bytes.
     public var bytes: Int64
-    /// Bytes of JSON text.
+    /// The size of the inflated JSON text in bytes.
     public var inflatedBytes: Int64
 }
 
-/// What an import did.
+/// The result of an import.
 public typealias ImportResult = ImportProgress

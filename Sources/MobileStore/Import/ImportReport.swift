@@ -1,6 +1,6 @@
 internal import MobileCore
 
-/// Carries the closures of an import through C, and what they threw back out.
+/// Passes the closures of an import through C, and keeps the error that they threw.
 @safe final class ImportReport {
     private let progress: ((ImportProgress) throws -> Void)?
     private let changes: ((ImportChange) throws -> Void)?
@@ -8,7 +8,7 @@ internal import MobileCore
     private let keys: [[Int]]
     private(set) var failure: (any Error)?
 
-    /// Nil where nobody asks.
+    /// Returns nil without closures.
     init?(_ tables: [ImportTable], _ options: ImportOptions) {
         guard options.progress != nil || options.changes != nil else { return nil }
         progress = options.progress
@@ -19,12 +19,12 @@ internal import MobileCore
         }
     }
 
-    /// Returns whether the import may go on.
+    /// Reports the progress. Returns whether the import may continue.
     func tell(_ counts: mc_import_counts) -> Bool {
         attempt { try progress?(ImportProgress(counts)) }
     }
 
-    /// As ``tell(_:)``; `kinds` has one byte per row of the batch.
+    /// Reports the changes of a batch; `kinds` has one byte per row. Returns whether the import may continue.
     func tell(_ batch: mc_row_batch, _ kinds: UnsafePointer<UInt8>) -> Bool {
         attempt {
             let (rowCount, columnCount) = unsafe (batch.row_count, batch.column_count)

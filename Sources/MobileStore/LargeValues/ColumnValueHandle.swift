@@ -1,6 +1,6 @@
 internal import MobileCore
 
-/// The core's handle of one value of an ordinary table. It is let go at the end of the closure of its connection.
+/// The core's handle of one value of an ordinary table. It is released at the end of its connection's closure.
 @safe final class ColumnValueHandle {
     private(set) var handle: OpaquePointer?
 
@@ -17,6 +17,7 @@ internal import MobileCore
 
     deinit { connectionEnds() }
 
+    /// Returns the core's handle.
     /// - Throws: ``StoreError/Code/misuse`` outside of the connection's closure.
     func open() throws(StoreError) -> OpaquePointer {
         guard let handle = unsafe handle else {

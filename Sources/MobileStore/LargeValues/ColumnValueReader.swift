@@ -1,12 +1,12 @@
 internal import MobileCore
 
-/// Reads one value of an ordinary table piece by piece, without loading it as a whole: for databases that belong to others, whose values lie
-/// in their rows. Valid inside of the closure of its connection.
+/// Reads one value of an ordinary table piece by piece, without loading it as a whole: for databases of other systems, which store large
+/// values in their rows. It is valid inside of its connection's closure.
 ///
-/// BLOB and TEXT values of tables with a rowid; a text as the database stores it.
+/// It reads BLOB and TEXT values of tables with a rowid, a text in the encoding of the database.
 @safe public final class ColumnValueReader {
     private let opened: ColumnValueHandle
-    /// Where the next piece begins, in bytes.
+    /// The position of the next piece, in bytes.
     public private(set) var position: Int64 = 0
 
     init(table: String, column: String, row: Int64, on connection: Connection) throws(StoreError) {
@@ -16,7 +16,7 @@ internal import MobileCore
     /// The value's length in bytes; 0 outside of the connection's closure.
     public var byteCount: Int64 { unsafe opened.handle.map { unsafe mc_column_value_length($0) } ?? 0 }
 
-    /// Goes to the beginning of the same column's value in another row, which is much cheaper than opening it.
+    /// Moves to the beginning of the same column's value in another row, which is much cheaper than opening it.
     /// - Throws: ``StoreError/Code/notFound`` (no such row), ``StoreError/Code/sqlite`` (a value that is neither BLOB nor TEXT).
     public func move(toRow row: Int64) throws(StoreError) {
         let handle = unsafe try opened.open()
@@ -24,7 +24,7 @@ internal import MobileCore
         try unsafe StoreError.check { unsafe mc_column_value_move(handle, row, $0) }
     }
 
-    /// The next bytes, at most `maximum` of them; nil at the end.
+    /// Reads the next bytes, at most `maximum`; returns nil at the end.
     /// - Throws: ``StoreError/Code/sqlite``.
     public func nextChunk(maximum: Int = 65_536) throws(StoreError) -> [UInt8]? {
         let handle = unsafe try opened.open()

@@ -1,16 +1,16 @@
 internal import MobileCore
 
-/// Fills one value of an ordinary table piece by piece, without holding it as a whole: for databases that belong to others, whose values lie
-/// in their rows. Valid inside of the closure of its connection, a write.
+/// Fills one value of an ordinary table piece by piece, without holding it as a whole: for databases of other systems, which store large
+/// values in their rows. It is valid inside of its connection's closure, a write.
 ///
 ///     let key = try connection.first("INSERT INTO picture (content) VALUES (zeroblob(?1)) RETURNING id", [.integer(length)])
 ///     let content = try connection.valueWriter(table: "picture", column: "content", row: key)
 ///     while let piece = try next() { try content.append(piece) }
 ///
-/// The value keeps its length and its type. Triggers and CHECK constraints have seen the zeros, and see nothing of what is written here.
+/// The value keeps its length and its type. Triggers and CHECK constraints see only the zeros, not the content written here.
 @safe public final class ColumnValueWriter {
     private let opened: ColumnValueHandle
-    /// Where the next piece goes, in bytes.
+    /// The position of the next piece, in bytes.
     public private(set) var position: Int64 = 0
 
     init(table: String, column: String, row: Int64, on connection: Connection) throws(StoreError) {
@@ -18,7 +18,7 @@ internal import MobileCore
     }
 
     /// Writes the next bytes.
-    /// - Throws: ``StoreError``: `.misuse` (more than the value has room for), `.full`, `.io`, `.sqlite` (the row was changed meanwhile).
+    /// - Throws: ``StoreError``: `.misuse` (beyond the length of the value), `.full`, `.io`, `.sqlite` (the row was changed meanwhile).
     public func append(_ piece: [UInt8]) throws(StoreError) {
         let handle = unsafe try opened.open(), position = position
         try unsafe StoreError.check { error in
@@ -32,13 +32,13 @@ internal import MobileCore
 }
 
 extension Connection {
-    /// Opens the value of one column in one row for writing piece by piece; `zeroblob(length)` has made room for it.
+    /// Opens the value of one column in one row for writing piece by piece; `zeroblob(length)` reserves its space.
     /// - Parameters:
     ///   - table: a table with a rowid, by its name, not quoted.
     ///   - column: the column's name, not quoted; neither indexed nor part of a foreign key.
     ///   - row: the rowid.
-    /// - Throws: ``StoreError``: `.notFound` (no such row), `.sqlite` (no such table or column, one that cannot be written so, a value that is
-    ///   neither BLOB nor TEXT).
+    /// - Throws: ``StoreError``: `.notFound` (no such row), `.sqlite` (no such table or column, a column that cannot be written in pieces, a
+    ///   value that is neither BLOB nor TEXT).
     public func valueWriter(table: String, column: String, row: Int64) throws(StoreError) -> ColumnValueWriter {
         try ColumnValueWriter(table: table, column: column, row: row, on: self)
     }

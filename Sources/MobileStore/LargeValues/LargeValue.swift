@@ -1,15 +1,15 @@
 internal import MobileCore
 
-/// A complete large value that nothing may refer to yet. As long as this object lives, the value is not removed.
+/// A complete large value, to which no row may refer yet. As long as this object lives, the value is not removed.
 ///
-/// Keep it until the row with its ``id`` has been committed, then let go of it.
+/// Keep the object until the row with its ``id`` has been committed, then release it.
 public final class LargeValue: Sendable {
-    /// What a row keeps to refer to the value.
+    /// The id with which a row refers to the value.
     public let id: Int64
 
     private let database: Database
 
-    /// Takes over a pin.
+    /// Makes the owner of a pin of the core, which `deinit` releases.
     init(pinned id: Int64, in database: Database) {
         self.id = id
         self.database = database
@@ -18,7 +18,7 @@ public final class LargeValue: Sendable {
     deinit { unsafe mc_blob_unpin(database.pool, id) }
 }
 
-/// What lengths and positions of a large value count.
+/// The unit of lengths and positions of a large value.
 public enum LargeValueUnit: Sendable {
     /// Bytes.
     case bytes
@@ -27,28 +27,27 @@ public enum LargeValueUnit: Sendable {
 }
 
 extension Connection {
-    /// Makes the tables of large values where they are missing, and drops the values that a killed process left unfinished,
-    /// unless somebody writes a value at this moment, here or in another process: then the next call does. On the writer; costs next to
-    /// nothing when there is nothing to do.
-    /// - Throws: ``StoreError``: `.readOnly` on a reader, and what writing fails with.
+    /// Creates missing tables of large values, and drops the values that a killed process left unfinished. While this or another
+    /// process is writing a value, it drops none; a later call does. It needs the writer, and is cheap without such work.
+    /// - Throws: ``StoreError``: `.readOnly` on a reader, and the errors of a write.
     public func prepareLargeValues() throws(StoreError) {
         let handle = unsafe try core()
         try unsafe StoreError.check { unsafe mc_blob_prepare(handle, $0) }
     }
 
-    /// Removes a large value, if there is one of this id. Nobody can open it any more when the transaction has been committed;
-    /// its space is freed then, or as soon as those who read it are done.
+    /// Removes the large value with this id, if it exists. After the commit it can no longer be opened, and its space is freed. While it
+    /// has open readers, it keeps its space; a later write that removes values frees it.
     public func removeLargeValue(_ id: Int64) throws(StoreError) {
         let handle = unsafe try core()
         var id = id
         try unsafe StoreError.check { unsafe mc_blob_drop(handle, &id, 1, $0) }
     }
 
-    /// Removes the large values that no row refers to, in one pass over the columns. Values that are read, and finished values
-    /// whose ``LargeValue`` is held, stay. None is removed while another opening of the file, here or in another process, writes a value
-    /// or holds one that is not saved; the next call looks again.
+    /// Removes the large values that no row refers to, in one pass over the columns. Values with open readers, and finished values
+    /// with a live ``LargeValue``, remain. While another `Database` on the file, here or in another process, writes a value or holds an
+    /// unsaved one, no value is removed; a later call does it.
     /// - Parameter references: all columns that hold ids of large values.
-    /// - Returns: how many were removed.
+    /// - Returns: the number of removed values.
     @discardableResult
     public func removeUnreferencedValues(
         referencedBy references: [(table: String, column: String)]
@@ -74,13 +73,13 @@ extension Database {
         try write(label: "removal of large values") { try $0.removeUnreferencedValues(referencedBy: references) }
     }
 
-    /// Frees the space of removed values that nobody reads, in short transactions. Every write that removes values does so
-    /// after its commit; what is left from an earlier process is freed by the first one, or by this.
+    /// Frees the space of removed values without readers, in short transactions. Every write that removes values does so
+    /// after its commit. The first such write, or this call, also frees the values that an earlier process left.
     ///
     ///     let freed = try database.freeRemovedValues()
     ///     print("the space of \(freed) photos is free")
     ///
-    /// - Returns: how many values are gone.
+    /// - Returns: the number of values whose space was freed.
     @discardableResult
     public func freeRemovedValues() throws(StoreError) -> Int {
         var removed: Int64 = 0
@@ -89,7 +88,7 @@ extension Database {
     }
 }
 
-/// The names as the core takes them, valid during `body`.
+/// Calls `body` with the names in the core's form, valid during the call.
 private func withReferences<R>(
     _ references: [(table: String, column: String)], _ body: (UnsafeBufferPointer<mc_blob_reference>) -> R
 ) -> R {

@@ -1,9 +1,9 @@
 internal import MobileCore
 
-/// Reads one large value, front to back or from any position, in a few KB of memory.
+/// Reads one large value, from its beginning or from any position, in a few KB of memory.
 ///
-/// Each call takes a reader of the database for its own duration: an open value blocks nobody. The value stays as it is until
-/// the reader goes away, whatever becomes of the row that referred to it.
+/// Each call takes a reader of the database only for its own duration, so an open value blocks no other thread. The value remains
+/// unchanged until this object is released, even when the row that referred to it is changed or deleted.
 @safe public final class LargeValueReader {
     private let handle: OpaquePointer
     private let database: Database
@@ -14,9 +14,10 @@ internal import MobileCore
     public let length: Int64
     /// The value's length in bytes.
     public let byteCount: Int64
-    /// What ``length`` and ``position`` count.
+    /// The unit of ``length`` and ``position``.
     public let unit: LargeValueUnit
 
+    /// Opens a value at its beginning.
     /// - Throws: ``StoreError``: `.notFound` when there is no complete value of this id.
     public init(_ id: Int64, in database: Database) throws(StoreError) {
         var handle: OpaquePointer?
@@ -32,18 +33,18 @@ internal import MobileCore
 
     deinit { unsafe mc_blob_reader_free(handle) }
 
-    /// Where the reader stands, in units.
+    /// The position of the next read, in units.
     public var position: Int64 { unsafe mc_blob_reader_position(handle) }
 
-    /// Goes to a position, at the same cost anywhere in the value.
+    /// Moves to a position, at the same cost anywhere in the value.
     /// - Parameter position: from 0 to ``length``, in units.
     /// - Throws: ``StoreError``: `.misuse` (beyond the end), `.corrupt`.
     public func seek(to position: Int64) throws(StoreError) {
         try unsafe StoreError.check { unsafe mc_blob_reader_seek(handle, position, $0) }
     }
 
-    /// Fills `buffer` from where the reader stands.
-    /// - Returns: the number of bytes filled: fewer than there is room for only at the end, 0 behind it.
+    /// Fills `buffer` from the present position.
+    /// - Returns: the number of bytes: smaller than the buffer only at the end, then 0.
     /// - Throws: ``StoreError/Code/corrupt`` when a chunk is missing; the position is then unchanged.
     public func read(into buffer: inout MutableRawSpan) throws(StoreError) -> Int {
         var length = 0
@@ -54,7 +55,7 @@ internal import MobileCore
         return length
     }
 
-    /// Up to so many bytes; fewer at the end, none behind it.
+    /// Reads up to `count` bytes; fewer when the value ends earlier, none at its end.
     public func bytes(upTo count: Int) throws(StoreError) -> [UInt8] {
         var failure: StoreError?
         let size = max(0, Int(min(Int64(count), byteCount)))
@@ -66,8 +67,8 @@ internal import MobileCore
         return bytes
     }
 
-    /// Fills `buffer`, of at least 4 bytes, with up to so many whole characters of a text.
-    /// - Returns: how many scalars and bytes they are; 0 at the end.
+    /// Fills `buffer`, of at least 4 bytes, with up to `count` whole characters of a text.
+    /// - Returns: the number of scalars and of bytes; 0 at the end.
     /// - Throws: ``StoreError``: `.misuse` when the value is bytes or the buffer is smaller, `.corrupt`.
     public func readText(upTo count: Int, into buffer: inout MutableRawSpan) throws(StoreError) -> (scalars: Int, bytes: Int) {
         var length = 0, scalars: Int64 = 0
@@ -81,7 +82,7 @@ internal import MobileCore
         return (Int(scalars), length)
     }
 
-    /// Up to so many Unicode scalars of a text; fewer at the end, an empty string behind it.
+    /// Reads up to `count` Unicode scalars of a text; fewer when the value ends earlier, an empty string at its end.
     /// - Throws: ``StoreError``: `.misuse` when the value is bytes, `.corrupt`.
     public func text(upTo count: Int) throws(StoreError) -> String {
         var text = ""
@@ -112,8 +113,8 @@ internal import MobileCore
         return (piece, scalars)
     }
 
-    /// Copies the whole value to a file, which it replaces when everything has been written.
-    /// - Throws: ``StoreError``: `.io`, `.full`, `.corrupt`; the file is then as it was.
+    /// Copies the whole value to a file, which is replaced only after the complete value was written.
+    /// - Throws: ``StoreError``: `.io`, `.full`, `.corrupt`; the file is then unchanged.
     public func copy(toFile path: String) throws(StoreError) {
         try unsafe StoreError.check { unsafe mc_blob_copy_to_file(handle, path, nil, $0) }
     }

@@ -1,27 +1,27 @@
 /// The object that a large attribute belongs to. MobileObjects' entities are hosts.
 public protocol LargeValueHost: AnyObject {
-    /// Holds the values.
+    /// The database that holds the values.
     var largeValueDatabase: Database { get throws }
 
     /// Whether the object has been created in the database.
     var isSavedForLargeValues: Bool { get }
 
-    /// The id of the attribute's value as the object has it now; `nil` for NULL.
+    /// Returns the id of the object's present value of the attribute; `nil` for NULL.
     func largeValue(ofAttribute index: Int) throws -> Int64?
 
-    /// Makes a new value the attribute's. The object holds on to `value` until its row refers to it.
+    /// Sets the attribute to a new value. The object keeps `value` until its row refers to it.
     func setLargeValue(_ value: LargeValue, ofAttribute index: Int) throws
 }
 
-/// The stream over one large attribute of one object: the part that ``BigBinary`` and ``BigString`` have in common. Lengths and positions count
+/// A stream over one large attribute of one object: the common part of ``BigBinary`` and ``BigString``. Lengths and positions count
 /// bytes in a ``BigBinary``, Unicode scalars in a ``BigString``.
 ///
-/// Writing makes a new value next to the old one, in the database but unseen; ``close()`` makes it the object's value, and saving or updating
-/// the object makes it everybody's. Until then readers have the old value, and an open stream blocks nobody.
+/// Writing stores a new value in the database next to the old one, invisible to readers. ``close()`` makes it the object's value. Saving or
+/// updating the object publishes it; until then, readers see the old value. An open stream blocks no other thread.
 ///
-/// A stream belongs to its object, and is used where that is used: one thread or isolation at a time.
+/// A stream belongs to its object and follows the same rule: only one thread or isolation uses it at a time.
 @safe public class LargeValueStream {
-    /// The object keeps its attributes, not the other way round.
+    /// The object, weakly: it owns its attributes, not the other way round.
     private weak var owner: (any LargeValueHost)?
     private let index: Int
     private let unit: LargeValueUnit
@@ -29,7 +29,7 @@ public protocol LargeValueHost: AnyObject {
 
     private enum State {
         case closed
-        /// `nil`: a NULL that is read as an empty text.
+        /// `nil` is a NULL, which is read as an empty text.
         case reading(LargeValueReader?)
         case writing(LargeValueWriter)
     }
@@ -42,8 +42,8 @@ public protocol LargeValueHost: AnyObject {
 
     // MARK: Opening and closing
 
-    /// Opens for reading at the beginning. Has no effect when the stream is open for reading already; when it is open for writing, the new value
-    /// becomes the object's first. NULL is read as an empty text.
+    /// Opens the stream for reading at the beginning. Has no effect on a stream that is open for reading. A stream that is open for writing is
+    /// closed first, which makes the new value the object's. NULL is read as an empty text.
     /// - Throws: ``StoreError``: `.notSaved`, `.notFound` when the value of a ``BigBinary`` is NULL.
     public final func openForRead() throws {
         try checkSaved()
@@ -55,8 +55,8 @@ public protocol LargeValueHost: AnyObject {
         state = .reading(try newReader())
     }
 
-    /// Opens for writing: the old value will be replaced. A value that an earlier stream wrote and did not close is given up.
-    /// - Parameter newLength: the length in bytes or scalars, which must then be met exactly; 0 when it is not known.
+    /// Opens the stream for writing a new value, which replaces the old one. An earlier value that was written but not closed is discarded.
+    /// - Parameter newLength: the exact length in bytes or scalars; 0 when it is not known.
     /// - Throws: ``StoreError``: `.notSaved`, `.misuse` for a negative length.
     public final func openForWrite(_ newLength: Int64 = 0) throws {
         try checkSaved()
@@ -65,7 +65,7 @@ public protocol LargeValueHost: AnyObject {
         state = .writing(try LargeValueWriter(in: host().largeValueDatabase, unit: unit, length: newLength == 0 ? nil : newLength))
     }
 
-    /// Writes the buffer to the database. A crash before ``close()`` loses the new value all the same.
+    /// Writes the buffer to the database. A crash before ``close()`` still loses the new value.
     /// - Throws: ``StoreError``: `.notOpen`.
     public final func flush() throws {
         switch state {
@@ -75,8 +75,8 @@ public protocol LargeValueHost: AnyObject {
         }
     }
 
-    /// Closes the stream. A new value becomes the object's.
-    /// - Throws: ``StoreError``: `.notOpen`, `.truncated` when the announced length has not been met, `.type` when a text ends within a
+    /// Closes the stream. A new value becomes the object's value.
+    /// - Throws: ``StoreError``: `.notOpen`, `.truncated` when the value is shorter than announced, `.type` when a text ends within a
     ///   character.
     public final func close() throws {
         switch state {
@@ -91,7 +91,7 @@ public protocol LargeValueHost: AnyObject {
 
     // MARK: Position and length
 
-    /// Goes to a position, from 0 to the length, in bytes or scalars.
+    /// Moves to a position, from 0 to the length, in bytes or scalars.
     /// - Throws: ``StoreError``: `.notOpen` when not open for reading, `.misuse` beyond the end.
     public final func seek(_ position: Int64) throws {
         if let reader = try reader() { return try reader.seek(to: position) }
@@ -107,7 +107,7 @@ public protocol LargeValueHost: AnyObject {
         }
     }
 
-    /// The length of the object's value in bytes or scalars; while the stream is open for writing, of the part written so far; `nil` for NULL.
+    /// The length of the object's value in bytes or scalars; while the stream is open for writing, that of the part written so far; `nil` for NULL.
     public final var length: Int64? {
         get throws {
             if case .writing(let writer) = state { return writer.length }
@@ -131,7 +131,7 @@ public protocol LargeValueHost: AnyObject {
         try host().setLargeValue(writer.finish(), ofAttribute: index)
     }
 
-    /// Replaces a file by the value. NULL of a ``BigString`` makes the file empty.
+    /// Replaces a file by the value. A NULL of a ``BigString`` makes the file empty.
     /// - Throws: ``StoreError``: `.notSaved`, `.notClosed`, `.notFound` when the value of a ``BigBinary`` is NULL, `.io`.
     public final func copyToFile(_ path: String) throws {
         try checkSaved()
@@ -148,10 +148,10 @@ public protocol LargeValueHost: AnyObject {
         return owner
     }
 
-    /// Holds the values.
+    /// The database that holds the values.
     final var database: Database { get throws { try host().largeValueDatabase } }
 
-    /// The reader; `nil` for a NULL text.
+    /// Returns the reader; `nil` for a NULL text.
     final func reader() throws -> LargeValueReader? {
         guard case .reading(let reader) = state else { throw StoreError(.notOpen, "\(name): it is not open for reading") }
         return reader

@@ -1,19 +1,20 @@
 internal import MobileCore
 
-/// Writes a new large value from front to back.
+/// Writes a new large value from its beginning to its end.
 ///
-/// The content goes into the database in short transactions of the writer, beside the old value; nobody sees it before
-/// ``finish()`` has returned and a row refers to it. Let go of the writer before that and the value never was.
+/// The content goes into the database in short write transactions, next to the old value. It is invisible until ``finish()`` has
+/// returned and a row refers to it. Releasing the object before discards the value.
 @safe public final class LargeValueWriter {
     private let handle: OpaquePointer
     private let database: Database
 
+    /// Begins a new value.
     /// - Parameters:
-    ///   - database: where ``Connection/prepareLargeValues()`` has been called.
-    ///   - unit: what lengths and positions count.
-    ///   - length: the announced length in units, which must then be met; `nil`: unknown.
-    ///   - chunkSize: bytes of a chunk; `nil` (recommended) lets chunks fill whole pages.
-    ///   - timeout: how long each write to the database may wait for the writer; `nil`: as long as it takes.
+    ///   - database: a database in which ``Connection/prepareLargeValues()`` has been called.
+    ///   - unit: the unit of lengths and positions.
+    ///   - length: the exact length in units; `nil`: unknown.
+    ///   - chunkSize: the size of a chunk in bytes; `nil` (recommended) makes chunks that fill whole pages.
+    ///   - timeout: the time that each write to the database may wait for the writer; `nil`: without a limit.
     /// - Throws: ``StoreError``.
     public init(
         in database: Database, unit: LargeValueUnit = .bytes, length: Int64? = nil, chunkSize: Int? = nil, timeout: Duration? = nil
@@ -31,15 +32,15 @@ internal import MobileCore
 
     deinit { unsafe mc_blob_writer_free(handle) }
 
-    /// Units written so far.
+    /// The number of units written so far.
     public var length: Int64 { unsafe mc_blob_writer_length(handle) }
 
-    /// Bytes written so far.
+    /// The number of bytes written so far.
     public var byteCount: Int64 { unsafe mc_blob_writer_bytes(handle) }
 
     /// Appends bytes. Pieces of a text may be cut anywhere.
     /// - Throws: ``StoreError``: `.type` (not UTF-8), `.overLength`, `.timeout`, `.full` and more. Refused input changes nothing;
-    ///   after a failure of the database the value can only be given up.
+    ///   after a failure of the database the value can only be discarded.
     public func write(_ bytes: RawSpan) throws(StoreError) {
         try unsafe bytes.withUnsafeBytes { bytes throws(StoreError) in try unsafe write(bytes) }
     }
@@ -55,7 +56,7 @@ internal import MobileCore
         if let failure = text.withUTF8({ unsafe failure(ofWriting: UnsafeRawBufferPointer($0)) }) { throw failure }
     }
 
-    /// Appends bytes where they are meant for the end of the value.
+    /// Appends bytes, if `position` is the end of the value.
     /// - Throws: ``StoreError/Code/appendOnly`` when `position` (in units) is not the end.
     public func write(_ bytes: RawSpan, at position: Int64) throws(StoreError) {
         guard position == length else {
@@ -72,7 +73,7 @@ internal import MobileCore
         unsafe StoreError.failure { unsafe mc_blob_writer_write(handle, bytes.baseAddress, bytes.count, $0) }
     }
 
-    /// Writes what is buffered to the database.
+    /// Writes the buffered content to the database.
     public func flush() throws(StoreError) {
         try unsafe StoreError.check { unsafe mc_blob_writer_flush(handle, $0) }
     }
@@ -83,7 +84,7 @@ internal import MobileCore
         try unsafe StoreError.check { unsafe mc_blob_copy_from_file(handle, path, nil, $0) }
     }
 
-    /// Writes the rest and makes the value complete. Afterwards the writer is of no use.
+    /// Writes the rest and completes the value. The writer cannot be used afterwards.
     /// - Throws: ``StoreError``: as ``write(_:)-(RawSpan)``, `.truncated` (shorter than announced), `.type` (the text ends
     ///   within a character).
     public func finish() throws(StoreError) -> LargeValue {

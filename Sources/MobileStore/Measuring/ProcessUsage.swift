@@ -8,19 +8,19 @@
     internal import Android
 #endif
 
-/// How much memory a process occupies, for benchmarks, the demonstration and tests. The only place that looks into `/proc`;
-/// where there is none, the peak comes from `getrusage` and the rest is nil.
+/// The memory that a process occupies, for benchmarks, the demonstration and tests. Only this file reads `/proc`; on systems without
+/// it, the peak comes from `getrusage` and the rest is nil.
 package enum ProcessMemory {
-    /// Bytes of memory that process `pid` (nil: this one) occupies now; nil where the system does not tell.
+    /// Returns the number of bytes that process `pid` (nil: this one) occupies now; nil when the system does not report it.
     package static func resident(of pid: Int32? = nil) -> Int? { status("VmRSS:", of: pid) }
 
-    /// The most bytes that process `pid` (nil: this one) has occupied since its start, or since ``resetPeak()``; nil where the
-    /// system does not tell.
+    /// Returns the largest number of bytes that process `pid` (nil: this one) has occupied since its start or since ``resetPeak()``; nil
+    /// when the system does not report it.
     package static func peak(of pid: Int32? = nil) -> Int? {
         if let peak = status("VmHWM:", of: pid) { return peak }
         guard pid == nil else { return nil }
         var usage = rusage()
-        // RUSAGE_SELF is 0 everywhere, but of another type in each C library.
+        // RUSAGE_SELF is 0 everywhere, but its type differs between C libraries.
         guard unsafe getrusage(.init(0), &usage) == 0 else { return nil }
         #if canImport(Darwin)
             return usage.ru_maxrss
@@ -29,15 +29,15 @@ package enum ProcessMemory {
         #endif
     }
 
-    /// Lets the peak of this process begin anew at what it occupies now.
-    /// - Returns: false where the system cannot do that; the peak is then the one since the start.
+    /// Resets the peak of this process to the memory that it occupies now.
+    /// - Returns: false when the system does not support this; the peak is then the one since the start.
     @discardableResult package static func resetPeak() -> Bool {
         guard let file = unsafe fopen("/proc/self/clear_refs", "w") else { return false }
         let written = unsafe fputs("5", file) >= 0
         return unsafe fclose(file) == 0 && written
     }
 
-    /// The value of one line of the process's status file, which states kilobytes.
+    /// Reads one line of the process's status file, in kilobytes, and returns it in bytes.
     private static func status(_ name: String, of pid: Int32?) -> Int? {
         guard let file = unsafe fopen("/proc/\(pid.map { String($0) } ?? "self")/status", "r") else { return nil }
         defer { unsafe fclose(file) }
@@ -51,17 +51,17 @@ package enum ProcessMemory {
     }
 }
 
-/// Clocks of this process, for those who measure it.
+/// The clocks of this process, for measurements.
 package enum ProcessTime {
-    /// Time that only grows, from an unknown beginning.
+    /// Returns the time of a monotonic clock, from an unknown beginning.
     package static func monotonic() -> Duration { read(CLOCK_MONOTONIC) }
 
-    /// Time that all threads of this process have spent on processors since its start.
+    /// Returns the processor time of all threads of this process since its start.
     package static func processors() -> Duration { read(CLOCK_PROCESS_CPUTIME_ID) }
 
     private static func read(_ clock: clockid_t) -> Duration {
         var time = timespec()
-        // Both clocks are there on every system that this is built for: it cannot fail.
+        // Every supported system has both clocks, so the call cannot fail.
         _ = unsafe clock_gettime(clock, &time)
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }

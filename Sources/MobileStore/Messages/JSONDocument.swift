@@ -1,7 +1,7 @@
 internal import MobileCore
 
-/// One value of a message: the layout of the core's `mc_json_node`, which a static assertion of its header holds to.
-/// Known to clients' code by layout, so that looking at a value is no call.
+/// One value of a message, with the layout of the core's `mc_json_node`; a static assertion in its header guards the layout.
+/// Client code knows the layout, so that reading a value needs no call.
 @frozen @usableFromInline @safe
 struct JSONCell {
     @usableFromInline let text: UnsafePointer<UInt8>?
@@ -29,31 +29,31 @@ enum JSONKind {
     @inlinable static var object: UInt8 { 7 }
 }
 
-/// JSON text that has been read, without a tree: parts that nobody asks for cost nothing.
+/// A parsed JSON text without a tree: unused parts cost nothing.
 ///
 ///     let document = try JSONDocument(parsing: bytes)
 ///     let id = document.root["header"]["id"].string
 ///     for row in document.root["content"]["rows"] { show(row[0].integer, row[1].string) }
 ///
-/// It keeps the bytes, and its values point into them. It never changes, so it may be read on any thread.
-@safe public final class JSONDocument: @unchecked Sendable {  // the core's message does not change after it was read
+/// It owns the bytes, and its values point into them. It never changes, so any thread may read it.
+@safe public final class JSONDocument: @unchecked Sendable {  // the core's message does not change after parsing
     private let bytes: UnsafeMutableRawBufferPointer
     private let message: OpaquePointer
     @usableFromInline let cells: UnsafePointer<JSONCell>
 
-    /// What to do with a key that occurs twice in one object.
+    /// The handling of a key that occurs twice in one object.
     public enum DuplicateKeys: Sendable {
-        /// An error at the second one.
+        /// The second one is an error.
         case refused
-        /// The last one is found.
+        /// Look-ups find the last one.
         case lastWins
     }
 
-    /// Reads one JSON value (RFC 8259) that may have blanks around it, and nothing else. The bytes are copied.
+    /// Parses a text with exactly one JSON value (RFC 8259), which may have blanks around it. The bytes are copied.
     /// - Parameters:
     ///   - bytes: the text in UTF-8.
-    ///   - maximumDepth: levels of arrays and objects, 1...1024.
-    ///   - duplicateKeys: what becomes of a key that occurs twice in an object.
+    ///   - maximumDepth: the largest number of nested arrays and objects, 1...1024.
+    ///   - duplicateKeys: the handling of a key that occurs twice in an object.
     /// - Throws: as ``JSONValue/init(parsing:maximumDepth:)-([UInt8],_)``.
     public init(
         parsing bytes: RawSpan, maximumDepth: Int = 64, duplicateKeys: DuplicateKeys = .refused
@@ -79,7 +79,7 @@ enum JSONKind {
         unsafe cells = UnsafeRawPointer(mc_message_nodes(self.message, &count)).assumingMemoryBound(to: JSONCell.self)
     }
 
-    /// Reads one JSON value from an array of bytes.
+    /// Parses a text in an array of bytes.
     /// - Throws: as ``init(parsing:maximumDepth:duplicateKeys:)-(RawSpan,_,_)``.
     public convenience init(
         parsing bytes: [UInt8], maximumDepth: Int = 64, duplicateKeys: DuplicateKeys = .refused
@@ -92,7 +92,7 @@ enum JSONKind {
         unsafe bytes.deallocate()
     }
 
-    /// The value.
+    /// The value of the text.
     public var root: JSONNode { unsafe JSONNode(self, cells) }
 
     fileprivate func member(_ key: String, of object: UInt32) -> JSONNode {
@@ -110,7 +110,7 @@ enum JSONKind {
         node(index < 0 ? 0 : unsafe mc_message_element(message, array, index))
     }
 
-    /// 0 is the root, which is no part of anything: no such value.
+    /// Makes the value of a node. 0 is the root, which is not part of any value: it means that there is no such value.
     private func node(_ number: UInt32) -> JSONNode { unsafe JSONNode(self, number == 0 ? nil : cells + Int(number)) }
 
     @usableFromInline
@@ -123,11 +123,11 @@ enum JSONKind {
     func withCore<R>(_ body: (OpaquePointer) throws(StoreError) -> R) throws(StoreError) -> R { try unsafe body(message) }
 }
 
-/// A value of a ``JSONDocument``, where it lies. What does not exist is a value of no kind, whose parts do not exist either.
+/// A value inside of a ``JSONDocument``. Missing members and elements are values that do not exist, and their parts do not exist either.
 @frozen
-@safe public struct JSONNode: @unchecked Sendable {  // the memory it points into does not change while it refers to its document
+@safe public struct JSONNode: @unchecked Sendable {  // its memory does not change while it refers to its document
     @usableFromInline let document: JSONDocument
-    /// `nil`: there is no such value.
+    /// `nil`: the value does not exist.
     @usableFromInline let cell: UnsafePointer<JSONCell>?
 
     @inlinable
@@ -136,29 +136,29 @@ enum JSONKind {
         unsafe self.cell = cell
     }
 
-    /// Its number among the document's nodes; `nil`: there is no such value.
+    /// Its number among the document's nodes; `nil`: the value does not exist.
     var number: UInt32? { unsafe cell.map { unsafe UInt32($0 - document.cells) } }
 
     @inlinable
     func isKind(_ kind: UInt8) -> Bool { unsafe cell?.pointee.kind == kind }
 
-    /// Whether there is such a value; null is one.
+    /// Whether the value exists; null does.
     @inlinable
     public var exists: Bool { unsafe cell != nil }
 
-    /// Whether it is null.
+    /// Whether the value is null.
     @inlinable
     public var isNull: Bool { isKind(JSONKind.null) }
 
-    /// Whether it is a string.
+    /// Whether the value is a string.
     @inlinable
     public var isString: Bool { isKind(JSONKind.string) }
 
-    /// Whether it is an array.
+    /// Whether the value is an array.
     @inlinable
     public var isArray: Bool { isKind(JSONKind.array) }
 
-    /// Whether it is an object.
+    /// Whether the value is an object.
     @inlinable
     public var isObject: Bool { isKind(JSONKind.object) }
 
@@ -166,18 +166,18 @@ enum JSONKind {
     @inlinable
     public var boolean: Bool? { isKind(JSONKind.true) ? true : isKind(JSONKind.false) ? false : nil }
 
-    /// The integer of 64 bits; `nil` for anything else, also for numbers with fraction or exponent.
+    /// The integer of 64 bits; `nil` for anything else, including numbers with fraction or exponent.
     @inlinable
     public var integer: Int64? { isKind(JSONKind.integer) ? unsafe cell?.pointee.integer : nil }
 
-    /// The nearest double of a number; `nil` for anything else, and beyond the largest double.
+    /// The double nearest to a number; `nil` for anything else, and beyond the largest double.
     @inlinable
     public var double: Double? {
         guard let cell = unsafe cell, unsafe cell.pointee.isNumber else { return nil }
         return unsafe document.double(cell)
     }
 
-    /// A number as it is written: 12.34 never passes through a double. `nil` for anything else.
+    /// The text of a number, which never passes through a double; `nil` for anything else.
     public var numberText: String? { isKind(JSONKind.integer) || isKind(JSONKind.number) ? text : nil }
 
     /// The string; `nil` for anything else.
@@ -188,7 +188,7 @@ enum JSONKind {
         return unsafe String(decoding: UnsafeBufferPointer(start: cell.pointee.text, count: Int(cell.pointee.length)), as: UTF8.self)
     }
 
-    /// The UTF-8 of a string, or of a number as it is written, where it lies; empty for anything else.
+    /// The UTF-8 of a string or of a number's text, not copied; empty for anything else.
     @inlinable
     public var utf8: RawSpan {
         @_lifetime(borrow self)
@@ -201,26 +201,26 @@ enum JSONKind {
         }
     }
 
-    /// Elements of an array, members of an object; 0 for anything else.
+    /// The number of elements of an array or of members of an object; 0 for anything else.
     @inlinable
     public var count: Int {
         guard let cell = unsafe cell, isArray || isObject else { return 0 }
         return unsafe Int(cell.pointee.length)
     }
 
-    /// The value under a key. Walks the members.
+    /// Finds the value under a key by walking the members.
     public subscript(key: String) -> JSONNode {
         guard let number else { return self }
         return document.member(key, of: number)
     }
 
-    /// The element of an array. Walks the elements before it: go through arrays with `for`.
+    /// Finds the element of an array by walking the elements before it; use `for` to iterate over an array.
     public subscript(index: Int) -> JSONNode {
         guard let number else { return self }
         return document.element(index, of: number)
     }
 
-    /// The keys of an object in their order; none for anything else.
+    /// The keys of an object in their order; empty for anything else.
     public var keys: [String] {
         guard isObject, let number else { return [] }
         var keys: [String] = []
@@ -234,12 +234,12 @@ enum JSONKind {
 }
 
 extension JSONNode: Sequence {
-    /// Goes through the elements of an array or the values of an object, in order; through nothing for anything else.
+    /// Iterates over the elements of an array or the values of an object, in order; empty for anything else.
     @frozen
     @safe public struct Iterator: IteratorProtocol {
         @usableFromInline let document: JSONDocument
         @usableFromInline let cells: UnsafePointer<JSONCell>
-        @usableFromInline let step: Int  // values of objects have a key before them
+        @usableFromInline let step: Int  // skips the key before the value of an object
         @usableFromInline var number: Int
         @usableFromInline let end: Int
 
@@ -256,7 +256,7 @@ extension JSONNode: Sequence {
             }
         }
 
-        /// The next value; `nil` behind the last one.
+        /// Returns the next value; `nil` after the last one.
         @inlinable
         public mutating func next() -> JSONNode? {
             guard number < end else { return nil }
@@ -266,7 +266,7 @@ extension JSONNode: Sequence {
         }
     }
 
-    /// Goes through the parts in order.
+    /// Returns an iterator over the parts in order.
     @inlinable
     public func makeIterator() -> Iterator { Iterator(self) }
 }

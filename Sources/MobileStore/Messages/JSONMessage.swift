@@ -1,31 +1,31 @@
-/// A JSON message that has been read: `{"header": {...}, "content": ...}`.
+/// A parsed JSON message: `{"header": {...}, "content": ...}`.
 ///
 ///     let message = try JSONMessage(parsing: bytes)
 ///     guard message.header["method"].string == "importRows" else { return }
 ///     for row in message.content["rows"] { show(row[0].integer, row[1].string) }
 ///
-/// All of the text is checked, no tree is built: a look at the header costs the same whatever the content holds. Messages are written
-/// by `bytes(header:content:)`.
+/// Parsing checks the whole text but builds no tree: the cost of reading the header does not depend on the content. `bytes(header:content:)`
+/// writes messages.
 public struct JSONMessage: Sendable {
-    /// What the message is about: method, package, ids. An object.
+    /// The header, an object with method, package and ids.
     public let header: JSONNode
-    /// What it carries; where the message has no content, a value that does not exist.
+    /// The content; in a message without content, a value that does not exist.
     public let content: JSONNode
 
-    /// Takes the message out of a value of a document.
-    /// - Throws: ``StoreError/Code/type`` where it is not an object with an object as `header`, or has members other than
+    /// Makes a message from a value of a document.
+    /// - Throws: ``StoreError/Code/type`` when the value is not an object with an object as `header`, or has members other than
     ///   `header` and `content`.
     public init(_ node: JSONNode) throws(StoreError) {
         guard node.isObject else { throw StoreError(.type, "message: expected an object with header and content") }
         header = node["header"]
         content = node["content"]
-        guard header.isObject else { throw StoreError(.type, "message: its \"header\" is missing or no object") }
+        guard header.isObject else { throw StoreError(.type, "message: its \"header\" is missing or not an object") }
         if let other = node.keys.first(where: { $0 != "header" && $0 != "content" }) {
-            throw StoreError(.type, "message: there is no member \"\(other.prefix(80))\" beside header and content")
+            throw StoreError(.type, "message: it has a member \"\(other.prefix(80))\", but only header and content are allowed")
         }
     }
 
-    /// Reads one message.
+    /// Parses one message.
     /// - Throws: as ``JSONDocument/init(parsing:maximumDepth:duplicateKeys:)-(RawSpan,_,_)`` and ``init(_:)``.
     public init(
         parsing bytes: [UInt8], maximumDepth: Int = 64, duplicateKeys: JSONDocument.DuplicateKeys = .refused
@@ -33,7 +33,7 @@ public struct JSONMessage: Sendable {
         try self.init(JSONDocument(parsing: bytes, maximumDepth: maximumDepth, duplicateKeys: duplicateKeys).root)
     }
 
-    /// Reads one message, or an array of messages.
+    /// Parses one message, or an array of messages.
     /// - Throws: as ``init(parsing:maximumDepth:duplicateKeys:)``.
     public static func messages(
         parsing bytes: [UInt8], maximumDepth: Int = 64, duplicateKeys: JSONDocument.DuplicateKeys = .refused
@@ -49,8 +49,8 @@ public struct JSONMessage: Sendable {
     /// Writes a message as compact text, in UTF-8.
     /// - Parameters:
     ///   - header: the message's header.
-    ///   - content: writes one value.
-    /// - Throws: what `content` throws; ``StoreError/Code/misuse`` where it writes no value or more than one.
+    ///   - content: a function that writes one value.
+    /// - Throws: the error of `content`; ``StoreError/Code/misuse`` when it writes no value or more than one.
     public static func bytes(
         header: JSONObject, content: (inout JSONWriter) throws(StoreError) -> Void
     ) throws(StoreError) -> [UInt8] {

@@ -1,7 +1,7 @@
-/// The members of a JSON object in their order, each key once.
+/// The members of a JSON object in their order, with unique keys.
 ///
-/// Look-up walks the members: messages have a handful of them. Two objects are equal when they have the same members,
-/// whatever their order.
+/// Look-ups walk the members, because objects in messages have only a few. Two objects are equal when they have the same members
+/// in any order.
 public struct JSONObject: Sendable {
     /// One key with its value.
     public struct Member: Sendable, Hashable {
@@ -14,16 +14,17 @@ public struct JSONObject: Sendable {
     /// The members in their order.
     public private(set) var members: [Member]
 
-    /// An object without members.
+    /// Makes an object without members.
     public init() { members = [] }
 
+    /// Makes an object from its members.
     /// - Precondition: no key occurs twice.
     public init(uniqueKeys members: some Sequence<(String, JSONValue)>) {
         self.members = members.map { Member(key: $0, value: $1) }
         precondition(Set(self.members.map(\.key)).count == self.members.count, "a key occurs twice in a JSON object")
     }
 
-    /// Takes over members whose keys were compared before.
+    /// Makes an object from members whose keys are known to be unique.
     init(checked members: [Member]) { self.members = members }
 
     /// The keys in their order.
@@ -35,7 +36,7 @@ public struct JSONObject: Sendable {
     /// Whether there are no members.
     public var isEmpty: Bool { members.isEmpty }
 
-    /// The value under `key`. Setting replaces it in its place, or appends a member; setting nil removes the member.
+    /// The value under `key`. Setting replaces it in place, or appends a member; setting nil removes the member.
     public subscript(key: String) -> JSONValue? {
         get { index(of: key).map { members[$0].value } }
         set {
@@ -48,7 +49,7 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// JSON compares keys scalar by scalar, while Swift's strings are equal when they are canonically equivalent.
+    /// Compares keys scalar by scalar as JSON requires; Swift's strings are already equal when they are canonically equivalent.
     private func index(of key: String) -> Int? {
         members.firstIndex { $0.key.utf8.elementsEqual(key.utf8) }
     }
@@ -65,6 +66,7 @@ extension JSONObject: Hashable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
+    /// Makes an object from a literal.
     /// - Precondition: no key occurs twice.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(uniqueKeys: elements) }
 }

@@ -1,9 +1,9 @@
 internal import MobileCore
 
-/// Between JSON text and ``JSONValue``: one call into the core reads a whole message into a flat list of nodes, from which the
-/// tree is made here.
+/// Conversions between JSON text and ``JSONValue``. One call into the core parses a whole message into a flat list of nodes, from
+/// which the tree is made here.
 enum JSONText {
-    /// The text of a double; nil where JSON has none.
+    /// Returns the text of a double; nil for infinities and NaN, which JSON does not have.
     static func number(_ value: Double) -> String? {
         let text = unsafe [CChar](unsafeUninitializedCapacity: MC_JSON_DOUBLE_SIZE) { buffer, length in
             length = unsafe mc_json_double_to_text(value, buffer.baseAddress!)
@@ -11,7 +11,7 @@ enum JSONText {
         return text.isEmpty ? nil : String(decoding: text.lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The double nearest to a JSON number; nil for other text, and beyond the largest double.
+    /// Returns the double nearest to a JSON number; nil for other text, and beyond the largest double.
     static func double(_ text: String) -> Double? {
         var text = text
         var value = 0.0
@@ -24,7 +24,7 @@ enum JSONText {
         return isNumber ? value : nil
     }
 
-    /// Whether the text is one JSON number and nothing else.
+    /// Returns whether the whole text is one JSON number.
     static func isNumber(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { utf8 in
@@ -39,7 +39,7 @@ enum JSONText {
     static func append(string: String, to bytes: inout [UInt8]) {
         var string = string
         string.withUTF8 { utf8 in
-            // Mostly there is nothing to escape; only then may the string be six times as long.
+            // Escaping makes the string up to six times as long; usually it needs none.
             let escaped = unsafe [UInt8](unsafeUninitializedCapacity: mc_json_escape_bound(utf8.count)) { buffer, length in
                 var bad = 0
                 length = unsafe buffer.withMemoryRebound(to: CChar.self) { out in
@@ -54,13 +54,13 @@ enum JSONText {
 }
 
 extension JSONValue {
-    /// Reads one JSON value (RFC 8259) that may have blanks around it, and nothing else.
+    /// Parses a text with exactly one JSON value (RFC 8259), which may have blanks around it.
     /// - Parameters:
     ///   - bytes: the text in UTF-8.
-    ///   - maximumDepth: levels of arrays and objects, 1...1024.
-    /// - Throws: ``StoreError/Code/json`` with the offset of the first byte that cannot be (a key that occurs twice in an object
-    ///   counts as such), ``StoreError/Code/truncated`` where the text ends in the middle, ``StoreError/Code/limit`` where it
-    ///   is nested too deep.
+    ///   - maximumDepth: the largest number of nested arrays and objects, 1...1024.
+    /// - Throws: ``StoreError/Code/json`` with the offset of the first invalid byte (a key that occurs twice in an object is
+    ///   invalid), ``StoreError/Code/truncated`` when the text is incomplete, ``StoreError/Code/limit`` when it
+    ///   is nested too deeply.
     public init(parsing bytes: [UInt8], maximumDepth: Int = 64) throws(StoreError) {
         guard (1...MC_JSON_DEPTH_LIMIT).contains(maximumDepth) else {
             throw StoreError(.misuse, "JSON message: a depth of \(maximumDepth); use 1 to \(MC_JSON_DEPTH_LIMIT)")
@@ -69,7 +69,7 @@ extension JSONValue {
         self = try result.get()
     }
 
-    /// Reads one JSON value from text.
+    /// Parses one JSON value from a string.
     /// - Throws: as ``init(parsing:maximumDepth:)-([UInt8],_)``.
     public init(parsing text: String, maximumDepth: Int = 64) throws(StoreError) {
         try self.init(parsing: [UInt8](text.utf8), maximumDepth: maximumDepth)
@@ -89,7 +89,7 @@ extension JSONValue {
         return .success(unsafe JSONValue(nodes, 0))
     }
 
-    /// Makes the tree under one node.
+    /// Makes the tree of one node.
     private init(_ nodes: UnsafeBufferPointer<mc_json_node>, _ index: Int) {
         let node = unsafe nodes[index]
         switch mc_json_kind(UInt32(unsafe node.kind)) {
@@ -128,7 +128,7 @@ extension JSONValue {
     }
 
     /// Appends the value as compact JSON text.
-    /// - Precondition: the text of a ``number(_:)`` is a JSON number, as it is when it was read or made from a double.
+    /// - Precondition: the text of a ``number(_:)`` is a JSON number; parsed numbers and those made from a double always are.
     public func append(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes += "null".utf8
@@ -159,7 +159,7 @@ extension JSONValue {
 }
 
 extension mc_json_node {
-    /// The text of a string or number, made into a Swift string.
+    /// The text of a string or number as a Swift string.
     fileprivate var string: String {
         unsafe String(decoding: UnsafeRawBufferPointer(start: text, count: Int(length)), as: UTF8.self)
     }

@@ -1,7 +1,7 @@
-/// One JSON value, as a tree of plain Swift values.
+/// A JSON value as a tree of plain Swift values.
 ///
-/// For messages, metadata and other documents that fit into memory; rows go through ``BulkImporter`` and ``BulkExporter``.
-/// Nothing is lost on the way in and out: integers are exact to 64 bits, every other number keeps its decimal text, and the
+/// It is meant for messages, metadata and other documents that fit into memory; rows go through ``BulkImporter`` and ``BulkExporter``.
+/// Parsing and writing lose nothing: integers are exact to 64 bits, every other number keeps its decimal text, and the
 /// members of an object keep their order.
 public enum JSONValue: Sendable, Hashable {
     case null
@@ -16,8 +16,8 @@ public enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The value as a number with the shortest text that reads back as the same double.
-    /// - Returns: nil for infinities and what is not a number, which JSON does not have.
+    /// Makes a number with the shortest text that reads back as the same double.
+    /// - Returns: nil for infinities and NaN, which JSON does not have.
     public init?(_ double: Double) {
         guard let text = JSONText.number(double) else { return nil }
         self = .number(text)
@@ -35,7 +35,7 @@ extension JSONValue {
         return value
     }
 
-    /// The value of any number as the nearest double; nil for everything else, and for a number beyond the largest double.
+    /// The nearest double of any number; nil for everything else, and for a number beyond the largest double.
     public var double: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -44,7 +44,7 @@ extension JSONValue {
         }
     }
 
-    /// The text of any number, as JSON has it, for types that are wider than ``double``; nil for everything else.
+    /// The JSON text of any number, for types that are wider than ``double``; nil for everything else.
     public var decimalText: String? {
         switch self {
         case .integer(let value): String(value)
@@ -74,10 +74,10 @@ extension JSONValue {
     /// Whether the value is null.
     public var isNull: Bool { self == .null }
 
-    /// The member of an object; nil where there is none, and for everything that is no object.
+    /// The member of an object; nil when it does not exist, and for all other values.
     public subscript(key: String) -> JSONValue? { object?[key] }
 
-    /// The element of an array; nil behind its end, and for everything that is no array.
+    /// The element of an array; nil outside of its bounds, and for all other values.
     public subscript(index: Int) -> JSONValue? {
         guard let array, array.indices.contains(index) else { return nil }
         return array[index]
@@ -92,6 +92,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     public init(integerLiteral value: Int64) { self = .integer(value) }
     public init(stringLiteral value: String) { self = .string(value) }
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// Makes an object from a literal.
     /// - Precondition: no key occurs twice.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(JSONObject(uniqueKeys: elements)) }
 }

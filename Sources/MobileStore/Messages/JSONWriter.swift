@@ -9,16 +9,17 @@ internal import MobileCore
 ///     }
 ///     let bytes = try writer.finish()
 ///
-/// It puts commas, colons, quotes and escapes, and refuses what is not JSON: a value without a key in an object, a second root, an
-/// infinity. It does not look for keys that come twice. After an error it is worth nothing.
+/// It writes commas, colons, quotes and escapes, and refuses invalid JSON: a value without a key in an object, a second root, an
+/// infinity. It does not detect duplicate keys. After an error it cannot be used.
 @safe public struct JSONWriter: ~Copyable {
     private let handle: OpaquePointer
     private let sink: Sink?
 
+    /// Makes a writer.
     /// - Parameters:
-    ///   - maximum: the longest text; going over it is ``StoreError/Code/limit``.
-    ///   - maximumDepth: levels of arrays and objects, 1...1024.
-    ///   - sink: gets the text in pieces of some 32 KB; `nil`: ``finish()`` returns all of it.
+    ///   - maximum: the size of the longest text; a longer one throws ``StoreError/Code/limit``.
+    ///   - maximumDepth: the largest number of nested arrays and objects, 1...1024.
+    ///   - sink: a function that receives the text in pieces of about 32 KB; `nil`: ``finish()`` returns all of it.
     public init(
         maximum: ByteCount = .megabytes(1000), maximumDepth: Int = 64, sink: ((RawSpan) throws -> Void)? = nil
     ) throws(StoreError) {
@@ -37,14 +38,14 @@ internal import MobileCore
 
     deinit { unsafe mc_json_writer_free(handle) }
 
-    /// Writes an object with what `body` writes between its braces.
+    /// Writes an object, whose members `body` writes.
     public mutating func object(_ body: (inout JSONWriter) throws(StoreError) -> Void) throws(StoreError) {
         try unsafe check { unsafe mc_json_write_begin_object(handle, $0) }
         try body(&self)
         try unsafe check { unsafe mc_json_write_end(handle, $0) }
     }
 
-    /// Writes an array with what `body` writes between its brackets.
+    /// Writes an array, whose elements `body` writes.
     public mutating func array(_ body: (inout JSONWriter) throws(StoreError) -> Void) throws(StoreError) {
         try unsafe check { unsafe mc_json_write_begin_array(handle, $0) }
         try body(&self)
@@ -56,7 +57,7 @@ internal import MobileCore
         try unsafe with(key) { unsafe mc_json_write_key(handle, $0, $1, $2) }
     }
 
-    /// Writes a value with all that is in it.
+    /// Writes a value with all its parts.
     public mutating func value(_ value: JSONValue) throws(StoreError) {
         switch value {
         case .null: try unsafe check { unsafe mc_json_write_null(handle, $0) }
@@ -71,7 +72,7 @@ internal import MobileCore
     }
 
     /// Writes a part of a document, without a tree in between.
-    /// - Throws: ``StoreError/Code/misuse`` where the document has no such value.
+    /// - Throws: ``StoreError/Code/misuse`` when the value does not exist.
     public mutating func value(_ node: JSONNode) throws(StoreError) {
         guard let number = node.number else { throw StoreError(.misuse, "JSON text: a value that its document does not have") }
         let handle = unsafe handle
@@ -80,15 +81,15 @@ internal import MobileCore
         }
     }
 
-    /// Writes a double; one that JSON does not have is ``StoreError/Code/type``.
+    /// Writes a double; infinities and NaN throw ``StoreError/Code/type``.
     public mutating func number(_ double: Double) throws(StoreError) {
         try unsafe check { unsafe mc_json_write_double(handle, double, $0) }
     }
 
-    /// Writes an array with an array for each row of a page, in one call into the core.
+    /// Writes the rows of a page as an array of arrays, in one call into the core.
     /// - Parameters:
     ///   - page: the rows.
-    ///   - types: the types of all columns, as in an export; empty: by what the values are.
+    ///   - types: the types of all columns, as in an export; empty: the types of the values.
     /// - Throws: ``StoreError/Code/type``, ``StoreError/Code/corrupt`` as ``BulkExporter/nextChunk(maximum:)``.
     public mutating func rows(of page: RowPage, types: [JSONColumnType] = []) throws(StoreError) {
         guard types.isEmpty || types.count == page.columnCount else {
@@ -109,15 +110,15 @@ internal import MobileCore
         try self.value(value)
     }
 
-    /// Writes a member whose value is the rows of a page.
+    /// Writes a member with the rows of a page as its value.
     public mutating func member(_ key: String, rowsOf page: RowPage, types: [JSONColumnType] = []) throws(StoreError) {
         try self.key(key)
         try rows(of: page, types: types)
     }
 
-    /// Says that the text is complete.
-    /// - Returns: all of it; nothing where a sink has got it.
-    /// - Throws: ``StoreError/Code/misuse`` where something is open or nothing was written, and what the sink has thrown as cause.
+    /// Completes the text.
+    /// - Returns: the whole text; with a sink, an empty array.
+    /// - Throws: ``StoreError/Code/misuse`` when an object or array is open or nothing was written, and an error of the sink as cause.
     public consuming func finish() throws(StoreError) -> [UInt8] {
         try unsafe check { unsafe mc_json_writer_finish(handle, $0) }
         var length = 0
@@ -145,7 +146,7 @@ internal import MobileCore
         }
     }
 
-    /// Hands pieces of text to a closure.
+    /// Passes pieces of text to a closure.
     private final class Sink {
         let take: (RawSpan) throws -> Void
         var failure: (any Error)?

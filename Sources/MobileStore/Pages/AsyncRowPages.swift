@@ -1,11 +1,11 @@
-/// The pages of a ``PageQuery`` in order, for `async` code. No cooperative thread ever waits for the database.
+/// The pages of a ``PageQuery`` in order, for `async` code. They never block a cooperative thread.
 ///
 ///     for try await page in database.pages(query, size: 100) {
 ///         for row in page { show(row.string(1)) }
 ///     }
 ///
-/// Each page is a read of its own, so between two pages others may write, and the next page goes on behind the last row seen. While one
-/// page is looked at the next one is read, on a reader that nobody else needs at that moment.
+/// Each page is a separate read: writes may take place between two pages, and the next page continues after the last row of the previous
+/// one. While the caller uses one page, the next one is read, if a reader is free at that moment.
 public struct AsyncRowPages: AsyncSequence, Sendable {
     let database: Database
     let query: PageQuery
@@ -18,16 +18,16 @@ public struct AsyncRowPages: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// Reads the pages.
+    /// An iterator that reads the pages.
     public struct Iterator: AsyncIteratorProtocol {
         private let pages: AsyncRowPages
         private var source: PageSource?
-        /// The next page on its way; it fails with ``StoreError/Code/timeout`` where no reader was free.
+        /// The read of the next page; it fails with ``StoreError/Code/timeout`` when no reader is free.
         private var ahead: Task<RowPage?, any Error>?
 
         fileprivate init(_ pages: AsyncRowPages) { self.pages = pages }
 
-        /// The next page; `nil` behind the last row.
+        /// Reads the next page; returns `nil` after the last row.
         /// - Throws: as ``RowCursor/next(in:)``; `CancellationError` when the task is cancelled.
         public mutating func next() async throws -> RowPage? {
             let source = try self.source ?? PageSource(pages)
@@ -42,7 +42,7 @@ public struct AsyncRowPages: AsyncSequence, Sendable {
             return page
         }
 
-        /// The page that was read ahead; `nil` where there is none.
+        /// Waits for the page that is being read ahead; returns `nil` without one.
         private mutating func arrived() async throws -> RowPage? {
             guard let ahead else { return nil }
             self.ahead = nil
@@ -53,7 +53,7 @@ public struct AsyncRowPages: AsyncSequence, Sendable {
                     ahead.cancel()
                 }
             } catch let error as StoreError where error.code == .timeout {
-                return nil  // every reader was in use: now it is worth waiting for one
+                return nil  // every reader was in use: the caller now waits for one
             }
         }
     }
@@ -64,13 +64,13 @@ public struct AsyncRowPages: AsyncSequence, Sendable {
 
         public func makeAsyncIterator() -> Iterator { Iterator(pages: pages.makeAsyncIterator()) }
 
-        /// Goes through the rows of a page, then to the next one.
+        /// An iterator over the rows, page by page.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate var pages: AsyncRowPages.Iterator
             fileprivate var rows: RowPage.Iterator?
 
-            /// The next row; `nil` behind the last one.
-            /// - Throws: as the pages do.
+            /// Returns the next row; `nil` after the last one.
+            /// - Throws: the errors of the pages.
             public mutating func next() async throws -> Row? {
                 while true {
                     if let row = rows?.next() { return row }
@@ -82,8 +82,8 @@ public struct AsyncRowPages: AsyncSequence, Sendable {
     }
 }
 
-/// A cursor that one read after the other uses, each on a thread of the database's own.
-private final class PageSource: @unchecked Sendable {  // the iterator asks for a page only when the one before has arrived
+/// A cursor that consecutive reads use, each on one of the database's threads.
+private final class PageSource: @unchecked Sendable {  // the iterator requests a page only after the previous one has arrived
     private let database: Database
     private let cursor: RowCursor
     private var isFinished = false
@@ -104,7 +104,7 @@ private final class PageSource: @unchecked Sendable {  // the iterator asks for 
 }
 
 extension Database {
-    /// The pages of a query by key, in order, as an asynchronous sequence; it can be gone through several times.
+    /// Returns the pages of a query by key, in order, as an asynchronous sequence, which can be iterated several times.
     ///
     ///     let byName = PageQuery(["id", "name"], from: "customer", orderedBy: [.init("name"), .init("id")])
     ///     for try await page in database.pages(byName, size: 100) {
@@ -113,9 +113,9 @@ extension Database {
     ///
     /// - Parameters:
     ///   - query: the rows and their order.
-    ///   - size: rows of a page, 1 or more.
-    ///   - maximumBytes: a page ends early when it holds so much.
-    ///   - readsAhead: whether the next page is read while one is looked at, where a reader is free.
+    ///   - size: the number of rows of a page, 1 or more.
+    ///   - maximumBytes: the number of bytes at which a page ends early.
+    ///   - readsAhead: whether the next page is read while the caller uses one, if a reader is free.
     public func pages(
         _ query: PageQuery, size: Int = 100, maximumBytes: ByteCount = .megabytes(4), readsAhead: Bool = true
     ) -> AsyncRowPages {

@@ -1,4 +1,4 @@
-/// The kinds of values; the numbers are SQLite's.
+/// The types of values, with SQLite's numbers.
 @frozen public enum ColumnType: UInt32, Sendable {
     /// A 64-bit integer.
     case integer = 1

@@ -1,22 +1,22 @@
-/// A SELECT in parts, whose rows are paged through by key.
+/// A SELECT in parts, whose rows are read page by page, by key.
 ///
 ///     PageQuery(["id", "name"], from: "customer", where: "city = ?1", orderedBy: [.init("name"), .init("id")], ["Dublin"])
 ///
-/// The parts are SQL and are run as they are: never make them from what users write; give values as ``values``. Parameters are
+/// The parts are SQL and run unchanged: never make them from users' input; pass values as ``values``. Parameters are
 /// numbered (`?1`, `?2`), because the parts are used more than once.
 public struct PageQuery: Sendable, Hashable {
-    /// Expressions, without names given by AS. Up to 127, those of the order included, are read fastest.
+    /// The expressions of the columns, without AS names. Reading is fastest with up to 127 expressions, including those of the order.
     public var columns: [String]
-    /// What stands behind FROM.
+    /// The SQL after FROM.
     public var source: String
-    /// What stands behind WHERE; `nil`: all rows.
+    /// The SQL after WHERE; `nil`: all rows.
     public var condition: String?
-    /// The terms together tell any two rows apart, and the last one, mostly the key, is never NULL. 1 to 16.
+    /// The terms of the order, 1 to 16. Together they distinguish any two rows. The last one, usually the key, is never NULL.
     public var order: [OrderTerm]
     /// The values of the parameters, in order.
     public var values: [Value]
 
-    /// Columns of a table or join, of the rows where the condition holds, in an order; `values` are bound to the condition's parameters.
+    /// Makes a query of columns of a table or join, of the rows that meet the condition, in an order. `values` are those of its parameters.
     public init(_ columns: [String], from source: String, where condition: String? = nil, orderedBy order: [OrderTerm], _ values: [Value] = []) {
         self.columns = columns
         self.source = source
@@ -25,7 +25,7 @@ public struct PageQuery: Sendable, Hashable {
         self.values = values
     }
 
-    /// A quoted name without its quotes; other expressions as they are.
+    /// The names of the columns: a quoted name without its quotes, other expressions unchanged.
     var columnNames: [String] {
         columns.map { expression in
             guard expression.count > 2, expression.first == "\"", expression.last == "\"" else { return expression }
@@ -36,14 +36,14 @@ public struct PageQuery: Sendable, Hashable {
 
     /// One term of an order.
     public struct OrderTerm: Sendable, Hashable {
-        /// SQL, with a COLLATE if it is not the column's own. Where it is written like one of the columns, it is read once.
+        /// The SQL of the term, with a COLLATE unless the column's own applies. A term that is spelled like one of the columns is read once.
         public var expression: String
         /// Whether the largest value comes first.
         public var isDescending: Bool
-        /// Where NULL stands.
+        /// The position of NULL.
         public var nulls: Nulls
 
-        /// A term of an order.
+        /// Makes a term of an order.
         public init(_ expression: String, descending: Bool = false, nulls: Nulls = .asSmallest) {
             self.expression = expression
             isDescending = descending
@@ -51,13 +51,13 @@ public struct PageQuery: Sendable, Hashable {
         }
     }
 
-    /// Where NULL stands in an order.
+    /// The position of NULL in an order.
     public enum Nulls: Sendable, Hashable {
-        /// As SQLite has it: before all values when ascending, behind them when descending. An index has this order.
+        /// SQLite's default: before all values when ascending, after them when descending. An index has this order.
         case asSmallest
         /// Before all values.
         case first
-        /// Behind all values.
+        /// After all values.
         case last
     }
 }

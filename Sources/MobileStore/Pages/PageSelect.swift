@@ -1,18 +1,19 @@
 internal import MobileCore
 package import MobileExecution
 
-/// The first rows of a ``PageQuery``, put into words once: for what is read again and again with other values, such as a row by its key.
+/// A SELECT of the first rows of a ``PageQuery``, whose SQL is built once: for repeated reads with different values, such as a row by its key.
 ///
 ///     let byName = try PageSelect(PageQuery(["id", "name"], from: "customer", where: "name = ?1", orderedBy: [.init("id")]))
 ///     let page = try database.page(byName, ["Harbour Foods"])
 ///
-/// Unlike a ``RowCursor`` it stands nowhere: any number of threads may use it at the same time.
+/// Unlike a ``RowCursor``, it has no position: any number of threads may use it at the same time.
 @safe public final class PageSelect: Sendable {
-    /// Nothing in it changes.
+    /// The core's select, which never changes.
     nonisolated(unsafe) private let handle: OpaquePointer
     private let columnNames: [String]
 
-    /// - Parameter query: its ``PageQuery/values`` do not count; they are given with each page.
+    /// Makes a select.
+    /// - Parameter query: the query. Its ``PageQuery/values`` are ignored; each page has its own.
     /// - Throws: ``StoreError/Code/misuse``: no columns or no order, or too many.
     public init(_ query: PageQuery) throws(StoreError) {
         columnNames = query.columnNames
@@ -41,12 +42,12 @@ package import MobileExecution
 }
 
 extension Connection {
-    /// The first rows of a select.
+    /// Reads the first rows of a select.
     /// - Parameters:
     ///   - select: the select.
-    ///   - values: those of its parameters, in order.
-    ///   - size: rows at most, 1 or more.
-    ///   - maximumBytes: the page ends early when it holds so much.
+    ///   - values: the values of its parameters, in order.
+    ///   - size: the largest number of rows, 1 or more.
+    ///   - maximumBytes: the number of bytes at which the page ends early.
     /// - Throws: ``StoreError``: the SQL is wrong, there is no parameter for a value, reading failed.
     public func page(
         _ select: PageSelect, _ values: [Value] = [], size: Int = 100, maximumBytes: ByteCount = .megabytes(4)
@@ -60,10 +61,10 @@ extension Connection {
 }
 
 extension Database {
-    /// The first rows of a select, on a reader; on this thread's connection inside of a read or write of this thread.
+    /// Reads the first rows of a select on a reader; inside of a read or write of this thread, on its connection.
     ///
-    /// It is one statement, so it needs no transaction to see one state of the database: several pages that belong together
-    /// are read inside of ``read(length:timeout:label:interruption:_:)``.
+    /// One page is one statement, which always sees one state of the database. Read several pages that belong together
+    /// inside of ``read(length:timeout:label:interruption:_:)``.
     ///
     ///     let inCity = try PageSelect(PageQuery(["id", "name"], from: "customer", where: "city = ?1", orderedBy: [.init("name")]))
     ///     let page = try database.page(inCity, ["Dublin"], size: 20)
@@ -77,8 +78,8 @@ extension Database {
         try page(select, values, size: size, maximumBytes: maximumBytes, timeout: nil)
     }
 
-    /// Reads such a page on a thread of the database's own: for whoever looks at one page and is going to want the next.
-    /// - Returns: the page on its way; nil arrives where somebody else needs the readers.
+    /// Reads such a page on one of the database's threads, for a caller that is likely to need the next page.
+    /// - Returns: a promise of the page, whose result is nil when no reader is free.
     package func readAhead(_ select: PageSelect, _ values: [Value], size: Int) -> Promise<RowPage?, StoreError> {
         let page = Promise<RowPage?, StoreError>()
         queue.start {

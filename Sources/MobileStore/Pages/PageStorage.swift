@@ -1,16 +1,16 @@
 internal import MobileCore
 
-/// One value in a page: the layout of the core's `mc_cell`, which a static assertion of its header holds to.
-/// Known to clients' code by layout, so that reading a value there is one load and no call.
+/// One value in a page, with the layout of the core's `mc_cell`; a static assertion in its header guards the layout.
+/// Client code knows the layout, so that reading a value is one load and no call.
 @frozen @usableFromInline
 struct PageCell {
     @usableFromInline let type: UInt32
     @usableFromInline let length: UInt32
-    /// The integer, the bit pattern of the real, or where a text lies in the arena.
+    /// The integer, the bit pattern of the real, or the offset of a text or blob in the arena.
     @usableFromInline let bits: UInt64
 }
 
-/// The numbers of ``ColumnType`` as constants that clients' code has in place: `rawValue` of an enum is a call.
+/// The numbers of ``ColumnType`` as constants that client code inlines: `rawValue` of an enum is a call.
 @usableFromInline
 enum CellType {
     @inlinable static var integer: UInt32 { 1 }
@@ -20,12 +20,12 @@ enum CellType {
     @inlinable static var null: UInt32 { 5 }
 }
 
-/// The memory of one page. Who holds it alone may fill it again; while it is shared it does not change, which is why rows may
+/// The memory of one page. Only its sole owner may fill it again. While it is shared it does not change, so rows may
 /// be read on any thread.
 @usableFromInline
 @safe final class PageStorage: @unchecked Sendable {
     private let page: UnsafeMutablePointer<mc_row_page>
-    // Written only while nobody else holds the page, and never while it is read: the run-time check for that would cost each row a call.
+    // Unchecked because the run-time check costs a call for each row. Only the sole owner writes the fields, never during a read.
     @exclusivity(unchecked) @usableFromInline private(set) var layout: PageLayout
     @exclusivity(unchecked) private var names: [String] = []
     @exclusivity(unchecked) private var isLast = true
@@ -36,7 +36,7 @@ enum CellType {
     @inlinable var columnCount: Int { unsafe layout.columnCount }
     @inlinable var stride: Int { unsafe layout.stride }
     var columnNames: [String] { unsafe names }
-    /// Whether there was no row behind the last one.
+    /// Whether no row followed the last one.
     var isAtEnd: Bool { unsafe isLast }
 
     init() throws(StoreError) {
@@ -48,7 +48,7 @@ enum CellType {
 
     deinit { unsafe mc_row_page_free(page) }
 
-    /// Fills it with the next rows. Returns whether the statement has none left.
+    /// Fills the page with the next rows. Returns whether the statement has no more rows.
     func fill(from statement: Statement, rows: Int, bytes: Int, columnNames: [String]) throws(StoreError) -> Bool {
         let handle = unsafe try statement.core()
         var isAtEnd = false
@@ -57,7 +57,7 @@ enum CellType {
         return isAtEnd
     }
 
-    /// Fills it with a page of a cursor or select. Returns whether there is none behind it in the direction of reading.
+    /// Fills the page from a cursor or select. Returns whether it is the last page in the direction of reading.
     @discardableResult
     func fill(
         columnNames: [String], _ call: (UnsafeMutablePointer<mc_row_page>, inout Bool, UnsafeMutablePointer<mc_error>) -> mc_status
@@ -68,7 +68,7 @@ enum CellType {
         return isAtEnd
     }
 
-    /// Binds a value of a row as a parameter: for a query that goes on behind it.
+    /// Binds a value of a row as a parameter, for a query that continues after the row.
     func bind(row: Int, column: Int, to statement: Statement, at index: Int) throws(StoreError) {
         let handle = unsafe try statement.core()
         try unsafe StoreError.check { unsafe mc_row_page_bind(page, row, column, handle, Int32(clamping: index), $0) }
@@ -82,7 +82,7 @@ enum CellType {
     /// The memory held, in bytes.
     var memory: Int { unsafe mc_row_page_memory(page) }
 
-    /// Takes over where the core's page lies now.
+    /// Copies the addresses of the core's page, which filling may have moved.
     private func show(_ columnNames: [String], _ isAtEnd: Bool) {
         unsafe layout = PageLayout(page)
         unsafe names = columnNames
@@ -90,20 +90,20 @@ enum CellType {
     }
 }
 
-/// Where the core's page lies: known to clients' code by layout, as its cells are.
+/// The addresses and sizes of the core's page, whose layout client code knows like that of the cells.
 @frozen @usableFromInline
 @safe struct PageLayout {
     @usableFromInline let cells: UnsafePointer<PageCell>
     @usableFromInline let arena: UnsafePointer<UInt8>
     @usableFromInline let rowCount: Int
     @usableFromInline let columnCount: Int
-    /// Cells of a row: its columns, and what a cursor keeps behind them.
+    /// The number of cells of a row: its columns, and after them the cursor's own cells.
     @usableFromInline let stride: Int
 
     init(_ page: UnsafePointer<mc_row_page>) {
         let page = unsafe page.pointee
         unsafe arena = UnsafePointer(page.arena!)  // a page has an arena from the start
-        // Without cells there is no row: then they are never read.
+        // A page without cells has no rows, so this address is never read.
         unsafe cells =
             page.cells.map { unsafe UnsafeRawPointer($0).assumingMemoryBound(to: PageCell.self) }
             ?? UnsafeRawPointer(arena).assumingMemoryBound(to: PageCell.self)

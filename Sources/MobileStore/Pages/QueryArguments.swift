@@ -1,6 +1,6 @@
 internal import MobileCore
 
-/// A query's parts for the core, as long as this lives.
+/// The owner of the memory of a query's parts in the core's form.
 @safe final class QueryArguments {
     private var texts: [UnsafeMutablePointer<CChar>] = unsafe []
     private var columns: UnsafeMutableBufferPointer<UnsafePointer<CChar>>?
@@ -36,14 +36,14 @@ internal import MobileCore
     }
 }
 
-/// Values for the core.
+/// Conversion of values for the core.
 enum CoreValues {
-    /// Calls `body` with the values; texts and bytes lie in one block meanwhile.
+    /// Calls `body` with the values, whose texts and bytes share one block of memory during the call.
     static func with(
         _ values: [Value], _ body: (UnsafePointer<mc_value>, Int) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let byteCount = values.reduce(1) { $0 + $1.byteCount }  // empty values have an address as well
-        // Few values, as keys are, lie on the stack.
+        let byteCount = values.reduce(1) { $0 + $1.byteCount }  // 1 more, so that empty values have an address as well
+        // Few values, such as keys, are on the stack.
         let result: Result<Void, StoreError> = unsafe withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 1) { block in
             unsafe withUnsafeTemporaryAllocation(of: mc_value.self, capacity: values.count + 1) { core in
                 var used = 0
@@ -53,7 +53,7 @@ enum CoreValues {
                     unsafe core.initializeElement(at: index, to: mc_value(value, at: place.baseAddress!.assumingMemoryBound(to: CChar.self), count))
                     used += count
                 }
-                unsafe core.initializeElement(at: values.count, to: mc_value())  // no values have an address as well
+                unsafe core.initializeElement(at: values.count, to: mc_value())  // so that an empty list has an address as well
                 do throws(StoreError) {
                     return .success(try unsafe body(UnsafePointer(core.baseAddress!), values.count))
                 } catch {
@@ -66,7 +66,7 @@ enum CoreValues {
 }
 
 extension Value {
-    /// Of a text or blob its length in bytes.
+    /// The length of a text or blob in bytes; 0 for other values.
     fileprivate var byteCount: Int {
         switch self {
         case .text(let text): text.utf8.count
@@ -75,7 +75,7 @@ extension Value {
         }
     }
 
-    /// Copies the bytes of a text or blob to where there is room for them. Returns their number.
+    /// Copies the bytes of a text or blob to `place`. Returns their number.
     fileprivate func copyBytes(to place: UnsafeMutableRawBufferPointer) -> Int {
         switch self {
         case .text(var text):
@@ -111,7 +111,7 @@ extension mc_value {
 }
 
 extension Value {
-    /// A copy of what the core has; its texts are UTF-8.
+    /// Makes a copy of a value of the core, whose texts are UTF-8.
     init(_ value: mc_value) {
         let buffer = unsafe UnsafeRawBufferPointer(start: value.length > 0 ? value.value.bytes : nil, count: Int(value.length))
         switch unsafe mc_value_kind(UInt32(value.kind)) {

@@ -1,8 +1,8 @@
-/// One row of a ``RowPage``. Nothing is copied until you ask for a `String` or an array.
+/// One row of a ``RowPage``. It copies values only when you request a `String` or an array.
 ///
-/// Columns count from 0; a column that does not exist stops the program. A row keeps its page alive.
+/// Columns are numbered from 0; a column that does not exist stops the program. A row keeps its page alive.
 @frozen
-@safe public struct Row: @unchecked Sendable {  // the memory it points into does not change while a row refers to its page
+@safe public struct Row: @unchecked Sendable {  // its memory does not change while a row refers to its page
     @usableFromInline let page: PageStorage
     @usableFromInline let cells: UnsafePointer<PageCell>
     @usableFromInline let arena: UnsafePointer<UInt8>
@@ -18,13 +18,13 @@
         self.count = count
     }
 
-    @inlinable @inline(__always)  // one load; as a call it would cost more than what it does
+    @inlinable @inline(__always)  // one load, which is cheaper than a call
     func cell(_ column: Int) -> PageCell {
         precondition(column >= 0 && column < count, "a row has no such column")
         return unsafe cells[column]
     }
 
-    /// The kind of a value.
+    /// Returns the type of a value.
     @inlinable
     public func type(_ column: Int) -> ColumnType {
         switch cell(column).type {
@@ -36,11 +36,11 @@
         }
     }
 
-    /// Whether a value is NULL.
+    /// Returns whether a value is NULL.
     @inlinable
     public func isNull(_ column: Int) -> Bool { cell(column).type == CellType.null }
 
-    /// An integer; a real is cut to one, anything else is 0.
+    /// Returns a value as an integer; a real is truncated, anything else is 0.
     @inlinable
     public func integer(_ column: Int) -> Int64 {
         let cell = cell(column)
@@ -48,7 +48,7 @@
         return cell.type == CellType.real ? Row.cut(Double(bitPattern: cell.bits)) : 0
     }
 
-    /// A real; an integer becomes one, anything else is 0.
+    /// Returns a value as a real; an integer is converted, anything else is 0.
     @inlinable
     public func real(_ column: Int) -> Double {
         let cell = cell(column)
@@ -56,7 +56,7 @@
         return cell.type == CellType.integer ? Double(Int64(bitPattern: cell.bits)) : 0
     }
 
-    /// A text: damaged UTF-8 is repaired, numbers are written out, bytes are taken for UTF-8; `nil` for NULL.
+    /// Returns a value as text: damaged UTF-8 is repaired, numbers are written out, bytes are read as UTF-8; `nil` for NULL.
     @inlinable
     public func string(_ column: Int) -> String? {
         let cell = cell(column)
@@ -64,7 +64,7 @@
         return unsafe String(decoding: UnsafeBufferPointer(start: arena + Int(cell.bits), count: Int(cell.length)), as: UTF8.self)
     }
 
-    /// The bytes of a text (its UTF-8 as the database has it) or blob, where they lie; empty for anything else.
+    /// Returns the bytes of a blob or of a text (its stored UTF-8), not copied; empty for anything else.
     @inlinable
     @_lifetime(borrow self)
     public func bytes(_ column: Int) -> RawSpan {
@@ -72,7 +72,7 @@
         return unsafe _overrideLifetime(RawSpan(_unsafeBytes: buffer), borrowing: self)
     }
 
-    /// A text where it lies; `nil` for anything that is no text, or no valid UTF-8.
+    /// Returns a text without copying it; `nil` for any other value, and for invalid UTF-8.
     @inlinable
     @_lifetime(borrow self)
     public func utf8(_ column: Int) -> UTF8Span? {
@@ -84,13 +84,13 @@
         return unsafe _overrideLifetime(text, borrowing: self)
     }
 
-    /// Calls `body` with the bytes of a text or blob where they lie; empty for anything else.
+    /// Calls `body` with the bytes of a text or blob, not copied; empty for anything else.
     @inlinable
     public func withBytes<R>(_ column: Int, _ body: (RawSpan) throws -> R) rethrows -> R {
         try body(bytes(column))
     }
 
-    /// The bytes of a text or blob, copied; `nil` for anything else.
+    /// Returns a copy of the bytes of a text or blob; `nil` for anything else.
     @inlinable
     public func blob(_ column: Int) -> [UInt8]? {
         let cell = cell(column)
@@ -98,7 +98,7 @@
         return unsafe [UInt8](buffer(cell))
     }
 
-    /// A value of its own.
+    /// Returns a copy of a value.
     public func value(_ column: Int) -> Value {
         switch type(column) {
         case .null: .null
@@ -112,7 +112,7 @@
     /// All values.
     public var values: [Value] { (0..<count).map(value) }
 
-    /// The position of a column by its name, the first of several; `nil` if there is none.
+    /// Returns the index of the first column with a name; `nil` without one.
     public func column(named name: String) -> Int? { page.columnNames.firstIndex(of: name) }
 
     @inlinable
@@ -126,7 +126,7 @@
         return unsafe UnsafeRawBufferPointer(start: arena + Int(cell.bits), count: Int(cell.length))
     }
 
-    /// Values other than text as text.
+    /// Returns the text of values other than text.
     @usableFromInline
     func written(_ cell: PageCell) -> String? {
         switch ColumnType(rawValue: cell.type) {
@@ -137,7 +137,7 @@
         }
     }
 
-    /// Towards zero, and to the nearest integer there is.
+    /// Rounds towards zero, and clamps to the range of `Int64`.
     @usableFromInline
     static func cut(_ real: Double) -> Int64 {
         guard real.isFinite else { return real == .infinity ? .max : real == -.infinity ? .min : 0 }

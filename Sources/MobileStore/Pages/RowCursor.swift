@@ -1,29 +1,29 @@
 internal import MobileCore
 
-/// Pages through the rows of a ``PageQuery`` by key, forwards and backwards.
+/// A position in the rows of a ``PageQuery``, which reads pages by key, forwards and backwards.
 ///
 ///     let cursor = try RowCursor(query, size: 100)
 ///     let first = try database.read { try cursor.next(in: $0) }
-///     let second = try database.read { try cursor.next(in: $0) }      // behind the last row of the first one, on any connection
+///     let second = try database.read { try cursor.next(in: $0) }      // after the last row of the first page, on any connection
 ///
-/// Between pages it holds nothing but the place where it stands: no connection, no statement, no snapshot. Any page costs what the
-/// first one does if an index has the order. Rows that come or go meanwhile shift nothing.
+/// Between pages it holds only its position: no connection, no statement, no snapshot. With an index in this order, every page costs as
+/// much as the first one. Rows that are inserted or deleted meanwhile do not shift the pages.
 @safe public final class RowCursor {
     private let handle: OpaquePointer
     private let columnNames: [String]
     private let size: Int
     private let maximumBytes: Int
-    /// The memory of the last page, for the next one when nobody refers to it any more.
+    /// The memory of the last page, reused for the next one when it is no longer referenced.
     private var storage: PageStorage?
 
-    /// Whether the page read last was the last one in its direction.
+    /// Whether the most recent page was the last one in its direction.
     public private(set) var isAtEnd = false
 
-    /// A cursor before the first row.
+    /// Makes a cursor before the first row.
     /// - Parameters:
     ///   - query: the rows and their order.
-    ///   - size: rows of a page, 1 or more.
-    ///   - maximumBytes: a page ends early when it holds so much.
+    ///   - size: the number of rows of a page, 1 or more.
+    ///   - maximumBytes: the number of bytes at which a page ends early.
     /// - Throws: ``StoreError/Code/misuse``: no columns or no order, or too many; a page of no rows.
     public init(_ query: PageQuery, size: Int = 100, maximumBytes: ByteCount = .megabytes(4)) throws(StoreError) {
         guard size > 0, maximumBytes.bytes > 0 else {
@@ -45,15 +45,15 @@ internal import MobileCore
 
     deinit { unsafe mc_cursor_free(handle) }
 
-    /// Sets the values of the query's parameters, in place of all earlier ones. The cursor stays where it is.
+    /// Sets the values of the query's parameters, in place of all earlier ones. The cursor keeps its position.
     public func setValues(_ values: [Value]) throws(StoreError) {
         try unsafe CoreValues.with(values) { (start, count) throws(StoreError) in
             try unsafe StoreError.check { unsafe mc_cursor_set_values(handle, start, count, $0) }
         }
     }
 
-    /// The page behind the last one; `nil` behind the last row, where the cursor then stands.
-    /// - Throws: ``StoreError``: the SQL is wrong, there is no parameter for a value, reading failed. The cursor is where it was.
+    /// Reads the page after the previous one. Returns `nil` when there are no more rows; the cursor is then after the last row.
+    /// - Throws: ``StoreError``: the SQL is wrong, there is no parameter for a value, reading failed. The cursor keeps its position.
     public func next(in connection: Connection) throws(StoreError) -> RowPage? {
         let core = unsafe try connection.core()
         return try unsafe fill { page, isAtEnd, error in
@@ -61,7 +61,8 @@ internal import MobileCore
         }
     }
 
-    /// The page before the last one, in the query's order; `nil` before the first row, where the cursor then stands.
+    /// Reads the page before the previous one, in the query's order. Returns `nil` when there are no earlier rows; the cursor is then before
+    /// the first row.
     /// - Throws: as ``next(in:)``.
     public func previous(in connection: Connection) throws(StoreError) -> RowPage? {
         let core = unsafe try connection.core()
@@ -70,8 +71,8 @@ internal import MobileCore
         }
     }
 
-    /// Goes over the next `count` rows, at a cost that grows with their number.
-    /// - Returns: how many there were, fewer only at the end.
+    /// Skips the next `count` rows, at a cost that grows with their number.
+    /// - Returns: the number of skipped rows, fewer only at the end.
     /// - Throws: as ``next(in:)``.
     @discardableResult
     public func skip(_ count: Int, in connection: Connection) throws(StoreError) -> Int {
@@ -81,27 +82,27 @@ internal import MobileCore
         return Int(skipped)
     }
 
-    /// Where a cursor can go without a row.
+    /// The positions of a cursor without a row.
     public enum Edge: Sendable {
         /// Before the first row.
         case start
-        /// Behind the last row.
+        /// After the last row.
         case end
     }
 
-    /// Goes to the beginning or to the end.
+    /// Moves to the beginning or to the end.
     public func rewind(to edge: Edge = .start) { unsafe mc_cursor_rewind(handle, edge == .end) }
 
-    /// Goes to where a row with these values of the order's terms is or would be: ``next(in:)`` gives the rows behind it,
+    /// Moves to the position of a row with these values of the order's terms, which need not exist: ``next(in:)`` reads the rows after it,
     /// ``previous(in:)`` those before it.
-    /// - Throws: ``StoreError/Code/misuse``: another number of values than terms.
+    /// - Throws: ``StoreError/Code/misuse``: the number of values is not the number of terms.
     public func seek(to position: [Value]) throws(StoreError) {
         try unsafe CoreValues.with(position) { (start, count) throws(StoreError) in
             try unsafe StoreError.check { unsafe mc_cursor_seek(handle, start, count, $0) }
         }
     }
 
-    /// The order's values of the last row of the page, for ``seek(to:)`` at another time; `nil` before the first page and at the edges.
+    /// The order's values of the last row of the page, for a later ``seek(to:)``; `nil` before the first page and at the edges.
     public var position: [Value]? {
         var values: [Value] = []
         var value = unsafe mc_value()

@@ -1,13 +1,13 @@
-/// Rows of a query, copied out of the database in one go.
+/// The rows of a query, copied out of the database in one call.
 ///
-/// A page stays valid after its query, its connection and its database are gone, and may be read by many threads. Its memory
-/// is used again for the next page when nothing refers to it any more.
+/// A page remains valid after its query, its connection and its database are gone, and many threads may read it. Its memory
+/// is reused for the next page when it is no longer referenced.
 public struct RowPage: Sendable, RandomAccessCollection {
     @usableFromInline let storage: PageStorage
 
     init(_ storage: PageStorage) { self.storage = storage }
 
-    /// 0.
+    /// The index of the first row, 0.
     @inlinable public var startIndex: Int { 0 }
 
     /// The number of rows.
@@ -19,13 +19,13 @@ public struct RowPage: Sendable, RandomAccessCollection {
     /// The columns' names.
     public var columnNames: [String] { storage.columnNames }
 
-    /// Whether there was no row behind the page when it was read, in the direction of reading.
+    /// Whether no row followed the page in the direction of reading, when it was read.
     public var isAtEnd: Bool { storage.isAtEnd }
 
     /// The memory that the page holds.
     public var memory: ByteCount { .bytes(storage.memory) }
 
-    /// A row of the page; the index is checked.
+    /// Returns a row of the page; an index out of range stops the program.
     @inlinable
     public subscript(position: Int) -> Row {
         precondition(position >= 0 && position < storage.rowCount, "a page has no such row")
@@ -33,11 +33,11 @@ public struct RowPage: Sendable, RandomAccessCollection {
         return unsafe Row(page: storage, cells: cells, arena: storage.arena, count: storage.columnCount)
     }
 
-    /// Goes through the rows in order.
+    /// Returns an iterator over the rows in order.
     @inlinable
     public func makeIterator() -> Iterator { Iterator(self) }
 
-    /// Goes through the rows in order, without looking at the page again for each of them.
+    /// Iterates over the rows in order, without reading the page's layout again for each row.
     @frozen
     @safe public struct Iterator: IteratorProtocol {
         @usableFromInline let page: PageStorage
@@ -57,7 +57,7 @@ public struct RowPage: Sendable, RandomAccessCollection {
             stride = page.storage.stride
         }
 
-        /// The next row; `nil` behind the last one.
+        /// Returns the next row; `nil` after the last one.
         @inlinable
         public mutating func next() -> Row? {
             guard rowsLeft > 0 else { return nil }

@@ -1,10 +1,10 @@
-/// The rows of a query, one page after the other. It goes forward only.
+/// The rows of a query, page by page, forwards only.
 public struct RowPages: ~Copyable {
     private let statement: Statement
     private let columnNames: [String]
     private let size: Int
     private let maximumBytes: Int
-    /// The reader of its own; `nil`: the statement lives in somebody's closure.
+    /// Its own reader; `nil`: the statement belongs to the connection of a caller's closure.
     private let lease: Lease?
     private var storage: PageStorage?
     private var isAtEnd = false
@@ -27,11 +27,11 @@ public struct RowPages: ~Copyable {
 
     deinit { statement.connection.sparePage = storage }
 
-    /// The next page; `nil` behind the last one.
+    /// Reads the next page; returns `nil` after the last one.
     /// - Throws: ``StoreError``: the query failed on this page, or its connection's closure is over.
     public mutating func next() throws(StoreError) -> RowPage? {
         guard !isAtEnd else { return nil }
-        // The memory of the page before, unless somebody still refers to it.
+        // Reuses the memory of the previous page, unless it is still referenced.
         let storage = isKnownUniquelyReferenced(&storage) ? self.storage! : try PageStorage()
         self.storage = storage
         do {

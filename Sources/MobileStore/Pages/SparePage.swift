@@ -1,15 +1,15 @@
 private import Synchronization
 
-/// The memory of the pages that were read last, for the next ones when nobody refers to it any more: of one page at a time, and of a second
-/// one for those who look at a page while the next one is read.
+/// The memory of recent pages, reused for the next ones when it is no longer referenced. It keeps two pages, because a caller may use one
+/// while the next one is read.
 final class SparePage: Sendable {
     private let pages = Mutex<[PageStorage]>([])
 
-    /// A database does not hold on to more than this of each.
+    /// A larger page is not kept.
     private static let maximumBytes = 256 * 1024
     private static let count = 2
 
-    /// A page that nobody else has; nil where there is none.
+    /// Takes a page without other references; nil without one.
     func take() -> PageStorage? {
         pages.withLock { pages in
             for index in pages.indices where isKnownUniquelyReferenced(&pages[index]) { return pages.remove(at: index) }

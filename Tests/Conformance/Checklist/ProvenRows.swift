@@ -8,12 +8,12 @@ struct ProvenRows: Equatable {
     struct Row: Equatable, Encodable {
         let id: String
         let state: State
-        /// Display names of the tests that begin with the id and ran, sorted.
+        /// The display names of the tests that begin with the id and ran, sorted.
         let tests: [String]
     }
 
     var rows: [Row] = []
-    /// Ids at the beginning of tests' names that no row has: a slip of the pen, or a row that is missing.
+    /// The ids at the beginning of tests' names without a row: a typing error, or a missing row.
     var unknownIDs: [String] = []
 
     init(_ checklist: Checklist, _ run: TestRun) {

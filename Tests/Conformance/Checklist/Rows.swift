@@ -2,24 +2,24 @@ import Foundation
 
 /// One rule that the project wants a test for.
 struct ChecklistRow: Equatable {
-    /// Such as `PND-03`: the area's code and a number.
+    /// The area's code and a number, such as `PND-03`.
     let id: String
     /// The rule in one line.
     let statement: String
 }
 
-/// The rules and what is said about those that belong to another platform, as the files in a folder have them.
+/// The rules in the files of a folder, and the sentences about those that belong to another platform.
 struct Checklist: Equatable {
-    /// In the order of the files' names and of their lines.
+    /// The rows in the order of the files' names and of their lines.
     var rows: [ChecklistRow] = []
-    /// What replaces the mechanism of a platform-bound row, by its id.
+    /// The replacement of the mechanism of a platform-bound row, by its id.
     var replacements: [String: String] = [:]
 
-    /// The file that has the platform-bound rows; all others have rows of their area.
+    /// The file with the platform-bound rows; all others have rows of their area.
     static let platformBoundFile = "platform-bound.tsv"
 
-    /// Reads every `*.tsv` file of a folder. A line is an id, a tab and a sentence; lines that begin with `#` and empty ones are left out.
-    /// - Throws: ``ChecklistError`` for a line of another form, an id twice, or a replacement for a row that does not exist.
+    /// Reads every `*.tsv` file of a folder. A line is an id, a tab and a sentence; lines that begin with `#` and empty ones are skipped.
+    /// - Throws: ``ChecklistError`` for a line of another form, a duplicate id, or a replacement for a row that does not exist.
     init(folder: URL) throws {
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "tsv" }.sorted { $0.lastPathComponent < $1.lastPathComponent }
@@ -58,7 +58,7 @@ struct Checklist: Equatable {
 
 /// The form of an id: two or three capitals or digits, a hyphen, digits, at most one small letter.
 enum RowID {
-    /// The id that a text begins with; nil where it begins otherwise.
+    /// Returns the id at the beginning of a text; nil without one.
     static func prefix(of text: Substring) -> Substring? {
         let area = text.prefix { ($0.isASCII && $0.isUppercase) || ($0.isASCII && $0.isNumber) }
         guard (2...3).contains(area.count) else { return nil }
@@ -72,7 +72,7 @@ enum RowID {
         return text[text.startIndex..<end]
     }
 
-    /// All ids at the beginning of a test's name, with spaces or commas between them: `"PND-03 PND-04: cancelPending ..."`.
+    /// Returns all ids at the beginning of a test's name, separated by spaces or commas: `"PND-03 PND-04: cancelPending ..."`.
     static func leading(of name: String) -> [String] {
         var rest = name[...], ids: [String] = []
         while let id = prefix(of: rest) {
@@ -83,7 +83,7 @@ enum RowID {
     }
 }
 
-/// The input of the checklist is not what it must be.
+/// An error in the input of the checklist.
 struct ChecklistError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

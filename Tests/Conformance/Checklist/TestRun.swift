@@ -1,9 +1,9 @@
 import Foundation
 
-/// The results of one run of the tests, read from the event stream that `swift test --event-stream-output-path` writes: one JSON record per
-/// line. The stream is the only output that has the display names.
+/// The results of one run of the tests, read from the event stream of `swift test --event-stream-output-path`: one JSON record per
+/// line. The stream is the only output with the display names.
 struct TestRun: Equatable {
-    /// What became of one test function, all its cases together.
+    /// The result of one test function, of all its cases together.
     enum Result: Equatable {
         case passed
         /// An issue was recorded in it or in one of its cases, or it began and never ended.
@@ -12,12 +12,13 @@ struct TestRun: Equatable {
         case provesNothing
     }
 
-    /// Results by display name; functions of one name count together, the worst of them decides.
+    /// The results by display name; functions with the same name count together, and the worst result decides.
     var results: [String: Result] = [:]
-    /// Whether the run came to its end; a crash of one test ends it for all.
+    /// Whether the run was completed; a crash of one test ends the whole run.
     var isComplete = false
 
-    /// - Throws: ``ChecklistError`` for a line that is no record of the stream.
+    /// Reads an event stream.
+    /// - Throws: ``ChecklistError`` for a line that is not a record of the stream.
     init(events: String) throws {
         var names: [String: String] = [:]
         var ended: [String: Result] = [:]
@@ -26,7 +27,7 @@ struct TestRun: Equatable {
         let decoder = JSONDecoder()
         for (number, line) in events.split(separator: "\n").enumerated() {
             guard let record = try? decoder.decode(Record.self, from: Data(line.utf8)) else {
-                // A run that was killed leaves a line unfinished; what came before it still holds.
+                // A killed run leaves an unfinished line; the lines before it are still valid.
                 if number == events.split(separator: "\n").count - 1, !events.hasSuffix("\n") { break }
                 throw ChecklistError("line \(number + 1) of the event stream is no record: \(line.prefix(80))")
             }
@@ -58,7 +59,7 @@ struct TestRun: Equatable {
     }
 }
 
-/// One line of the stream, as far as it matters here.
+/// The used members of one line of the stream.
 private struct Record: Decodable {
     struct Payload: Decodable {
         struct Message: Decodable { let symbol: String? }

@@ -90,7 +90,7 @@ import Testing
     }
 }
 
-/// Records as the test library writes them.
+/// Makes records in the test library's format.
 private enum Stream {
     static func test(_ id: String, _ name: String) -> String {
         #"{"kind":"test","payload":{"kind":"function","id":"\#(id)","name":"f()","displayName":"\#(name)"},"version":0}"# + "\n"

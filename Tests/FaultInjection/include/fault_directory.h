@@ -1,9 +1,9 @@
-/// fault_directory.h: where tests put databases that are synced over and over and never lose their power.
+/// fault_directory.h: the directory for databases of tests that sync often and do not simulate power cuts.
 #ifndef FAULT_DIRECTORY_H
 #define FAULT_DIRECTORY_H
 
-/// A directory in memory, where a sync costs nothing, if the machine has one with some room; otherwise the one for temporary files. SQLite
-/// and the core make the same calls in either. Valid until the process ends, without a slash behind it.
+/// A directory in memory, where a sync costs nothing, if the machine has one with enough room; otherwise the one for temporary files.
+/// SQLite and the core make the same calls in both. The path is valid until the process ends, and has no slash at its end.
 const char *fault_quick_directory(void);
 
 #endif

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MobileGenerator
 
-/// `mobile generate`, as somebody types it.
+/// `mobile generate` on the command line.
 @Suite final class GenerateCommandTests {
     let directory: TemporaryDirectory
     var output: [String] = []

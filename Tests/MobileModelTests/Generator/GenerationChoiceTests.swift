@@ -5,7 +5,7 @@ import Testing
 
 @testable import MobileGenerator
 
-/// What of a model is generated, and the configurations that keep the choice.
+/// The choice of the generated parts of a model, and the configurations that keep it.
 @Suite final class GenerationChoiceTests {
     let directory: TemporaryDirectory
     var output: [String] = []

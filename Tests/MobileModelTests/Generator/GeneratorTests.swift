@@ -10,13 +10,13 @@ import Testing
         return Dictionary(files.map { ($0.name, $0.text) }) { first, _ in first }
     }
 
-    /// The generated Note.swift of the shop's model with another attribute in place of `text`.
+    /// Generates Note.swift of the shop's model with another attribute in place of `text`.
     private func note(_ attribute: String) throws -> String {
         let json = try ShopModel.json(replacing: "{\"name\": \"text\", \"type\": \"string\"}", with: attribute)
         return try #require(try files(json)["Note.swift"])
     }
 
-    /// A change of the generator shows here as a difference that somebody reads before it reaches every application.
+    /// A change of the generator appears here as a difference, for review before it reaches every application.
     @Test(
         "GEN-17 GEN-19: generated files are, to the byte, those that were looked at last",
         arguments: ["Customer.swift", "CRM.swift", "CRM+Personalization.swift"])

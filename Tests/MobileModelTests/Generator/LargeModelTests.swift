@@ -4,7 +4,7 @@ import MobileModel
 import TestSupport
 import Testing
 
-/// A model with 200 objects: each with attributes of many types, a query, a named update, an operation of its own and a parent.
+/// A model with 200 objects: each has attributes of many types, a query, a named update, its own operation and a parent.
 @Suite struct LargeModelTests {
     private static let model: PackageModel = {
         let types: [AttributeType] = [.string, .int, .decimal, .date, .dateTime, .boolean, .list(.string)]
@@ -53,13 +53,13 @@ import Testing
         #expect(try PackageModel(json: Self.model.json) == Self.model)
     }
 
-    /// Takes a minute of a processor: `make large-model` runs it.
+    /// The test takes a minute of processor time: `make large-model` runs it.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["LARGE_MODEL"] != nil, "make large-model compiles the 200 classes"))
     func `the generated classes of 200 objects compile`() throws {
         let directory = try TemporaryDirectory()
         let files = PackageGenerator(Self.model, source: "large.mbo.json").files
         for file in files { try file.text.write(to: directory.url.appending(path: file.name), atomically: true, encoding: .utf8) }
-        // The modules that this test was built with lie beside it.
+        // The modules with which this test was built are next to it.
         let build = Repository.file(".build/debug")
         let (status, messages) = try Program.run(
             URL(filePath: "/usr/bin/env"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MobileGenerator
 
-/// `mobile generate --diff`, as somebody types it.
+/// `mobile generate --diff` on the command line.
 @Suite final class ModelDiffCommandTests {
     let directory: TemporaryDirectory
     var output: [String] = []

@@ -28,7 +28,7 @@ import Testing
         #expect(SwiftNames.memberInCode(modelled) == swift)
     }
 
-    /// A member of the runtime that is not reserved would make a model fail in the compiler, with an error that nobody understands.
+    /// A member of the runtime that is not reserved would make a model fail in the compiler, with an obscure error.
     @Test func `every public member of the runtime's classes is reserved`() throws {
         let sources = Repository.file("Sources/MobileObjects")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
@@ -43,7 +43,7 @@ import Testing
         #expect(members.subtracting(ReservedNames.members).subtracting(ReservedNames.queryAttributes).sorted() == [])
     }
 
-    /// The names of public functions and properties that stand one level deep in declarations of `types`.
+    /// Returns the names of public functions and properties at the first level of declarations of `types`.
     private static func publicMembers(of types: [String], in source: String) -> Set<String> {
         var names: Set<String> = []
         var isWanted = false

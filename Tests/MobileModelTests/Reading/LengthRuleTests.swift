@@ -1,9 +1,9 @@
 import MobileModel
 import Testing
 
-/// Which strings and binaries become large.
+/// The rule for large strings and binaries.
 @Suite struct LengthRuleTests {
-    /// Reads a package with one object of these attributes (behind a key `id`) and gives the types, and the warnings.
+    /// Reads a package with one object of these attributes (after a key `id`), and returns the types and the warnings.
     private func read(_ attributes: String, pageSize: Int = 4096, queries: String = "") throws -> (types: [String], warnings: [String]) {
         let json = """
             {"format": 1, "name": "Shop", "pageSize": \(pageSize), "backEnds": [{"name": "erp"}], "objects": [{

@@ -3,7 +3,7 @@ import MobileModel
 import TestSupport
 import Testing
 
-/// How problems are told: all at once, each with its place, for people and for compilers.
+/// The report of problems: all at once, each with its place, for people and for compilers.
 @Suite struct ModelErrorTests {
     private func error(_ json: String) -> ModelError? {
         #expect(throws: ModelError.self) { _ = try PackageModel(json: json, file: "shop.mbo.json") }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MobileModel
 
-/// What a model says of parameters.
+/// The parameters in a model.
 @Suite struct ParameterTests {
     @Test("length and digits of an operation's parameters are read, and written again")
     func digits() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MobileModel
 
-/// The JSON Schema for editors and the reader know the same format.
+/// The JSON Schema for editors and the reader support the same format.
 @Suite struct SchemaTests {
     private func schema() throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(PackageModel.schema.utf8)) as? [String: Any])

@@ -1,7 +1,7 @@
 import MobileModel
 import Testing
 
-/// A small valid model that tests spoil in one place.
+/// A small valid model in which tests make one place invalid.
 enum ShopModel {
     static let json = """
         {
@@ -55,7 +55,7 @@ enum ShopModel {
         }
         """
 
-    /// The model's text with one part replaced. The part stands in it exactly once, or the test itself is wrong.
+    /// Returns the model's text with one part replaced. The part must occur exactly once; otherwise the test itself is wrong.
     static func json(replacing part: String, with replacement: String) throws -> String {
         let pieces = json.split(separator: part, omittingEmptySubsequences: false)
         try #require(pieces.count == 2, "\(part) is in the model \(pieces.count - 1) times")
@@ -63,11 +63,11 @@ enum ShopModel {
     }
 }
 
-/// A change that makes the shop's model wrong, and what is said about it.
+/// A change that makes the shop's model invalid, and the resulting problem.
 struct BadModel: Sendable, CustomTestStringConvertible {
     let part: String
     let replacement: String
-    /// Where the problem is.
+    /// The path of the problem.
     let path: String
     let message: String
 
@@ -77,7 +77,7 @@ struct BadModel: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(path): \(message)" }
 
-    /// The problems that reading the spoiled model gives.
+    /// Returns the problems of reading the invalid model.
     func problems() throws -> [ModelProblem] {
         let json = try ShopModel.json(replacing: part, with: replacement)
         do {

@@ -1,7 +1,7 @@
 import MobileModel
 import Testing
 
-/// What becomes of a database when the model changes: one line per kind of change.
+/// The upgrade of a database when the model changes: one line per kind of change.
 @Suite struct ModelUpgradeTests {
     static let model = PackageModel(
         name: "Shop", version: "1.2",
@@ -32,7 +32,7 @@ import Testing
     struct Edit: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let changes: [String]
-        /// Groups whose rows must come again.
+        /// The groups whose rows must be downloaded again.
         let incomplete: Set<String>
         let edit: @Sendable (inout PackageModel) -> Void
 

@@ -1,7 +1,7 @@
 import MobileModel
 import Testing
 
-/// What belongs to an object: keys, relationships, queries, operations, bindings.
+/// The parts of an object: keys, relationships, queries, operations, bindings.
 extension BadModelTests {
     static let keys = [
         BadModel(
@@ -178,14 +178,14 @@ extension BadModelTests {
 
     private static let wholeness = "use a structure, or an object without them"
 
-    /// A parameter of the customer's merge that is wrong.
+    /// Makes an invalid parameter of the customer's merge.
     private static func own(_ declaration: String, _ key: String, _ message: String) -> BadModel {
         BadModel(
             "{\"name\": \"into\", \"type\": \"long\"}", "{\"name\": \"into\", \(declaration)}", "objects[0].operations[2].parameters[0].\(key)",
             message)
     }
 
-    /// A parameter of the order's update that is wrong.
+    /// Makes an invalid parameter of the order's update.
     private static func filled(_ declaration: String, _ message: String, key: String = "attribute", parameter: String = "p") -> BadModel {
         BadModel(
             "\"kind\": \"update\", \"statements\": [\"UPDATE orders SET state = :state",

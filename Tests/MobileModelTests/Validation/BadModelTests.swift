@@ -1,7 +1,7 @@
 import MobileModel
 import Testing
 
-/// Every rule of the model by a model that breaks it: the place and the whole message, and that nothing else is reported.
+/// Every rule of the model, tested by a model that breaks it: the place, the whole message, and no other report.
 @Suite struct BadModelTests {
     @Test func `the model that the others are made of is valid`() throws {
         var warnings: [ModelProblem] = []

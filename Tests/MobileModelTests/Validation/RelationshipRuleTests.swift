@@ -1,9 +1,9 @@
 import MobileModel
 import Testing
 
-/// Rules that take more than one change to break.
+/// Rules that only several changes break.
 @Suite struct RelationshipRuleTests {
-    /// A package of objects A, B and so on with a key `id` and a reference `ref`; `relationships` by object.
+    /// Returns the problems of a package of objects A, B and C with a key `id` and a reference `ref`; `relationships` are given by object.
     private func problems(_ relationships: [String: [RelationshipModel]]) -> [String] {
         let objects = ["A", "B", "C"].map { name in
             ObjectModel(

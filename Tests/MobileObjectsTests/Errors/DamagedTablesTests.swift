@@ -30,16 +30,16 @@ import Testing
     }
 
     @Test(arguments: [
-        Damage(#"UPDATE "_outbox" SET "change" = 'X'"#, #"table _outbox, column change: "X" stands where"#, outbox),
+        Damage(#"UPDATE "_outbox" SET "change" = 'X'"#, #"table _outbox, column change: "X" is stored where"#, outbox),
         Damage(#"UPDATE "_outbox" SET "sk" = 'one'"#, "table _outbox, column sk", outbox),
         Damage(#"UPDATE "_outbox" SET "batch" = x'00'"#, "table _outbox, column batch: 1 bytes stands", outbox),
         Damage(#"UPDATE "_outbox" SET "attributes" = '[]'"#, "table _outbox, column attributes", outbox),
         Damage(#"UPDATE "_outbox" SET "parameters" = '{'"#, "table _outbox, column parameters", outbox),
         Damage(#"UPDATE "_outbox" SET "changed" = '1,x'"#, "table _outbox, column changed", settle),
-        Damage(#"UPDATE "_outbox" SET "imported" = 2"#, "table _outbox, column imported: 2 stands where 0 or 1", settle),
+        Damage(#"UPDATE "_outbox" SET "imported" = 2"#, "table _outbox, column imported: 2 is stored where 0 or 1", settle),
         Damage(#"UPDATE "_outbox_large" SET "attribute" = x'05'"#, "table _outbox_large, column attribute", outbox),
         Damage(#"UPDATE "_outbox_large" SET "value" = 'much'"#, "table _outbox_large, column value", outbox),
-        Damage(#"UPDATE "Product_os" SET "_pc" = 9"#, #"table "Product_os", column _pc: 9 stands where one of its numbers"#, settle),
+        Damage(#"UPDATE "Product_os" SET "_pc" = 9"#, #"table "Product_os", column _pc: 9 is stored where one of its numbers"#, settle),
         Damage(#"UPDATE "Product_os" SET "_sv" = 7"#, "column _sv", settle),
         Damage(#"UPDATE "Product_os" SET "_fc" = 'late'"#, "column _fc", settle),
         Damage(#"UPDATE "Product_os" SET "_ch" = '-1'"#, "column _ch", change),

@@ -3,7 +3,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Values that the server has never written, in the tables of its accounts: an administrator gets an error, not an empty name or a 0.
+/// Values that the server cannot have written, in the tables of its accounts: an administrator gets an error, not an empty name or a 0.
 @Suite struct DamagedAccountsTests {
     struct Damage: CustomTestStringConvertible, Sendable {
         let sql: String
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [
-        Damage(sql: "UPDATE _user SET locked = 2", message: "table _user, column locked: 2 stands where 0 or 1") { try $0.users().count },
+        Damage(sql: "UPDATE _user SET locked = 2", message: "table _user, column locked: 2 is stored where 0 or 1") { try $0.users().count },
         Damage(sql: "UPDATE _device SET user = x'05'", message: "table _device, column user: 1 bytes stands") { try $0.devices().count },
         Damage(sql: "UPDATE _device SET registered = 'once'", message: "table _device, column registered") { try $0.devices().count },
         Damage(sql: "UPDATE _session SET began = 'once'", message: "table _session, column began") { try $0.sessions().count },

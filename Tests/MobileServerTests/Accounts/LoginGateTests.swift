@@ -3,7 +3,7 @@ import Testing
 
 @testable import MobileServer
 
-/// What a flood of logins may take up.
+/// The limit on concurrent logins.
 @Suite struct LoginGateTests {
     @Test("so many logins go at a time; another one waits, and is refused when its turn does not come")
     func slots() throws {

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Guessing passwords and activation codes.
+/// Protection against guessed passwords and activation codes.
 @Suite struct LoginThrottleTests {
     private let clock = VirtualClock(start: .seconds(1_800_000_000))
 
@@ -39,7 +39,7 @@ import Testing
         return answer.header.method.isFailure ? try answer.content(as: ProtocolFailure.self).code : 200
     }
 
-    /// How many seconds pass until a guess is looked at again; it is a wrong one.
+    /// Returns the number of seconds until the server checks a guess again; the guess is wrong.
     private func wait(_ server: TestServer, _ user: String, from address: String) throws -> Int {
         var seconds = 0
         while try code(server, user, "guess", from: address) == 503 {
@@ -127,7 +127,7 @@ import Testing
                 return 1_800_000_000_000
             }
             $0.random = { count in
-                // The first guess, of a user who is not there, is being looked at until the others have all begun.
+                // The check of the first guess, of a user who does not exist, lasts until all others have begun.
                 let isFirst = begun.withLock { begun in
                     guard begun.count >= 0, !begun.holdsOne else { return false }
                     begun.holdsOne = true

@@ -2,7 +2,7 @@ import MobileProtocol
 import MobileServer
 import Testing
 
-/// What devices get when an administrator has sent them away.
+/// The answers to devices that an administrator has removed.
 @Suite struct RevocationTests {
     private func login(_ device: TestDevice, password: String = "secret") throws -> Int64 {
         let answer = try device.server.send([Message(device.header(.login), content: Credentials(user: device.user, password: password))])[0]

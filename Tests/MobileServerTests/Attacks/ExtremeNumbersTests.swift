@@ -2,14 +2,14 @@ import MobileServer
 import MobileStore
 import Testing
 
-/// Numbers that no client sends, in every place of an upload where a number stands: the server answers, and everybody else gets what they had.
+/// Numbers that no client sends, in every number's place in an upload: the server answers, and the data of all other clients is unchanged.
 @Suite struct ExtremeNumbersTests {
     static let numbers = [
         "-1", "0", "1.5", "-0.0", "4294967296", "9223372036854775806", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "1e400",
         "99999999999999999999999999999999999999999", "null",
     ]
 
-    /// Frames of an upload behind its header; `N` is the number.
+    /// Frames of an upload after its header; `N` is the number.
     static let frames: [[(Character, String)]] = [
         [("O", #"{"id": N, "mbo": "Customer", "change": "D", "key": 1}"#)],
         [("O", #"{"id": 5, "mbo": "Customer", "change": "D", "batch": N, "key": 1}"#)],

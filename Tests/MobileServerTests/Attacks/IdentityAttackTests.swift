@@ -2,9 +2,9 @@ import MobileServer
 import MobileStore
 import Testing
 
-/// Operations that try to pass a row off as another one. The requests are made by hand.
+/// Operations that try to present a row as another one. The requests are made by hand.
 @Suite struct IdentityAttackTests {
-    /// The surrogate key that a row of the back end has in the cache.
+    /// Reads the surrogate key of a row of the back end from the cache.
     static func key(_ object: String, _ key: String, _ client: HandmadeClient) throws -> Int64? {
         var found: Value?
         try client.restart {

@@ -2,7 +2,7 @@ import MobileServer
 import MobileStore
 import Testing
 
-/// Surrogate keys that a client has not been granted, or that other rows have. The requests are made by hand.
+/// Surrogate keys that were not granted to the client, or that belong to other rows. The requests are made by hand.
 @Suite struct KeyAttackTests {
     static let attributes = #""attributes": {"name": "Intruder", "region": "NORTH", "credit": 1, "active": true}"#
 
@@ -22,7 +22,7 @@ import Testing
         let keys = try #require(try client.synchronize().keys)
         #expect(try client.synchronize([Self.create(1, key: key)]).outcomes == ["rejected 403"])
         #expect(try Self.customers(client) == 3)
-        // A row that nobody has seen makes the server give a key of its own.
+        // For a new row of the back end, the server assigns one of its own keys.
         try client.server.backEnd { try $0.execute("INSERT INTO \"the customers\" (name, region) VALUES ('Next', 'NORTH')") }
         let next = try client.synchronize([Self.create(2, key: keys.lowerBound)])
         #expect(next.outcomes == ["accepted 200"] && next.isComplete)

@@ -4,7 +4,7 @@ import Testing
 
 /// Many subscriptions of one client, up to the limit and beyond. The requests are made by hand.
 @Suite struct SubscriptionLimitTests {
-    /// Subscriptions of the regions NORTH, R1, R2...
+    /// Makes subscriptions of the regions NORTH, R1, R2...
     static func subscriptions(_ count: Int) -> String {
         let others = (1..<count).map { #", {"region": "R\#($0)"}"# }.joined()
         return #"{"Customer": [{"region": "NORTH"}\#(others)]}"#
@@ -25,7 +25,7 @@ import Testing
             header: client.header(subscriptions: Self.subscriptions(2000), tokens: tokens, more: ", \"keysLeft\": 999"))
         #expect(second.status == 200 && second.isComplete, "\(second.text.prefix(300))")
         #expect(second.rows("upsert", of: "Customer") == 2 && second.rows("delete", of: "Customer") == 1)
-        // One row moves from a region that stays to another one that stays, and one subscription is left.
+        // One row moves between two subscribed regions, and only one subscription remains.
         try client.server.backEnd { try $0.execute("UPDATE \"the customers\" SET region = 'R8' WHERE region = 'R7'") }
         let last = "{\"default\": \(try #require(second.tokens["default"]))}"
         let third = try client.synchronize(header: client.header(subscriptions: Self.subscriptions(1999), tokens: last))

@@ -4,9 +4,9 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// What a device learns of the back end behind the server: codes and sentences, none of its statements and names.
+/// The information that a device gets about the server's back end: codes and sentences, but no statements and names.
 @Suite struct DisclosureTests {
-    /// What a rejection says for people.
+    /// The sentence of a rejection for people.
     struct Sentence: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let object: String

@@ -3,9 +3,9 @@ import MobileServer
 import TestSupport
 import Testing
 
-/// Texts that somebody outside has made, where the server writes and reads them.
+/// Texts from outside, where the server writes and reads them.
 @Suite struct ForeignTextTests {
-    /// A package and a path that would begin lines of their own.
+    /// A name for packages and paths that would begin new lines in a log.
     static let forged = "x\nreplay for ada: done\r\u{1B}[2J\u{85}\u{2028}\u{202E}" + String(repeating: "y", count: 20_000)
 
     @Test("a name from outside begins no line of its own in the log, moves no cursor, and does not fill it", arguments: ["path", "device", "method"])

@@ -4,9 +4,9 @@ import MobileServer
 import TestSupport
 import Testing
 
-/// What somebody without a password can make the server do over plain sockets: nothing that lasts.
+/// Attacks over plain sockets by a client without a password: they have no lasting effect.
 @Suite struct RequestLimitTests {
-    /// A server of the package on a port of its own.
+    /// Starts a server of the package on its own port.
     private func serve(_ server: TestServer, _ configure: (inout HTTPServer.Configuration) -> Void = { _ in }) throws -> HTTPServer {
         var configuration = HTTPServer.Configuration()
         configuration.temporaryDirectory = server.folder.path

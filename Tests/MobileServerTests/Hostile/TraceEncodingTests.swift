@@ -2,9 +2,9 @@ import MobileProtocol
 import MobileServer
 import Testing
 
-/// Traces whose bytes are not what they look like.
+/// Traces with misleading encodings.
 @Suite struct TraceEncodingTests {
-    /// The bytes of one trace in another encoding than UTF-8, by which a document type would not be seen.
+    /// The bytes of one trace in an encoding other than UTF-8, which would hide a document type.
     struct Encoded: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let bytes: [UInt8]

@@ -3,7 +3,7 @@ import MobileServer
 import MobileStore
 import Testing
 
-/// Clients that have left, or were sent away.
+/// Clients that have unsubscribed or were removed.
 @Suite struct UnsubscribedTests {
     @Test("SUB-05 RCV-12: a client that is not subscribed gets no rows, and what it sends is not done; it may subscribe again")
     func unsubscribed() throws {

@@ -3,8 +3,8 @@ import MobileProtocol
 import MobileServer
 import MobileStore
 
-/// The package that most tests use: customers by region with large values, their orders, lines with a composite key, all in tables whose
-/// names and types are as awkward as SQL allows.
+/// The package that most tests use: customers by region with large values, their orders, and lines with a composite key. The names and
+/// types of the tables are as awkward as SQL allows.
 enum FieldSales {
     static let tables = """
         CREATE TABLE "the customers" (
@@ -84,14 +84,14 @@ enum FieldSales {
         }
         """
 
-    /// A server over a back end with the rows above.
+    /// Makes a server over a back end with the rows above.
     static func server(adjust: @escaping (inout ServerConfiguration) -> Void = { _ in }) throws -> TestServer {
         try TestServer(model: model, tables: tables, adjust: adjust)
     }
 }
 
 extension TestDevice {
-    /// A device that is subscribed to one region, and has its keys.
+    /// Makes a device that is subscribed to one region, and has its keys.
     static func inRegion(_ region: String, of server: TestServer, name: String = "phone") throws -> TestDevice {
         let device = try TestDevice(server, name: name)
         device.subscriptions = ["Customer": [["region": .string(region)]]]
@@ -103,7 +103,7 @@ extension TestDevice {
         OperationFrame(id: nextID(), object: object, change: .create, batch: batch, key: nextKey(), attributes: attributes, refs: refs)
     }
 
-    /// An update of the row whose `attribute` has `value`.
+    /// Makes an update of the row whose `attribute` has `value`.
     func update(_ object: String, where attribute: String, is value: JSONValue, set attributes: JSONObject, primaryKey: JSONObject) -> OperationFrame
     {
         OperationFrame(

@@ -1,8 +1,8 @@
 import MobileModel
 import MobileServer
 
-/// A package whose back end holds little against it: folders with notes that need no folder and refer to it without a constraint, labels of a
-/// table that takes a key twice, and pictures of which nothing is known but their bytes.
+/// A package whose back end has few constraints: folders with notes that need no folder and refer to it without a constraint, labels in a
+/// table that accepts duplicate keys, and pictures that have only bytes.
 enum Folders {
     static let tables = """
         CREATE TABLE folder (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL CHECK (length(name) > 0));
@@ -15,9 +15,10 @@ enum Folders {
         INSERT INTO badge VALUES ('a', 'red');
         """
 
+    /// Makes a server.
     /// - Parameters:
     ///   - isIdempotent: whether the back end has no record of the operations.
-    ///   - sql: what is changed in the back end before it is deployed.
+    ///   - sql: statements that change the back end before it is deployed.
     static func server(
         isIdempotent: Bool = false, also sql: String = "", adjust: @escaping (inout ServerConfiguration) -> Void = { _ in }
     ) throws -> TestServer {

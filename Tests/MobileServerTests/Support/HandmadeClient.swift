@@ -3,15 +3,16 @@ import MobileServer
 import MobileStore
 import TestSupport
 
-/// A client that puts its requests together byte by byte and speaks HTTP over a socket of its own: it can say what no client of the platform
-/// would ever say. Its server has its HTTP face before it.
+/// A client that builds its requests byte by byte and speaks HTTP over its own socket: it can send requests that no client of the platform
+/// sends. It reaches its server through the server's HTTP face.
 final class HandmadeClient {
     let server: TestServer
     private var http: HTTPServer
     private(set) var token = ""
     var clientID = "handmade"
 
-    /// - Parameter server: nil for one over ``FieldSales``.
+    /// Connects to a server.
+    /// - Parameter server: nil for a server over ``FieldSales``.
     init(_ server: TestServer? = nil) throws {
         let server = try server ?? FieldSales.server()
         self.server = server
@@ -24,7 +25,7 @@ final class HandmadeClient {
     }
 
     /// Closes the server and opens it again on the same files.
-    /// - Parameter meanwhile: is done to the files between.
+    /// - Parameter meanwhile: a function that runs while the server is closed.
     func restart(_ meanwhile: () throws -> Void = {}) throws {
         http.stop()
         try server.server.close()
@@ -33,7 +34,7 @@ final class HandmadeClient {
         http = try Self.face(of: server)
     }
 
-    /// Works on the closed server's cache as somebody with a shell does.
+    /// Works on the cache of the closed server, like an administrator with a shell.
     func cache<R>(_ body: (Connection) throws -> R) throws -> R {
         let database = try Database(ConnectionProfile(path: server.folder.file("cache.db"), pageSize: 8192))
         defer { try? database.close() }
@@ -66,7 +67,7 @@ final class HandmadeClient {
     struct Answer {
         var status = 0
         var body: [UInt8] = []
-        /// The frames in their order: letter and payload.
+        /// The frames in order: letter and payload.
         var frames: [(letter: Character, payload: [UInt8])] = []
 
         var text: String { String(decoding: body, as: UTF8.self) }
@@ -90,7 +91,7 @@ final class HandmadeClient {
         }
         /// Whether the stream has its regular end.
         var isComplete: Bool { frames.last?.letter == "Z" }
-        /// How many rows the parts with this mode had.
+        /// Returns the number of rows in the parts with this mode.
         func rows(_ mode: String, of object: String) -> Int64 {
             var isMeant = false, rows: Int64 = 0
             for (letter, payload) in frames {
@@ -105,7 +106,7 @@ final class HandmadeClient {
         }
     }
 
-    /// The bytes of one frame.
+    /// Makes the bytes of one frame.
     static func frame(_ letter: Character, _ payload: String) -> [UInt8] { frame(letter, Array(payload.utf8)) }
 
     static func frame(_ letter: Character, _ payload: [UInt8]) -> [UInt8] {
@@ -113,7 +114,7 @@ final class HandmadeClient {
         return [letter.asciiValue ?? 0, 0, 0, 0] + (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) } + payload
     }
 
-    /// A header for the customers of the north, with what a test adds.
+    /// Makes a header for the customers of the north, with the changes of a test.
     func header(
         subscriptions: String = #"{"Customer": [{"region": "NORTH"}]}"#, groups: String = #"["default", "lines"]"#, tokens: String = "{}",
         more: String = ""
@@ -125,7 +126,7 @@ final class HandmadeClient {
             """)
     }
 
-    /// An upload of these operations, each the text of an `O` frame.
+    /// Uploads these operations, each the text of an `O` frame.
     func synchronize(_ operations: [String] = [], header: [UInt8]? = nil) throws -> Answer {
         let body = (header ?? self.header()) + operations.flatMap { Self.frame("O", $0) } + Self.frame("Z", "")
         return try synchronize(bytes: body)
@@ -148,14 +149,14 @@ final class HandmadeClient {
 
     struct NoAnswer: Error {}
 
-    /// One request on a connection of its own.
+    /// Sends one request on its own connection.
     func post(_ path: String, _ body: [UInt8], type: String) throws -> (status: Int, body: [UInt8]) {
         let connection = try RawConnection(port: http.port)
         let head = """
             POST \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer \(token)\r\nContent-Type: \(type)\r\n\
             Content-Length: \(body.count)\r\n\r\n
             """
-        // A server that has answered need not read the rest.
+        // A server may answer without reading the rest.
         connection.send(Array(head.utf8) + body)
         guard let bytes = connection.receiveAll(within: .seconds(600)) else { throw NoAnswer() }
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { throw NoAnswer() }
@@ -165,7 +166,7 @@ final class HandmadeClient {
         return (status, isChunked ? Self.joined(bytes[end...]) : Array(bytes[end...]))
     }
 
-    /// The content of HTTP chunks.
+    /// Joins the content of HTTP chunks.
     private static func joined(_ chunks: ArraySlice<UInt8>) -> [UInt8] {
         var rest = chunks, content: [UInt8] = []
         while let line = rest.firstRange(of: Array("\r\n".utf8)),

@@ -1,7 +1,7 @@
 import MobileStore
 import TestSupport
 
-/// Rows as a device gets them: through the importer, into a table of its own, and out again as JSON values.
+/// Rows in the form that a device gets: imported into a new table, and read as JSON values.
 enum Inflated {
     static func rows(_ data: [UInt8], columns: [String]) throws -> [[JSONValue]] {
         let directory = try TemporaryDirectory(), database = try Database(ConnectionProfile(path: directory.file("rows.db")))

@@ -3,7 +3,7 @@ import MobileProtocol
 import MobileServer
 import MobileStore
 
-/// A device without a database: it keeps the rows that the server sends in memory, and sends what a test tells it to.
+/// A device without a database: it keeps the server's rows in memory, and sends the operations of a test.
 final class TestDevice {
     let server: TestServer
     let client: String
@@ -44,36 +44,36 @@ final class TestDevice {
         try server.send([Message(header(method), content: content)], token: token)[0]
     }
 
-    /// The next operation id.
+    /// Returns the next operation id.
     func nextID() -> Int64 {
         defer { nextOperation += 1 }
         return nextOperation
     }
 
-    /// The next surrogate key of the granted range.
+    /// Returns the next surrogate key of the granted range.
     func nextKey() -> Int64 {
         guard let range = keyRange else { return 0 }
         keyRange = KeyRange(first: range.first + 1, last: range.last)
         return range.first
     }
 
-    /// What one synchronization brought.
+    /// The result of one synchronization.
     struct Result {
         var status = 200
         var failure: ProtocolFailure?
         var frames: [FrameContent] = []
         var results: [ReplayResult] = []
         var logRecords: [LogRecordEntry] = []
-        /// Objects that a reset part emptied.
+        /// The objects that a reset part emptied.
         var resets: [String] = []
-        /// Rows of upsert and delete parts, by object.
+        /// The numbers of rows in upsert and delete parts, by object.
         var upserts: [String: Int] = [:]
         var deletes: [String: Int] = [:]
         var largeValues = 0
         var bytes = 0
     }
 
-    /// The upload of a synchronization, as bytes.
+    /// Makes the upload of a synchronization, as bytes.
     func upload(
         _ operations: [OperationFrame] = [], groups: [String]? = nil, log: [LogRecordEntry] = [], large: [Int64: [String: [UInt8]?]] = [:]
     ) throws -> [UInt8] {
@@ -196,7 +196,7 @@ final class TestDevice {
         largeValues[part.object, default: [:]][key, default: [:]][part.attribute] = part.length == nil ? nil : data
     }
 
-    /// The rows of an object under the value of one of its attributes.
+    /// Returns the rows of an object by the value of one of its attributes.
     func rows(_ object: String, by attribute: String) -> [JSONValue: [String: JSONValue]] {
         Dictionary((rows[object] ?? [:]).values.map { ($0[attribute] ?? .null, $0) }) { $1 }
     }

@@ -7,7 +7,7 @@ import MobileStore
 import Synchronization
 import TestSupport
 
-/// A server over a back end of its own, opened again as often as a test likes.
+/// A server over its own back end, which a test can close and open again.
 final class TestServer {
     let folder: TemporaryDirectory
     let model: PackageModel
@@ -15,9 +15,10 @@ final class TestServer {
     private(set) var server: MobileServer
     private var adjust: (inout ServerConfiguration) -> Void = { _ in }
 
+    /// Opens a server.
     /// - Parameters:
     ///   - model: a package with one back end.
-    ///   - tables: SQL that makes the back end; nil where `prepare` has made the file.
+    ///   - tables: SQL that creates the back end; nil when the file already exists.
     init(
         model: PackageModel, tables: String? = nil, folder: TemporaryDirectory? = nil,
         adjust: @escaping (inout ServerConfiguration) -> Void = { _ in }
@@ -55,29 +56,29 @@ final class TestServer {
         server = try MobileServer(configuration)
     }
 
-    /// Opens the server again after its caller has closed it.
+    /// Opens the server again after the caller has closed it.
     func restartClosed() throws { server = try MobileServer(configuration) }
 
-    /// Removes the files of the cache, of a server that is closed.
+    /// Removes the files of the closed server's cache.
     func removeCache() {
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.file("cache.db") + suffix) }
     }
 
-    /// Closes the server, loses its cache, and opens it again.
+    /// Closes the server, removes its cache, and opens the server again.
     func loseCache() throws {
         try server.close()
         removeCache()
         server = try MobileServer(configuration)
     }
 
-    /// Restarts the server, and copies its cache while it is closed.
+    /// Restarts the server, and copies its cache while the server is closed.
     func saveCache(to path: String) throws {
         try server.close()
         try FileManager.default.copyItem(atPath: folder.file("cache.db"), toPath: path)
         server = try MobileServer(configuration)
     }
 
-    /// Opens the server again on a cache that was saved before.
+    /// Opens the server again on a saved cache.
     func reopen(withCache path: String) throws {
         try server.close()
         removeCache()
@@ -85,7 +86,7 @@ final class TestServer {
         server = try MobileServer(configuration)
     }
 
-    /// Works on the back end as somebody else than the server.
+    /// Works on the back end independently of the server.
     @discardableResult
     func backEnd<R>(_ body: (Connection) throws -> R) throws -> R {
         var profile = ConnectionProfile(path: backEndPath, journal: .unchanged)
@@ -97,7 +98,7 @@ final class TestServer {
         return result
     }
 
-    /// The first column of the first row of a query on the back end.
+    /// Returns the first column of the first row of a query on the back end.
     func backEndValue(_ sql: String) throws -> Value? { try backEnd { try $0.first(sql)?[0] } }
 
     /// Sends messages and returns the answers.
@@ -109,7 +110,7 @@ final class TestServer {
         return try Message.messages(parsing: Self.bytes(of: response))
     }
 
-    /// All bytes of a response's body.
+    /// Returns all bytes of a response's body.
     static func bytes(of response: ServerResponse) throws -> [UInt8] {
         switch response.body {
         case .none: return []
@@ -123,6 +124,6 @@ final class TestServer {
 }
 
 extension RecordedLines {
-    /// What a server has logged since the last call, without the lines about rejected operations.
+    /// Returns a server's lines since the last call, without those about rejected operations.
     func takeWarnings() -> [String] { take().filter { !$0.contains("rejected:") } }
 }

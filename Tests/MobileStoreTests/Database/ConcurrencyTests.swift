@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Waiting, cancelling and closing from Swift's side. What the pool itself does is tested with the core.
+/// Waiting, cancelling and closing from Swift's side. The tests of the core cover the pool itself.
 @Suite struct ConcurrencyTests {
     let directory: TemporaryDirectory
     let database: Database
@@ -17,7 +17,7 @@ import Testing
 
     private static let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
-    /// Holds the writer on a thread of its own until `release` is called.
+    /// Holds the writer on its own thread until `release` is called.
     private final class Holder: Sendable {
         private let isHeld = DispatchSemaphore(value: 0), mayEnd = DispatchSemaphore(value: 0), hasEnded = DispatchSemaphore(value: 0)
 

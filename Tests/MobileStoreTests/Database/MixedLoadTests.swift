@@ -4,25 +4,25 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Everything at the same time: eight threads and some tasks write, import, read, page, observe, interrupt and look at statistics.
+/// A mixed load: eight threads and some tasks write, import, read, page, observe, interrupt and read statistics at the same time.
 /// `make soak` runs it for 60 seconds under the thread sanitizer (`SOAK_SECONDS=60` in the environment), the suite for some rounds.
 @Suite struct MixedLoadTests {
     private static let threads = 8
 
-    /// Says when to stop: after some rounds, or when the time is up.
+    /// The end of the test: after some rounds, or after a time.
     private struct Limit: Sendable {
         private let deadline = TestSetting.number("SOAK_SECONDS").map { (seconds: Double) in ContinuousClock.now + .seconds(seconds) }
 
         func allows(_ round: Int) -> Bool { deadline.map { ContinuousClock.now < $0 } ?? (round < 25) }
     }
 
-    /// What all threads count together.
+    /// The counters of all threads.
     private final class Tally: Sendable {
         let failures = Mutex<[String]>([])
         let told = Atomic(0), written = Atomic(0)
     }
 
-    /// What must hold in every snapshot: `total` says what `item` has.
+    /// Checks the rule of every snapshot: `total` has the number of rows of `item` and the sum of their amounts.
     private static func check(_ connection: Connection) throws {
         let row = try connection.first("SELECT rows, amount, (SELECT count(*) FROM item), (SELECT total(amount) FROM item) FROM total")
         guard let row, row[0] == row[2], row[1].real == row[3].real else { throw Inconsistent(description: "\(row ?? [])") }
@@ -99,7 +99,7 @@ import Testing
         try await database.close()
     }
 
-    /// One piece of work. Returns whether it has committed changes of `item`.
+    /// Does one piece of work. Returns whether it has committed changes of `item`.
     private static func step(_ database: Database, _ thread: Int, _ round: Int) throws -> Bool {
         switch (thread + round) % 8 {
         case 0, 1:

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A setting out of its range, and how the message about it begins.
+/// A setting out of its range, and the beginning of its message.
 struct BadSetting: Sendable, CustomTestStringConvertible {
     let change: @Sendable (inout ConnectionProfile) -> Void
     let text: String

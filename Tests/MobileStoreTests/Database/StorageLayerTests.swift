@@ -26,7 +26,7 @@ import Testing
 
     @Test func `layers stand on one another`() throws {
         let directory = try TemporaryDirectory()
-        // Each layer is registered over the name of the one below it; the lowest one over none.
+        // Each layer is registered above the name of the next lower one; the lowest layer above none.
         let bases = Mutex<[String?]>([])
         let layer = StorageLayer("coalescing") { base throws(StoreError) in
             bases.withLock { $0.append(base) }

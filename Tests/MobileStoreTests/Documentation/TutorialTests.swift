@@ -3,7 +3,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// The code of the article Tutorial is the code between the marks below, and it runs.
+/// Runs the code of the article Tutorial, which is the code between the marks below.
 @Suite struct TutorialTests {
     @Test func `the tutorial runs, and leaves what it says`() async throws {
         let directory = try TemporaryDirectory()
@@ -118,7 +118,7 @@ import Testing
         return store
     }
 
-    /// As a network would deliver it.
+    /// Cuts the text into small pieces, like those of a network.
     private func pieces(of text: String) -> [[UInt8]] {
         let bytes = Array(text.utf8)
         return stride(from: 0, to: bytes.count, by: 7).map { Array(bytes[$0..<min($0 + 7, bytes.count)]) }

@@ -2,7 +2,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// An import that fills a table makes its indexes at the end; nobody must be able to tell.
+/// An import that fills a table makes its indexes at the end; this must have no visible effect.
 @Suite struct DeferredIndexTests {
     let directory: TemporaryDirectory
     let database: Database
@@ -25,7 +25,7 @@ import Testing
         Array("[\(numbers.map { "[\($0),\"name \($0 * 7919 % 1000)\",\"c\($0)\",\($0)]" }.joined(separator: ","))".utf8)
     }
 
-    /// What is told after each batch: how many indexes the table has in the import's own transaction.
+    /// Imports, and returns the numbers of indexes that the table has after a batch, in the import's own transaction.
     func importing(_ input: [UInt8], _ change: (inout ImportOptions) -> Void = { _ in }) throws -> Set<Int> {
         var seen: Set<Int> = []
         try database.write { connection in
@@ -104,7 +104,7 @@ import Testing
         #expect(try large.database.read { try $0.rows("SELECT count(*) FROM doc INDEXED BY by_title WHERE title > ''") } == [[6000]])
     }
 
-    /// Two indexes serve the query; only the statistics say which one finds 3 rows and which one half of the table.
+    /// Two indexes serve the query. Only the statistics show that one finds 3 rows and the other one half of the table.
     @Test func `the planner's statistics are as they were, and plans with them`() throws {
         let directory = try TemporaryDirectory()
         let database = try Database(directory.profile())

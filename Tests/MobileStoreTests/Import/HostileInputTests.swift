@@ -2,7 +2,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Whatever comes in, an import either does all of it or leaves everything as it was, and says what is wrong and where.
+/// For any input, an import either succeeds completely or changes nothing, and its error has the reason and the position.
 @Suite struct HostileInputTests {
     let directory: TemporaryDirectory
     let database: Database
@@ -32,7 +32,7 @@ import Testing
         return options
     }
 
-    /// Both tables.
+    /// Reads both tables.
     func content() throws -> [[Value]] {
         try database.read { try $0.rows("SELECT * FROM item UNION ALL SELECT id, name, price, im FROM item_os") }
     }
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// Rows that change both tables come first, so that there is something to take back.
+    /// The first rows of each input: they change both tables, so that a rollback has an effect.
     static let good = #"[[1,"first",1.5,null],[2,"theirs",2,"x"],[3,"third",3,null]"#
 
     @Test(
@@ -80,7 +80,7 @@ import Testing
             #expect(error?.message.hasPrefix("import of \"item\"") == true)
             #expect(try content() == before)
         }
-        // Deflated the error is the same, in bytes of the text.
+        // The deflated input gives the same error, with the same offset in the text.
         let error = #expect(throws: StoreError.self) { try importing(deflated(bytes), size: 5) }
         #expect(error?.code == code)
         #expect(error?.byteOffset == offset)
@@ -138,7 +138,7 @@ import Testing
         for index in input.indices {
             var damaged = input
             damaged[index] ^= 0x10
-            // Neither chunks nor a second thread decide which of several errors it is.
+            // Neither the chunks nor a second thread affect which of several errors is reported.
             let codes = try [1, 30, damaged.count].flatMap { size in
                 try [ImportThreads.off, .on].map { threads in
                     var options = Self.options
@@ -166,7 +166,7 @@ import Testing
         #expect(bySize?.code == .limit)
         #expect(bySize?.message.contains("5242880 bytes") == true)
         options.maximumInflatedBytes = 50 << 20
-        #expect(throws: StoreError.self) { try importing(bomb, options: options) }  // only blanks: the rows never come
+        #expect(throws: StoreError.self) { try importing(bomb, options: options) }  // only blanks, no rows
         #expect(try content() == before)
     }
 

@@ -2,7 +2,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Numbers beyond the largest double. SQLite would make them infinite where it converts texts to numbers.
+/// Numbers beyond the largest double. SQLite would make them infinite when it converts texts to numbers.
 @Suite struct HugeNumberTests {
     static let digits = "1" + String(repeating: "0", count: 400)
     static let numbers = ["1e400", "-1e400", "1.5E+309", "1.7976931348623159e308", digits, "-" + digits]

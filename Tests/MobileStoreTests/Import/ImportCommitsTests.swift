@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Batch commits, duplicate keys, and what callers can see of them.
+/// Batch commits, duplicate keys, and their visibility for callers.
 @Suite struct ImportCommitsTests {
     let directory: TemporaryDirectory
     let database: Database
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// As others see it: on the thread that writes, `database` reads its own changes.
+    /// Counts rows through another `Database`, because on the writing thread `database` reads its own changes.
     func countElsewhere() throws -> Int64 {
         let other = try Database(directory.profile())
         return try other.read { try $0.rows("SELECT count(*) FROM item") }[0][0].integer ?? -1
@@ -69,7 +69,7 @@ import Testing
         #expect(result.committed == 0)
     }
 
-    /// What observers heard: the keys of each commit, and how many rows they saw in the table when they heard of it.
+    /// The reports to observers: the keys of each commit, and the number of rows in the table at the time of the report.
     private final class Heard: Sendable {
         let commits = Mutex<[(keys: [Int64], rows: Int64)]>([])
         var keys: [[Int64]] { commits.withLock { $0.map(\.keys) } }

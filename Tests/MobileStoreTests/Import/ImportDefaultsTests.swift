@@ -2,7 +2,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// What new rows get in columns that an import does not bring, and values of every kind that it sets beside its columns.
+/// The values of new rows in columns that an import does not bring, and values of every kind that it sets in addition to its columns.
 @Suite struct ImportDefaultsTests {
     private let database: Database
     private let directory: TemporaryDirectory

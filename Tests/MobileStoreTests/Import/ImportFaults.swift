@@ -2,9 +2,9 @@ import FaultInjection
 import MobileStore
 import TestSupport
 
-/// Runs an import over and over while one allocation, or one operation of the storage, after the other fails.
+/// Repeats an import; in each run another allocation, or another operation of the storage, fails.
 enum ImportFaults {
-    /// What one run came to.
+    /// The result of one run.
     struct Outcome {
         /// The number of the allocation or operation that was to fail, from 0 on.
         let number: Int64
@@ -13,9 +13,9 @@ enum ImportFaults {
 
     private struct Undo: Error {}
 
-    /// `judge` sees what each run has left before it is undone; without memory SQLite sometimes takes the whole transaction back, then what
-    /// is left is seen outside of it. The last run is the one that has fewer allocations.
-    /// - Returns: how many runs threw an error.
+    /// Calls `judge` with the content that each run has left, before it is undone. Without memory, SQLite sometimes rolls the whole
+    /// transaction back; `judge` then sees the content outside of it. In the last run, fewer allocations take place.
+    /// - Returns: the number of runs that threw an error.
     static func failEachAllocation(
         in database: Database, of importing: (Connection) throws -> Void, judge: (Outcome, Connection) throws -> Void
     ) throws -> Int {
@@ -40,9 +40,9 @@ enum ImportFaults {
         return failures
     }
 
-    /// Each run has a new database, which `prepare` fills while nothing fails. `judge` sees what the run has left, and whether the
-    /// operation was reached: the last run is the one that has fewer.
-    /// - Returns: how many runs threw an error.
+    /// Makes a new database for each run, which `prepare` fills without failures. `judge` sees the content that the run has left, and
+    /// whether it reached the operation: in the last run, fewer operations take place.
+    /// - Returns: the number of runs that threw an error.
     static func failEachOperation(
         in directory: TemporaryDirectory, _ change: (inout ConnectionProfile) -> Void = { _ in }, prepare: (Database) throws -> Void,
         of importing: (Connection) throws -> Void, judge: (Outcome, _ hasFailed: Bool, Database) throws -> Void

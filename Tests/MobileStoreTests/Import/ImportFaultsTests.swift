@@ -3,7 +3,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Every allocation and every file operation of an import fails once. Whatever fails, the import either does all of it or nothing.
+/// Every allocation and every file operation of an import fails once. After each failure, the import has either succeeded or changed nothing.
 @Suite struct ImportFaultsTests {
     let directory: TemporaryDirectory
 
@@ -60,7 +60,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `without memory for any one allocation an import says so and leaves everything as it was`(isDeflated: Bool) throws {
-        try Database(directory.profile()).close()  // what is made once for all databases
+        try Database(directory.profile()).close()  // allocates the memory that all databases share
         let held = fault_memory_held()
         try failEachAllocation(isDeflated: isDeflated)
         #expect(fault_memory_held() == held, "all memory is given back")
@@ -82,7 +82,7 @@ import Testing
         #expect(try database.read { try Self.content($0) } == before)
     }
 
-    /// An import into an empty table with indexes. `afterBatch` gets the number of rows so far.
+    /// Imports into an empty table with indexes. `afterBatch` gets the number of rows so far.
     static func filling(_ input: [UInt8], _ connection: Connection, afterBatch: @escaping (Int) -> Void) throws {
         var options = ImportOptions()
         options.threads = .off
@@ -95,8 +95,8 @@ import Testing
         try importer.finish()
     }
 
-    /// SQLite renews statements that are older than the schema while they work. Without memory at that very moment it rolls the whole
-    /// transaction back, and repeats the statement behind it.
+    /// SQLite prepares a running statement again when the schema has changed. Without memory at that moment it rolls the whole
+    /// transaction back, and repeats the statement after it.
     @Test func `without memory where the indexes of a filled table are dropped, no row of the import stays`() throws {
         let database = try Database(directory.profile())
         try database.write { connection in

@@ -4,8 +4,8 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Imports that the cache cannot hold: the log is written in the middle of them, and one of these writes fails. `make soak` lets each of
-/// them fail (`FAULT_STEP=1` in the environment), the suite a sample.
+/// Imports that are larger than the cache: the log is written during the import, and one of these writes fails. `make soak` makes each
+/// write fail (`FAULT_STEP=1` in the environment), the suite a sample.
 @Suite struct ImportSpillFaultsTests {
     enum Fault: CaseIterable {
         case full, error, short
@@ -18,7 +18,7 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Every second row is there already, so pages that have spilled change again; the text of the row makes each version another one.
+    /// The rows of the import. Every second one already exists, so spilled pages change again; the text makes each version of a row unique.
     private static let input: [UInt8] = {
         let rows = (1...1200).map { "[\($0 * 37 % 1201),\"theirs \($0) \(String(repeating: "x", count: $0 % 90))\"]" }
         return Array("[\(rows.joined(separator: ","))]".utf8)
@@ -46,7 +46,7 @@ import Testing
         try importer.finish()
     }
 
-    /// What another process finds after a crash: the files without the shared memory.
+    /// Reads the content that another process finds after a crash: the files without the shared memory.
     private func recovered(_ path: String) throws -> [[Value]] {
         let copy = directory.file("copy.db")
         for end in ["", "-wal", "-shm"] {

@@ -2,7 +2,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// With a second thread an import does what it does without.
+/// An import with a second thread has the same result as one without.
 @Suite struct ImportThreadsTests {
     let directory: TemporaryDirectory
     let database: Database
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// 40,000 rows, every hundredth of them longer than what is carried without waiting, one of 200 KB; and what makes it wrong.
+    /// Makes 40,000 rows: every thousandth has a value of 30,000 bytes, one has a value of 200 KB. `wrong` replaces the end of the text.
     static func input(rows: Int = 40_000, wrong: String? = nil) -> [UInt8] {
         var text = "["
         for row in 1...rows {
@@ -128,11 +128,11 @@ import Testing
             damaged[good.count / 2] ^= 0x55
             var wrong = good  // in its check sum
             wrong[good.count - (gzip ? 5 : 1)] ^= 1
-            var lastData = good  // the check sum is read as text, which then is what is wrong
+            var lastData = good  // the check sum is read as text, whose check fails
             lastData[good.count - (gzip ? 9 : 5)] ^= 1
             return [wrong, damaged, lastData, Array(good.dropLast(3)), Array(good.dropLast(20)), good + [1]]
         }
-        // The last one asks for a dictionary, which nobody has.
+        // The last one needs a dictionary, which is not available.
         for input in inputs + [[0x78, 0xBB, 1, 2, 3, 4, 5, 6]] {
             let errors = [ImportThreads.off, .on].map { threads in
                 #expect(throws: StoreError.self) { try importing(input, size: 10_000) { $0.threads = threads } }
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    /// Inflating stops where a piece is full; whether the input ends there as well shows in the next step alone.
+    /// Inflating stops when a piece is full. Only the next step shows whether the input ends there as well.
     @Test func `an input may be cut where an inflated piece is full`() throws {
         let text = "[[1,\"one\",null],[2,\"two\",null]" + String(repeating: " ", count: 65_536) + "]"
         let input = deflated(Array(text.utf8))

@@ -2,7 +2,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Every allocation and every file operation of an import with large values fails once: it does all of it or nothing.
+/// Every allocation and every file operation of an import with large values fails once. The import then has either succeeded or changed nothing.
 @Suite struct LargeColumnFaultsTests {
     static let input = Array(
         """
@@ -48,7 +48,7 @@ import Testing
         let directory = try TemporaryDirectory()
         var before: [[Value]] = []
         let failures = try ImportFaults.failEachOperation(in: directory) {
-            $0.cacheSize = .kilobytes(64)  // transactions go to the log before they end
+            $0.cacheSize = .kilobytes(64)  // small, so that pages are written to the log before the commit
         } prepare: {
             try Self.prepare($0)
             before = try $0.read { try Self.content($0) }
@@ -67,7 +67,7 @@ import Testing
         #expect(failures > 3)
     }
 
-    /// The pending row's original state has large values of its own, which a second version replaces.
+    /// The pending row's original state has its own large values, which a second version replaces.
     @Test("what lets go of large values is undone without memory to note them", arguments: [false, true])
     func released(isDeletion: Bool) throws {
         let directory = try TemporaryDirectory(), database = try Database(directory.profile())

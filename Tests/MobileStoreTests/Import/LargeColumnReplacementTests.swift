@@ -1,7 +1,7 @@
 import MobileStore
 import Testing
 
-/// The values that rows let go of in an import: dropped with its commit, kept for their readers, and for protected rows.
+/// The values that rows release in an import: dropped with its commit, but kept for their readers and for protected rows.
 @Suite struct LargeColumnReplacementTests {
     let store: LargeColumns
     static let long = String(repeating: "long text ", count: 20_000)
@@ -64,7 +64,7 @@ import Testing
     func `the server's version of a pending row keeps its value in the original state`(text: String) throws {
         try store.importing(#"[[1,"a","one","QUJD",1],[2,"b","two","QUI=",1],[3,"c","three",null,1]]"#)
         let shared = try store.ids(1)
-        // Row 1 is pending and has the server's value still, row 2 has one of its own, row 3 was deleted here.
+        // Row 1 is pending and still has the server's value, row 2 has its own value, row 3 was deleted here.
         try store.database.write { connection in
             try connection.execute(
                 """
@@ -81,16 +81,16 @@ import Testing
         for key in 1...3 as ClosedRange<Int64> { #expect(try store.text(store.ids(key, in: "doc_os").body) == text) }
         #expect(try store.bytes(store.ids(2, in: "doc_os").picture) == [65])
         #expect(try store.text(store.ids(4).body) == text)
-        // What nobody has any more is gone: row 2's old text, row 3's. Row 2 itself still has its picture.
+        // Values without a row are gone: the old texts of rows 2 and 3. Row 2 itself still has its picture.
         for id in [os[1].body, os[2].body] {
             #expect(#expect(throws: StoreError.self) { try LargeValueReader(id!, in: store.database) }?.code == .notFound)
         }
         #expect(try store.bytes(store.ids(2).picture) == [65, 66])
-        // A second version replaces the first one in the original state.
+        // A second version replaces the first one in the table of original states.
         try store.importing(#"[[3,"t","again",null,3]]"#)
         #expect(try store.text(store.ids(3, in: "doc_os").body) == "again")
         #expect(try store.values() == 8)
-        // Noted as deleted on the server: the original state keeps what it has.
+        // A deletion on the server is recorded: the original state keeps its values.
         let deletion = try store.deleting("[[1],[4]]") {
             $0.pending = PendingProtection(originalTable: "doc_os", keyColumn: "id", assignments: [("im", 2)])
         }

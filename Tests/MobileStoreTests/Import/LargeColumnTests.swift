@@ -2,7 +2,7 @@ import FaultInjection
 import MobileStore
 import Testing
 
-/// Large attributes inside of an import stream go to their chunks, whatever their length and however they are cut.
+/// Large attributes of any length inside of an import stream go to their chunks, regardless of the cuts of the input.
 @Suite struct LargeColumnTests {
     let store: LargeColumns
 

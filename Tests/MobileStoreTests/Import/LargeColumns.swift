@@ -75,7 +75,7 @@ struct LargeColumns {
         }
     }
 
-    /// The ids that a row holds.
+    /// Reads the ids of a row's large values.
     func ids(_ key: Int64, in table: String = "doc") throws -> (body: Int64?, picture: Int64?) {
         let row = try database.read { try $0.first("SELECT body, picture FROM \(table) WHERE id = ?", [.integer(key)]) }
         return (row?[0].integer, row?[1].integer)
@@ -97,7 +97,7 @@ struct LargeColumns {
         return bytes
     }
 
-    /// Both tables, and the ids of all values that can be opened and their numbers of chunks.
+    /// Reads both tables, and the ids and the numbers of chunks of all values that can be opened.
     func content() throws -> [[Value]] {
         try database.read {
             try $0.rows(
@@ -114,7 +114,7 @@ struct LargeColumns {
 
     static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
-    /// Text with everything that can be cut: characters of one to four bytes, escapes, pairs of surrogates. Also as JSON has it.
+    /// Makes a text, plain and as JSON, with all parts that can be cut: characters of one to four bytes, escapes, pairs of surrogates.
     static func text(_ count: Int) -> (text: String, json: String) {
         let text = "a\"b\\ü\u{65E5}😀\n\t/", json = #"a\"b\\ü\u65e5\ud83d\uDE00\n\t\/"#
         return (String(repeating: text, count: count), String(repeating: json, count: count))

@@ -2,12 +2,12 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Which row of a payload has a pending key is decided in memory, for keys of every type, as SQLite would decide it.
+/// The import finds the rows with pending keys in memory, for keys of every type and with the same result as SQLite.
 @Suite struct PendingKeyTests {
     let database: Database
     private let directory: TemporaryDirectory
 
-    /// Pending keys: some of every type, and so many that the set in memory grows.
+    /// Pending keys of every type, enough to make the set in memory grow.
     private static let pending: [Value] =
         [5, -7, 0, 1.5, 1e300, "abc", "é", "12x", "9223372036854775808", "-9223372036854775809", "", .blob([0, 255]), .null]
         + (1...200).map { .text("key \($0)") } + (1000...1100).map { .integer($0) }

@@ -2,11 +2,11 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Pending rows at the end of a table are out of it while a large import adds rows before them; nobody must be able to tell.
+/// A large import sets pending rows at the end of a table aside while it adds rows before them. This must have no visible effect.
 @Suite struct PendingRowsAsideTests {
     let directory: TemporaryDirectory
     let database: Database
-    /// Every kind of value, so that each comes back as it was.
+    /// Rows with every kind of value, to check that each is restored exactly.
     let pending: [[Value]] = [
         [3, "mine", nil, .blob([0, 255]), 2], [7, "", 1.5, .text("a\u{0}b"), 2], [5_000_000_000, nil, -4, .blob([]), 1],
     ]
@@ -26,13 +26,13 @@ import Testing
         }
     }
 
-    /// The rows but those of `many`.
+    /// Reads all rows except those of `many`.
     func table() throws -> [[Value]] { try database.read { try $0.rows("SELECT * FROM item WHERE id > 0 ORDER BY id") } }
 
-    /// So many rows before the pending ones that these are set aside.
+    /// Rows before the pending ones, enough for these to be set aside.
     static let many = (-5000 ... -1).map { "[\($0),\"many\"]" }.joined(separator: ",")
 
-    /// Imports the rows behind `many`. `told`: how many pending rows are in the table, after each batch.
+    /// Imports the rows after `many`. `told` gets the number of pending rows in the table after each batch.
     @discardableResult
     func importing(_ rows: String, _ mode: ImportMode = .upsert, told: (Int) -> Void = { _ in }) throws -> ImportResult {
         try withoutActuallyEscaping(told) { told in
@@ -154,7 +154,7 @@ import Testing
             ])
     }
 
-    /// Pages that are read, because memory is everybody's: the row has 5,000 of them.
+    /// Counts read pages, because other tests share the memory: the row has 5,000 pages.
     @Test func `a pending row beyond the bound is not read`() throws {
         try database.write { connection in
             _ = try connection.execute("DELETE FROM item; DELETE FROM item_os")

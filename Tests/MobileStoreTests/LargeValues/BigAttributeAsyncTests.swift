@@ -3,7 +3,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// The `async` twins: what they do is what their blocking originals do, so each is called once, in the order of a life.
+/// The `async` methods of large attributes. They only call their blocking versions, so each is called once, in the usual order.
 @Suite struct BigAttributeAsyncTests {
     @Test("BIG-03 BIG-04 BIG-05 BIG-06 BIG-07 BIG-08 BIG-09 BIG-10 BIG-11 BIG-12 BIG-13: a big binary without blocking a thread")
     func binary() async throws {

@@ -2,7 +2,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// An object with one large attribute, as MobileObjects' entities are.
+/// An object with one large attribute, like the entities of MobileObjects.
 final class Picture: LargeValueHost {
     let store: LargeValueStore
     var isSaved = true

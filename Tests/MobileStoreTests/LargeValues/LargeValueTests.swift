@@ -33,7 +33,7 @@ struct LargeValueStore {
     }
 }
 
-/// Chunks are 4 bytes long in most of these tests, so that few bytes cross many borders.
+/// Most of these tests use chunks of 4 bytes, so that few bytes cross many borders.
 @Suite struct LargeValueTests {
     @Test("pieces of any size add up to the value", arguments: [1, 3, 4, 5, 9, 10, 11])
     func piecesOfAnySize(size: Int) throws {

@@ -40,7 +40,7 @@ import Testing
         #expect(root["a"].integer == 3 && root.count == 3)
     }
 
-    /// Short numbers keep their digits beside the text, long ones, zeros with a sign and those with a power of ten are read from it.
+    /// Short numbers have their digits in the node. Long ones, zeros with a sign and those with a power of ten are read from the text.
     @Test func `a number is the double that Swift reads from the same text`() throws {
         let texts = [
             "0.5", "-0.5", "0.0", "-0.0", "-0", "12.50", "-1.0e3", "1E-7", "4.9e-324", "1.7976931348623157e308", "0.1234567890123456789",

@@ -1,7 +1,7 @@
 import MobileStore
 import TestSupport
 
-/// A database of 250 cities: ten names, indexed, and numbers of people of which every seventh is not known.
+/// A database of 250 cities: ten names, indexed, and populations, every seventh of them unknown.
 struct Cities {
     let directory: TemporaryDirectory
     let database: Database

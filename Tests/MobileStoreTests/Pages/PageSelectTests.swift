@@ -49,7 +49,7 @@ import Testing
             #expect(try onAnotherThread { try database.page(select, ["Cork", 0]).count }.get() == 0)
         }
         #expect(try database.page(select, ["Cork", 0]).count == 1)
-        // No snapshot is left behind that would hide what comes later.
+        // No snapshot remains that would hide later rows.
         try database.write { try $0.execute("INSERT INTO city VALUES (301, 'Cork', 1)") }
         #expect(try database.page(select, ["Cork", 0]).count == 2)
     }
@@ -107,7 +107,7 @@ import Testing
     }
 }
 
-/// Runs `body` on a thread of its own and waits for it.
+/// Runs `body` on a new thread and waits for it.
 private func onAnotherThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) -> Result<R, any Error> {
     let box = ResultBox<R>(), done = DispatchSemaphore(value: 0)
     Thread.detachNewThread {

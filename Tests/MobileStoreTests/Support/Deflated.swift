@@ -1,6 +1,6 @@
 import MobileZlib
 
-/// The bytes as a zlib stream, or as a gzip stream.
+/// Deflates the bytes into a zlib or gzip stream.
 func deflated(_ bytes: [UInt8], gzip: Bool = false) -> [UInt8] {
     var stream = z_stream()
     precondition(

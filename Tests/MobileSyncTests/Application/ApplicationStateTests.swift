@@ -3,7 +3,7 @@ import Testing
 
 @testable import MobileSync
 
-/// The documented orders of callbacks as transitions of a value; `ApplicationTests` shows the same ones with a server.
+/// The documented orders of callbacks as transitions of a value; `ApplicationTests` tests the same ones with a server.
 @Suite struct ApplicationStateTests {
     @Test func `a registration reports registering, connecting, connected, registered`() {
         var state = ApplicationState(isRegistered: false)

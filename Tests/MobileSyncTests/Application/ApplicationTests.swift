@@ -9,7 +9,7 @@ import Testing
 
 @testable import MobileSync
 
-/// Registration and connection against a server, over a network in memory that comes and goes.
+/// Registration and connection against a server, over an unreliable network in memory.
 @Suite struct ApplicationTests {
     private func rows(_ events: [ApplicationEvent]) -> [String] {
         events.compactMap { event in
@@ -72,7 +72,7 @@ import Testing
         #expect(rows.count == 3 && device.application.registrationStatus == .registering)
         bench.network.conditions.fault = { _, _ in nil }
         device.application.networkBecameAvailable()
-        try await device.application.register()  // joins the registration that is under way
+        try await device.application.register()  // joins the running registration
         #expect(device.events.takeStatuses() == ["connecting", "connected", "registered"])
     }
 
@@ -281,7 +281,7 @@ import Testing
         #expect(names == [["PWDPOLICY_ENABLED", "PWDPOLICY_MIN_LENGTH", "connectionId", "custom1"]])
         #expect(try bench.newDevice().application.settings == settings)
 
-        // The administrator changes one: a server with the same cache and another configuration.
+        // The administrator changes one setting: a server with the same cache and another configuration.
         let other = try bench.server { $0.applicationSettings = ["custom1": "green", "PWDPOLICY_MIN_LENGTH": "8", "PWDPOLICY_ENABLED": "true"] }
         let again = try bench.newDevice(transport: SimulatedTransport(server: { other.respond(to: $0) }))
         try again.application.startConnection(timeout: .seconds(60))

@@ -3,11 +3,11 @@ import Testing
 
 @testable import MobileSync
 
-/// The transitions of what an application was asked for; `InterleavingTests` shows them with callers and a server.
+/// The transitions of an application's requested state; `InterleavingTests` tests them with callers and a server.
 @Suite struct ConnectionPlanTests {
     var plan = ConnectionPlan()
 
-    /// The wish that an answer is about, and whether the caller begins it.
+    /// Returns the wish of an answer, and whether the caller begins it.
     func wish(_ answer: ConnectionPlan.Answer) -> (wish: ConnectionPlan.Wish, begins: Bool)? {
         switch answer {
         case .begin(let wish): (wish, true)

@@ -8,14 +8,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Keeps the passports of the requests that go through it.
+/// A transport that keeps the passports of its requests.
 private final class PassportTransport: Transport {
     private let transport: any Transport
     private let seen = Mutex<[String?]>([])
 
     init(_ transport: any Transport) { self.transport = transport }
 
-    /// Those since the last call; nil for a request without one.
+    /// Returns the passports since the last call; nil for a request without one.
     func take() -> [String?] {
         seen.withLock { seen in
             defer { seen = [] }
@@ -30,7 +30,7 @@ private final class PassportTransport: Transport {
     }
 }
 
-/// What traces and interactions note of the requests to the server.
+/// The records of requests to the server in traces and interactions.
 @Suite struct MeasuredRequestTests {
     @Test(
         "E2E-02 E2E-05: the application's trace service writes down each request of a synchronization with its figures, under a passport of its own")

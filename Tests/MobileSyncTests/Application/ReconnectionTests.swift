@@ -5,7 +5,7 @@ import Testing
 
 @testable import MobileSync
 
-/// A server that is there and has no time: when it is asked again.
+/// The time of the next attempt after the answer of a busy server.
 @Suite struct ReconnectionTests {
     @Test("a 503 when connecting is no end: it is tried again, and the connection comes")
     func unavailableWhileConnecting() throws {

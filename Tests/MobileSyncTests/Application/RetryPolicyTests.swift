@@ -6,9 +6,9 @@ import Testing
 
 @Suite struct RetryPolicyTests {
     let policy = RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(5), jitter: 0.5, longestOrder: .seconds(100))
-    /// The least that chance takes.
+    /// The smallest random number.
     let least = RandomSource { 0 }
-    /// The most. A declaration of its own, because the compiler takes the closures of two constants in one for the same.
+    /// The largest random number. It has a separate declaration, because the compiler merges the closures of two constants in one declaration.
     let most = RandomSource { .max }
 
     func range(_ failures: Int, _ retryAfter: Duration? = nil) -> [Duration] {

@@ -8,10 +8,10 @@ import Testing
 
 @testable import MobileSync
 
-/// Callers that come between the steps of others: before each of their locks, and while their work waits for its turn. Nothing here depends on
-/// luck: the test decides who comes when.
+/// Calls that occur between the steps of other calls: before each of their locks, and while their work waits for its turn. The test
+/// determines every order, so no result depends on chance.
 @Suite struct InterleavingTests {
-    /// More locks than any of the functions takes; behind the last one the second caller comes when the first has returned.
+    /// More locks than any of the functions takes; after the last one, the second call occurs when the first has returned.
     static let locks = 0..<6
 
     // MARK: Connection
@@ -127,7 +127,7 @@ import Testing
     func synchronizeUnderUnregistration(lock: Int) throws {
         let stepped = try SteppedDevice.subscribed(TestBench())
         let (application, crm, work) = (stepped.application, stepped.crm, stepped.work)
-        // While the synchronization is on its way, the application's work goes on: what was accepted is done then.
+        // The application's accepted work runs during the synchronization.
         stepped.network.interrupt {
             work.runAll()
             #expect(application.registrationStatus == .registered, "the registration was deleted under a synchronization")

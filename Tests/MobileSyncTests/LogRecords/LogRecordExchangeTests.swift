@@ -11,16 +11,16 @@ import Testing
 
 @testable import MobileSync
 
-/// Log records between devices and server: what is uploaded, what comes down, and what is deleted at either end.
+/// Log records between devices and server: uploads, downloads, and deletions at either end.
 @Suite struct LogRecordExchangeTests {
     private static let package = "CRM:1.0"
 
-    /// What the server has, without what is deleted.
+    /// Returns the messages of the server's records, without the deleted ones.
     private func messages(_ bench: TestBench) throws -> [String] {
         try bench.server.administration.logRecords(ofPackage: Self.package).filter { !$0.isDeleted }.map(\.entry.message).sorted()
     }
 
-    /// A customer with a change that the back end has refused.
+    /// Makes a customer with a change that the back end has refused.
     private func rejected(_ device: Device, _ bench: TestBench) throws -> Customer {
         try bench.change("CREATE TRIGGER IF NOT EXISTS closed BEFORE UPDATE ON customer BEGIN SELECT RAISE(ABORT, 'closed today'); END")
         let customer = try #require(try Customer.findAll(in: device.crm).first)

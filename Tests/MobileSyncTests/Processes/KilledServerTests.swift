@@ -7,9 +7,9 @@ import SampleCRM
 import TestSupport
 import Testing
 
-/// The server is a process that is killed with SIGKILL at random moments while it replays what a device sends.
+/// The server is a process that is killed with SIGKILL at random moments while it replays a device's operations.
 @Suite struct KilledServerTests {
-    /// Kills that hit a synchronization, in each of the cases.
+    /// The number of kills that hit a synchronization, in each of the cases.
     private static let kills = 10
 
     @Test(
@@ -41,7 +41,7 @@ import Testing
                 server.kill()
                 isDone.killed()
             }
-            // What is usual follows the machine: with less beside it the same takes a fraction.
+            // The usual duration is the shortest so far, because it depends on the machine's other load.
             do { usual = min(usual, try device.crm.synchronize("default").networkDuration) } catch {
                 #expect(error.code == .serverNotReached || error.code == .synchronizationCommunication, "\(error)")
                 hits += 1
@@ -53,7 +53,7 @@ import Testing
         try work.check(backEnd: backEndPath)
     }
 
-    /// What the device did, and what must have become of it.
+    /// The operations of the device, and their expected results.
     private struct Work {
         let device: Device
         private var created: [String] = []
@@ -61,7 +61,7 @@ import Testing
 
         init(_ device: Device) { self.device = device }
 
-        /// Three customers with two orders each, in one batch each; two updates; a rejected one.
+        /// Submits three customers with two orders each, in one batch each; two updates; a rejected one.
         mutating func submit(using random: inout SeededGenerator) throws {
             for _ in 0..<3 {
                 let customer = Customer(in: device.crm)
@@ -106,7 +106,7 @@ import Testing
             for (key, city) in cities {
                 #expect(try backEnd.read { try $0.first("SELECT city FROM customer WHERE id = ?", [.integer(key)])?.first } == .text(city))
             }
-            // Only the refused change is left, with a record for each time that it was sent.
+            // Only the refused change remains, with one record for each time it was sent.
             #expect(try device.crm.outbox.isEmpty)
             #expect(try Customer.findAll(in: device.crm).filter(\.isPending).map(\.id_) == [3])
             let refusals = try device.crm.logRecords()
@@ -121,13 +121,13 @@ import Testing
         }
     }
 
-    /// The appointment between the thread that synchronizes and the one that kills.
+    /// The coordination between the thread that synchronizes the device and the one that kills the server.
     private final class Outcome: Sendable {
         private let condition = NSCondition()
-        // Only touched while the condition is locked.
+        // Accessed only while the condition is locked.
         private nonisolated(unsafe) var isSynchronized = false, isKilled = false
 
-        /// Waits for the moment of the kill, or less if the synchronization is over before.
+        /// Waits for the moment of the kill, or until the synchronization has ended.
         func wait(atMost duration: Duration) {
             let moment = Date(timeIntervalSinceNow: duration / .seconds(1))
             condition.lock()
@@ -142,7 +142,7 @@ import Testing
             condition.unlock()
         }
 
-        /// The synchronization is over; returns when the server is dead.
+        /// Reports the end of the synchronization; returns when the server is dead.
         func synchronized() {
             condition.lock()
             isSynchronized = true

@@ -57,7 +57,7 @@ import Testing
         try device.crm.subscribe()
         try device.crm.synchronize()
         let product = try #require(try Product.findByPrimaryKey(3, in: device.crm))
-        // Far more than the socket's buffers hold: the server's answer comes while the device still sends.
+        // Far more than the socket's buffers hold, so that the server's answer arrives while the device still sends.
         var generator = SystemRandomNumberGenerator()
         try write((0..<4_000_000).map { _ in UInt8.random(in: .min ... .max, using: &generator) }, to: product.picture)
         try product.update()

@@ -11,7 +11,7 @@ import Testing
 
 @testable import MobileSync
 
-/// The logins of 1.5.3, and what the server makes of the session's user.
+/// The logins of 1.5.3, and the session's user on the server.
 @Suite struct LoginTests {
     @Test("LGN-05: loginToSync looks at the stored login first, then asks the server, and fetches keys where few are left")
     func loginToSync() throws {

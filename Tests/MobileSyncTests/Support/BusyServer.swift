@@ -1,7 +1,7 @@
 import MobileTransport
 import Synchronization
 
-/// Answers all requests with a status, as a server or a proxy in front of it does, while it is told to.
+/// A transport that answers all requests with a status while it is switched on, like a busy server or a proxy in front of it.
 final class BusyServer: Transport {
     private let transport: any Transport
     private let answer = Mutex<(status: Int, headers: [(name: String, value: String)])?>(nil)

@@ -1,9 +1,9 @@
 import MobileProtocol
 import MobileStore
 
-/// Downloads as no honest server makes them.
+/// Downloads that no honest server makes.
 enum FrameWriterBytes {
-    /// One group with one table part of these rows.
+    /// Makes a download of one group with one table part of these rows.
     static func download(group: String = "default", object: String, rows: String, columns: [String]) throws -> [UInt8] {
         var writer = FrameWriter(.download)
         try writer.write(.answer(SynchronizeAnswer(package: "CRM:1.0", groups: [group])))

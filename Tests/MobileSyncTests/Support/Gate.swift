@@ -3,7 +3,7 @@ import Foundation
 /// Holds threads until it is opened.
 final class Gate: Sendable {
     private let condition = NSCondition()
-    private nonisolated(unsafe) var isOpen = false  // only touched while the condition is locked
+    private nonisolated(unsafe) var isOpen = false  // accessed only while the condition is locked
 
     func wait() {
         condition.lock()
@@ -22,7 +22,7 @@ final class Gate: Sendable {
 /// A value that another thread sets.
 final class Recorded<Value: Sendable>: Sendable {
     private let condition = NSCondition()
-    private nonisolated(unsafe) var stored: Value?  // only touched while the condition is locked
+    private nonisolated(unsafe) var stored: Value?  // accessed only while the condition is locked
 
     var value: Value? {
         condition.lock()

@@ -1,6 +1,6 @@
 import MobileStore
 
-/// The whole value; nil for NULL.
+/// Reads the whole value; nil for NULL.
 func bytes(of attribute: BigBinary) throws -> [UInt8]? {
     guard try attribute.length != nil else { return nil }
     try attribute.openForRead()
@@ -10,7 +10,7 @@ func bytes(of attribute: BigBinary) throws -> [UInt8]? {
     return bytes
 }
 
-/// The whole text; nil for NULL.
+/// Reads the whole text; nil for NULL.
 func text(of attribute: BigString) throws -> String? {
     guard try attribute.length != nil else { return nil }
     try attribute.openForRead()

@@ -3,13 +3,13 @@ import MobileObjects
 import MobileSync
 import Synchronization
 
-/// Keeps what an application's callback heard, in order.
+/// Keeps the events of an application's callback, in order.
 final class RecordedApplicationEvents: ApplicationCallback {
     private let list = Mutex<[ApplicationEvent]>([])
 
     var all: [ApplicationEvent] { list.withLock { $0 } }
 
-    /// What came since the last call.
+    /// Returns the events since the last call.
     func take() -> [ApplicationEvent] {
         list.withLock { list in
             defer { list = [] }
@@ -17,7 +17,7 @@ final class RecordedApplicationEvents: ApplicationCallback {
         }
     }
 
-    /// Statuses only, without code and message: `registering`, `connecting`, ...
+    /// Returns the statuses since the last call, without code and message: `registering`, `connecting`, ...
     func takeStatuses() -> [String] {
         take().compactMap { event in
             switch event {
@@ -51,7 +51,7 @@ final class RecordedCallbacks: CallbackHandler {
     }
     private let state = Mutex(State())
 
-    /// What came since the last call.
+    /// Returns the names since the last call.
     func take() -> [String] {
         state.withLock { state in
             defer { state.names = [] }
@@ -61,9 +61,9 @@ final class RecordedCallbacks: CallbackHandler {
 
     var wasOnMainThread: Bool { state.withLock { $0.wasOnMainThread } }
 
-    /// Called inside of every callback.
+    /// Sets the action that runs inside of every callback.
     func act(_ action: (@Sendable (String) -> Void)?) { state.withLock { $0.action = action } }
-    /// Decides what `onSynchronize` answers.
+    /// Sets the function that returns the answer of `onSynchronize`.
     func answer(_ answer: (@Sendable (SynchronizationContext) -> SynchronizationAction)?) { state.withLock { $0.answer = answer } }
 
     private func record(_ name: String) {

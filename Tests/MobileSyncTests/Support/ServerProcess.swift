@@ -6,7 +6,7 @@ import SampleCRM
 import Synchronization
 import TestSupport
 
-/// `mobile serve` as a process of its own: started, killed, and started again over the same files.
+/// `mobile serve` as a process that can be started, killed, and started again over the same files.
 final class ServerProcess: Sendable {
     private struct State {
         var process: Process?
@@ -36,7 +36,7 @@ final class ServerProcess: Sendable {
         ]
         process.standardInput = input
         process.standardOutput = output
-        // Not this process's own: whoever waits for the end of that would wait for the server as well.
+        // A file, because a reader of this process's own standard error would wait for the server as well.
         process.standardError = try messages()
         try input.fileHandleForWriting.write(contentsOf: Data((TestBench.password + "\n").utf8))
         try process.run()
@@ -58,7 +58,7 @@ final class ServerProcess: Sendable {
         }
     }
 
-    /// The file that all servers of this object write to, at its end.
+    /// Opens the common file of all servers of this object, positioned at its end.
     private func messages() throws -> FileHandle {
         let path = directory.file("server.log")
         if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(fileURLWithPath: path)) }
@@ -67,7 +67,7 @@ final class ServerProcess: Sendable {
         return file
     }
 
-    /// Kills the server at whatever it does (SIGKILL), and waits until it is gone.
+    /// Kills the server at any point of its work (SIGKILL), and waits until it is gone.
     func kill() {
         let process = state.withLock { state in
             defer { state.process = nil }
@@ -79,7 +79,7 @@ final class ServerProcess: Sendable {
     }
 }
 
-/// HTTP to wherever the server listens at the moment: a restarted one has another port.
+/// HTTP to the server's current port, because a restarted server has another one.
 final class MovingTransport: Transport {
     private let http = HTTPTransport()
     private let port: @Sendable () -> Int

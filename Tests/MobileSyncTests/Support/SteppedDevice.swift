@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import MobileSync
 
-/// A device whose work waits for the test, and between whose locks the test can come.
+/// A device whose work waits for the test; the test can act between its locks.
 struct SteppedDevice {
     let bench: TestBench
     let device: Device
@@ -27,7 +27,7 @@ struct SteppedDevice {
             synchronizer: PackageSynchronizer(work: synchronization, crossing: intruder.crossing))
     }
 
-    /// Registered and connected.
+    /// Makes a registered and connected device.
     static func registered(_ bench: TestBench, _ name: String = "device") throws -> SteppedDevice {
         let stepped = try SteppedDevice(bench, name)
         let outcome = try stepped.application.beginRegistration()
@@ -37,7 +37,7 @@ struct SteppedDevice {
         return stepped
     }
 
-    /// Subscribed as well.
+    /// Makes a registered, connected and subscribed device.
     static func subscribed(_ bench: TestBench, _ name: String = "device") throws -> SteppedDevice {
         let stepped = try registered(bench, name)
         let outcome = stepped.crm.begin { package throws(SyncError) in try package.subscribe() }
@@ -47,6 +47,6 @@ struct SteppedDevice {
         return stepped
     }
 
-    /// What the application's callback heard of statuses since the last call.
+    /// Returns the statuses that the application's callback received since the last call.
     func statuses() -> [String] { device.events.takeStatuses() }
 }

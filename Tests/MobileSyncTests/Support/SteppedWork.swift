@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import MobileSync
 
-/// Work that waits until a test lets it go on, one piece after the other, and time that passes when a test says so. All on the test's thread.
+/// Work whose pieces run, and timers that fire, only when the test requests it. Everything runs on the test's thread.
 final class SteppedWork: SerialWork {
     private struct State {
         var pieces: [@Sendable () -> Void] = []
@@ -44,13 +44,13 @@ final class SteppedWork: SerialWork {
         return true
     }
 
-    /// Runs all pieces, also those that come while it does.
+    /// Runs all pieces, including those added meanwhile.
     func runAll() { while step() {} }
 
-    /// The delays of all timers that were ever set, in the order in which they were.
+    /// The delays of all timers that were set, in order.
     var delays: [Duration] { state.withLock { $0.timers.map(\.delay) } }
 
-    /// The time of all timers has come.
+    /// Fires all timers.
     func elapse() {
         let timers = state.withLock { $0.timers }
         for entry in timers where entry.timer.fire() {
@@ -59,7 +59,7 @@ final class SteppedWork: SerialWork {
     }
 }
 
-/// Comes between two locks of somebody else: once, before the lock that a test has chosen.
+/// Runs an action once between two locks of other code, before the lock that a test has chosen.
 final class Intruder: Sendable {
     private struct Plan: Sendable {
         var locksBefore = 0
@@ -67,15 +67,15 @@ final class Intruder: Sendable {
     }
     private let plan = Mutex(Plan())
 
-    /// For the state whose locks are watched.
+    /// The crossing for the state whose locks are watched.
     var crossing: Crossing { Crossing { [self] in pass() } }
 
-    /// Lets `action` run before the lock with this number, counted from 0.
+    /// Sets the action that runs before the lock with this number, counted from 0.
     func come(before lock: Int, _ action: @escaping @Sendable () -> Void) {
         plan.withLock { $0 = Plan(locksBefore: lock, action: action) }
     }
 
-    /// Runs the action now if it has not come yet: nobody took as many locks.
+    /// Runs the action now if it has not run yet, because fewer locks were taken.
     func comeAtLast() { take(always: true)?() }
 
     private func pass() { take(always: false)?() }

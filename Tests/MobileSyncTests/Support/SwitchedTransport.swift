@@ -2,7 +2,7 @@ import Foundation
 import MobileTransport
 import Synchronization
 
-/// Asks for each request where it goes.
+/// A transport that selects the destination of each request.
 final class SwitchedTransport: Transport {
     private let current: @Sendable () -> any Transport
 
@@ -13,7 +13,7 @@ final class SwitchedTransport: Transport {
     }
 }
 
-/// Tells where each request goes.
+/// A transport that reports the destination of each request.
 final class ObservedTransport: Transport {
     private let transport: any Transport
     private let observe: @Sendable (String) -> Void
@@ -22,21 +22,21 @@ final class ObservedTransport: Transport {
 
     func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {
         observe(request.url)
-        // The server answers under its own paths; a relay server would take its suffix away.
+        // The server answers under its own paths; a relay server would remove its suffix.
         var request = request
         if let start = request.url.range(of: "/mobile/v1") { request.url = "http://mobile.example" + request.url[start.lowerBound...] }
         return try transport.send(request, receive: receive)
     }
 }
 
-/// Lets something happen while a request is on its way: its answer is there, and nobody has seen it yet.
+/// Runs an action during a request, after the server has answered and before the client gets the answer.
 final class InterruptedTransport: Transport {
     private let transport: any Transport
     private let action = Mutex<(@Sendable () -> Void)?>(nil)
 
     init(_ transport: any Transport) { self.transport = transport }
 
-    /// Lets `action` run during the next request.
+    /// Sets the action that runs during the next request.
     func interrupt(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
 
     func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {

@@ -10,18 +10,18 @@ import TestSupport
 
 @testable import MobileSync
 
-/// A sample back end, a server over it and a network in memory, all in a directory of their own; any number of devices can be added.
+/// A sample back end, a server over it and a network in memory, all in one directory; any number of devices can be added.
 final class TestBench: Sendable {
     let directory: TemporaryDirectory
     let contents: SampleBackEnd.Contents
     let server: MobileServer
     let network: SimulatedTransport
-    /// The back end, read beside the server.
+    /// The back end, opened independently of the server.
     let backEnd: Database
 
     static let user = "smith", password = "s3cret"
 
-    /// 15 customers in region NORTH of 20, 30 orders, 25 products of which 3 have a picture.
+    /// Makes a bench with 20 customers, 15 of them in region NORTH, 30 orders, and 25 products, 3 of them with a picture.
     init(seed: UInt64 = 1, configure: (inout ServerConfiguration) -> Void = { _ in }) throws {
         directory = try TemporaryDirectory()
         let path = directory.file("enterprise.db")
@@ -35,7 +35,7 @@ final class TestBench: Sendable {
         backEnd = try Database(profile)
     }
 
-    /// Another server over the same files.
+    /// Opens another server over the same files.
     func server(_ configure: (inout ServerConfiguration) -> Void) throws -> MobileServer { try Self.server(directory, configure) }
 
     private static func server(_ directory: TemporaryDirectory, _ configure: (inout ServerConfiguration) -> Void) throws -> MobileServer {
@@ -43,17 +43,17 @@ final class TestBench: Sendable {
             cachePath: directory.file("cache.db"),
             packages: [PackageDeployment(CRM.metadata.model, backEnds: ["enterprise": directory.file("enterprise.db")])],
             users: [user: password])
-        configuration.passwordParameters = .init(n: 16)  // what a login costs is none of these tests' business
+        configuration.passwordParameters = .init(n: 16)  // cheap, because these tests do not measure logins
         configure(&configuration)
         return try MobileServer(configuration)
     }
 
-    /// A device that has done nothing yet.
+    /// Makes a new device.
     func newDevice(_ name: String = "device", transport: (any Transport)? = nil) throws -> Device {
         try Device(directory: directory.file(name), transport: transport ?? network)
     }
 
-    /// A device that is registered and subscribed.
+    /// Makes a device that is registered and subscribed.
     func subscribedDevice(_ name: String = "device", transport: (any Transport)? = nil) throws -> Device {
         let device = try newDevice(name, transport: transport)
         try device.application.register(timeout: .seconds(60))
@@ -61,17 +61,17 @@ final class TestBench: Sendable {
         return device
     }
 
-    /// A device that has its data.
+    /// Makes a device that has its data.
     func synchronizedDevice(_ name: String = "device", groups: String? = nil) throws -> Device {
         let device = try subscribedDevice(name)
         try device.crm.synchronize(groups)
         return device
     }
 
-    /// The server loses its devices and sessions, as after a restored backup.
+    /// Removes the server's devices and sessions, as after a restored backup.
     func forgetDevices() throws { try empty(["_session", "_device"]) }
 
-    /// The server loses its sessions; devices have to log in again.
+    /// Removes the server's sessions; devices must log in again.
     func forgetSessions() throws { try empty(["_session"]) }
 
     private func empty(_ tables: [String]) throws {
@@ -82,10 +82,10 @@ final class TestBench: Sendable {
         try cache.close()
     }
 
-    /// Rows of the back end.
+    /// Reads rows of the back end.
     func rows(_ sql: String, _ values: [Value] = []) throws -> [[Value]] { try backEnd.read { try $0.rows(sql, values) } }
 
-    /// The first value of the first row.
+    /// Reads the first value of the first row.
     func value(_ sql: String, _ values: [Value] = []) throws -> Value? { try rows(sql, values).first?.first }
 
     /// Changes the back end behind the server's back.
@@ -119,7 +119,7 @@ final class Device: Sendable {
         crm.registerCallbackHandler(handler)
     }
 
-    /// Names and credit limits of all customers, by surrogate key: what the user sees.
+    /// Returns the visible content: names and credit limits of all customers, by surrogate key.
     func customers() throws -> [String] {
         try Customer.findAll(in: crm).map { "\($0.surrogateKey) \($0.name) \($0.creditLimit)" }.sorted()
     }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import MobileSync
 
-/// What handlers hear of a synchronization, in which order, and where.
+/// The callbacks of a synchronization, their order, and their threads.
 @Suite struct CallbackTests {
     @Test("CBK-15 CBK-16 SYN-11: a synchronization reports starting, uploading, downloading and finishing, with its groups")
     func statuses() throws {
@@ -273,7 +273,7 @@ import Testing
     }
 }
 
-/// Keeps what it hears, and cancels at a state.
+/// Keeps the statuses that it receives, and cancels at one of them.
 private final class RecordingListener: SynchronizationStatusListener {
     private let list = Mutex<[SynchronizationStatusInfo]>([])
     private let cancelAt: SynchronizationStatusInfo.State?

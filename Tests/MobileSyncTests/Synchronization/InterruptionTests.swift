@@ -9,16 +9,16 @@ import Testing
 
 @testable import MobileSync
 
-/// A synchronization that breaks at any byte is simply done again: nothing is lost, nothing is done twice.
+/// A synchronization that breaks at any byte can be repeated: nothing is lost, nothing is done twice.
 @Suite struct InterruptionTests {
-    /// What the network does to the next synchronization, and only to it.
+    /// Synchronizes with a fault of the network, which affects only this synchronization.
     private func synchronize(_ device: Device, _ bench: TestBench, _ fault: NetworkFault) -> Result<SynchronizationResult, SyncError> {
         bench.network.conditions.fault = { _, _ in fault }
         defer { bench.network.conditions.fault = { _, _ in nil } }
         return Result { () throws(SyncError) in try device.crm.synchronize("default") }
     }
 
-    /// A customer with an order, made and submitted offline.
+    /// Makes and submits a customer with an order, offline.
     private func submitTree(_ number: Int, _ device: Device) throws -> Customer {
         let customer = Customer(in: device.crm)
         customer.name = "Customer \(number)"
@@ -45,7 +45,7 @@ import Testing
         let bench = try TestBench()
         let device = try bench.synchronizedDevice(groups: "default")
         let customer = try submitTree(0, device)
-        // Longer than the upload is: a cut behind its last byte counts too.
+        // Longer than the upload, so that a cut after its last byte is included.
         for position in 0...1500 {
             guard case .failure(let error) = synchronize(device, bench, .cutUpload(after: position)) else {
                 Issue.record("a cut at \(position) went unnoticed")
@@ -67,7 +67,7 @@ import Testing
         let bench = try TestBench()
         let device = try bench.synchronizedDevice(groups: "default")
         var length: Int?, position = 0, number = 0
-        // Each position is tried on a fresh change: its first answer is cut there, the second one comes through.
+        // Each position is tried with a new change: its first answer is cut there, the second one arrives.
         while position <= length ?? .max {
             number += 1
             let customer = try submitTree(number, device)
@@ -140,7 +140,7 @@ import Testing
     @Test func `a first synchronization that broke between two groups goes on with the second one`() throws {
         let bench = try TestBench()
         let device = try bench.subscribedDevice()
-        // A handler cannot stop between two groups; a database that refuses can.
+        // A handler cannot stop a synchronization between two groups; a refusing database can.
         try device.crm.store.write {
             _ = try $0.execute("CREATE TRIGGER \"refuse\" BEFORE INSERT ON \"Product\" BEGIN SELECT raise(ABORT, 'no space'); END", [])
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MobileSync
 
-/// Callbacks that tell of the connection, of the end of an import, and of a reset.
+/// Callbacks for the connection, for the end of an import, and for a reset.
 @Suite struct LateCallbackTests {
     private final class Recorder: CallbackHandler {
         private let list = RecordedLines()

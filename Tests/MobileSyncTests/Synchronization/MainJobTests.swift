@@ -5,7 +5,7 @@ import MobileSync
 import SampleCRM
 import Testing
 
-/// The whole job in one piece, over a network in memory: two devices and a server.
+/// The complete main job, over a network in memory: two devices and a server.
 @Suite struct MainJobTests {
     @Test("LIF-01 PAR-07 SYN-03 SYN-17: register, subscribe, synchronize: the device has exactly the rows of its parameters")
     func firstSynchronization() throws {

@@ -8,10 +8,10 @@ import MobileTransport
 import TestSupport
 import Testing
 
-/// Somebody else's database, through metadata alone: names with spaces, text keys, a composite key, pictures; no generated class.
+/// A database from outside of the project, through metadata only: names with spaces, text keys, a composite key, pictures; no generated class.
 @Suite(.enabled(if: Northwind.isThere, Comment(rawValue: Northwind.reason)))
 struct NorthwindTests {
-    /// A server over Northwind and devices that know its model only.
+    /// A server over Northwind, and devices that know only its model.
     private struct Bench {
         let directory: TemporaryDirectory
         let model: PackageModel

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MobileSync
 
-/// A day without a network.
+/// A working day without a network.
 @Suite struct OfflineWorkTests {
     @Test("ARC-10 ARC-06: everything that a user does works on the local database without a network, and reaches the back end when there is one")
     func dayOffline() throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import MobileSync
 
-/// Shutting down, starting over, and healing what a server or a device lost.
+/// Shutting down, starting again, and recovering the losses of a server or a device.
 @Suite struct RecoveryTests {
     @Test("LIF-05 LIF-06: in the background synchronization is off and the connection stopped; in the foreground both come back")
     func background() throws {
@@ -120,7 +120,7 @@ import Testing
         customer.city = "Swords"
         try customer.update()
         try customer.submitPending()
-        // The answers cannot be settled: as if the process had ended just before.
+        // The answers cannot be settled, as if the process had ended just before.
         try device.crm.store.write {
             _ = try $0.execute("CREATE TRIGGER \"refuse\" BEFORE DELETE ON \"_outbox\" BEGIN SELECT raise(ABORT, 'stop'); END", [])
         }

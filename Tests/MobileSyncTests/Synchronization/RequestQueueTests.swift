@@ -28,7 +28,7 @@ import Testing
         #expect(serve(&queue) == [[["a"]], [["b"]], [["c"]]])
     }
 
-    /// Serves the queue to its end: the groups of the requests of each run.
+    /// Serves the queue to its end, and returns the groups of the requests of each run.
     private func serve(_ queue: inout RequestQueue) -> [[[String]]] {
         var served: [[[String]]] = []
         while let run = queue.take() {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MobileSync
 
-/// Which threads work, and how often a list on the screen hears of an import.
+/// The threads of the work, and the number of notifications that a list on the screen gets for an import.
 @Suite struct ThreadingTests {
     @Test("LIF-11: no call needs the main thread, long ones have an asynchronous form, and an import reaches a list as one group")
     func groupedImport() async throws {

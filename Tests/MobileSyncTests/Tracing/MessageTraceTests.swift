@@ -7,9 +7,9 @@ import Testing
 
 @testable import MobileSync
 
-/// What of the traffic with the server is written to the console.
+/// The trace of the traffic with the server on the console.
 @Suite struct MessageTraceTests {
-    /// A device whose console is written down, with an order of the user in the outbox.
+    /// Makes a device with a recorded console, and with an order of the user in the outbox.
     private func device(_ bench: TestBench, _ lines: RecordedLines) throws -> Device {
         let device = try Device(
             directory: bench.directory.file("traced"), transport: bench.network,

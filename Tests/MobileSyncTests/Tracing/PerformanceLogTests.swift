@@ -11,7 +11,7 @@ import Testing
 
 /// The administrator's *Get Trace*: the log of a device in the server's domain log.
 @Suite struct PerformanceLogTests {
-    /// A device that measures into `reports`, and has measured one interaction.
+    /// Makes a device that measures into a folder of reports, and has measured one interaction.
     private func measuredDevice(_ bench: TestBench, _ name: String) throws -> (Device, PerformanceAgent, String) {
         let agent = PerformanceAgent(directory: URL(fileURLWithPath: bench.directory.file(name + "-reports")))
         let device = try Device(
@@ -64,7 +64,7 @@ import Testing
         }
         let administration = bench.server.administration
         try administration.requestPerformanceLog(ofDevice: device.application.deviceID, application: "CRM")
-        // The synchronization itself, and the first two messages, get through.
+        // Only the synchronization itself and the first two messages succeed.
         let before = bench.network.requestCount
         bench.network.conditions.fault = { request, _ in request > before + 2 ? .refuse : nil }
         try device.crm.synchronize("default")

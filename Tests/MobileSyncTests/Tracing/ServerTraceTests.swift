@@ -8,9 +8,9 @@ import Testing
 
 @testable import MobileSync
 
-/// What the server tells of requests and of operations, and to whom.
+/// The server's traces of requests and operations, and their receivers.
 @Suite struct ServerTraceTests {
-    /// A device with a change of its first customer in the outbox.
+    /// Makes a device with a change of its first customer in the outbox.
     private func device(_ bench: TestBench, _ name: String = "device") throws -> (Device, Customer) {
         let device = try bench.synchronizedDevice(name, groups: "default")
         let customer = try #require(try Customer.findAll(in: device.crm).first)

@@ -10,9 +10,9 @@ import Testing
 
 @testable import MobileSync
 
-/// Business transactions on their way to the server.
+/// The upload of business transactions to the server.
 @Suite struct TraceUploadTests {
-    /// A traced synchronization.
+    /// Makes a traced synchronization.
     private func transaction(_ device: Device) throws -> [UInt8] {
         try device.application.traceService.startTrace("visit <1>")
         try device.crm.synchronize("default")
@@ -40,7 +40,7 @@ import Testing
         #expect(trace.requests.count == 1 && trace.requests[0].contains("transaction \(trace.transaction)"))
         #expect(
             trace.requests[0].contains("/mobile/v1/synchronize of device \(device.application.deviceID)") && lines.take().contains(trace.requests[0]))
-        // Again, and another one.
+        // The same one again, then another one.
         #expect(try await service.uploadTrace(document))
         let second = try transaction(device)
         #expect(try await service.uploadTrace(second))
@@ -67,7 +67,7 @@ import Testing
         #expect(try again())
     }
 
-    /// A document that the server does not take.
+    /// A document that the server does not accept.
     struct Refused: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let document: [UInt8]

@@ -7,7 +7,7 @@ import MobileVault
 import TestSupport
 import Testing
 
-/// What an application does with its vault: the administrator's policy, and errors among the other modules' errors.
+/// The vault of an application: the administrator's policy, and its errors among those of the other modules.
 @Suite struct VaultPolicyTests {
     private func vaults(of bench: TestBench) -> VaultDirectory {
         VaultDirectory(bench.directory.file("vaults"), keyDerivation: PasswordVerifier.Parameters(n: 2, r: 1, p: 1))
@@ -25,7 +25,7 @@ import Testing
         for name in ["MIN_LENGTH", "EXPIRES_IN_N_DAYS", "MIN_UNIQUE_CHARS", "LOCK_TIMEOUT", "RETRY_LIMIT"] {
             #expect(settings.integer("PWDPOLICY_\(name)") == 0, "\(name)")
         }
-        // Switched on and nothing else: the policy is the one that a vault has by itself.
+        // With only this setting, the policy is a vault's default policy.
         let strict = try TestBench { $0.applicationSettings["PWDPOLICY_ENABLED"] = "true" }.newDevice()
         try strict.application.register(timeout: .seconds(60))
         #expect(strict.application.settings?.passwordPolicy == PasswordPolicy())

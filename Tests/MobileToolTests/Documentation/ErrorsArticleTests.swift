@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The article *Errors* and the codes of the sources say the same.
+/// The article *Errors* agrees with the codes of the sources.
 @Suite struct ErrorsArticleTests {
     /// One row of a table.
     private struct Row {

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The article *Limits* and the constants of the sources say the same.
+/// The article *Limits* agrees with the constants of the sources.
 @Suite struct LimitsArticleTests {
-    /// Constants that are called limits and limit nothing for users: they shape how the work is done, or they are a row's larger neighbour.
+    /// Constants that are called limits but do not limit users: they control the internal work, or a limit in the article includes them.
     private static let notForUsers = [
         "ListPlaces.maximum": "places that a list remembers; more rows cost time, not access",
         "PreparedSelects.maximum": "queries that are kept prepared; a further one is prepared again",
@@ -38,7 +38,7 @@ import Testing
 
     private func constant(of cells: [String]) -> String { String(cells.last?.replacing("`", with: "") ?? "") }
 
-    /// The number of a cell such as `64 KiB`, `30 days` or `512 connections`; bytes and seconds where it is a size or a time.
+    /// Returns the number of a cell such as `64 KiB`, `30 days` or `512 connections`, in bytes for sizes and in seconds for times.
     private func number(_ cell: String) -> Int64? {
         let words = cell.split(separator: " ")
         guard words.count >= 2, let number = Int64(words[0].replacing(",", with: "")) else { return nil }

@@ -2,29 +2,29 @@ import Foundation
 
 /// A constant of the sources: a Swift property or a default of a parameter, or a constant of the C code.
 struct SourceConstant: Sendable {
-    /// Swift: `Type.member`. C: the name alone where it begins with `MC_`, else `file.NAME`.
+    /// The name. Swift: `Type.member`. C: the name alone if it begins with `MC_`, otherwise `file.NAME`.
     let name: String
-    /// The number that the line gives it; bytes and seconds where it is a size or a time.
+    /// The number in the line, in bytes for sizes and in seconds for times.
     let value: Int64
-    /// Whether it is declared here, as opposed to a parameter with a default.
+    /// Whether the line declares the constant; false for a parameter with a default.
     let isDeclaration: Bool
-    /// Whether the name or the comment says that it limits something.
+    /// Whether the name or the comment describes a limit.
     let saysLimit: Bool
-    /// File and line, for messages.
+    /// The file and the line, for messages.
     let place: String
 }
 
-/// Reads the constants of a checkout as text. The formatter's indentation shows which type a line belongs to.
+/// Reads the constants of a checkout as text. The formatter's indentation shows the type of each line.
 struct SourceReader: Sendable {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Read once for all tests: it takes seconds.
+    /// The checkout of this test, read once for all tests because it takes seconds.
     static let checkout = Result { try SourceReader() }
 
     /// The numeric constants of all Swift modules and of the C code.
     private(set) var constants: [SourceConstant] = []
-    /// The cases of each type of error codes: its name, then name and raw value of each case.
+    /// The names and raw values of the cases of each type of error codes, by its name.
     private(set) var codes: [String: [String: String]] = [:]
     /// The public types that conform to `Error`.
     private(set) var errorTypes: Set<String> = []
@@ -48,28 +48,28 @@ struct SourceReader: Sendable {
 
     // MARK: Files
 
-    /// The files of a folder of the checkout, in a stable order.
+    /// Returns the files of a folder of the checkout, in a stable order.
     static func files(under folder: String, _ extensions: Set<String>) throws -> [URL] {
         let found = FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil)
         guard let found else { throw CocoaError(.fileReadNoSuchFile) }
         return found.compactMap { $0 as? URL }.filter { extensions.contains($0.pathExtension) }.sorted { $0.path < $1.path }
     }
 
-    /// An article of the documentation.
+    /// Reads an article of the documentation.
     static func article(_ name: String) throws -> [Substring] {
         let file = try files(under: "Sources", ["md"]).first { $0.lastPathComponent == "\(name).md" }
         guard let file else { throw CocoaError(.fileReadNoSuchFile) }
         return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
     }
 
-    /// The cells of a row of a table.
+    /// Returns the cells of a row of a table.
     static func cells(of line: Substring) -> [String] {
         line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast().map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
     // MARK: Swift
 
-    /// Calls `visit` with each line of code, the types that it lies in, the comment before it, and its number.
+    /// Calls `visit` with each line of code, its enclosing types, the comment before it, and its number.
     private static func scan(_ text: String, _ visit: ([String], Substring, String, Int) -> Void) {
         var open: [(indentation: Int, type: String)] = []
         var comment = ""
@@ -131,7 +131,7 @@ struct SourceReader: Sendable {
             }
         }
         var symbols: [String: Int64] = [:]
-        for _ in 0..<2 {  // twice, because a constant may be made of one of a later file
+        for _ in 0..<2 {  // twice, because a constant may use one of a later file
             for constant in found { symbols[constant.name] = Arithmetic.value(of: constant.expression, symbols: symbols) ?? symbols[constant.name] }
         }
         let limit = /(?:^|_)(?:MAXIMUM|LIMIT|LONGEST|MOST|LARGEST|SMALLEST|TIMEOUT)(?:_|$)/
@@ -146,7 +146,7 @@ struct SourceReader: Sendable {
     }
 }
 
-/// The value of a constant expression as the sources write them: `64 << 10`, `.seconds(3 * 86_400)`, `INT64_C(64) << 30`.
+/// The value of a constant expression in the sources, such as `64 << 10`, `.seconds(3 * 86_400)` or `INT64_C(64) << 30`.
 struct Arithmetic {
     private static let units: [String: Int64] = [
         ".seconds": 1, "Duration.seconds": 1, ".milliseconds": 1, ".kilobytes": 1000, ".megabytes": 1_000_000, "INT64_C": 1,
@@ -154,12 +154,12 @@ struct Arithmetic {
     private var tokens: ArraySlice<Substring>
     private let symbols: [String: Int64]
 
-    /// Nil where the text is something else.
+    /// Evaluates an expression; nil for any other text.
     static func value(of text: Substring, symbols: [String: Int64]) -> Int64? {
         let tokens = text.matches(of: /\s*(<<|[-+*()]|[.\w]+|\S)/).map(\.1)
         var expression = Arithmetic(tokens: tokens[...], symbols: symbols)
         guard let value = expression.sum() else { return nil }
-        // What follows may be the rest of a list of parameters.
+        // The rest of the line may belong to a list of parameters.
         return expression.tokens.allSatisfy { $0 == ")" } || expression.tokens.first == ")" ? value : nil
     }
 

@@ -3,10 +3,10 @@ import Testing
 @testable import MobileCrypto
 
 @Suite struct PasswordVerifierTests {
-    /// Parameters that make a check cost next to nothing.
+    /// Parameters that make a check cheap.
     let cheap = PasswordVerifier.Parameters(n: 16, r: 1, p: 1)
 
-    /// RFC 7914, section 12; the last vector needs 1 GB and is left out.
+    /// RFC 7914, section 12, without the last vector, which needs 1 GB.
     @Test(
         "scrypt derives the keys of RFC 7914",
         arguments: [

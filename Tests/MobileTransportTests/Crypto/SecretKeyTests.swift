@@ -4,7 +4,7 @@ import Testing
 
 /// AES-128-GCM, NIST SP 800-38D.
 @Suite struct SecretKeyTests {
-    /// One of the test cases that NIST published with the proposal of GCM (McGrew and Viega, appendix B), numbers 1 to 4.
+    /// One of the test cases 1 to 4 that NIST published with the proposal of GCM (McGrew and Viega, appendix B).
     struct KnownAnswer: Sendable, CustomTestStringConvertible {
         let number: Int, key: String, nonce: String, content: String, associatedData: String, sealed: String, tag: String
         var testDescription: String { "case \(number)" }
@@ -81,7 +81,7 @@ import Testing
 
     @Test("a key derived from a password is the one that scrypt gives, and depends on password and salt")
     func derived() throws {
-        // RFC 7914, section 12: scrypt gives fewer bytes by giving the first ones.
+        // RFC 7914, section 12: a shorter output of scrypt is the beginning of a longer one.
         let parameters = PasswordVerifier.Parameters(n: 1024, r: 8, p: 16)
         let key = try SecretKey(password: Array("password".utf8), salt: Array("NaCl".utf8), parameters: parameters)
         let same = try SecretKey(bytes: bytes("fdbabe1c9d3472007856e7190d01e9fe"))

@@ -6,9 +6,9 @@ import Testing
 
 @testable import MobileServer
 
-/// What happens at the limit of connections, seen by programs that are no clients of ours.
+/// The behaviour at the limit of connections, for programs other than our clients.
 @Suite struct ConnectionLimitTests {
-    /// A server with few places, whose requests for `/held` last until they are let go.
+    /// A server with few places, whose requests for `/held` last until they are released.
     final class FullServer: Sendable {
         let http: HTTPServer
         private let entered = DispatchSemaphore(value: 0)
@@ -29,7 +29,7 @@ import Testing
 
         func client() throws -> RawConnection { try RawConnection(port: http.port) }
 
-        /// A client whose request is being answered.
+        /// Makes a client whose request is being answered.
         func busyClient() throws -> RawConnection {
             let client = try client()
             client.get("/held")
@@ -37,10 +37,10 @@ import Testing
             return client
         }
 
-        /// Lets one request go.
+        /// Releases one request.
         func release() { released.signal() }
 
-        /// Waits until so many connections are kept open and unused.
+        /// Waits until this number of connections is open and unused.
         func wait(forIdle count: Int) { while http.service.connections.idleCount < count { sched_yield() } }
     }
 

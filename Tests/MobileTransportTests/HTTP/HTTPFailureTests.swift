@@ -3,7 +3,7 @@ import MobileServer
 import MobileTransport
 import Testing
 
-/// What a client learns when the network or the other end fails.
+/// The errors of a client when the network or the other end fails.
 @Suite struct HTTPFailureTests {
     let transport = HTTPTransport()
 
@@ -109,7 +109,7 @@ import Testing
         request.stallTimeout = .seconds(5)
         var received = 0
         _ = try server.transport.send(request) { chunk in
-            // Longer than a stall may last; nobody ever signals.
+            // Waits longer than a stall may last; the semaphore is never signalled.
             if received == 0 { #expect(DispatchSemaphore(value: 0).wait(timeout: .now() + 5.1) == .timedOut) }
             received += chunk.byteCount
         }
@@ -195,7 +195,7 @@ import Testing
         #expect(error?.code == .cancelled)
         let next = try server.transport.send(server.request("POST", "/", .bytes([1, 2, 3])))
         #expect(next.body == [1, 2, 3])
-        // Over a connection of its own: the other one ended in the middle of a response.
+        // The request uses a new connection, because the other one ended in the middle of a response.
         #expect(!next.response.reusedConnection)
     }
 
@@ -206,7 +206,7 @@ import Testing
         var first = server.request()
         let cancellation = TransportCancellation()
         first.cancellation = cancellation
-        // The last byte of the response is here: nothing is left of this request that could be cancelled.
+        // The last byte of the response has arrived, so the request can no longer be cancelled.
         #expect(throws: Never.self) { _ = try server.transport.send(first) { _ in cancellation.cancel() } }
         let next = try server.transport.send(server.request())
         #expect(next.body == [7] && next.response.reusedConnection)
@@ -255,7 +255,7 @@ import Testing
     }
 }
 
-/// A request as a test's argument: made once, used by one case.
+/// A request as a test's argument, made once and used by one case.
 struct UncheckedRequest: @unchecked Sendable, CustomTestStringConvertible {
     let value: TransportRequest
     init(_ value: TransportRequest) { self.value = value }

@@ -112,7 +112,7 @@ import Testing
         }
         #expect(reused == [false, true, true, true, true])
 
-        // A request from within another one's download finds the only kept connection in use.
+        // A request during another one's download finds the only kept connection in use.
         var inner: [Bool] = []
         let outer = try server.transport.send(server.request("POST", "/", .bytes([1, 2, 3]))) { _ in
             inner.append(try server.transport.send(server.request()).response.reusedConnection)

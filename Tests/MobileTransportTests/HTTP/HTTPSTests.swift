@@ -4,7 +4,7 @@ import MobileTransport
 import TestSupport
 import Testing
 
-/// HTTP over TLS: whom a client trusts.
+/// HTTP over TLS, and the certificates that a client trusts.
 @Suite struct HTTPSTests {
     func server() throws -> HTTPServer {
         var configuration = HTTPServer.Configuration()
@@ -81,7 +81,7 @@ import Testing
     }
 
     #if canImport(Glibc)
-        /// The name under which OpenSSL looks for ``LoopbackCertificate/certificate``: `openssl x509 -subject_hash`.
+        /// The file name with which OpenSSL finds ``LoopbackCertificate/certificate``: `openssl x509 -subject_hash`.
         private static let hashedName = "ce275665.0"
 
         @Test(

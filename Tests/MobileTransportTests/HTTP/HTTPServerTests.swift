@@ -5,7 +5,7 @@ import MobileTransport
 import Synchronization
 import Testing
 
-/// The HTTP face: how it starts, what it refuses, how it stops.
+/// The HTTP face: starting, refused requests, stopping.
 @Suite struct HTTPServerTests {
     @Test("a port in use is an error that says what to do")
     func portInUse() throws {
@@ -148,7 +148,7 @@ import Testing
     }
 }
 
-/// Runs blocking work on a thread of its own.
+/// Runs blocking work on a new thread.
 func onThread<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(returning: work()) }

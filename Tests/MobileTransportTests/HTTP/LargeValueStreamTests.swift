@@ -8,8 +8,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A large value comes from a real server and goes back to it, from socket to table, without Swift and without a file in between: writer and
-/// reader of the core are sink and source of the transport as they are.
+/// A large value is downloaded from a real server and uploaded to it, between socket and table, without Swift or a file in between: the
+/// core's writer and reader are directly the sink and source of the transport.
 @Suite struct LargeValueStreamTests {
     private static let length = 12_000_000
 
@@ -129,7 +129,7 @@ import Testing
     }
 }
 
-/// A database file for large values, in a directory of its own.
+/// A database file for large values, in its own directory.
 private final class BlobFile {
     let pool: OpaquePointer
     private let directory: TemporaryDirectory

@@ -4,7 +4,7 @@ import MobileTransport
 import TestSupport
 import Testing
 
-/// Old versions of TLS, tried by a peer that would speak them: Debian's `openssl` with its security level taken down.
+/// Old versions of TLS, tried by a peer that supports them: Debian's `openssl` with a reduced security level.
 @Suite(.enabled(if: OpenSSL.isThere, "the command openssl is not installed"))
 struct TLSVersionTests {
     @Test(
@@ -64,14 +64,14 @@ private final class OpenSSL {
 
     deinit { stop() }
 
-    /// Everything that it says until it ends.
+    /// Returns its output until it ends.
     func output() -> String {
         let data = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// The first line with a beginning; nil when it ends before.
+    /// Returns the first line with this beginning; nil when the command ends before.
     func line(beginning: String) -> String? {
         var text = ""
         while case let piece = pipe.fileHandleForReading.availableData, !piece.isEmpty {
@@ -84,7 +84,7 @@ private final class OpenSSL {
 
     func stop() {
         guard process.isRunning else { return }
-        // SIGKILL: the threads that tests run on block the other signals, and a child inherits that.
+        // SIGKILL, because the threads of tests block the other signals, and a child inherits that.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }

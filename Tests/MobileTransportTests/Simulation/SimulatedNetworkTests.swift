@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The network that exists only in memory: what a client and a server see of it.
+/// The network in memory, from the sides of a client and of a server.
 @Suite struct SimulatedNetworkTests {
     let content = patternBytes(100)
 

@@ -18,7 +18,7 @@ struct LoopbackServer {
 }
 
 extension HTTPServer {
-    /// A server whose port nobody takes when it has stopped: below those that the system gives to connections and to servers without a port.
+    /// Starts a server whose port remains free after it has stopped: below the ports that the system assigns automatically.
     static func onOwnPort(handler: @escaping @Sendable (ServerRequest) -> ServerResponse) throws -> HTTPServer {
         for _ in 0..<100 {
             if let server = try? HTTPServer(port: .random(in: 10_000..<30_000), handler: handler) { return server }
@@ -27,7 +27,7 @@ extension HTTPServer {
     }
 }
 
-/// Bytes that tell their position, so that a lost or doubled piece shows.
+/// Makes bytes that depend on their position, so that a lost or doubled piece is detected.
 func patternBytes(_ count: Int, from start: Int = 0) -> [UInt8] {
     (start..<start + count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 }
@@ -47,7 +47,7 @@ final class StreamDigest {
     func finish() throws -> String { try digest.finish().hexadecimal }
 }
 
-/// A response that echoes the request's body.
+/// Makes a response that echoes the request's body.
 func echo(_ request: ServerRequest) -> ServerResponse {
     ServerResponse(status: 200, body: .stream { try request.body.nextChunk() })
 }

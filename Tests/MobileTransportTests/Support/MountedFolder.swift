@@ -1,21 +1,21 @@
 #if canImport(Glibc)
     import Foundation
 
-    /// Threads that see another folder of certificates where the system's is: libcurl's search path is built into it, no variable moves it.
+    /// Threads that see another folder in place of the system's certificates. libcurl's search path is built in, and no variable changes it.
     enum MountedFolder {
-        /// What stopped a thread from getting a view of its own.
+        /// The reason why a thread did not get its own view.
         struct Failure: Error, CustomStringConvertible { let description: String }
 
         private typealias Unshare = @convention(c) (Int32) -> Int32
         private typealias Mount =
             @convention(c) (UnsafePointer<CChar>?, UnsafePointer<CChar>, UnsafePointer<CChar>?, UInt, UnsafeRawPointer?) -> Int32
-        // Of <sched.h> and <sys/mount.h>, which Swift does not import.
+        // Constants of <sched.h> and <sys/mount.h>, which Swift does not import.
         private static let newNamespace: Int32 = 0x0002_0000, bind: UInt = 4096, recursive: UInt = 16384, isPrivate: UInt = 1 << 18
 
-        /// Whether this process may do it: as root, outside of containers that forbid it.
+        /// Whether this process has the permission: as root, outside of containers that forbid it.
         static let isAllowed = (try? view("/tmp", at: "/tmp") { true }) ?? false
 
-        /// Runs work on a thread of its own, for which `folder` lies at `place`. Nobody else sees that, and it ends with the thread.
+        /// Runs work on a new thread, for which `folder` is mounted at `place`. The mount is invisible to other threads, and ends with the thread.
         static func view<Result: Sendable>(_ folder: String, at place: String, _ work: @escaping @Sendable () throws -> Result) throws -> Result {
             let box = Box<Result>()
             let thread = Thread {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A TCP server that does what a test says, byte by byte, and knows nothing of HTTP. Serves one connection.
+/// A TCP server that runs the script of a test, and does not know HTTP. It serves one connection.
 final class RawServer: @unchecked Sendable {  // the thread and the test take turns: the test joins through `finished`
     let port: UInt16
     private let finished = DispatchSemaphore(value: 0)
@@ -58,7 +58,7 @@ final class RawServer: @unchecked Sendable {  // the thread and the test take tu
         }
     }
 
-    /// Whether somebody listens on a port of the loopback interface.
+    /// Returns whether a server listens on a port of the loopback interface.
     static func canConnect(to port: UInt16) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

@@ -4,7 +4,7 @@ import MobileStore
 import MobileVault
 import TestSupport
 
-/// A directory of vaults for one test, removed with everything in it, with clocks that only move when told. Keys cost next to nothing here.
+/// A directory of vaults for one test, removed with its content. Its clocks move only when the test moves them, and its keys are cheap.
 final class TestVaults: Sendable {
     private let temporary: TemporaryDirectory
     private let time = VirtualClock(start: .seconds(1_800_000_000)), uptime = VirtualClock()
@@ -13,7 +13,7 @@ final class TestVaults: Sendable {
 
     var path: String { temporary.path }
 
-    /// The directory of the vaults; of a group of applications where one is named.
+    /// Makes the directory of the vaults, or that of a group of applications.
     func directory(group: String? = nil, timeout: Duration = .seconds(30)) -> VaultDirectory {
         let (time, uptime) = (time, uptime)
         return VaultDirectory(
@@ -24,15 +24,15 @@ final class TestVaults: Sendable {
     func passDays(_ count: Double) { time.set(time.now + .days(count)) }
     func passSeconds(_ count: Int) { uptime.advance(by: .seconds(count)) }
 
-    /// A vault called `crm` with password `good` and salt `salt`, unlocked.
+    /// Makes an unlocked vault `crm` with password `good` and salt `salt`.
     func crm() throws -> DataVault {
         try DataVault.createVault("crm", password: "good", salt: "salt", in: directory())
     }
 
-    /// The same vault as another process would have it, locked.
+    /// Opens the same vault like another process, locked.
     func otherCRM() throws -> DataVault { try DataVault.getVault("crm", in: directory()) }
 
-    /// The files of the vaults, without that of the lock.
+    /// Returns the files of the vaults, without that of the lock.
     func files() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: "\(path)/vaults").filter { $0.hasSuffix(".vault") }.map { "\(path)/vaults/\($0)" }
     }
@@ -46,12 +46,12 @@ final class TestVaults: Sendable {
         return result
     }
 
-    /// Runs `body` while another process would have the directory for itself.
+    /// Runs `body` while the directory is locked, as by another process.
     func whileLocked(_ body: () throws -> Void) throws {
         try change("\(path)/vaults/vaults.lock") { _ in try body() }
     }
 
-    /// What lies in the directory.
+    /// Reads all files in the directory.
     func contents() throws -> [String: Data] {
         var contents: [String: Data] = [:]
         for name in try FileManager.default.subpathsOfDirectory(atPath: "\(path)/vaults") {
@@ -61,7 +61,7 @@ final class TestVaults: Sendable {
     }
 }
 
-/// The error that `body` throws; nil where it throws none or another type's.
+/// Returns the error that `body` throws; nil when it throws none or one of another type.
 func failure<R>(_ body: () throws -> R) -> DataVaultError? {
     do {
         _ = try body()

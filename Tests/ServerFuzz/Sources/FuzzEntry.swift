@@ -4,8 +4,8 @@ import Foundation
 /// The server of this process; the fuzzer calls from one thread.
 nonisolated(unsafe) private var fuzzed: FuzzedServer?
 
-/// What libFuzzer calls with each input.
-/// - Returns: -1 for an input that is no request, so that it is not kept.
+/// Runs one input; libFuzzer calls it.
+/// - Returns: -1 for an input that is not a request, so that it is not kept.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = UnsafeBufferPointer(start: start, count: count)
@@ -24,7 +24,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What libFuzzer calls to change an input: half of the changes are by the parts of a request.
+/// Changes an input; libFuzzer calls it. Half of the mutations change parts of a request.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func fuzzMutator(_ start: UnsafeMutablePointer<UInt8>, _ count: Int, _ maximum: Int, _ seed: CUnsignedInt) -> Int {
     var mutation = FuzzMutation(seed: UInt64(seed))
@@ -34,5 +34,5 @@ public func fuzzMutator(_ start: UnsafeMutablePointer<UInt8>, _ count: Int, _ ma
     return changed.count
 }
 
-/// A folder that the environment names.
+/// Returns the folder in a variable of the environment.
 private func folder(_ variable: String) -> URL? { ProcessInfo.processInfo.environment[variable].map { URL(fileURLWithPath: $0) } }

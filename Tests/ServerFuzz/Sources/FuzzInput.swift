@@ -1,7 +1,7 @@
 import MobileProtocol
 import MobileServer
 
-/// A request as the fuzzer writes it. The first byte says what the rest is; anything else is no request.
+/// A request in the fuzzer's format. The first byte defines the format of the rest; an input with another first byte is not a request.
 ///
 ///     f   an upload, a frame per line: its letter, then its payload. A payload `#12` of a data frame stands for 12 bytes
 ///     u   the body of a synchronization, byte by byte
@@ -32,7 +32,7 @@ struct FuzzInput {
         return body
     }
 
-    /// What follows the letter of a frame, or what it stands for.
+    /// Returns the payload after the letter of a frame, with its abbreviation expanded.
     static func payload(of line: [UInt8]) -> [UInt8] {
         let payload = Array(line.dropFirst())
         guard line.first == UInt8(ascii: "D"), payload.first == UInt8(ascii: "#"),

@@ -1,13 +1,13 @@
 import MobileStore
 
-/// Changes requests by their parts: members of JSON objects, whole frames. What libFuzzer does to bytes mostly ends in the parser; this comes
-/// further, and is mended afterwards so that ids grow and lengths are those of the data.
+/// Changes parts of requests: members of JSON objects, whole frames. Byte mutations of libFuzzer mostly end in the parser; these get
+/// further, because afterwards ids are made to grow and lengths to match the data.
 struct FuzzMutation {
     private var random: FuzzRandom
 
     init(seed: UInt64) { random = FuzzRandom(state: seed) }
 
-    /// What stands in no honest request, and what stands in some.
+    /// Values of hostile requests, and some of honest ones.
     private static let values: [JSONValue] =
         [
             .null, .boolean(true), .array([]), .object([:]), .string(""), .string("\u{0}"), .string("é\u{301}\u{202E}"), .string("NORTH"),
@@ -21,7 +21,7 @@ struct FuzzMutation {
         .number($0)
     }
 
-    /// The request with one change; nil where it has no parts that can be changed so.
+    /// Returns the request with one change; nil when it has no such parts.
     mutating func changed(_ input: [UInt8]) -> [UInt8]? {
         switch input.first {
         case UInt8(ascii: "m"):
@@ -80,7 +80,7 @@ struct FuzzMutation {
 
     // MARK: Mending
 
-    /// The frames with growing ids, large values of the operation before them, and the lengths of their data.
+    /// Returns the frames with growing ids, with large values that refer to the operation before them, and with the lengths of their data.
     private static func mended(_ lines: [[UInt8]]) -> [[UInt8]] {
         var lines = lines, last: Int64 = 0, batch: Int64 = 0
         for index in lines.indices {
@@ -112,11 +112,11 @@ struct FuzzMutation {
     private static func dataLength(_ line: [UInt8]) -> Int64 { Int64(FuzzInput.payload(of: line).count) }
 }
 
-/// Numbers from a seed.
+/// Random numbers from a seed.
 struct FuzzRandom {
     var state: UInt64
 
-    /// A number from 0 up to below `count`.
+    /// Returns a number from 0 to `count - 1`.
     mutating func chance(_ count: Int) -> Int {
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         return Int((state >> 33) % UInt64(max(1, count)))

@@ -1,5 +1,5 @@
-/// The package that is deployed: attributes of every type, keys of several parts, parents, large values, statements of the model, and tables that
-/// hold little against what a device sends.
+/// The deployed package: attributes of every type, keys of several parts, parents, large values, statements of the model, and tables with
+/// few constraints.
 enum FuzzSample {
     static let tables = """
         CREATE TABLE thing (

@@ -6,29 +6,30 @@ import MobileServer
 import MobileStore
 import Synchronization
 
-/// A server that is asked by the fuzzer, and what must hold of each answer.
+/// A server that answers the fuzzer's requests, and the checks of each answer.
 ///
-/// It begins anew, from the same files and with the same clock and random numbers, every ``requestsPerLife`` requests. The requests since then are in
-/// the folder `life`: run in their order they show again what has been found.
+/// It starts again every ``requestsPerLife`` requests, with the same files, clock and random numbers. The requests since then are in
+/// the folder `life`: running them in order reproduces a finding.
 final class FuzzedServer {
     private static let requestsPerLife = 400
-    /// After so many requests, and after each failure, somebody who has done nothing must still get everything.
+    /// After each such number of requests, and after each failure, an honest client must still get everything.
     private static let requestsPerWitness = 40
-    /// What the process may grow by, once everything has been used.
+    /// The permitted growth of the process in bytes, after the first lives.
     private static let allowedGrowth = 200 << 20
 
     private let folder: URL
     private let lifeFolder: URL?
-    /// Whether the codes and the log of each answer are told, for who looks into a finding.
+    /// Whether the codes and the log of each answer are printed, for the analysis of a finding.
     private let tellsAnswers = ProcessInfo.processInfo.environment["SERVER_FUZZ_TELL"] != nil
     private let lines = LogLines()
     private var server: MobileServer
     private var requests = 0, lives = 0, firstSize: Int?
     private var token = "", witnessToken = ""
 
+    /// Opens the first server.
     /// - Parameters:
-    ///   - folder: for the files of the server; what is in it is removed.
-    ///   - lifeFolder: where the requests of a life are kept; nil for nowhere.
+    ///   - folder: the folder for the files of the server; its content is removed.
+    ///   - lifeFolder: the folder for the requests of a life; nil: they are not kept.
     init(folder: URL, lifeFolder: URL?) throws {
         (self.folder, self.lifeFolder) = (folder, lifeFolder)
         try? FileManager.default.removeItem(at: folder)
@@ -49,7 +50,7 @@ final class FuzzedServer {
 
     private static let files = ["enterprise.db", "cache.db"]
 
-    /// - Parameter seed: of the random numbers; the first server, which everything begins with, has given names to sessions by another one.
+    /// - Parameter seed: the seed of the random numbers; the first server, whose files every life begins with, used another one for its sessions.
     private static func open(_ folder: URL, _ lines: LogLines, seed: UInt64) throws -> MobileServer {
         let model = try PackageModel(json: FuzzSample.model)
         let deployment = PackageDeployment(model, backEnds: ["enterprise": folder.appendingPathComponent("enterprise.db").path])
@@ -89,7 +90,7 @@ final class FuzzedServer {
         }
         lives += 1
         let size = Self.residentSize
-        // The first lives fill caches, and the memory that the allocator keeps.
+        // The first lives fill caches, and memory that the allocator keeps.
         if lives == 5 { firstSize = size }
         if let firstSize, size > firstSize + Self.allowedGrowth {
             fatalError("memory grows: \(firstSize >> 20) MB in the fifth life, \(size >> 20) MB in life \(lives)")
@@ -116,7 +117,8 @@ final class FuzzedServer {
             to: ServerRequest(method: "POST", path: path, headers: token.map { ["authorization": "Bearer \($0)"] } ?? [:], body: Spool(body)))
     }
 
-    /// - Returns: whether the server says that it has failed.
+    /// Checks a response.
+    /// - Returns: whether it reports a failure of the server.
     private func judge(_ response: ServerResponse) -> Bool {
         var codes: [Int64] = [Int64(response.status)]
         switch response.body {
@@ -133,7 +135,7 @@ final class FuzzedServer {
         return hasFailed
     }
 
-    /// The codes in a download, which must be a whole one.
+    /// Returns the codes in a download, which must be complete.
     private static func codes(_ next: () throws -> [UInt8]?) -> [Int64] {
         var codes: [Int64] = [], reader = FrameReader(.download)
         do {
@@ -150,7 +152,7 @@ final class FuzzedServer {
         return codes
     }
 
-    /// Somebody who has done nothing wrong gets everything.
+    /// Checks that an honest client gets everything.
     private func witness() {
         let header = SynchronizeHeader(
             client: "witness", package: "Fuzz:1.0", groups: ["system", "default", "marks"],
@@ -174,7 +176,7 @@ final class FuzzedServer {
     }
 }
 
-/// What the server has logged since it was asked last.
+/// The lines of the server's log since the last call.
 private final class LogLines: Sendable {
     private let lines = Mutex<[String]>([])
 
@@ -184,7 +186,7 @@ private final class LogLines: Sendable {
     func joined() -> String { lines.withLock { $0.joined(separator: "\n") } }
 }
 
-/// A clock that goes on by a millisecond whenever somebody looks.
+/// A clock that advances by a millisecond at each reading.
 private final class SharedClock: Sendable {
     private let milliseconds = Atomic<Int64>(1_790_000_000_000)
     func now() -> Int64 { milliseconds.add(1, ordering: .relaxed).newValue }

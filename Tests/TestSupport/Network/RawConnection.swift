@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// A TCP connection that sends what a test says, byte by byte, and knows nothing of HTTP: an attacker's view of a server.
+/// A TCP connection that sends the bytes of a test and does not know HTTP: an attacker's view of a server.
 public final class RawConnection: Sendable {
     private let descriptor: Int32
-    /// The longest that a test waits for the server.
+    /// The longest time that a test waits for the server.
     public static let patience: Duration = .seconds(15)
 
     /// Connects to a port of the loopback interface.
@@ -24,13 +24,13 @@ public final class RawConnection: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Sends all of it, or as much as the server takes.
-    /// - Returns: false where the server has closed.
+    /// Sends the bytes, or the part that the server accepts.
+    /// - Returns: false when the server has closed the connection.
     @discardableResult
     public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-    /// Sends all of it, or as much as the server takes.
-    /// - Returns: false where the server has closed.
+    /// Sends the bytes, or the part that the server accepts.
+    /// - Returns: false when the server has closed the connection.
     @discardableResult
     public func send(_ bytes: [UInt8]) -> Bool {
         var sent = 0
@@ -42,7 +42,7 @@ public final class RawConnection: Sendable {
         return true
     }
 
-    /// The next bytes of the server: none where it closes, nil where it does nothing in time.
+    /// Receives the next bytes of the server: empty when it closes, nil when nothing arrives in time.
     public func receive(within time: Duration = patience) -> [UInt8]? {
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&waited, 1, Int32(time / .milliseconds(1))) > 0 else { return nil }
@@ -51,7 +51,7 @@ public final class RawConnection: Sendable {
         return count > 0 ? Array(buffer[..<count]) : []
     }
 
-    /// Everything that comes until the server closes; nil when it does not.
+    /// Receives all bytes until the server closes; nil when it does not.
     public func receiveAll(within time: Duration = patience) -> [UInt8]? {
         let end = ContinuousClock.now + time
         var bytes: [UInt8] = []
@@ -62,10 +62,10 @@ public final class RawConnection: Sendable {
         return nil
     }
 
-    /// Everything that comes until the server closes, as text; nil when it does not.
+    /// Receives all bytes until the server closes, as text; nil when it does not.
     public func receiveText(within time: Duration = patience) -> String? { receiveAll(within: time).map { String(decoding: $0, as: UTF8.self) } }
 
-    /// The status of the response whose first line comes next; nil when none comes.
+    /// Receives the first line of the next response and returns its status; nil without one.
     public func status(within time: Duration = patience) -> Int? {
         let end = ContinuousClock.now + time
         var bytes: [UInt8] = []
@@ -77,8 +77,8 @@ public final class RawConnection: Sendable {
         return nil
     }
 
-    /// Sends one byte after the other, as slowly as a pause between them, until the server closes.
-    /// - Returns: whether it did.
+    /// Sends single bytes with a pause after each, until the server closes.
+    /// - Returns: whether the server closed.
     public func dribble(_ byte: UInt8, pause: Duration, within time: Duration = patience) -> Bool {
         let end = ContinuousClock.now + time
         while ContinuousClock.now < end {

@@ -1,22 +1,22 @@
 public import MobileTransport
 internal import Synchronization
 
-/// What a simulated network does to one request.
+/// The effect of a simulated network on one request.
 public enum NetworkFault: Sendable, Hashable {
-    /// Nobody listens: the request ends as ``TransportError/Code/cannotConnect``, the server sees nothing.
+    /// No server listens: the request ends with ``TransportError/Code/cannotConnect``, and the server gets nothing.
     case refuse
-    /// The connection breaks after so many bytes of the request's body; a body that is not longer breaks at its end, just before
+    /// The connection breaks after this number of bytes of the request's body; a body that is not longer breaks at its end, just before
     /// the server would answer. The server does not get a complete request.
     case cutUpload(after: Int)
-    /// The server does all its work, but not even its status comes back.
+    /// The server does all its work, but not even its status arrives.
     case cutResponse
-    /// The connection breaks after so many bytes of the response's body; a body that is not longer breaks at its end.
+    /// The connection breaks after this number of bytes of the response's body; a body that is not longer breaks at its end.
     case cutDownload(after: Int)
-    /// The server takes so long until its response begins.
+    /// The response begins after this time.
     case delay(Duration)
 }
 
-/// How a simulated network behaves. The same values give the same behaviour, request by request.
+/// The behaviour of a simulated network. Equal values cause equal behaviour, request by request.
 public struct NetworkConditions: Sendable {
     /// Time from one end to the other; default none.
     public var latency = Duration.zero
@@ -24,7 +24,7 @@ public struct NetworkConditions: Sendable {
     public var bytesPerSecond: Int?
     /// Cuts bodies into chunks of random lengths from 1 byte to this many; default 16 KB.
     public var longestChunk = 16_384
-    /// What happens to the n-th request, from 0; default nothing.
+    /// The fault of the n-th request, counted from 0; default none.
     public var fault: @Sendable (_ request: Int, _ random: inout SeededGenerator) -> NetworkFault? = { _, _ in nil }
 
     /// A network without delays and faults.
@@ -32,8 +32,8 @@ public struct NetworkConditions: Sendable {
 
     /// A network on which requests fail at random.
     /// - Parameters:
-    ///   - probability: how likely it is that something happens to a request, 0...1.
-    ///   - maximumBytes: breaks happen after 0 to so many bytes of a body.
+    ///   - probability: the probability that a request has a fault, 0...1.
+    ///   - maximumBytes: the largest number of bytes of a body before a break.
     public static func unreliable(probability: Double, maximumBytes: Int) -> NetworkConditions {
         var conditions = NetworkConditions()
         conditions.fault = { _, random in
@@ -49,7 +49,7 @@ public struct NetworkConditions: Sendable {
     }
 }
 
-/// A request as it comes out of a simulated network.
+/// A request at the server's end of a simulated network.
 public struct SimulatedRequest {
     /// The method in upper case.
     public let method: String
@@ -63,7 +63,7 @@ public struct SimulatedRequest {
     public let nextChunk: () throws -> [UInt8]?
 }
 
-/// A response as it goes into a simulated network.
+/// A response at the server's end of a simulated network.
 public struct SimulatedResponse {
     /// The HTTP status code.
     public let status: Int
@@ -72,7 +72,7 @@ public struct SimulatedResponse {
     /// The next chunk of the body, nil at its end. Where it throws, the connection breaks.
     public let nextChunk: () throws -> [UInt8]?
 
-    /// What a handler answers: its head, and its body piece by piece until nil.
+    /// Makes a handler's response: its head, and its body piece by piece until nil.
     public init(status: Int, headers: [(name: String, value: String)] = [], nextChunk: @escaping () throws -> [UInt8]? = { nil }) {
         self.status = status
         self.headers = headers
@@ -80,10 +80,10 @@ public struct SimulatedResponse {
     }
 }
 
-/// A network that exists only in memory: it calls the server's function directly, and breaks, delays and refuses as it is told.
+/// A network that exists only in memory: it calls the server's function directly, and breaks, delays and refuses on request.
 ///
-/// No threads, no sockets, no waiting: time passes on a ``VirtualClock``, chance comes from a seed. So a year of devices and
-/// faults runs in minutes, and the run that found a bug can be repeated.
+/// It has no threads, no sockets and no waiting: time passes on a ``VirtualClock``, random numbers come from a seed. So a year of devices
+/// and faults runs in minutes, and a run that found a bug can be repeated.
 public final class SimulatedTransport: Transport {
     /// The server's function. Called on the sending thread.
     public typealias Handler = @Sendable (SimulatedRequest) throws -> SimulatedResponse
@@ -109,13 +109,13 @@ public final class SimulatedTransport: Transport {
         state = Mutex(State(conditions: conditions, random: SeededGenerator(seed: seed)))
     }
 
-    /// How the network behaves from the next request on.
+    /// The behaviour of the network from the next request on.
     public var conditions: NetworkConditions {
         get { state.withLock { $0.conditions } }
         set { state.withLock { $0.conditions = newValue } }
     }
 
-    /// How many requests were sent, whatever became of them.
+    /// The number of requests, including failed ones.
     public var requestCount: Int { state.withLock { $0.requests } }
 
     public func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {

@@ -11,7 +11,7 @@ final class SimulatedPassage {
     private let began: Duration
     private var sent = 0
     private var received = 0
-    /// Why the passage ended early, kept because a server may swallow what it gets thrown.
+    /// The reason for an early end, kept because a server may ignore the error that it gets.
     private var failure: (any Error)?
 
     init(
@@ -36,7 +36,7 @@ final class SimulatedPassage {
             method: request.method, path: path, query: query, headers: request.headers, nextChunk: { try self.nextUpload() })
         let answer: Result<SimulatedResponse, any Error> = Result { try handler(arrived) }
         if let failure { throw failure }
-        // A server may answer without having read the whole body; a connection that breaks later than that breaks all the same.
+        // A server may answer before it has read the whole body; the connection breaks nevertheless.
         if case .cutUpload = fault { throw error(.interrupted, "the connection broke during the upload") }
         guard case .success(let response) = answer else { throw error(.interrupted, "the server cut the connection") }
         if case .delay(let duration) = fault { try pass(duration, limit: request.stallTimeout) }
@@ -120,7 +120,7 @@ final class SimulatedPassage {
 
     private enum Way { case upload, download }
 
-    /// How many more bytes get through. Everything before the break arrives, so that a test can break at each byte.
+    /// Returns the number of bytes before the break. They all arrive, so that a test can break at each byte.
     private func allowance(_ way: Way) throws -> Int {
         let left: Int
         switch (fault, way) {

@@ -4,15 +4,15 @@ public import MobileServer
 internal import MobileTransport
 
 extension SimulatedTransport {
-    /// A simulated network with a server's function at its other end: what the HTTP face does, without HTTP.
+    /// Makes a simulated network with a server's function at its other end: like the HTTP face, but without HTTP.
     ///
     ///     let transport = SimulatedTransport(server: { server.respond(to: $0) }, seed: 7)
     ///
     /// - Parameters:
-    ///   - server: makes the response; gets complete requests only, as from the HTTP face.
-    ///   - conditions: how the network behaves.
-    ///   - seed: decides what happens by chance.
-    ///   - clock: what latency, bandwidth and delays move.
+    ///   - server: the function that makes the response; it gets only complete requests, as from the HTTP face.
+    ///   - conditions: the behaviour of the network.
+    ///   - seed: the seed of the random numbers.
+    ///   - clock: the clock that latency, bandwidth and delays move.
     public convenience init(
         server: @escaping @Sendable (ServerRequest) -> ServerResponse, conditions: NetworkConditions = NetworkConditions(),
         seed: UInt64 = 1, clock: VirtualClock = VirtualClock()
