@@ -6,23 +6,23 @@ internal import MobileStore
 ///     let server = try MobileServer(configuration)
 ///     let http = try HTTPServer(serving: server)
 ///
-/// Everything it must remember lies in its cache database and in the back ends, in the transaction of what it describes. So it may be
-/// killed at any instruction and started again; devices notice nothing but a request that they have to repeat.
+/// All persistent state is in its cache database and in the back ends, and commits in the same transaction as the change that it describes. The
+/// process can therefore be killed at any instruction and restarted; devices only have to repeat the interrupted request.
 ///
-/// Threads: any number of requests at a time. Reads run side by side, changes to the cache and to a back end take turns.
+/// Threads: any number of requests can run concurrently. Reads run in parallel; writes to the cache and to a back end are serialized.
 public final class MobileServer: Sendable {
-    /// What the server was opened with.
+    /// The configuration that the server was opened with.
     public let configuration: ServerConfiguration
     private let database: Database
     private let accounts: Accounts
     let packages: [ServedPackage]
     private let domainLog: DomainLog
     private let traces: TraceStore
-    /// What an administrator does with log records, logs and traces.
+    /// The administration of users, devices, log records, logs and traces.
     public let administration: ServerAdministration
 
-    /// Opens the cache and deploys the packages: their back ends are opened and checked against the models.
-    /// - Throws: ``ServerError`` that names the file, object, table or column that is wrong. Nothing stays open then.
+    /// Opens the cache and deploys the packages: opens their back ends and checks them against the models.
+    /// - Throws: ``ServerError`` that names the wrong file, object, table or column. Nothing stays open in that case.
     public init(_ configuration: ServerConfiguration) throws {
         guard (1...1_000_000).contains(configuration.keyRangeSize) else {
             throw ServerError(.configuration, "key range size \(configuration.keyRangeSize): use 1 to 1,000,000")
@@ -31,7 +31,7 @@ public final class MobileServer: Sendable {
         try configuration.checkAccounts()
         var configuration = configuration
         let log = configuration.log
-        // Here, so that no line of whatever origin can be forgotten.
+        // Wrapped here, so that every line is escaped regardless of its origin.
         configuration.log = { log(LogLine.escaped($0)) }
         self.configuration = configuration
         let deployed = try configuration.packages.map { try PackageDeployer($0, timeout: configuration.connectionTimeout).deploy() }
@@ -49,7 +49,7 @@ public final class MobileServer: Sendable {
         for (user, code) in configuration.activationCodes.sorted(by: { $0.key < $1.key }) { try accounts.setActivationCode(code, user: user) }
     }
 
-    /// Waits for the requests that are being answered and closes all databases. Later requests are answered as failures.
+    /// Waits for the requests in progress and closes all databases. Later requests are answered as failures.
     public func close() throws {
         for package in packages { try package.close() }
         try database.close()
@@ -58,7 +58,7 @@ public final class MobileServer: Sendable {
     /// Names and versions of the packages, such as `CRM:1.0`.
     public var packageNames: [String] { packages.map(\.deployed.identifier) }
 
-    /// Answers one request; never throws: what goes wrong is an answer.
+    /// Answers one request. Never throws: a failure is an answer as well.
     public func respond(to request: ServerRequest) -> ServerResponse {
         var line = RequestLine(request)
         let began = configuration.clock()
@@ -71,7 +71,7 @@ public final class MobileServer: Sendable {
         return response
     }
 
-    /// Keeps a line for the trace that the device may upload later; of somebody who has come in alone.
+    /// Keeps a line for the trace that the device may upload later. Drops it if the request has no user, because only a session can upload a trace.
     private func note(_ text: String, of line: RequestLine) {
         guard let passport = line.passport, !line.user.isEmpty else { return }
         do { try traces.note(passport, text, application: line.application, device: line.device) } catch {
@@ -79,8 +79,8 @@ public final class MobileServer: Sendable {
         }
     }
 
-    /// Looks at a request whose header has come: who asks, and how much may follow. Somebody without a session learns here that he needs one,
-    /// before a byte of his body is taken; the body is not looked at.
+    /// Checks a request as soon as its header is complete: identifies the client and determines the limits of the body. A client without the required
+    /// session is refused here, before a byte of the body is read. The body itself is not inspected.
     public func admit(_ request: ServerRequest) -> RequestAdmission {
         do { return .body(try bodyLimits(of: request)) } catch {
             let response = refusal(of: error, request)
@@ -159,7 +159,7 @@ public final class MobileServer: Sendable {
     }
 
     private func answerMessages(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
-        // A token that has ended must not keep a device from logging in: each message is answered by itself.
+        // An expired token must not prevent a device from logging in: each message is answered separately.
         let session = try request.bearerToken.flatMap { try accounts.session(token: $0, isUse: true) }
         guard session != nil || request.body.length <= configuration.limits.strangerBytes else { throw Self.missingSession }
         let messages = try Message.messages(parsing: request.body.remainingBytes(maximum: ProtocolLimit.messages))
@@ -180,7 +180,7 @@ public final class MobileServer: Sendable {
         return ServerResponse(status: 200, headers: headers, contentType: Endpoint.messageContentType, body: .bytes(Message.bytes(answers)))
     }
 
-    /// A login costs 0.1 s of a processor: a request gets one.
+    /// A login costs 0.1 s of processor time: each request may contain one.
     private func answers(to messages: [Message], _ handler: MessageHandler) -> [Message] {
         var hasLogin = false
         return messages.map { message in
@@ -233,6 +233,6 @@ public final class MobileServer: Sendable {
 }
 
 extension Message {
-    /// Whether this answer says that the same message may succeed later.
+    /// Whether this answer reports a temporary failure, so that the same message may succeed later.
     fileprivate var saysUnavailable: Bool { header.method.isFailure && content["code"]?.integer == ResultCode.unavailable }
 }

@@ -1,6 +1,6 @@
 internal import MobileProtocol
 
-/// Why a request is refused: answered with its code and text, and nothing has changed.
+/// A refusal of a request: its code and text are the answer, and nothing has changed.
 struct RequestFailure: Error, Sendable {
     let code: Int64
     let message: String
@@ -17,12 +17,12 @@ struct RequestFailure: Error, Sendable {
         self.message = message
     }
 
-    /// No connection to the cache or to a back end could be had in time.
+    /// No connection to the cache or to a back end was available in time.
     static var busy: RequestFailure { RequestFailure(.unavailable, "the server is busy; try again") }
 
-    /// What stands in an answer.
+    /// The failure in the form of an answer.
     var wire: ProtocolFailure { ProtocolFailure(code: code, message: message) }
 
-    /// The HTTP status of an answer that is nothing but this failure.
+    /// The HTTP status of an answer that consists of this failure only.
     var status: Int { code == Kind.unknownRegistration.rawValue ? 401 : Int(code) }
 }

@@ -1,21 +1,21 @@
-/// What one request may take up, by what it is for.
+/// The limits of one request, by its purpose.
 public struct RequestLimits: Sendable {
-    /// Messages in one request; default 64. Only one of them may register or log in.
+    /// The maximum number of messages in one request; default 64. Only one of them may register or log in.
     public var messages = 64
-    /// Bytes of messages without a session, which can only register or log in; default 64 KB.
+    /// The maximum size of messages without a session, in bytes; default 64 KB. Such messages can only register or log in.
     public var strangerBytes = 64 << 10
-    /// Bytes of one upload; default 4 GB.
+    /// The maximum size of one upload, in bytes; default 4 GB.
     public var uploadBytes = 4 << 30
-    /// How long messages without a session may take until they are complete; default a minute.
+    /// The time within which messages without a session must be complete; default one minute.
     public var strangerTime: Duration = .seconds(60)
-    /// How long any body that comes with a session may take until it is complete; default an hour.
+    /// The time within which any body that belongs to a session must be complete; default one hour.
     public var uploadTime: Duration = .seconds(3600)
-    /// Bytes per second that must come on average after ``grace``; default 256.
+    /// The minimum average rate of a body after ``grace``, in bytes per second; default 256.
     public var leastRate = 256
-    /// How long a body may come slower than ``leastRate``, or not at all; default 30 seconds.
+    /// The time for which a body may arrive more slowly than ``leastRate``, or not at all; default 30 seconds.
     public var grace: Duration = .seconds(30)
-    /// Registrations and logins at a time, each of which takes the memory of ``ServerConfiguration/passwordParameters``; default 4. Others wait, 64
-    /// at most and ten seconds at most.
+    /// The maximum number of concurrent registrations and logins; default 4. Each takes the memory of ``ServerConfiguration/passwordParameters``. At
+    /// most 64 others wait, each for at most ten seconds.
     public var logins = 4
 
     /// The defaults.

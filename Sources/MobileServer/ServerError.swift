@@ -1,10 +1,10 @@
-/// What the server throws where it is set up and used as a library. What a client did wrong is not thrown: it is answered.
+/// An error of the server's setup or of its use as a library. A client's error is not thrown: it is answered.
 public struct ServerError: Error, Sendable {
-    /// What kind of failure it is: stable, for programs.
+    /// The kind of failure: stable, for programs.
     public let code: Code
-    /// What was tried, with which package, object, table or file, and what was found; one line.
+    /// A description in one line: the attempted action, its package, object, table or file, and the finding.
     public let message: String
-    /// The failure below this one; nil where it began here.
+    /// The underlying failure; nil if there is none.
     public let cause: (any Error)?
 
     init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
@@ -20,17 +20,17 @@ public struct ServerError: Error, Sendable {
 
         /// A value of the configuration that cannot be used.
         public static let configuration = Code(rawValue: "configuration")
-        /// A package that cannot be deployed as its model stands.
+        /// A package that cannot be deployed with its present model.
         public static let package = Code(rawValue: "package")
-        /// The file of a back end is not there or is no database.
+        /// The file of a back end does not exist or is not a database.
         public static let missingBackEnd = Code(rawValue: "missingBackEnd")
-        /// A binding names a table that the back end has not.
+        /// A binding names a table that the back end does not have.
         public static let missingTable = Code(rawValue: "missingTable")
-        /// A binding names a column that the back end's table or load has not.
+        /// A binding names a column that the back end's table or load does not have.
         public static let missingColumn = Code(rawValue: "missingColumn")
         /// A statement of the model that the back end does not understand.
         public static let statement = Code(rawValue: "statement")
-        /// The load of an object gave what cannot be cached, such as one key twice.
+        /// The load of an object returned rows that cannot be cached, such as two rows with the same key.
         public static let load = Code(rawValue: "load")
         /// The cache database cannot be opened, or belongs to another release.
         public static let cache = Code(rawValue: "cache")

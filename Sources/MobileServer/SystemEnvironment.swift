@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The clock and the random source of the machine, as defaults of what can be passed in.
+/// The clock and the random source of the machine: the defaults of settings that a caller can replace.
 enum SystemEnvironment {
     static let milliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) }
 
@@ -10,7 +10,7 @@ enum SystemEnvironment {
     }
 }
 
-/// Points in time as the protocol writes them.
+/// Points in time in the protocol's format.
 enum Timestamp {
     /// `YYYY-MM-DDTHH:MM:SS.sssZ`
     static func text(milliseconds: Int64) -> String {

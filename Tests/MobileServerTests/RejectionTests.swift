@@ -81,7 +81,7 @@ import Testing
         try server.backEnd { try $0.execute("DROP TABLE \"order line\"") }
         let create = device.create("Line", ["orderId": 11, "line": 5, "product": "tea", "quantity": 1])
         let missing = try #require(try device.synchronize([create], groups: []).results.first)
-        #expect(missing.code == 404 && missing.message == "what \"Line\" is kept in is not in the back end")
+        #expect(missing.code == 404 && missing.message == "the back end does not contain the data of \"Line\"")
     }
 
     @Test("LRC-11: codes are 200 for what is done, the code that a failure of the back end maps to, and 500 where there is none")
@@ -167,7 +167,7 @@ import Testing
         Wrong(
             testDescription: "too many digits of a parameter",
             operation: frame("Customer", .other, operation: "raise", parameters: ["amount": .number("0.1234")]), status: 400,
-            message: "a decimal of at most 8 digits, 3 of them behind the point"),
+            message: "a decimal of at most 8 digits, 3 of them after the point"),
         Wrong(
             testDescription: "no part of the key", operation: frame("Customer", .update, primaryKey: ["name": "x"]), status: 400, message: "\"name\""),
     ]

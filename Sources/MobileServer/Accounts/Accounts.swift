@@ -2,7 +2,7 @@ internal import MobileCrypto
 internal import MobileProtocol
 internal import MobileStore
 
-/// Who may come in: users with their password verifiers, registered devices, and sessions.
+/// Users with their password verifiers, registered devices, and sessions.
 struct Accounts: Sendable {
     let database: Database
     let configuration: ServerConfiguration
@@ -14,25 +14,25 @@ struct Accounts: Sendable {
         gate = LoginGate(slots: configuration.limits.logins)
     }
 
-    /// Somebody who has proved who they are.
+    /// An authenticated user with application and device.
     struct Session: Sendable, Equatable {
         let user: String
         let application: String
         let device: String
     }
 
-    /// Longest names, REG-03: the connection id is device, two underscores, application.
+    /// The maximum lengths of names, REG-03: the connection id is device, two underscores, application.
     private static let longestApplication = 64, longestConnection = 128
 
     // MARK: Users
 
-    /// Makes a user, or sets the password of one. Sessions that began with another password end.
+    /// Creates a user, or sets the password of one. Sessions that began with another password end.
     func setUser(_ name: String, password: String) throws {
         try UserDirectory(database: database).setPassword(
             password, ofUser: name, random: configuration.random, parameters: configuration.passwordParameters)
     }
 
-    /// Makes an activation code the only one of a user, and makes the user, who has no password then.
+    /// Makes an activation code the only one of a user. Creates the user, without a password, if necessary.
     func setActivationCode(_ code: String, user: String) throws {
         try database.write(label: "activation code") { connection in
             _ = try connection.execute("INSERT OR IGNORE INTO _user (name, verifier) VALUES (?1, '')", [.text(user)])
@@ -44,18 +44,18 @@ struct Accounts: Sendable {
         ActivationCodes(lifetime: Int64(configuration.activationCodeLifetime / .milliseconds(1)), now: configuration.clock())
     }
 
-    /// What has proved who somebody is; it is looked at again in the transaction that lets him in.
+    /// The proof of a user's identity. The transaction that admits the user checks it again.
     private enum Proof {
         /// The verifier that accepted the password.
         case password(verifier: String)
         case activationCode(String)
     }
 
-    /// - Throws: ``RequestFailure``. It does not tell whether the name or the password was wrong, not even by its time.
+    /// - Throws: ``RequestFailure``, which does not reveal whether the name or the password was wrong, not even by its timing.
     private func proof(_ credentials: Credentials) throws -> Proof {
         if let code = credentials.activationCode { return .activationCode(code) }
         guard let known = try database.read({ try Self.verifier(of: credentials.user, in: $0) }) else {
-            // Making a verifier takes as long as checking one: so an unknown name takes as long as a wrong password.
+            // Making a verifier takes as long as checking one. An unknown name therefore takes as long as a wrong password.
             _ = try PasswordVerifier(
                 password: credentials.password, salt: configuration.random(16), parameters: configuration.passwordParameters)
             throw Self.wrongCredentials
@@ -66,19 +66,19 @@ struct Accounts: Sendable {
 
     private static var wrongCredentials: RequestFailure { RequestFailure(.unauthorized, "wrong user name or password") }
 
-    /// Nil for an unknown user, and for one without a password.
+    /// Returns nil for an unknown user, and for one without a password.
     static func verifier(of user: String, in connection: Connection) throws -> String? {
         try connection.storedRow([UserColumn.verifier], "WHERE name = ?1 AND verifier <> ''", [.text(user)])?.text(.verifier)
     }
 
-    /// Lets somebody in who is not too fast, and counts who is not let in.
+    /// Runs a login unless its user or address has to wait, and counts its failure or success.
     private func admit<Result>(_ credentials: Credentials, from address: String, _ body: (Proof) throws -> Result) throws -> Result {
         guard credentials.user.utf8.count <= LoginThrottle.longestName else {
             throw RequestFailure(.badRequest, "user name of \(credentials.user.utf8.count) bytes: at most \(LoginThrottle.longestName)")
         }
         try checkPace(credentials.user, address)
         return try gate.run {
-            // Again: others may have failed while this one waited. So no more guesses go at once than the gate has slots.
+            // Checked again, because other logins may have failed during the wait. The gate's slots therefore limit the number of concurrent guesses.
             try checkPace(credentials.user, address)
             do {
                 let result = try body(proof(credentials))
@@ -100,8 +100,8 @@ struct Accounts: Sendable {
 
     // MARK: Devices and sessions
 
-    /// Makes the device known and begins a session. A device that is registered for the same user begins a new one.
-    /// - Parameter address: where the request comes from.
+    /// Registers the device and begins a session. A device that is already registered for the same user begins a new one.
+    /// - Parameter address: the address that the request comes from.
     func register(_ header: MessageHeader, _ credentials: Credentials, from address: String) throws -> SessionGrant {
         let (application, device) = try names(header)
         return try admit(credentials, from: address) { proof in
@@ -123,7 +123,7 @@ struct Accounts: Sendable {
     func login(_ header: MessageHeader, _ credentials: Credentials, from address: String) throws -> SessionGrant {
         let (application, device) = try names(header)
         return try admit(credentials, from: address) { proof in
-            // An activation code is for one registration, and no more.
+            // An activation code is valid for one registration only.
             guard case .password = proof else { throw Self.wrongCredentials }
             return try database.write(label: "login") { connection in
                 try check(proof, credentials.user, application, device, in: connection)
@@ -138,15 +138,15 @@ struct Accounts: Sendable {
 
     private static var lockedDevice: RequestFailure { RequestFailure(.forbidden, "an administrator has locked the device") }
 
-    /// Looks at the proof in the transaction that uses it: while the password was checked, the user may have been removed, locked, or given
-    /// another password.
+    /// Checks the proof in the transaction that uses it. While the password was checked, the user may have been removed, locked, or given another
+    /// password.
     private func check(_ proof: Proof, _ user: String, _ application: String, _ device: String, in connection: Connection) throws {
         switch proof {
         case .password(let accepted):
             guard try Self.verifier(of: user, in: connection) == accepted else { throw Self.wrongCredentials }
         case .activationCode(let code):
             guard try activationCodes.use(code, user: user, application: application, device: device, in: connection) else {
-                throw RequestFailure(.unauthorized, "the activation code is not one that is there for this user and device")
+                throw RequestFailure(.unauthorized, "the activation code is not valid for this user and device")
             }
         }
         guard try connection.first("SELECT 1 FROM _user WHERE name = ?1 AND locked = 1", [.text(user)]) == nil else {
@@ -154,7 +154,7 @@ struct Accounts: Sendable {
         }
     }
 
-    /// Forgets the device and all of its sessions.
+    /// Removes the device and all of its sessions.
     func unregister(_ session: Session) throws {
         try database.write(label: "unregister") { connection in
             for table in ["_session", "_device"] {
@@ -164,8 +164,8 @@ struct Accounts: Sendable {
         }
     }
 
-    /// The session of a token; nil for a token that is not known, or whose session has ended.
-    /// - Parameter isUse: whether the session is used by this, and so goes on.
+    /// Returns the session of a token; nil for a token that is not known, or whose session has ended.
+    /// - Parameter isUse: whether the call uses the session, and so extends it.
     func session(token: String, isUse: Bool) throws -> Session? {
         let digest = try SHA256.digest(of: token), now = configuration.clock()
         let found = try database.read { connection in
@@ -174,7 +174,7 @@ struct Accounts: Sendable {
         guard let found else { return nil }
         let began = try found.integer(.began), used = try found.integer(.used)
         guard now - began < lifetime, now - used < idleLimit else { return nil }
-        // Not each time, because each is a write.
+        // Not on each call, because each update is a write.
         if isUse, now - used >= min(3_600_000, idleLimit / 20) {
             try database.write(label: "session") { connection in
                 _ = try connection.execute("UPDATE _session SET used = ?2 WHERE token = ?1", [.blob(digest), .integer(now)])
@@ -207,7 +207,7 @@ struct Accounts: Sendable {
         ).map { (user: try $0.text(.user), isLocked: try $0.flag(.isLocked)) }
     }
 
-    /// Sessions that a device has at a time; an older one ends when another begins.
+    /// The maximum number of sessions of a device; the one used least recently ends when another begins.
     static let sessionsPerDevice: Int64 = 8
 
     private func beginSession(_ session: Session, in connection: Connection) throws -> SessionGrant {
@@ -230,7 +230,7 @@ struct Accounts: Sendable {
         return SessionGrant(token: token, settings: settings(of: session))
     }
 
-    /// What a device is told about itself and the application.
+    /// Returns the settings of the application for a device, with the id of its connection.
     func settings(of session: Session) -> JSONObject {
         var settings = JSONObject()
         for (name, value) in configuration.applicationSettings.sorted(by: { $0.key < $1.key }) { settings[name] = .string(value) }

@@ -1,22 +1,22 @@
 internal import MobileStore
 
-/// The local databases of devices: who they belong to, whether they are subscribed, which surrogate keys they were granted.
+/// The local databases of devices: their owners, their subscription states, and the surrogate keys that were granted to them.
 struct ClientDirectory: Sendable {
     let database: Database
     let cache: PackageCache
     let configuration: ServerConfiguration
 
-    /// What the server sends to a client.
+    /// The state of a client's subscription.
     enum State: String, Sendable {
         case subscribed
-        /// Nothing is imported until the client resumes.
+        /// The client imports nothing until it resumes.
         case suspended
         case unsubscribed
-        /// An administrator keeps the client out.
+        /// An administrator has locked the client out.
         case locked
     }
 
-    /// The client's state; nil for a client that the server has never seen.
+    /// Returns the client's state; nil for a client that the server has never seen.
     /// - Throws: ``RequestFailure`` for a client id that belongs to another user.
     func state(of client: String, user: String) throws -> State? {
         try database.read { connection in
@@ -36,7 +36,7 @@ struct ClientDirectory: Sendable {
         }
         guard try self.state(of: client, user: user) != state else { return }
         try database.write(label: "subscription") { connection in
-            // Somebody else may have come with the same id since the look above: the row is his then.
+            // Another user may have stored the same id since the check above: the row then belongs to that user.
             let changed = try connection.execute(
                 """
                 INSERT INTO _client (client, package, user, state) VALUES (?1, ?2, ?3, ?4)
@@ -47,7 +47,7 @@ struct ClientDirectory: Sendable {
         }
     }
 
-    /// Grants surrogate keys for new rows, which nobody else ever gets: the grant is on the disk before it is answered.
+    /// Grants surrogate keys for new rows, which no other client ever receives. The grant is on the disk before it is answered.
     func grantKeys(to client: String) throws -> (first: Int64, last: Int64) {
         try database.write(label: "key range") { connection in
             let (first, last) = try cache.takeKeys(configuration.keyRangeSize, in: connection)

@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Lets so many logins go at a time, and so many wait. Checking a password takes 0.1 s and 32 MB on purpose: without a limit a few requests
-/// take all processors and all memory.
+/// Limits the number of concurrent and of waiting logins. Checking a password takes 0.1 s and 32 MB on purpose: without a limit, a few requests would
+/// occupy all processors and all memory.
 final class LoginGate: Sendable {
     private let slots: DispatchSemaphore
     private let waiting: Mutex<Int>
@@ -10,8 +10,8 @@ final class LoginGate: Sendable {
     static let longestQueue = 64
 
     /// - Parameters:
-    ///   - slots: logins at a time, 1 or more.
-    ///   - patience: how long a login waits for its turn.
+    ///   - slots: the maximum number of concurrent logins, 1 or more.
+    ///   - patience: the time that a login waits for its turn.
     init(slots: Int, patience: Duration = .seconds(10)) {
         self.slots = DispatchSemaphore(value: slots)
         self.patience = patience
@@ -19,7 +19,7 @@ final class LoginGate: Sendable {
     }
 
     /// Runs a login when it is its turn.
-    /// - Throws: ``RequestFailure`` 503 when too many wait, or its turn does not come; and what the login throws.
+    /// - Throws: ``RequestFailure`` 503 if too many logins wait or the turn does not come in time; and the errors of the login.
     func run<Result>(_ login: () throws -> Result) throws -> Result {
         let hasRoom = waiting.withLock { waiting in
             guard waiting < Self.longestQueue else { return false }

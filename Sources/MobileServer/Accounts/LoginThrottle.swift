@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// Makes guessing slow: after some failures each further try has to wait twice as long as the one before.
+/// Slows guessing down: after some failures, each further attempt has to wait twice as long as the previous one.
 ///
-/// It counts by user *and* address, so that nobody can lock a user out: the right password of another address is looked at. And by address
-/// alone, with more patience, for those who try one password with many users. What is counted lies in memory: a restart forgets it, several
-/// processes count by themselves. That gives a guesser a few tries more, no way in.
+/// Counts by user *and* address, so that an attacker cannot lock a user out: the right password from another address is still checked. Counts by
+/// address alone as well, with more patience, against attackers that try one password with many users. The counts are in memory: a restart clears
+/// them, and several processes count separately. A guesser gains a few attempts from that, but no access.
 final class LoginThrottle: Sendable {
-    /// How many failures are free, and the longest delay in milliseconds.
+    /// The number of free failures, and the longest delay in milliseconds.
     struct Rule: Sendable {
         let free: Int
         let longest: Int64
@@ -35,24 +35,24 @@ final class LoginThrottle: Sendable {
         var last: Int64 = 0
     }
 
-    /// Entries that are kept; then the oldest go. One takes some 200 bytes.
+    /// The maximum number of entries, of about 200 bytes each; beyond it the oldest are dropped.
     static let capacity = 20_000
-    /// Milliseconds until failures are forgotten.
+    /// The time after which failures are forgotten, in milliseconds.
     static let memory: Int64 = 3_600_000
-    /// Bytes of the longest user name.
+    /// The maximum length of a user name, in bytes.
     static let longestName = 256
 
     private let failures = Mutex<[Key: Failures]>([:])
 
-    /// How many entries there are.
+    /// The number of entries.
     var count: Int { failures.withLock { $0.count } }
 
-    /// Milliseconds until a try is looked at; 0: now.
+    /// Returns the number of milliseconds until an attempt is checked; 0 means now.
     func delay(user: String, address: String, now: Int64) -> Int64 {
         failures.withLock { failures in
             keys(user, address).map { key -> Int64 in
                 guard let entry = failures[key], now - entry.last < Self.memory else { return 0 }
-                // A clock that was set back must not lock anybody out for longer than the rule says.
+                // A clock that was set back must not lock a user out for longer than the rule says.
                 return min(key.rule.delay(after: entry.count), max(0, entry.last + key.rule.delay(after: entry.count) - now))
             }.max() ?? 0
         }
@@ -68,7 +68,8 @@ final class LoginThrottle: Sendable {
         }
     }
 
-    /// Forgives the user; not the address, or an account of one's own would open it for guesses at others.
+    /// Clears the failures of the user, but not of the address. Otherwise an attacker with an account could clear the count of guesses at other
+    /// users.
     func succeeded(user: String, address: String) {
         failures.withLock { _ = $0.removeValue(forKey: keys(user, address)[1]) }
     }
@@ -84,7 +85,7 @@ final class LoginThrottle: Sendable {
         for (key, _) in failures.sorted(by: { $0.value.last < $1.value.last }).prefix(capacity / 8) { failures[key] = nil }
     }
 
-    /// What one owner has: an address of IPv4, the first 64 bits of one of IPv6.
+    /// Returns the part of an address that one owner has: an IPv4 address, or the first 64 bits of an IPv6 address.
     private static func network(of address: String) -> String {
         guard let bytes = SystemSocket.bytes(ofIPv6: address) else { return address }
         let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF

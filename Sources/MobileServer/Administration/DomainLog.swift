@@ -1,15 +1,15 @@
 internal import MobileProtocol
 internal import MobileStore
 
-/// What administrators have asked devices for, and what came: the domain log.
+/// The domain log: the inquiries of administrators to devices, and the devices' answers.
 struct DomainLog: Sendable {
     let database: Database
     let clock: @Sendable () -> Int64
 
-    /// Texts that are kept of one device; the oldest ones go. A device cannot fill the server's disk.
+    /// The number of texts kept per device; the oldest are deleted. A device cannot fill the server's disk.
     static let entriesPerDevice = 1000
 
-    /// What is wanted from a device, and did not come yet.
+    /// Returns the inquiries that the device has not answered yet.
     func inquiries(of session: Accounts.Session) throws -> [ServerInquiry] {
         try database.read { connection in
             try connection.storedRows(
@@ -18,7 +18,7 @@ struct DomainLog: Sendable {
         }
     }
 
-    /// Asks a device; once is enough.
+    /// Stores an inquiry to a device. A repeated inquiry changes nothing.
     /// - Throws: ``ServerError/Code/notFound`` for a device that is not registered.
     func ask(_ inquiry: ServerInquiry, device: String, application: String) throws {
         try database.write(label: "inquiry") { connection in
@@ -32,14 +32,14 @@ struct DomainLog: Sendable {
         }
     }
 
-    /// Takes a device's answer.
-    /// - Throws: ``RequestFailure`` 404 where nobody has asked.
+    /// Stores a device's answer.
+    /// - Throws: ``RequestFailure`` 404 if there is no such inquiry.
     func take(_ content: ClientLogContent, from session: Accounts.Session, package: String) throws {
         let key: [Value] = [.text(session.application), .text(session.device)], inquiry = Value.text(content.inquiry.rawValue)
         try database.write(label: "domain log") { connection in
             let isOpen =
                 try connection.first("SELECT 1 FROM _inquiry WHERE application = ?1 AND device = ?2 AND inquiry = ?3", key + [inquiry]) != nil
-            guard isOpen else { throw RequestFailure(.notFound, "nobody has asked for the log \"\(content.inquiry.rawValue.prefix(80))\"") }
+            guard isOpen else { throw RequestFailure(.notFound, "the log \"\(content.inquiry.rawValue.prefix(80))\" was not requested") }
             for entry in content.entries {
                 _ = try connection.execute(
                     """
@@ -59,7 +59,7 @@ struct DomainLog: Sendable {
         }
     }
 
-    /// What came, the oldest first.
+    /// Returns the texts of one or all devices, the oldest first.
     func entries(device: String?) throws -> [DomainLogEntry] {
         try database.read { connection in
             try connection.storedRows(DomainLogColumn.allCases, "WHERE ?1 IS NULL OR device = ?1 ORDER BY id", [Value(device)]).map { row in
@@ -73,18 +73,18 @@ struct DomainLog: Sendable {
 
 /// A text of a device's log in the server's domain log.
 public struct DomainLogEntry: Sendable, Hashable {
-    /// Where it comes from.
+    /// The id of the application that the text comes from.
     public let application: String
     /// The device's id.
     public let device: String
-    /// Who was logged in.
+    /// The name of the user who was logged in.
     public let user: String
     /// Name and version of the package whose client sent it.
     public let package: String
-    /// What it is called on the device, such as the name of an interaction.
+    /// The name of the text on the device, such as the name of an interaction.
     public let name: String
     /// The text itself.
     public let text: String
-    /// When it came, in milliseconds since 1970.
+    /// The time of arrival, in milliseconds since 1970.
     public let received: Int64
 }

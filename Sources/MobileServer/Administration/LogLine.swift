@@ -1,12 +1,12 @@
-/// Lines for people, with texts in them that came from outside: names of devices, paths, statements.
+/// Lines for people that contain texts from outside: names of devices, paths, statements.
 package enum LogLine {
-    /// Bytes of the longest line.
+    /// The maximum length of a line, in bytes.
     static let longest = 4096
-    /// Scalars of the longest name that a line shows whole.
+    /// The maximum length of a name that is shown as a whole, in scalars.
     static let longestName = 80
 
-    /// The text as one line: what would begin another one, move the cursor, turn the direction of writing or cannot be seen stands as
-    /// its number. Longer texts are cut, and say so. A text that was escaped before stays as it is.
+    /// Returns the text as one line. Characters that would begin another line, move the cursor, change the writing direction or be invisible appear
+    /// as escape sequences. Longer texts are cut and end with `...`. A text that was escaped before stays unchanged.
     package static func escaped(_ text: String, keepingLines: Bool = false) -> String {
         var line = ""
         for scalar in text.unicodeScalars {
@@ -19,7 +19,8 @@ package enum LogLine {
         return line
     }
 
-    /// The beginning of a name that somebody outside has chosen, cut by scalars: one character may be as long as the whole text.
+    /// Returns the beginning of a name that was chosen outside the server. The cut counts scalars, because one character may be as long as the whole
+    /// text.
     static func name(_ text: String) -> String {
         guard let end = text.unicodeScalars.index(text.startIndex, offsetBy: longestName, limitedBy: text.endIndex), end < text.endIndex
         else { return text }

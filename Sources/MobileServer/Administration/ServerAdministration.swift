@@ -3,8 +3,9 @@ internal import MobileExecution
 public import MobileProtocol
 internal import MobileStore
 
-/// What the administrator of a server does with its users, devices, log records, logs and traces: of a server in this process, or by its cache alone, also while
-/// another process serves from it. SMP 2.3: what SAP Control Center does in the tabs *Client Log* and *General* of a package, and *Get Trace*.
+/// The administration of a server's users, devices, log records, logs and traces. It works on a server in this process, or on a cache alone, also
+/// while another process serves from it. SMP 2.3: the functions of SAP Control Center in the tabs *Client Log* and *General* of a package, and *Get
+/// Trace*.
 public struct ServerAdministration: Sendable {
     private let database: Database
     let configuration: ServerConfiguration
@@ -16,15 +17,16 @@ public struct ServerAdministration: Sendable {
         (clock, portion) = (configuration.clock, configuration.cleaningPortion)
     }
 
-    /// Opens the cache of a server, which must exist.
-    /// - Parameter configuration: of which the path of the cache, the clock, the random source, the cleaning portion and the work of a password count.
-    /// - Throws: ``ServerError/Code/cache``; ``ServerError/Code/configuration`` for a portion that is none.
+    /// Opens the existing cache of a server.
+    /// - Parameter configuration: a server's configuration. Only the path of the cache, the connection timeout, the clock, the random source, the
+    ///   cleaning portion and the password parameters are used.
+    /// - Throws: ``ServerError/Code/cache``; ``ServerError/Code/configuration`` for a cleaning portion out of range.
     public init(cacheOf configuration: ServerConfiguration) throws {
         try configuration.checkCleaning()
         self.init(try CacheSchema.open(configuration, createsFile: false), configuration)
     }
 
-    /// Closes a cache that was opened here; not that of a running server.
+    /// Closes the cache. Only for a cache that ``init(cacheOf:)`` has opened, not for that of a running server.
     public func close() throws { try database.close() }
 
     var directory: UserDirectory { UserDirectory(database: database) }
@@ -37,7 +39,7 @@ public struct ServerAdministration: Sendable {
         public let package: String
         /// Its name in the cache: domain, package and version, `logr`, a number.
         public let name: String
-        /// Its rows, with those that are deleted and wait for their devices.
+        /// The number of its rows, including deleted ones that wait for their devices.
         public let rows: Int
     }
 
@@ -49,14 +51,14 @@ public struct ServerAdministration: Sendable {
         public let client: String
         /// The name of the client's user.
         public let user: String
-        /// Whether the client has made it; else the server, about an operation of the client.
+        /// Whether the client created it; otherwise the server did, about an operation of the client.
         public let isFromClient: Bool
-        /// When the server stored it, in milliseconds since 1970.
+        /// The time at which the server stored it, in milliseconds since 1970.
         public let stored: Int64
         /// Whether it is deleted, and waits for the client to follow. SMP 2.3: `LOGICAL_DEL`.
         public let isDeleted: Bool
 
-        /// level, code, eisCode, message, component, entityKey, operation, requestId, timestamp: the line that the record has on the client.
+        /// The line of the record on the client: level, code, eisCode, message, component, entityKey, operation, requestId, timestamp.
         public var line: String {
             [
                 String(describing: entry.level).uppercased(), String(entry.code), entry.eisCode, entry.message, entry.component, entry.entityKey,
@@ -65,7 +67,7 @@ public struct ServerAdministration: Sendable {
         }
     }
 
-    /// The tables of all packages that were ever deployed.
+    /// Returns the tables of all packages that were ever deployed.
     public func logTables() throws -> [LogTableSize] {
         try database.read { connection in
             try connection.rows(
@@ -77,25 +79,25 @@ public struct ServerAdministration: Sendable {
         }
     }
 
-    /// The records of a package, the newest first, those that are deleted included.
+    /// Returns the records of a package, the newest first, including deleted ones.
     /// - Parameters:
     ///   - package: name and version.
-    ///   - limit: at most so many; default 1000.
-    /// - Throws: ``ServerError/Code/notFound`` for an unknown package, as all of these.
+    ///   - limit: the maximum number of records; default 1000.
+    /// - Throws: ``ServerError/Code/notFound`` for an unknown package. The other methods that take a package throw it as well.
     public func logRecords(ofPackage package: String, limit: Int = 1000) throws -> [LogRecord] {
         try database.read { connection in
             try tables(of: package, connection).flatMap { try $0.records(limit: limit, in: connection) }.prefix(max(0, limit)).map { $0 }
         }
     }
 
-    /// Marks the records as deleted that the server has stored in a time, the client's and its own. Devices drop them when they synchronize
-    /// next, and what they have dropped can be removed. Works in short transactions. SMP 2.3: *Clean* of the client log.
+    /// Marks the records as deleted that the server stored in a period, those of clients and its own. Devices drop them at their next
+    /// synchronization; after that, the records can be removed. Works in short transactions. SMP 2.3: *Clean* of the client log.
     /// - Parameters:
     ///   - package: name and version.
     ///   - from: the first moment.
     ///   - to: the last moment.
-    ///   - between: called behind each transaction with the number of records so far; what it throws ends the work there.
-    /// - Returns: how many there were.
+    ///   - between: called after each transaction with the number of records so far. An error that it throws ends the work there.
+    /// - Returns: the number of marked records.
     @discardableResult
     public func cleanLogRecords(
         ofPackage package: String, from: Date, to: Date, between: (Int) throws -> Void = { _ in }
@@ -107,7 +109,7 @@ public struct ServerAdministration: Sendable {
         }
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     @discardableResult
     public func cleanLogRecords(
         ofPackage package: String, from: Date, to: Date, between: @escaping @Sendable (Int) throws -> Void = { _ in }
@@ -115,12 +117,12 @@ public struct ServerAdministration: Sendable {
         try await inBackground { try $0.cleanLogRecords(ofPackage: package, from: from, to: to, between: between) }
     }
 
-    /// Marks the records that clients have uploaded and that are older than any application needs them. Synchronizations do it for their own
+    /// Marks the records as deleted that clients have uploaded and that no application needs any longer. Each synchronization does this for its own
     /// client anyway. See ``PackageDeployment/logRetention``.
     /// - Parameters:
     ///   - package: name and version.
-    ///   - between: called behind each transaction with the number of records so far; what it throws ends the work there.
-    /// - Returns: how many there were.
+    ///   - between: called after each transaction with the number of records so far. An error that it throws ends the work there.
+    /// - Returns: the number of marked records.
     @discardableResult
     public func applyLogRetention(ofPackage package: String, between: (Int) throws -> Void = { _ in }) throws -> Int {
         let now = clock()
@@ -130,7 +132,7 @@ public struct ServerAdministration: Sendable {
         }
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     @discardableResult
     public func applyLogRetention(
         ofPackage package: String, between: @escaping @Sendable (Int) throws -> Void = { _ in }
@@ -138,12 +140,12 @@ public struct ServerAdministration: Sendable {
         try await inBackground { try $0.applyLogRetention(ofPackage: package, between: between) }
     }
 
-    /// Removes the deleted records whose device has dropped them, or is not subscribed any more. Works in short transactions.
+    /// Removes the deleted records whose device has dropped them or is no longer subscribed. Works in short transactions.
     /// SMP 2.3: *Error Cleanup*.
     /// - Parameters:
     ///   - package: name and version.
-    ///   - between: called behind each transaction with the number of records so far; what it throws ends the work there.
-    /// - Returns: how many there were.
+    ///   - between: called after each transaction with the number of records so far. An error that it throws ends the work there.
+    /// - Returns: the number of removed records.
     @discardableResult
     public func removeDeletedLogRecords(ofPackage package: String, between: (Int) throws -> Void = { _ in }) throws -> Int {
         try cleanings(of: package).reduce(0) { total, cleaning in
@@ -151,7 +153,7 @@ public struct ServerAdministration: Sendable {
         }
     }
 
-    /// The same in the background.
+    /// Does the same without blocking a cooperative thread.
     @discardableResult
     public func removeDeletedLogRecords(
         ofPackage package: String, between: @escaping @Sendable (Int) throws -> Void = { _ in }
@@ -163,7 +165,7 @@ public struct ServerAdministration: Sendable {
         try database.read { try tables(of: package, $0) }.map { LogCleaning(table: $0, database: database, portion: portion) }
     }
 
-    /// One table per domain in which the package was ever deployed.
+    /// Returns one table per domain in which the package was ever deployed.
     private func tables(of package: String, _ connection: Connection) throws -> [LogTable] {
         let rows = try connection.rows(
             "SELECT t.name, t.package FROM _log_table AS t JOIN _package AS p ON p.id = t.package WHERE p.name = ?1 ORDER BY t.name", [.text(package)]
@@ -177,22 +179,23 @@ public struct ServerAdministration: Sendable {
 
     // MARK: Logs and traces of devices
 
-    /// Asks a device for the summaries of its interactions; they are in ``domainLog(ofDevice:)`` when it has synchronized. SMP 2.3: *Get Trace*.
+    /// Asks a device for the summaries of its interactions. After its next synchronization they are in ``domainLog(ofDevice:)``. SMP 2.3: *Get
+    /// Trace*.
     /// - Parameters:
     ///   - device: the device's id.
-    ///   - application: of which it is a device.
+    ///   - application: the id of its application.
     /// - Throws: ``ServerError/Code/notFound`` for a device that is not registered.
     public func requestPerformanceLog(ofDevice device: String, application: String) throws {
         try DomainLog(database: database, clock: clock).ask(.performanceLog, device: device, application: application)
     }
 
-    /// What devices have handed over, the oldest first; of each the newest 1000 texts are kept.
+    /// Returns the texts that devices have sent, the oldest first. The newest 1000 texts per device are kept.
     /// - Parameter device: the device's id; nil (default) for all.
     public func domainLog(ofDevice device: String? = nil) throws -> [DomainLogEntry] {
         try DomainLog(database: database, clock: clock).entries(device: device)
     }
 
-    /// The end-to-end traces that devices have uploaded, the oldest first; of each the newest 100 are kept.
+    /// Returns the end-to-end traces that devices have uploaded, the oldest first. The newest 100 traces per device are kept.
     /// - Parameter transaction: the id of a business transaction; nil (default) for all.
     public func traces(transaction: String? = nil) throws -> [UploadedTrace] {
         try TraceStore(database: database, clock: clock).traces(transaction: transaction?.uppercased())
@@ -204,7 +207,7 @@ public struct ServerAdministration: Sendable {
         try await BlockingWork.run { try body(self) }
     }
 
-    /// Moments beyond what a clock can show count as the first or the last one.
+    /// Converts a date. A moment outside the range of the clock counts as the first or the last one.
     private static func milliseconds(_ date: Date) -> Int64 {
         Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded(.down)) ?? (date.timeIntervalSince1970 < 0 ? .min : .max)
     }

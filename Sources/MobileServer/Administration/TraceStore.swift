@@ -5,12 +5,12 @@ internal import MobileStore
     internal import FoundationXML
 #endif
 
-/// The end-to-end traces that devices have uploaded, beside the server's own lines about requests of the same transactions.
+/// The end-to-end traces that devices have uploaded, and the server's own lines about requests of the same transactions.
 struct TraceStore: Sendable {
     let database: Database
     let clock: @Sendable () -> Int64
 
-    /// What is kept of one device; the oldest ones go. A device cannot fill the server's disk.
+    /// The numbers of documents and lines kept per device; the oldest are deleted. A device cannot fill the server's disk.
     static let documentsPerDevice = 100, linesPerDevice = 1000
 
     /// Keeps the line of a request that carried a passport.
@@ -43,7 +43,7 @@ struct TraceStore: Sendable {
             """, key + [.integer(Int64(count))])
     }
 
-    /// The documents with their requests, the oldest first.
+    /// Returns the documents with their requests, the oldest first.
     func traces(transaction: String?) throws -> [UploadedTrace] {
         try database.read { connection in
             try connection.storedRows(TraceColumn.allCases, "WHERE ?1 IS NULL OR passport = ?1 ORDER BY id", [Value(transaction)]).map { row in
@@ -63,21 +63,21 @@ struct TraceStore: Sendable {
 public struct UploadedTrace: Sendable, Hashable {
     /// The id of the business transaction: 32 hexadecimal digits, as in the passports of its requests.
     public let transaction: String
-    /// Where it comes from.
+    /// The id of the application that the trace comes from.
     public let application: String
     /// The device's id.
     public let device: String
-    /// Who was logged in.
+    /// The name of the user who was logged in.
     public let user: String
-    /// The business transaction as XML, as the client has written it.
+    /// The business transaction as XML, as the client wrote it.
     public let document: String
-    /// When it came, in milliseconds since 1970.
+    /// The time of arrival, in milliseconds since 1970.
     public let received: Int64
     /// The server's own lines about requests of the device that carried a passport of this transaction, in their order.
     public let requests: [String]
 }
 
-/// A trace as it is uploaded, looked at before it is kept.
+/// An uploaded trace, which is checked before it is kept.
 struct TraceDocument {
     let text: String
     /// The transaction's id in upper case.
@@ -88,21 +88,22 @@ struct TraceDocument {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw RequestFailure(.badRequest, "trace: expected text in UTF-8")
         }
-        // The parser would follow a declaration, and finds UTF-16 by its zeros: it would then read another text than this one.
+        // The parser would follow an encoding declaration, and recognizes UTF-16 by its zeros: it would then read a different text from this one.
         guard !bytes.contains(0) else { throw RequestFailure(.badRequest, "trace: expected a well-formed XML document, found U+0000") }
         guard Self.saysUTF8(text) else { throw RequestFailure(.badRequest, "trace: expected no other encoding than UTF-8 in the XML declaration") }
-        // A document type could have entities that grow, or that lead to files. By bytes: characters could swallow the first of them.
+        // A document type could define entities that grow, or that refer to files. The search is by bytes, because a combining character could hide
+        // the `<`.
         guard Data(bytes).range(of: Data("<!DOCTYPE".utf8)) == nil else {
             throw RequestFailure(.badRequest, "trace: a document type is not accepted")
         }
-        // One without data ends the process: the parser of the system is given no text for it, and takes the text's length all the same.
+        // An instruction without data ends the process: the system's parser receives no text for it, but reads the text's length all the same.
         guard Self.hasNoInstruction(Data(bytes)) else {
             throw RequestFailure(.badRequest, "trace: a processing instruction is not accepted")
         }
         let root = RootReader(), parser = XMLParser(data: Data(bytes))
         parser.delegate = root
         parser.shouldResolveExternalEntities = false
-        // The parser of the system takes a document that ends too early for a complete one.
+        // The system's parser accepts a document that ends too early as a complete one.
         guard parser.parse(), parser.parserError == nil, root.isComplete else {
             throw RequestFailure(.badRequest, "trace, line \(parser.lineNumber): expected a well-formed XML document")
         }
@@ -123,7 +124,7 @@ struct TraceDocument {
         return text.range(of: declaration, options: [.regularExpression, .anchored, .caseInsensitive]) != nil
     }
 
-    /// Whether there is no processing instruction; the XML declaration, at the very beginning, is none.
+    /// Whether there is no processing instruction. The XML declaration at the very beginning does not count.
     private static func hasNoInstruction(_ bytes: Data) -> Bool {
         var rest = bytes[...]
         if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
@@ -139,7 +140,7 @@ struct TraceDocument {
         private var depth = 0
         private var hasFailed = false
 
-        /// Whether every element has ended, the root too, and nothing was wrong in between.
+        /// Whether every element has ended, including the root, without an error in between.
         var isComplete: Bool { name != nil && depth == 0 && !hasFailed }
 
         func parser(

@@ -1,12 +1,12 @@
 internal import MobileCrypto
 internal import MobileStore
 
-/// Users, devices, sessions and subscriptions as an administrator sees and ends them. Each change counts from the next request on, in every
-/// process that serves from the cache.
+/// Lists and changes users, devices, sessions and subscriptions for administrators. Each change applies from the next request on, in every process
+/// that serves from the cache.
 struct UserDirectory: Sendable {
     let database: Database
 
-    /// Makes a user, or gives one a new password, which ends the sessions that began with the old one.
+    /// Creates a user, or gives one a new password, which ends the sessions that began with the old one.
     func setPassword(
         _ password: String, ofUser name: String, random: (Int) -> [UInt8], parameters: PasswordVerifier.Parameters
     ) throws {
@@ -117,7 +117,7 @@ struct UserDirectory: Sendable {
         }
     }
 
-    /// What a session is called: the beginning of the digest of its token, which lets nobody in.
+    /// Returns the id of a session: the beginning of the digest of its token, which grants no access.
     private static func id(_ digest: Value) -> String { (digest.blob ?? []).prefix(8).hexadecimal }
 
     private func endSessions(_ condition: String, _ values: [Value], _ connection: Connection) throws {
@@ -148,7 +148,7 @@ struct UserDirectory: Sendable {
 
     // MARK: The common part
 
-    /// Changes what must be there.
+    /// Changes an existing entry.
     private func change(_ kind: String, _ name: String, _ query: String, _ key: [Value], _ body: (Connection) throws -> Void) throws {
         try database.write(label: kind) { connection in
             guard try connection.first(query, key) != nil else { throw ServerError(.notFound, "there is no \(kind) \"\(LogLine.name(name))\"") }

@@ -1,19 +1,19 @@
 internal import MobileStore
 
-/// A database of the enterprise: any SQLite file. Its journal mode is left alone, foreign keys are enforced.
+/// A database of the enterprise: any SQLite file. Its journal mode stays unchanged; foreign keys are enforced.
 ///
-/// Rows are loaded on the one reader of `database`, which stays open: so its `data_version` tells whether anybody has changed
-/// the file since a load. Large values are read on connections of their own, because that can take long.
+/// Rows are loaded on the single reader of `database`, which stays open. Its `data_version` therefore shows whether another connection has changed
+/// the file since a load. Large values are read on separate connections, because reading them can take long.
 final class BackEnd: Sendable {
     /// The name in the model.
     let name: String
     let path: String
     let database: Database
     let contents: Database
-    /// Operations may be repeated without harm, so their ids are not kept.
+    /// Whether operations may be repeated without harm. Their ids are not recorded in that case.
     let isIdempotent: Bool
 
-    /// - Parameter timeout: how long anybody waits for a connection.
+    /// - Parameter timeout: the time to wait for a connection.
     init(name: String, path: String, isIdempotent: Bool, timeout: Duration) throws(ServerError) {
         self.name = name
         self.path = path
@@ -39,7 +39,7 @@ final class BackEnd: Sendable {
         try database.close()
     }
 
-    /// A number that stays the same on the held reader until somebody else has changed the file. Begins the snapshot of a read.
+    /// Returns a number that stays the same on the held reader until another connection changes the file. Begins the snapshot of a read.
     static func dataVersion(_ connection: Connection) throws(StoreError) -> Int64 {
         try connection.number("PRAGMA data_version")
     }

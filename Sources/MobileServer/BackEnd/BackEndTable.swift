@@ -1,22 +1,22 @@
 internal import MobileStore
 
-/// A table of a back end as it is: what its columns are called and how they keep values.
+/// A table of a back end as it is: the names of its columns, and their storage of values.
 struct BackEndTable: Sendable {
     let name: String
     let columns: [Column]
-    /// Whether values can be read piece by piece: a table with a rowid, in a database that keeps texts in UTF-8.
+    /// Whether values can be read piece by piece. Requires a table with a rowid, in a database that stores texts in UTF-8.
     let hasPieces: Bool
 
     struct Column: Sendable {
         let name: String
         let affinity: Affinity
-        /// The place in the primary key, from 1; 0 for other columns.
+        /// The position in the primary key, from 1; 0 for other columns.
         let keyPosition: Int
         /// Whether the back end computes the value, so that it cannot be written.
         let isGenerated: Bool
     }
 
-    /// What SQLite tells of a column. hidden: from 2 for generated ones.
+    /// SQLite's description of a column. `hidden` is 2 or more for generated ones.
     private enum ColumnFact: String, StoredColumn, CaseIterable {
         static let table = "pragma_table_xinfo"
         case name, type
@@ -24,10 +24,10 @@ struct BackEndTable: Sendable {
         case hidden
     }
 
-    /// What SQLite makes of a value that is stored in a column.
+    /// SQLite's type affinity of a column, which determines the conversion of stored values.
     enum Affinity: Sendable { case integer, text, blob, real, numeric }
 
-    /// The table or view with this name, as SQLite compares names; nil where there is none.
+    /// Finds the table or view with this name, as SQLite compares names; nil if there is none.
     init?(named name: String, in connection: Connection) throws {
         let kind = try connection.first(
             "SELECT type FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE", [.text(name)])?[0].text
@@ -45,9 +45,9 @@ struct BackEndTable: Sendable {
         hasPieces = kind == "table" && isUTF8 && hasRowID && !hidesRowID
     }
 
-    /// Whether a value of the column may be written piece by piece behind the statement that makes room for it. Whatever looks at the value in that
-    /// statement would see zeros: triggers, and whatever mentions the column beside its definition, such as a CHECK constraint, a generated
-    /// column or an index. Asked when it is needed: the table belongs to others, who may alter it at any time.
+    /// Whether a value of the column may be written piece by piece after the statement that reserves its space. During that statement the value
+    /// consists of zeros, which triggers would read, and any other use of the column, such as a CHECK constraint, a generated column or an index.
+    /// Checked whenever it is needed: the table belongs to other applications, which may alter it at any time.
     func takesPieces(in column: Column, _ connection: Connection) throws -> Bool {
         guard hasPieces else { return false }
         let found = try connection.first(
@@ -62,7 +62,7 @@ struct BackEndTable: Sendable {
         return found?[0].integer == 1
     }
 
-    /// The column with this name, as SQLite compares names.
+    /// Returns the column with this name, as SQLite compares names.
     func column(named name: String) -> Column? {
         columns.first { $0.name.caseInsensitivelyEquals(name) }
     }
@@ -88,7 +88,7 @@ extension BackEndTable.Affinity {
 }
 
 extension String {
-    /// Whether SQLite takes both for the same name: letters of ASCII in any case.
+    /// Whether SQLite treats both as the same name: ASCII letters match in either case.
     func caseInsensitivelyEquals(_ other: String) -> Bool {
         func folded(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
         return utf8.elementsEqual(other.utf8) { folded($0) == folded($1) }

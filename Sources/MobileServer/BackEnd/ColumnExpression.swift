@@ -1,13 +1,13 @@
 internal import MobileModel
 
-/// How a column of a back end becomes a value of the platform: an SQL expression that the back end evaluates while it loads.
+/// The conversion of a back end's column to a value of the platform: an SQL expression that the back end evaluates during a load.
 ///
-/// Back ends keep the same thing in many ways (a price as REAL, as text or as an integer; a date with or without time). The
-/// expressions bring all of them to the one form of the cache and of the devices: integers and booleans INTEGER, decimals of up
-/// to 18 digits scaled INTEGER and longer ones TEXT, doubles REAL, dates and times ISO 8601 TEXT, binary BLOB. Equal values are
-/// then equal in every byte, so that comparing rows detects changes and nothing but changes.
+/// Back ends store the same value in many forms (a price as REAL, as text or as an integer; a date with or without time). The expressions convert all
+/// of them to the one form of the cache and of the devices: integers and booleans INTEGER, decimals of up to 18 digits scaled INTEGER and longer ones
+/// TEXT, doubles REAL, dates and times ISO 8601 TEXT, binary BLOB. Equal values are then equal in every byte, so a comparison of rows detects all
+/// changes and only changes.
 enum ColumnExpression {
-    /// Digits up to which a decimal is a scaled integer.
+    /// The maximum number of digits of a decimal that is stored as a scaled integer.
     static let scaledDigits = 18
 
     /// - Parameter column: the column as SQL, quoted and qualified; it occurs several times in the result.
@@ -29,12 +29,12 @@ enum ColumnExpression {
         "CASE WHEN typeof(\(column)) = 'text' THEN lower(\(column)) IN ('1', 'true', 't', 'yes', 'y') ELSE \(column) <> 0 END"
     }
 
-    /// Text that is no date stays as it is: whoever reads it sees what the back end has.
+    /// Text that is not a date stays unchanged, so that a reader sees the back end's value.
     private static func dateTime(_ format: String, _ column: String) -> String {
         "coalesce(strftime('\(format)', \(column), 'auto'), CAST(\(column) AS TEXT))"
     }
 
-    /// Text is taken digit by digit, because a number of 18 digits does not fit into a double.
+    /// Text is converted digit by digit, because a number of 18 digits does not fit into a double.
     private static func decimal(_ column: String, precision: Int, scale: Int) -> String {
         guard precision <= scaledDigits else {
             return "CASE typeof(\(column)) WHEN 'real' THEN printf('%.\(scale)f', \(column)) ELSE trim(CAST(\(column) AS TEXT)) END"
@@ -52,13 +52,13 @@ enum ColumnExpression {
             """
     }
 
-    /// One value that identifies a row: the only part of a simple key as it is, the parts of a composite key as a JSON array.
+    /// Returns one value that identifies a row: the only part of a simple key unchanged, or the parts of a composite key as a JSON array.
     /// - Parameter parts: the normalized parts, each as SQL.
     static func key(_ parts: [String]) -> String {
         parts.count == 1 ? parts[0] : "json_array(" + parts.joined(separator: ", ") + ")"
     }
 
-    /// A double inside of a composite key: `json_array` would cut it to 15 digits.
+    /// Returns a part of a key. Doubles and binary values in a composite key become text: `json_array` would cut doubles to 15 digits.
     static func keyPart(of attribute: AttributeModel, column: String, isComposite: Bool) -> String {
         let value = value(of: attribute, column: column)
         guard isComposite else { return value }

@@ -2,12 +2,12 @@ internal import MobileCrypto
 internal import MobileProtocol
 internal import MobileStore
 
-/// The table of a back end in which the ids of processed operations lie, each written in the operation's own transaction.
+/// The table of a back end that holds the ids of processed operations. Each is written in the operation's own transaction.
 ///
-/// Two databases have no common transaction. So this table alone decides whether an operation was done: an operation that comes
-/// again is answered from here, and the cache learns from here which surrogate keys the new rows have on the devices.
+/// Two databases have no common transaction. So this table alone decides whether an operation was done: a repeated operation is answered from it. The
+/// cache also reads from it which surrogate keys the new rows have on the devices.
 ///
-/// `seq` only grows (AUTOINCREMENT), also when rows are removed: the cache remembers up to which one it has read.
+/// `seq` only grows (AUTOINCREMENT), even when rows are removed: the cache records the last one that it has read.
 enum ProcessedOperations {
     static func prepare(_ backEnd: BackEnd) throws(ServerError) {
         do {
@@ -32,7 +32,7 @@ enum ProcessedOperations {
         case seq, client, outcome
     }
 
-    /// What became of the operation; nil when it was not processed.
+    /// Returns the outcome of the operation; nil if it was not processed.
     static func outcome(of operation: Int64, client: String, in connection: Connection) throws -> OperationOutcome? {
         try connection.storedRow([Column.outcome], "WHERE client = ?1 AND operation = ?2", [.text(client), .integer(operation)]).map {
             try OperationOutcome(json: JSONValue(parsing: $0.text(.outcome)))
@@ -45,14 +45,14 @@ enum ProcessedOperations {
             [.text(client), .integer(outcome.result.id), .text(outcome.json.description)])
     }
 
-    /// Removes what the client has settled, as far as the cache has read it.
+    /// Removes the outcomes that the client has settled and the cache has read.
     static func prune(client: String, below operation: Int64, upTo seq: Int64, in connection: Connection) throws {
         _ = try connection.execute(
             "DELETE FROM mobile_processed_operation WHERE client = ?1 AND operation < ?2 AND seq <= ?3",
             [.text(client), .integer(operation), .integer(seq)])
     }
 
-    /// Walks over the outcomes behind `seq`, in their order, with their clients.
+    /// Visits the outcomes after `seq`, in their order, with their clients.
     static func forEachOutcome(
         after seq: Int64, in connection: Connection, _ visit: (_ seq: Int64, _ client: String, OperationOutcome) throws -> Void
     ) throws {
@@ -64,28 +64,28 @@ enum ProcessedOperations {
         }
     }
 
-    /// The last `seq` that was ever given; 0 for none.
+    /// Returns the last `seq` that was ever assigned; 0 if there is none.
     static func lastSequence(in connection: Connection) throws -> Int64 {
         try connection.optionalNumber("SELECT seq FROM sqlite_sequence WHERE name = 'mobile_processed_operation'") ?? 0
     }
 }
 
-/// What became of one operation, as the back end keeps it.
+/// The outcome of one operation, in the form that the back end keeps.
 struct OperationOutcome: Sendable {
     var result: ReplayResult
     /// Name and version of the package.
     var package: String
-    /// The back end's own code of a rejection; empty for none.
+    /// The back end's own code of a rejection; empty if there is none.
     var backEndCode = ""
-    /// What the operation was to do; nil in a record of an earlier release.
+    /// The requested change; nil in a record of an earlier release.
     var change: OperationFrame.Change?
     /// The operation's name, for log records.
     var operation: String
-    /// When it was decided.
+    /// The time of the decision.
     var timestamp: String
     /// The row's key in the back end, for rows that were created or whose key was changed; nil for all others.
     var rowKey: Value?
-    /// What the back end said of a rejection, with its statement: for the server's log, while it is new. It is not kept.
+    /// The back end's message about a rejection, with its statement: for the server's log, while the outcome is new. It is not stored.
     var detail = ""
 
     init(
@@ -122,7 +122,7 @@ struct OperationOutcome: Sendable {
         return .object(object)
     }
 
-    /// The log record of a rejection; of an accepted operation only where successes are logged.
+    /// Returns the log record of a rejection; that of an accepted operation only if successes are logged.
     func logRecord(logsSuccesses: Bool) -> LogRecordEntry? {
         let isRejected = result.outcome == .rejected
         guard isRejected || logsSuccesses else { return nil }

@@ -2,16 +2,16 @@ internal import Foundation
 internal import MobileModel
 internal import MobileStore
 
-/// Values on their way between devices and back ends.
+/// The conversion of values between devices and back ends.
 enum WireConversion {
     /// A value that does not fit its attribute.
     struct Mismatch: Error {
         let message: String
     }
 
-    /// What is written into a back end's column for a value from a device.
-    /// - Parameter affinity: of the column. A decimal is written as text where the column keeps text, else as a number where a
-    ///   double holds all of its digits.
+    /// Converts a value from a device to the value for a back end's column.
+    /// - Parameter affinity: the affinity of the column. A decimal is written as text where the column stores text, otherwise as a number if a double
+    ///   holds all of its digits.
     static func value(
         _ json: JSONValue, of attribute: AttributeModel, affinity: BackEndTable.Affinity
     ) throws(Mismatch) -> Value {
@@ -40,14 +40,14 @@ enum WireConversion {
         }
     }
 
-    /// What is written into a column for a value in the cache's form, such as a part of a parent's key.
+    /// Converts a value in the cache's form, such as a part of a parent's key, to the value for a column.
     static func value(cached value: Value, of attribute: AttributeModel, affinity: BackEndTable.Affinity) -> Value {
         guard attribute.type == .decimal, case .integer(let scaled) = value else { return value }
         let text = decimalText(scaled, scale: attribute.scale ?? 2)
         return number(text, digits: text.count, affinity)
     }
 
-    /// A scaled integer in decimal notation.
+    /// Returns a scaled integer in decimal notation.
     static func decimalText(_ scaled: Int64, scale: Int) -> String {
         var digits = String(scaled.magnitude)
         if digits.count <= scale { digits = String(repeating: "0", count: scale + 1 - digits.count) + digits }
@@ -71,12 +71,12 @@ enum WireConversion {
         let (precision, scale) = (attribute.precision ?? 18, attribute.scale ?? 2)
         let digitsBeforePoint = scale == precision && precision == 38 ? precision : precision - scale
         guard whole <= digitsBeforePoint, fraction <= scale else {
-            throw mismatch("a decimal of at most \(precision) digits, \(scale) of them behind the point", json)
+            throw mismatch("a decimal of at most \(precision) digits, \(scale) of them after the point", json)
         }
         return number(text, digits: whole + fraction, affinity)
     }
 
-    /// A double holds 15 digits; a longer number goes as text, which a numeric column takes as a number where it can.
+    /// A double holds 15 digits. A longer number is written as text, which a numeric column converts to a number if it can.
     private static func number(_ text: String, digits: Int, _ affinity: BackEndTable.Affinity) -> Value {
         if affinity == .text { return .text(text) }
         if let integer = Int64(text) { return .integer(integer) }

@@ -1,6 +1,6 @@
 import MobileStore
 
-// The codecs of the cache's own tables: see ``CacheSchema`` for what is in them.
+// The codecs of the cache's own tables; see ``CacheSchema`` for their contents.
 
 enum PackageColumn: String, StoredColumn {
     static let table = "_package"
@@ -27,7 +27,7 @@ enum ClientColumn: String, StoredColumn {
     case client
     case user
     case state
-    /// The name of the package, where it was joined.
+    /// The name of the package, from a join.
     case package = "name"
 }
 
@@ -36,7 +36,7 @@ enum UserColumn: String, StoredColumn {
     case name
     case verifier
     case isLocked = "locked"
-    /// Counted along with the user.
+    /// Computed by the query that lists users.
     case devices
     case sessions
 }
@@ -91,12 +91,12 @@ enum LogTableListColumn: String, StoredColumn {
     static let table = "_log_table"
     case name
     case package
-    /// The name of the package, where it was joined.
+    /// The name of the package, from a join.
     case packageName
     case rows = "row_count"
 }
 
-/// Of the log tables, which all have the same columns.
+/// The columns of the log tables, which are the same for all of them.
 enum LogTableColumn: String, StoredColumn, CaseIterable {
     static let table = "of log records"
     case messageID = "message_id"
@@ -115,6 +115,6 @@ enum LogTableColumn: String, StoredColumn, CaseIterable {
     case origin
     case stored
 
-    /// What travels.
+    /// The columns that a client receives.
     static let entry = Array(allCases.prefix(11))
 }

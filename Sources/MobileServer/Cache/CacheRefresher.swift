@@ -2,14 +2,13 @@ internal import MobileModel
 internal import MobileStore
 internal import Synchronization
 
-/// Keeps the cache of one package up to date, on demand: before a client gets rows, the partitions that it asks for are compared
-/// with their back ends, unless nobody has changed the back end since the last time.
+/// Keeps the cache of one package up to date, on demand. Before a client receives rows, the partitions that it requests are compared with their back
+/// ends, unless the back end is unchanged since the last comparison.
 final class CacheRefresher: Sendable {
     let package: DeployedPackage
     let cache: PackageCache
     private let database: Database
-    /// Per partition: the back end's `data_version` when it was last loaded. Lost with the process: each partition is compared once
-    /// after a start.
+    /// The back end's `data_version` at the last load, by partition. It is lost with the process: each partition is compared once after a start.
     private let loadedVersions = Mutex<[Int64: Int64]>([:])
 
     init(package: DeployedPackage, cache: PackageCache, database: Database) {
@@ -31,7 +30,7 @@ final class CacheRefresher: Sendable {
         return partitions
     }
 
-    /// The partitions' rows; the writer is only asked for where one has to be made.
+    /// Finds the partitions' rows. The writer is only used if a partition has to be created.
     private func find(_ parameters: [PartitionParameters]) throws -> [Partition] {
         let known = try database.read { connection in
             try parameters.map { try Partition.find($0, objectID: cache.objectIDs[$0.object] ?? 0, in: connection) }
@@ -58,7 +57,7 @@ final class CacheRefresher: Sendable {
                 // In the order of the model, so that parents have their keys from their own load.
                 for object in package.objects {
                     for partition in stale[object.name] ?? [] {
-                        // Another request may have loaded it first, while this one waited for the writer.
+                        // Another request may have loaded the partition while this one waited for the writer.
                         let isLoaded = try connection.number("SELECT loaded FROM _partition WHERE id = ?1", [.integer(partition.id)]) != 0
                         let current = Partition(
                             id: partition.id, object: partition.object, parameters: partition.parameters, isLoaded: isLoaded)
@@ -72,7 +71,7 @@ final class CacheRefresher: Sendable {
                 return dataVersion
             }
         }
-        // Only after the commit: what is rolled back was not loaded.
+        // Only after the commit: a load that is rolled back does not count.
         loadedVersions.withLock { loaded in for partition in partitions { loaded[partition.id] = version } }
     }
 

@@ -1,23 +1,23 @@
 internal import MobileProtocol
 internal import MobileStore
 
-/// Which surrogate key a row of the back end has on all devices. A row keeps its key as long as the cache lives, in every
-/// partition; rows that a device created keep the key that the device gave them.
+/// The surrogate keys that rows of the back end have on all devices. A row keeps its key as long as the cache lives, in every partition. A row that a
+/// device created keeps the key that the device assigned.
 struct KeyMap {
     let package: DeployedPackage
     let cache: PackageCache
 
-    /// The back end's key of a row; nil for a surrogate key that the cache does not know.
+    /// Returns the back end's key of a row; nil for a surrogate key that the cache does not know.
     static func key(of surrogateKey: Int64, in object: ObjectPlan, _ connection: Connection) throws -> Value? {
         try connection.first("SELECT k FROM \(object.keyTable) WHERE _sk = ?1", [.integer(surrogateKey)])?[0]
     }
 
-    /// Takes over the keys of rows that devices have created since the last time, from the back end's own record of them.
-    /// - Parameter source: a read of the back end, the one in which rows are loaded afterwards: so a row is never seen before its key.
+    /// Imports the keys of rows that devices have created since the last time, from the back end's own record of them.
+    /// - Parameter source: the read of the back end in which rows are loaded afterwards. A row is therefore never seen before its key.
     func apply(_ backEnd: BackEnd, _ source: Connection, in connection: Connection) throws {
         guard !backEnd.isIdempotent, try Self.isRecording(source) else { return }
         var applied = try appliedSequence(of: backEnd, in: connection)
-        // A file with fewer operations than were read is another one, such as a restored copy: read all of it.
+        // A file with fewer operations than were already read is a different file, such as a restored copy: read all of it.
         if try ProcessedOperations.lastSequence(in: source) < applied { applied = 0 }
         var last: Int64?
         var rejected = Set<String>()
@@ -32,7 +32,7 @@ struct KeyMap {
             "UPDATE _back_end SET applied = ?3 WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name), .integer(last)])
     }
 
-    /// Takes over the keys of new rows without loading anything, so that operations can refer to them.
+    /// Imports the keys of new rows without loading anything, so that operations can refer to them.
     func catchUp(with backEnd: BackEnd, _ database: Database) throws {
         guard !backEnd.isIdempotent else { return }
         let applied = try database.read { try appliedSequence(of: backEnd, in: $0) }
@@ -43,16 +43,16 @@ struct KeyMap {
         }
     }
 
-    /// Takes over what became of a batch on a back end that keeps no record of it.
+    /// Imports the outcomes of a batch on a back end that keeps no record of them.
     func apply(_ outcomes: [OperationOutcome], of client: String, in connection: Connection) throws {
         var hasRejected = false
         for outcome in outcomes { hasRejected = try apply(outcome, of: client, in: connection) || hasRejected }
         if hasRejected { try RejectedRows(cache: cache).prune(client, in: connection) }
     }
 
-    /// Gives one row the key that its device gave it, or remembers that there is no such row. That the key is this client's to give, and that the
-    /// row is not another one's, was looked at when the operation was done: what is in the map of either is out of date.
-    /// - Returns: whether it is remembered as rejected.
+    /// Assigns one row the key that its device gave it, or records that there is no such row. The replay has already checked that the client may
+    /// assign this key, and that the row has no other one. Existing entries of either in the map are therefore out of date.
+    /// - Returns: whether the row is recorded as rejected.
     private func apply(_ outcome: OperationOutcome, of client: String, in connection: Connection) throws -> Bool {
         let surrogateKey = outcome.result.key
         if outcome.result.outcome == .rejected, outcome.change == .create {

@@ -2,7 +2,7 @@ internal import MobileCrypto
 internal import MobileModel
 internal import MobileStore
 
-/// Notes which large values of a partition's rows have changed: by SHA-256 and length. The contents stay in the back end.
+/// Records which large values of a partition's rows have changed, by SHA-256 and length. The contents stay in the back end.
 struct LargeValueRefresh {
     let object: ObjectPlan
     let objectID: Int64
@@ -11,7 +11,7 @@ struct LargeValueRefresh {
     let source: Connection
     let version: Int64
 
-    /// - Returns: how many values have changed.
+    /// - Returns: the number of changed values.
     func run() throws -> Int {
         guard let statement = object.largeValuesStatement else { return 0 }
         _ = try connection.execute(
@@ -58,7 +58,7 @@ struct LargeValueRefresh {
             """, [.integer(objectID), .integer(version)])
     }
 
-    /// Values that were there and are NULL now.
+    /// Records the values that have become NULL.
     private func noteNulls() throws -> Int {
         try connection.execute(
             """
@@ -73,7 +73,7 @@ struct LargeValueRefresh {
 }
 
 extension ObjectPlan {
-    /// A reader at the beginning of a large value: a new one, or `reader` moved there, which is cheaper.
+    /// Returns a reader at the beginning of a large value: a new one, or `reader` moved there, which is cheaper.
     func valueReader(
         of attribute: AttributeModel, row: Int64, in source: Connection, reusing reader: ColumnValueReader? = nil
     ) throws -> ColumnValueReader {

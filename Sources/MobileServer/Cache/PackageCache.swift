@@ -2,16 +2,16 @@ internal import MobileCrypto
 internal import MobileModel
 internal import MobileStore
 
-/// The cache of one package: which tables it has, under which life of the server its versions count, and its surrogate keys.
+/// The cache of one package: its tables, the epoch of its versions, and its surrogate keys.
 struct PackageCache: Sendable {
     /// The package's row in `_package`.
     let id: Int64
-    /// A name for this life of the cache. Tokens of another one are worth nothing here.
+    /// The name of this life of the cache. Tokens of another epoch are not valid here.
     let epoch: String
     /// The objects' rows in `_object`, by name.
     let objectIDs: [String: Int64]
 
-    /// Makes or finds the tables of `package`. A model whose objects have changed shape starts the package's cache anew.
+    /// Creates or finds the tables of `package`. If the shape of an object has changed, the package's cache starts again from nothing.
     static func open(_ package: DeployedPackage, in database: Database, configuration: ServerConfiguration) throws -> PackageCache {
         try database.write(label: "deploying \(package.identifier)") { connection in
             let builder = PackageCacheBuilder(package: package, connection: connection, configuration: configuration)
@@ -19,7 +19,7 @@ struct PackageCache: Sendable {
         }
     }
 
-    /// The version of the last change that was found.
+    /// Returns the version of the last detected change.
     func version(in connection: Connection) throws -> Int64 {
         try connection.number("SELECT version FROM _package WHERE id = ?1", [.integer(id)])
     }
@@ -37,7 +37,7 @@ private struct PackageCacheBuilder {
 
     func open() throws -> PackageCache {
         let cache = try find(package.identifier) ?? create(package.identifier)
-        // A file of an earlier release lacks them.
+        // A file of an earlier release lacks these indexes.
         for object in package.objects {
             _ = try connection.execute("CREATE INDEX IF NOT EXISTS \(object.rowKeyIndex) ON \(object.rowTable) (_sk)")
         }
@@ -45,7 +45,7 @@ private struct PackageCacheBuilder {
         return cache
     }
 
-    /// The package's cache; nil where there is none, or where it had to be dropped.
+    /// Returns the package's cache; nil if there is none, or if it had to be dropped.
     private func find(_ name: String) throws -> PackageCache? {
         if let row = try connection.storedRow([PackageColumn.id, .epoch], "WHERE name = ?1", [.text(name)]) {
             let id = try row.integer(.id)
@@ -64,7 +64,7 @@ private struct PackageCacheBuilder {
         return Dictionary(try rows.map { (try $0.text(.name), try $0.integer(.id)) }) { $1 }
     }
 
-    /// Forgets the rows of a package whose model has changed, and keeps which keys were granted.
+    /// Deletes the rows of a package whose model has changed, and keeps the record of granted keys.
     private func drop(_ id: Int64, objects: [String]) throws {
         for object in objects {
             let table = "\(package.identifier)/\(object)"
@@ -76,8 +76,8 @@ private struct PackageCacheBuilder {
         _ = try connection.execute("DELETE FROM _back_end WHERE package = ?1", [.integer(id)])
     }
 
-    /// Keys of a new life begin above those of all earlier ones, also where their cache is lost: 4096 per millisecond since 2025
-    /// leave room enough, and numbers below 2^53 until the year 2094. A device may still hold rows of an earlier life.
+    /// The first key of a new epoch, above those of all earlier ones, even if their cache is lost: a device may still hold rows of an earlier epoch.
+    /// 4096 keys per millisecond since 2025 leave enough room, and the numbers stay below 2^53 until the year 2094.
     private var firstKey: Int64 { max(1, configuration.clock() - 1_735_689_600_000) << 12 }
 
     private func create(_ name: String) throws -> PackageCache {
@@ -99,7 +99,7 @@ private struct PackageCacheBuilder {
         return PackageCache(id: id, epoch: epoch, objectIDs: try objectIDs(of: id))
     }
 
-    /// The columns have no type, so that a value stays what it is and equal values are equal in every byte.
+    /// The columns have no type, so that a value is stored unchanged and equal values are equal in every byte.
     private func createTables(of object: ObjectPlan) throws {
         _ = try connection.execute("CREATE TABLE \(object.keyTable) (_sk INTEGER PRIMARY KEY, k NOT NULL UNIQUE)")
         let columns = object.rowColumns.map { SQLText.quoted($0) + ", " }.joined()

@@ -2,18 +2,18 @@ internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
 
-/// The rows of one object that one set of synchronization parameters chooses. Devices with equal parameters share it.
+/// The rows of one object that one set of synchronization parameters selects. Devices with equal parameters share it.
 struct Partition: Sendable, Hashable {
     /// The partition's row in `_partition`.
     let id: Int64
     /// Name of the object.
     let object: String
-    /// The values that the load is given, in the order of the object's parameters.
+    /// The values that are passed to the load, in the order of the object's parameters.
     let parameters: [Value]
     /// Whether its rows have been loaded at least once.
     let isLoaded: Bool
 
-    /// The partition's row; nil where there is none.
+    /// Finds the partition's row; nil if there is none.
     static func find(_ parameters: PartitionParameters, objectID: Int64, in connection: Connection) throws -> Partition? {
         try connection.storedRow(
             [PartitionColumn.id, .loaded], "WHERE object = ?1 AND parameters = ?2", [.integer(objectID), .text(parameters.text)]
@@ -23,7 +23,7 @@ struct Partition: Sendable, Hashable {
         }
     }
 
-    /// The partition's row, made when it is not there.
+    /// Returns the partition's row; creates it if necessary.
     static func make(_ parameters: PartitionParameters, objectID: Int64, in connection: Connection) throws -> Partition {
         if let partition = try find(parameters, objectID: objectID, in: connection) { return partition }
         _ = try connection.execute(
@@ -40,10 +40,10 @@ struct PartitionParameters: Sendable, Hashable {
     /// The values as JSON: equal sets have equal texts.
     let text: String
 
-    /// The sets of an object for one client: one per subscription, of which each parameter takes the value of its personalization key
-    /// where it has one (PER-07), else the subscription's, else the model's default. Without any subscription there is one set if
-    /// every parameter gets a value in one of these ways (SUB-04), and none if one does not.
-    /// - Throws: ``RequestFailure`` for a parameter that the object has not, or a value that does not fit.
+    /// Returns the sets of an object for one client: one per subscription. Each parameter takes the value of its personalization key (PER-07),
+    /// otherwise the subscription's value, otherwise the model's default. Without any subscription, there is one set if every parameter gets a value
+    /// in one of these ways (SUB-04), and no set otherwise.
+    /// - Throws: ``RequestFailure`` for a parameter that the object does not have, or a value that does not fit.
     static func sets(
         of object: ObjectPlan, subscriptions: [JSONObject]?, personalization: JSONObject
     ) throws(RequestFailure) -> [PartitionParameters] {
@@ -68,7 +68,7 @@ struct PartitionParameters: Sendable, Hashable {
         var values: [Value] = []
         for (index, parameter) in object.model.synchronizationParameters.enumerated() {
             let found = personal[index] ?? subscription[parameter.name] ?? parameter.modelDefault
-            // In a subscription that was made, a parameter that was left out is null; see `sets`.
+            // In an existing subscription, a parameter that was left out is null; see `sets`.
             guard found != nil || isChosen else { return nil }
             let value = found ?? .null
             do {
@@ -83,7 +83,7 @@ struct PartitionParameters: Sendable, Hashable {
 }
 
 extension Subscriptions {
-    /// Different subscriptions that one client may have, of all objects together: each is a partition that is looked at in each synchronization.
+    /// The maximum number of different subscriptions of one client, for all objects together. Each is a partition that every synchronization checks.
     static let limit = 2000
 
     /// - Throws: ``RequestFailure`` for more than ``limit``.
@@ -96,12 +96,12 @@ extension Subscriptions {
 }
 
 extension ParameterModel {
-    /// The default of the model as a value; nil where there is none.
+    /// The model's default as a value; nil if there is none.
     var modelDefault: JSONValue? { defaultValue.flatMap { try? JSONValue(parsing: $0) } }
 }
 
 extension AttributeModel {
-    /// A synchronization parameter as if it were an attribute, for the rules of values.
+    /// Creates an attribute from a synchronization parameter, so that the rules of values apply to it.
     init(_ parameter: ParameterModel) {
         self.init(
             name: parameter.name, type: parameter.type, isNullable: parameter.isNullable, precision: parameter.type == .decimal ? 38 : nil,

@@ -1,10 +1,10 @@
 internal import MobileModel
 internal import MobileStore
 
-/// Brings the cached rows of one partition up to what its back end has, and gives everything that changed the next version.
+/// Updates the cached rows of one partition from its back end, and gives every change the next version.
 ///
-/// The load is copied into a temporary table as it is, and compared there: rows are equal when all their columns are. All work per
-/// row is SQL inside of SQLite, so its cost is a few microseconds per row, whether it changed or not.
+/// The load is copied unchanged into a temporary table, and compared there: rows are equal when all their columns are. All work per row is SQL inside
+/// SQLite, so its cost is a few microseconds per row, whether it changed or not.
 ///
 ///     load (back end) --copy--> temp._load --key map--> rows of the partition
 ///
@@ -17,7 +17,7 @@ struct PartitionRefresh {
     let connection: Connection
     /// The read of the back end.
     let source: Connection
-    /// The version that changes get.
+    /// The version of the changes.
     let version: Int64
 
     /// - Returns: whether anything has changed.
@@ -52,7 +52,7 @@ struct PartitionRefresh {
         return try copy.run()
     }
 
-    /// Rows that nobody has seen get surrogate keys.
+    /// Gives surrogate keys to rows that are new to the cache.
     private func addKeys() throws {
         let first = try cache.nextKey(in: connection)
         let added = try insertOnce(
@@ -63,7 +63,7 @@ struct PartitionRefresh {
         if added > 0 { try reserveKeys(of: object.keyTable, from: first) }
     }
 
-    /// A parent gets its surrogate key when the first child names it, also where the parent itself is not in any partition.
+    /// Gives a parent its surrogate key when the first child refers to it, even if the parent itself is not in any partition.
     private func addKeys(of reference: ReferencePlan) throws {
         guard let parent = package.object(named: reference.target), let index = object.references.firstIndex(where: { $0.name == reference.name })
         else { return }
@@ -76,7 +76,8 @@ struct PartitionRefresh {
         if added > 0 { try reserveKeys(of: parent.keyTable, from: first) }
     }
 
-    /// The keys that the loaded rows have got from `first` on are taken. Other keys of the table say nothing: devices have given some of them.
+    /// Reserves the keys that the loaded rows have received from `first` on. Other keys of the table do not count: devices have assigned some of
+    /// them.
     private func reserveKeys(of table: String, from first: Int64) throws {
         let rows = try connection.optionalNumber("SELECT max(rowid) FROM temp._load") ?? 0
         let end = try PackageCache.key(first, plus: rows)
@@ -111,7 +112,7 @@ struct PartitionRefresh {
             """, [.integer(partition.id), .integer(version)])
     }
 
-    /// Inserts rows whose keys are there once, if the load is right.
+    /// Inserts rows whose keys occur once, if the load is correct.
     private func insertOnce(_ sql: String, _ values: [Value]) throws -> Int {
         let result = Result { try connection.execute(sql, values) }
         if case .failure(let error as StoreError) = result, error.code == .constraint {
@@ -133,7 +134,8 @@ struct PartitionRefresh {
             """, [.integer(partition.id), .integer(version)])
     }
 
-    /// All loaded rows are in the partition now: so it has lost rows exactly if it has more than were loaded.
+    /// Marks the rows as deleted that were not loaded. All loaded rows are in the partition by now, so it has lost rows exactly if it has more rows
+    /// than were loaded.
     private func removeMissingRows(expected: Int64) throws -> Int {
         let live = "_partition = ?1 AND _deleted = 0"
         let count = try connection.number("SELECT count(*) FROM \(object.rowTable) WHERE \(live)", [.integer(partition.id)])
@@ -157,7 +159,7 @@ struct PartitionRefresh {
 }
 
 extension ObjectPlan {
-    /// The values of a partition in the order in which the load names them.
+    /// Returns the values of a partition in the order in which the load names them.
     func loadParameters(_ values: [Value]) -> [Value] {
         guard let load else { return [] }
         return load.names.map { name in
@@ -167,7 +169,7 @@ extension ObjectPlan {
 }
 
 extension AttributeModel {
-    /// How the cache keeps a value: what ``ColumnExpression`` makes of it.
+    /// The storage class of a value in the cache, as ``ColumnExpression`` produces it.
     var cachedType: JSONColumnType {
         switch type {
         case .byte, .short, .int, .long, .integer, .boolean: .integer
@@ -178,7 +180,7 @@ extension AttributeModel {
         }
     }
 
-    /// How the value stands in a download.
+    /// The type of the value in a download.
     var wireType: JSONColumnType {
         switch type {
         case .boolean: .boolean
@@ -189,6 +191,6 @@ extension AttributeModel {
 }
 
 extension ObjectPlan {
-    /// How the cache keeps a key as one value.
+    /// The storage class of a key as one value.
     var keyType: JSONColumnType { keyAttributes.count == 1 ? keyAttributes[0].cachedType : .text }
 }

@@ -1,13 +1,13 @@
 internal import MobileStore
 
-/// Which rows a client wanted to create and could not: what refers to one of them later is rejected like it.
+/// The rows that a client tried to create and that were rejected. Later operations that refer to one of them are rejected as well.
 ///
-/// A row is remembered until it is created after all, until its client unsubscribes, or until ``limit`` later ones of the same client
-/// were rejected. The record of the decision is the back end's; from there rows come here as the keys of new rows do (see ``KeyMap``).
+/// A row is remembered until it is created after all, until its client unsubscribes, or until ``limit`` later rows of the same client were rejected.
+/// The back end holds the record of the decision. From there, rejected rows are imported like the keys of new rows (see ``KeyMap``).
 struct RejectedRows {
     let cache: PackageCache
 
-    /// Rows of one client that are remembered.
+    /// The maximum number of remembered rows per client.
     static let limit: Int64 = 10_000
 
     func contains(_ surrogateKey: Int64, of client: String, in connection: Connection) throws -> Bool {
@@ -23,12 +23,12 @@ struct RejectedRows {
             """, row(surrogateKey, client) + [.integer(operation)])
     }
 
-    /// The row was created after all.
+    /// Removes a row that was created after all.
     func remove(_ surrogateKey: Int64, of client: String, in connection: Connection) throws {
         _ = try connection.execute("DELETE FROM _rejected_row WHERE package = ?1 AND client = ?2 AND _sk = ?3", row(surrogateKey, client))
     }
 
-    /// Forgets what is too much; the newest stay.
+    /// Removes the rows beyond ``limit``; the newest stay.
     func prune(_ client: String, in connection: Connection) throws {
         _ = try connection.execute(
             """

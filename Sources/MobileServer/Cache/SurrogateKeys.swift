@@ -1,27 +1,27 @@
 internal import MobileStore
 
-/// The surrogate keys of a package: which one is given next, and which ones a client may give to rows that it creates.
+/// The surrogate keys of a package: the next one, and those that a client may assign to rows that it creates.
 ///
-/// Keys are unique in one cache: its packages count together, because a device that goes over to another version of its package
-/// keeps the keys that it was granted.
+/// Keys are unique in one cache. All its packages share the counter, because a device that changes to another version of its package keeps the keys
+/// that it was granted.
 extension PackageCache {
-    /// A key from here on was not given by a server: no counter goes above it because somebody says that a row has such a key.
+    /// The lowest key that no server assigned: the counter does not follow a device that uses such a key.
     static let implausibleKey: Int64 = 1 << 62
-    /// The counter does not come this far in the life of a machine; where it stands here, somebody has put it there.
+    /// The counter does not come this far in the life of a machine. A higher value was set from outside.
     private static let lastCounter = Int64.max - (1 << 32)
 
-    /// The first surrogate key that nobody has.
+    /// Returns the first unused surrogate key.
     func nextKey(in connection: Connection) throws -> Int64 {
         try connection.optionalNumber("SELECT max(next_key) FROM _package") ?? 1
     }
 
-    /// All keys below `next` are somebody's from now on.
+    /// Marks all keys below `next` as used.
     func setNextKey(_ next: Int64, in connection: Connection) throws {
         _ = try connection.execute("UPDATE _package SET next_key = ?2 WHERE id = ?1 AND next_key < ?2", [.integer(id), .integer(next)])
     }
 
-    /// Takes keys that nobody has, and that nobody else gets.
-    /// - Throws: ``ServerError/Code/cache`` where there are not so many.
+    /// Takes unused keys, which no other client receives.
+    /// - Throws: ``ServerError/Code/cache`` if there are not enough keys.
     func takeKeys(_ count: Int64, in connection: Connection) throws -> (first: Int64, last: Int64) {
         let first = try nextKey(in: connection)
         let last = try Self.key(first, plus: count - 1)
@@ -29,7 +29,7 @@ extension PackageCache {
         return (first, last)
     }
 
-    /// A row has this key, whoever gave it: it is not given again.
+    /// Marks the key of an existing row as used, regardless of its origin.
     func keepFree(from key: Int64, in connection: Connection) throws {
         if key < Self.implausibleKey { try setNextKey(key + 1, in: connection) }
     }
@@ -40,8 +40,8 @@ extension PackageCache {
         return sum
     }
 
-    /// Brings the counter above the keys that rows have, and back from where no counter can have come by itself.
-    /// - Parameter firstKey: where it would begin in a new cache.
+    /// Moves the counter above the keys that rows have, and back from a value that it cannot have reached by itself.
+    /// - Parameter firstKey: the start of the counter in a new cache.
     func repairNextKey(above objects: [ObjectPlan], firstKey: Int64, in connection: Connection) throws {
         _ = try connection.execute(
             """
@@ -54,8 +54,8 @@ extension PackageCache {
         }
     }
 
-    /// Whether a client may give this key to a new row: it was granted to this client, for whatever version of the package, or it is older
-    /// than this cache, which then cannot know to whom it was granted.
+    /// Whether a client may assign this key to a new row: it was granted to this client, for any version of the package, or it is older than this
+    /// cache. In the second case the cache cannot know the owner of the grant.
     func mayGive(_ key: Int64, client: String, in connection: Connection) throws -> Bool {
         let granted = try connection.optionalNumber(
             "SELECT last FROM _key_range WHERE client = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1", [.text(client), .integer(key)])

@@ -1,7 +1,7 @@
 internal import MobileStore
 
-/// Copies the rows of a query of one database into a table of another one, of which the caller holds the transaction. The rows go
-/// as JSON text from exporter to importer, a piece at a time, without being looked at in between.
+/// Copies the rows of a query of one database into a table of another one. The caller holds the transaction of the latter. The rows go as JSON text
+/// from exporter to importer, a piece at a time, without inspection in between.
 struct TableCopy {
     let source: Connection
     let statement: String
@@ -9,11 +9,11 @@ struct TableCopy {
     let table: String
     /// The table's columns in the order of the query's.
     let columns: [String]
-    /// How each column keeps its values.
+    /// The type in which each column stores its values.
     let types: [JSONColumnType]
     let connection: Connection
 
-    /// - Returns: how many rows there were.
+    /// - Returns: the number of rows.
     func run() throws(StoreError) -> Int64 {
         let rows = try source.exporter(statement, values, types: types)
         var options = ImportOptions()

@@ -1,27 +1,27 @@
-/// The open connections as a value: which of them have a place, and who has to go for a new one.
+/// The open connections as a value: which of them have a place, and which one has to close for a new one.
 ///
 ///     new --place--> waiting --request--> busy --answered--> idle --request--> busy
 ///      |                                                      |
 ///      +-- no place --> refused                               +-- its place is needed --> leaving
 ///
-/// A place is for a request that is being answered, or for one that is about to come. Connections that are only kept open give theirs up,
-/// the one that has been idle longest first. Where all are in use, some more are let in for the time that it takes to say so.
+/// A place is for a request that is being answered, or for one that is about to arrive. Idle connections give up their places, the longest idle
+/// first. If all places are in use, some more connections are accepted for the time that a refusal takes.
 struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
     private enum Standing {
-        /// Nothing has come over it so far.
+        /// No request has arrived so far.
         case waiting
         case busy
         /// Since the request with this number was answered.
         case idle(since: Int)
-        /// Was told to go; a request that had come before is answered all the same.
+        /// Has to close; a request that arrived before is still answered.
         case leaving
-        /// Has no place: gets a refusal. By the order of their coming.
+        /// Has no place: receives a refusal. The number is the order of arrival.
         case refused(Int)
     }
 
-    /// Connections that have a place.
+    /// The number of connections that have a place.
     let places: Int
-    /// Refused connections that may be there at a time; for one more the eldest is cut.
+    /// The maximum number of refused connections at a time; one more cuts the oldest.
     let refusals: Int
     private var standings: [ID: Standing] = [:]
     private var used = 0
@@ -29,16 +29,16 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
 
     init(places: Int, refusals: Int) { (self.places, self.refusals) = (places, refusals) }
 
-    /// Who has to go for a new connection.
+    /// The connection that has to close for a new one.
     enum Eviction: Equatable, Sendable {
         case none
-        /// An idle one, whose place the new one has.
+        /// An idle connection, whose place the new one receives.
         case idle(ID)
-        /// A refused one that asks for nothing. The new one is refused as well.
+        /// The oldest refused connection. The new one is refused as well.
         case refused(ID)
     }
 
-    /// A connection was opened.
+    /// Adds an opened connection.
     mutating func open(_ id: ID) -> (isRefused: Bool, eviction: Eviction) {
         if used < places {
             standings[id] = .waiting
@@ -64,7 +64,7 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
         return (true, eviction)
     }
 
-    /// A request has come. False where it is to be refused.
+    /// Notes the beginning of a request. Returns false if it is to be refused.
     mutating func beginRequest(_ id: ID) -> Bool {
         switch standings[id] {
         case .refused: return false
@@ -75,14 +75,14 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// The request has been answered, or was broken off.
+    /// Notes that the request has been answered, or was aborted.
     mutating func endRequest(_ id: ID) {
         guard case .busy = standings[id] else { return }
         order += 1
         standings[id] = .idle(since: order)
     }
 
-    /// The connection is closed.
+    /// Removes a closed connection.
     mutating func close(_ id: ID) {
         switch standings.removeValue(forKey: id) {
         case .waiting, .busy, .idle: used -= 1
@@ -90,7 +90,7 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// How many connections are kept open and not used.
+    /// The number of connections that are open but idle.
     var idleCount: Int { standings.values.count { if case .idle = $0 { true } else { false } } }
 
     private func eldest(_ age: (Standing) -> Int?) -> ID? {

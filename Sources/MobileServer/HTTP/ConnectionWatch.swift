@@ -1,20 +1,20 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Cuts connections whose requests come too slowly. The daemon's own time limit begins anew with each byte: whoever sends one now and then
-/// would keep a thread for ever.
+/// Cuts connections whose requests arrive too slowly. The daemon's own time limit starts again with each byte: a client that sends a byte now and
+/// then would occupy a thread forever.
 ///
 ///     header ----> body ----> answering ----> header ...
 ///     (deadline)   (deadline,  (none)         (deadline after a pause)
 ///                   rate)
 ///
-/// A connection is known from the moment when it is accepted until just before its descriptor is closed. It is cut under the lock that its
-/// end takes as well: so never another connection that has got the same descriptor.
+/// A connection is known from the moment of its acceptance until just before its descriptor is closed. The cut and the end of a connection use the
+/// same lock. So the cut never affects another connection with the same descriptor.
 final class ConnectionWatch: Sendable {
     private struct Watched {
-        /// When what is awaited must be complete; nil while the server is at work.
+        /// The time by which the awaited header or body must be complete; nil while the server is at work.
         var deadline: ContinuousClock.Instant?
-        /// The limits of the body that comes in.
+        /// The limits of the incoming body.
         var body: (limits: BodyLimits, began: ContinuousClock.Instant, bytes: Int)?
 
         func isLate(_ now: ContinuousClock.Instant) -> Bool {
@@ -34,14 +34,14 @@ final class ConnectionWatch: Sendable {
     private let pause: Duration
 
     /// - Parameters:
-    ///   - headerTime: how long a header may take.
-    ///   - pause: how long a connection may rest between two requests.
+    ///   - headerTime: the time limit of a header.
+    ///   - pause: the time that a connection may rest between two requests.
     init(headerTime: Duration, pause: Duration) {
         self.headerTime = headerTime
         self.pause = pause
     }
 
-    /// Begins to look: once a second, or as often as a short time limit needs it.
+    /// Begins to check: once a second, or as often as a short time limit requires.
     func start() {
         let interval = max(20, min(1000, Int(min(headerTime, .seconds(10)) / .milliseconds(4))))
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
@@ -55,7 +55,7 @@ final class ConnectionWatch: Sendable {
 
     // MARK: Phases
 
-    /// The connection is there, or has answered a request.
+    /// Begins to wait for a header: the connection is new, or has answered a request.
     func awaitsHeader(_ descriptor: Int32, isNew: Bool) {
         set(descriptor, Watched(deadline: ContinuousClock.now + headerTime + (isNew ? .zero : pause)))
     }
@@ -68,14 +68,14 @@ final class ConnectionWatch: Sendable {
         state.withLock { $0.watched[descriptor]?.body?.bytes += count }
     }
 
-    /// The request is complete; now the client waits.
+    /// Ends the limits of the request, which is complete: now the client waits.
     func answers(_ descriptor: Int32) { set(descriptor, Watched()) }
 
     private func set(_ descriptor: Int32, _ watched: Watched) {
         state.withLock { $0.watched[descriptor] = watched }
     }
 
-    /// The connection ends; its descriptor is still open.
+    /// Forgets a connection that ends; its descriptor is still open.
     func ended(_ descriptor: Int32) {
         state.withLock { _ = $0.watched.removeValue(forKey: descriptor) }
     }

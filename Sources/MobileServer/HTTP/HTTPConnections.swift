@@ -1,14 +1,14 @@
 internal import MobileMicrohttpd
 internal import Synchronization
 
-/// The connections of a daemon: who gets in, who is refused, who has to go.
+/// The connections of a daemon: which ones are accepted, which are refused, and which have to close.
 final class HTTPConnections: Sendable {
-    /// Connections that are let in beyond the limit: to be refused in words instead of being reset, and while those that were cut for
-    /// others are on their way out.
+    /// The number of connections that are accepted beyond the limit: those that receive a refusal instead of a reset, and those that were cut for
+    /// others and are about to close.
     static let room = 256
-    /// Refused ones at a time.
+    /// The maximum number of refused connections at a time.
     private static let refusals = 32
-    /// Seconds in which a connection that is going to be refused must have sent its request.
+    /// The time within which a connection that will be refused must have sent its request, in seconds.
     private static let refusalSeconds: UInt32 = 5
 
     private struct State {
@@ -21,16 +21,16 @@ final class HTTPConnections: Sendable {
 
     private static func id(_ connection: OpaquePointer) -> UInt { UInt(bitPattern: connection) }
 
-    /// A connection was accepted.
+    /// Adds an accepted connection.
     func open(_ connection: OpaquePointer) {
         let id = Self.id(connection), socket = mhs_descriptor(connection)
         let isRefused = state.withLock { state in
             state.sockets[id] = socket
             let (isRefused, eviction) = state.table.open(id)
-            // With the lock held: the socket of a connection that is still in the table is not closed, and its number not given to another.
+            // With the lock held: the socket of a connection that is still in the table is not closed, so its number belongs to no other one.
             switch eviction {
             case .none: break
-            // Nothing more comes in: the thread of the connection answers what is there already, then finds the end.
+            // No further input: the thread of the connection answers the request that has arrived, then finds the end.
             case .idle(let id): shut(state.sockets[id], .receiving)
             case .refused(let id): shut(state.sockets[id], .both)
             }
@@ -43,7 +43,7 @@ final class HTTPConnections: Sendable {
         if let socket { SystemSocket.shut(socket, direction) }
     }
 
-    /// A connection ends; its socket is still open.
+    /// Removes a connection that ends; its socket is still open.
     func close(_ connection: OpaquePointer) {
         let id = Self.id(connection)
         state.withLock { state in
@@ -52,12 +52,12 @@ final class HTTPConnections: Sendable {
         }
     }
 
-    /// A request has come. False where it is to be refused.
+    /// Notes the beginning of a request. Returns false if it is to be refused.
     func beginRequest(_ connection: OpaquePointer) -> Bool { state.withLock { $0.table.beginRequest(Self.id(connection)) } }
 
-    /// The request has been answered, or was broken off.
+    /// Notes that the request has been answered, or was aborted.
     func endRequest(_ connection: OpaquePointer) { state.withLock { $0.table.endRequest(Self.id(connection)) } }
 
-    /// How many connections are kept open and not used.
+    /// The number of connections that are open but idle.
     var idleCount: Int { state.withLock { $0.table.idleCount } }
 }

@@ -1,4 +1,4 @@
-/// Why the HTTP face could not be started.
+/// An error of starting the HTTP server.
 public struct HTTPServerError: Error, Sendable, CustomStringConvertible {
     /// A stable name of a kind of failure.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -7,7 +7,7 @@ public struct HTTPServerError: Error, Sendable, CustomStringConvertible {
 
         /// Another process, or another server of this one, listens on the port.
         public static let portInUse = Code(rawValue: "portInUse")
-        /// The address is none of this machine's, or the system refused to listen on it.
+        /// The address is not one of this machine's, or the system refused to listen on it.
         public static let cannotListen = Code(rawValue: "cannotListen")
         /// The server's threads could not be started.
         public static let cannotStart = Code(rawValue: "cannotStart")
@@ -15,7 +15,7 @@ public struct HTTPServerError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// What was tried, why it did not work and what to do; one line.
+    /// The attempted action, the reason of its failure, and a remedy; one line.
     public let message: String
 
     init(_ code: Code, _ message: String) {

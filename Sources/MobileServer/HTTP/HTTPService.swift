@@ -2,14 +2,14 @@ internal import Dispatch
 internal import MobileMicrohttpd
 internal import MobileProtocol
 
-/// What the daemon's callbacks work on: the handler, and the requests that are under way.
+/// The context of the daemon's callbacks: the handler, and the requests in progress.
 final class HTTPService: Sendable {
     let configuration: HTTPServer.Configuration
     let admission: @Sendable (ServerRequest) -> RequestAdmission
     let handler: @Sendable (ServerRequest) -> ServerResponse
-    /// Cuts what takes too long.
+    /// Cuts connections that take too long.
     let watch: ConnectionWatch
-    /// Entered once per request, left when it is finished.
+    /// Entered once per request, left at its end.
     let requests = DispatchGroup()
     let connections: HTTPConnections
 
@@ -54,7 +54,7 @@ final class HTTPService: Sendable {
         return result
     }
 
-    /// Called by the daemon when a request is finished in whatever way.
+    /// Called by the daemon when a request has ended in any way.
     static let completed: MHD_RequestCompletedCallback = { context, connection, exchange, _ in
         guard let context, let connection, let exchange, let known = exchange.pointee else { return }
         Unmanaged<HTTPExchange>.fromOpaque(known).release()
@@ -66,7 +66,7 @@ final class HTTPService: Sendable {
     }
 }
 
-/// One request on its way through the daemon. Used by the connection's thread only.
+/// One request on its way through the daemon. Only the connection's thread uses it.
 private final class HTTPExchange {
     private let service: HTTPService
     private let connection: OpaquePointer
@@ -75,9 +75,9 @@ private final class HTTPExchange {
     private var body: Spool
     private var limits = BodyLimits(maximumLength: 0)
     private var headers: [String: String] = [:]
-    /// The answer that is already certain while the rest of the body still comes in.
+    /// The answer that is already certain while the rest of the body arrives.
     private var refusal: ProtocolFailure?
-    /// Bytes that came after the refusal.
+    /// The number of bytes that arrived after the refusal.
     private var dropped = 0
     private var descriptor: Int32 { mhs_descriptor(connection) }
 
@@ -89,12 +89,12 @@ private final class HTTPExchange {
         body = Spool([])
     }
 
-    /// The header is there. Who may not ask, and a body that announces too great a length, are refused before it is sent.
+    /// Handles the complete header. Refuses a request without permission, and a body of too great an announced length, before the body is sent.
     func begin() -> MHD_Result {
         headers = values(mhs_each_header, lowercased: true) { $0 + ", " + $1 }
         service.watch.answers(descriptor)
         switch service.admission(request()) {
-        // The daemon closes the connection behind an answer that does not wait for the body.
+        // The daemon closes the connection after an answer that does not wait for the body.
         case .answer(let response): return queue(response)
         case .body(let limits): self.limits = limits
         }
@@ -109,7 +109,7 @@ private final class HTTPExchange {
         return mhs_yes()
     }
 
-    /// The header is there, and no place for the request: its body is not read.
+    /// Refuses a request that has no place, when its header is complete: its body is not read.
     func refuse() -> MHD_Result {
         let failure = ProtocolFailure(code: ResultCode.unavailable, message: "the server has no connection left; try again")
         var answer = HTTPExchange.response(failure)
@@ -117,18 +117,18 @@ private final class HTTPExchange {
         return queue(answer)
     }
 
-    /// The request as far as it has come.
+    /// Returns the request as received so far.
     private func request() -> ServerRequest {
         ServerRequest(
             method: method, path: path, query: values(mhs_each_parameter, lowercased: false) { $1 }, headers: headers,
             remoteAddress: SystemSocket.text(of: mhs_remote_address(connection)), body: body)
     }
 
-    /// A piece of the body is there.
+    /// Handles a piece of the body.
     func receive(_ piece: UnsafeRawBufferPointer) -> MHD_Result {
         service.watch.received(piece.count, on: descriptor)
         if refusal != nil {
-            // The daemon cannot answer in the middle of a body. A client gets the chance to finish it, within limits.
+            // The daemon cannot answer in the middle of a body. The client may finish the body, within limits.
             dropped += piece.count
             return dropped > 1 << 20 ? mhs_no() : mhs_yes()
         }
@@ -145,7 +145,7 @@ private final class HTTPExchange {
         return mhs_yes()
     }
 
-    /// The body is complete.
+    /// Handles the complete body.
     func finish() -> MHD_Result {
         service.watch.answers(descriptor)
         if let refusal { return queue(HTTPExchange.response(refusal)) }
@@ -162,7 +162,7 @@ private final class HTTPExchange {
         ServerResponse(status: Int(failure.code), contentType: Endpoint.messageContentType, body: .bytes(failure.bytes))
     }
 
-    /// Header fields or query parameters.
+    /// Returns header fields or query parameters.
     private func values(
         _ each: (OpaquePointer, MHD_KeyValueIterator, UnsafeMutableRawPointer) -> Void, lowercased: Bool,
         joining: @escaping (String, String) -> String
@@ -179,7 +179,7 @@ private final class HTTPExchange {
         return collector.values
     }
 
-    /// Gives the response to the daemon, which keeps its own reference.
+    /// Passes the response to the daemon, which keeps its own reference.
     private func queue(_ answer: ServerResponse) -> MHD_Result {
         guard let response = HTTPExchange.response(of: answer.body) else { return mhs_no() }
         defer { MHD_destroy_response(response) }
@@ -218,7 +218,7 @@ private final class ValueCollector {
     }
 }
 
-/// A body that is made while it is sent: the rest of the current chunk, and where the next one comes from.
+/// A body that is produced while it is sent: the rest of the current chunk, and the source of the next one.
 private final class ResponseStream {
     private let next: () throws -> [UInt8]?
     private var chunk: [UInt8] = []
@@ -232,7 +232,7 @@ private final class ResponseStream {
         do {
             return try stream.fill(UnsafeMutableRawBufferPointer(start: buffer, count: maximum)) ?? mhs_end_of_stream()
         } catch {
-            // The status is on its way already: all that is left is to make the truncation visible.
+            // The status was already sent. The only remaining way to report the failure is a visible truncation.
             return mhs_end_with_error()
         }
     }

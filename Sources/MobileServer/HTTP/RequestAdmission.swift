@@ -1,27 +1,27 @@
 public import MobileProtocol
 
-/// What a server says of a request when its header is there, before a byte of its body is taken.
+/// A server's decision about a request when its header is complete, before a byte of its body is read.
 public enum RequestAdmission {
-    /// The body may come, within limits.
+    /// The body is accepted, within limits.
     case body(BodyLimits)
-    /// This is the answer; the body is not wanted, and the connection is closed behind it.
+    /// The answer. The body is not read, and the connection is closed after the answer.
     case answer(ServerResponse)
 }
 
-/// What the body of one request may take up: bytes and time.
+/// The limits of the body of one request: bytes and time.
 public struct BodyLimits: Sendable {
-    /// The longest body in bytes. ``HTTPServer/Configuration/maximumBodyLength`` counts as well.
+    /// The maximum length of the body in bytes. ``HTTPServer/Configuration/maximumBodyLength`` applies as well.
     public var maximumLength: Int
-    /// What a longer body is answered with; nil (default) for code 413.
+    /// The answer to a longer body; nil (default) for code 413.
     public var refusal: ProtocolFailure?
-    /// How long it may take until the body is complete; default an hour.
+    /// The time within which the body must be complete; default one hour.
     public var time: Duration
-    /// Bytes per second that must come on average, from ``grace`` on; default 256, which the slowest mobile networks reach.
+    /// The minimum average rate of the body after ``grace``, in bytes per second; default 256, which the slowest mobile networks reach.
     public var leastRate: Int
-    /// How long a body may come slower than ``leastRate``, or not at all; default 30 seconds.
+    /// The time for which the body may arrive more slowly than ``leastRate``, or not at all; default 30 seconds.
     public var grace: Duration
 
-    /// Limits of a body.
+    /// Creates the limits of a body.
     public init(
         maximumLength: Int, refusal: ProtocolFailure? = nil, time: Duration = .seconds(3600), leastRate: Int = 256, grace: Duration = .seconds(30)
     ) {

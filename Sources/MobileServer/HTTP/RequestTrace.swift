@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Which requests leave a line in the server's log: none, those of some devices, or all. Switched while the server runs; switch it off again
-/// soon, because a busy server writes much. A request that carries a passport of an end-to-end trace leaves its line in any case: its
-/// user asked for it. SMP 2.3: the server's log level DEBUG, and the trace level of an application connection.
+/// The requests that leave a line in the server's log: none, those of some devices, or all. It can be changed while the server runs. Switch it off
+/// again soon, because a busy server writes many lines. A request with a passport of an end-to-end trace always leaves its line, because its user
+/// requested the trace. SMP 2.3: the server's log level DEBUG, and the trace level of an application connection.
 public final class RequestTrace: Sendable {
     private struct State {
         var tracesAll: Bool
@@ -30,14 +30,14 @@ public final class RequestTrace: Sendable {
     func traces(_ device: String) -> Bool { state.withLock { $0.tracesAll || $0.devices.contains(device) } }
 }
 
-/// The ids of a request that is traced from end to end, as its header field `SAP-PASSPORT` carries them.
+/// The ids of a request that is traced from end to end, from its header field `SAP-PASSPORT`.
 struct PassportIDs: Equatable {
     /// The business transaction, as 32 hexadecimal digits.
     let transaction: String
     /// The request, as 32 hexadecimal digits.
     let request: String
 
-    /// Nil for anything but a passport of version 3: 230 bytes as hexadecimal digits, between the marks `*TH*`.
+    /// Reads the ids from a header field; nil for anything but a passport of version 3: 230 bytes as hexadecimal digits, between the marks `*TH*`.
     init?(_ field: String?) {
         guard let digits = field?.uppercased(), digits.utf8.count == 460, digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "F") ~= $0 }),
             digits.hasPrefix("2A54482A03"), digits.hasSuffix("2A54482A"), digits.allSatisfy(\.isHexDigit)
@@ -53,18 +53,18 @@ struct RequestLine {
     var device = ""
     var user = ""
     var application = ""
-    /// What was asked for and what became of it, such as `suspend of CRM:1.0: done`.
+    /// The requested actions with their outcomes, such as `suspend of CRM:1.0: done`.
     var events: [String] = []
     let passport: PassportIDs?
 
     init(_ request: ServerRequest) { passport = PassportIDs(request.headers["sap-passport"]) }
 
-    /// Who it is.
+    /// Takes device, user and application from a session.
     mutating func take(_ session: Accounts.Session) {
         (device, user, application) = (session.device, session.user, session.application)
     }
 
-    /// The line; names are cut, but not escaped.
+    /// Returns the line. Names are cut, but not escaped.
     func text(_ request: ServerRequest, status: Int, milliseconds: Int64) -> String {
         let (device, user) = (device.isEmpty ? "?" : LogLine.name(device), user.isEmpty ? "?" : LogLine.name(user))
         var text = "trace: \(request.method) \(LogLine.name(request.path)) of device \(device), user \(user): "

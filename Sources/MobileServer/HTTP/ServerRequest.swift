@@ -1,23 +1,23 @@
 public import MobileProtocol
 
-/// One request as the server's logic sees it: complete, whatever the network did on the way.
+/// One request as the server's logic receives it: complete, regardless of the network.
 ///
-/// The HTTP face makes it from a connection; tests and simulated networks make it directly.
+/// The HTTP layer creates it from a connection; tests and simulated networks create it directly.
 public struct ServerRequest {
     /// The method in upper case, such as `POST`.
     public var method: String
     /// The path without query, percent-decoded, beginning with a slash.
     public var path: String
-    /// The query's parameters, percent-decoded; of a name that occurs twice the last one counts.
+    /// The query's parameters, percent-decoded; if a name occurs twice, the last value counts.
     public var query: [String: String]
     /// The header fields under their names in lower case; fields of one name are joined with a comma and a space.
     public var headers: [String: String]
     /// The address of the other end without port, such as `127.0.0.1`; empty if there is none.
     public var remoteAddress: String
-    /// The whole body, ready to be read from its first byte. Long ones lie in a temporary file.
+    /// The whole body, ready to be read from its first byte. A long body is in a temporary file.
     public var body: Spool
 
-    /// A request; made by the HTTP server, and by who calls a service without one.
+    /// Creates a request. The HTTP server calls it, and so do callers that use a service without one.
     public init(
         method: String = "GET", path: String, query: [String: String] = [:], headers: [String: String] = [:],
         remoteAddress: String = "", body: Spool = Spool([])

@@ -10,10 +10,10 @@ internal import MobileMicrohttpd  // brings in the system's socket addresses
     internal import Android
 #endif
 
-/// What this module takes from the system's sockets: the only file of it that knows the C library, whose constants have other types and names
-/// on each system.
+/// The functions of the system's sockets that this module uses. This file is the module's only one that knows the C library, whose constants
+/// have other types and names on each system.
 enum SystemSocket {
-    /// Which way nothing more goes.
+    /// The direction that is shut down.
     enum Direction {
         case receiving, both
 
@@ -25,12 +25,12 @@ enum SystemSocket {
         }
     }
 
-    /// Whoever waits on the socket wakes up and finds the end. One that the other end has closed cannot be shut any more, and need not.
+    /// Shuts a socket down: a thread that waits on it wakes up and finds the end. A socket that the other end has closed need not be shut down.
     static func shut(_ descriptor: Int32, _ direction: Direction) { _ = shutdown(descriptor, direction.how) }
 
     static func giveBack(_ descriptor: Int32) { _ = close(descriptor) }
 
-    /// The text of a connection's other end, without port; empty for other families than IPv4 and IPv6.
+    /// Returns the address of a connection's other end as text, without port; empty for families other than IPv4 and IPv6.
     static func text(of address: UnsafePointer<sockaddr>?) -> String {
         guard let address else { return "" }
         let length: Int
@@ -44,7 +44,7 @@ enum SystemSocket {
         return String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The 16 bytes of an IPv6 address; nil for any other text.
+    /// Returns the 16 bytes of an IPv6 address; nil for any other text.
     static func bytes(ofIPv6 address: String) -> [UInt8]? {
         var parts = in6_addr()
         guard address.contains(":"), inet_pton(AF_INET6, address, &parts) == 1 else { return nil }
@@ -52,10 +52,10 @@ enum SystemSocket {
     }
 }
 
-/// A TCP socket on which the system already queues connections. Made here and not by the daemon, which would not say why it fails.
+/// A TCP socket on which the system already queues connections. Created here and not by the daemon, which would not report the reason of a failure.
 struct ListeningSocket {
     let descriptor: Int32
-    /// The port that the system chose, if 0 was asked for.
+    /// The bound port: the one that the system chose, if 0 was requested.
     let port: UInt16
 
     /// - Throws: ``HTTPServerError/Code/portInUse``, ``HTTPServerError/Code/cannotListen``.
@@ -76,7 +76,7 @@ struct ListeningSocket {
         let descriptor = socket(target.ai_family, target.ai_socktype, target.ai_protocol)
         guard descriptor >= 0 else { throw ListeningSocket.refused(address, port, errno) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        // A server that was killed leaves connections in TIME_WAIT; without this its successor could not have the same port.
+        // A killed server leaves connections in TIME_WAIT; without this option its successor could not bind the same port.
         var yes: Int32 = 1
         _ = setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         guard bind(descriptor, target.ai_addr, target.ai_addrlen) == 0, listen(descriptor, 128) == 0 else {
@@ -107,7 +107,7 @@ struct ListeningSocket {
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutableBytes(of: &storage) { bytes in
             guard getsockname(descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length) == 0 else { return 0 }
-            // The port lies at the same place in the addresses of both families.
+            // The port is at the same position in the addresses of both families.
             let address = bytes.loadUnaligned(as: sockaddr_in.self)
             return UInt16(bigEndian: address.sin_port)
         }

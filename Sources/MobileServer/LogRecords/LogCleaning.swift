@@ -1,21 +1,21 @@
 internal import MobileStore
 
-/// Cleans a table of log records in short transactions, so that nobody who synchronizes meanwhile waits for more than one of them.
+/// Cleans a table of log records in short transactions, so that a concurrent synchronization waits for at most one of them.
 struct LogCleaning {
     let table: LogTable
     let database: Database
-    /// Rows of one transaction.
+    /// The maximum number of rows of one transaction.
     let portion: Int
 
     /// Marks records as deleted.
-    /// - Parameter between: called behind each transaction with the number of rows so far, while none is open; what it throws ends the work,
-    ///   and what is done stays done.
-    /// - Returns: how many there were.
+    /// - Parameter between: called after each transaction, while none is open, with the number of rows so far. An error that it throws ends the work;
+    ///   the changes so far stay.
+    /// - Returns: the number of marked records.
     func mark(_ expired: LogTable.Expired, between: (Int) throws -> Void) throws -> Int {
         try inPortions(between) { try table.mark(expired, limit: portion, in: $0) }
     }
 
-    /// Removes marked records whose clients have followed.
+    /// Removes the marked records that their clients have deleted as well, or whose clients have unsubscribed.
     func removeMarked(between: (Int) throws -> Void) throws -> Int {
         try inPortions(between) { try table.removeMarked(limit: portion, in: $0) }
     }

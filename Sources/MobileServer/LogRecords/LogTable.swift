@@ -1,13 +1,13 @@
 internal import MobileProtocol
 internal import MobileStore
 
-/// The table of the cache database with the log records of one version of a package: the server's own, which go down to the client that they
-/// are about, and those that clients have uploaded.
+/// The table of the cache database with the log records of one version of a package: the server's own records, which are sent to the client that they
+/// are about, and the records that clients have uploaded.
 ///
 ///     default_crm_1_0_logr_1        domain, package and version, logr, the package's number
 ///
-/// A record that is deleted keeps its row with the mark `LOGICAL_DEL` until its client is known to have deleted it too. What the client has is in its
-/// token, like everything that it has; the last one that came is kept here as well, because it decides what may go.
+/// A deleted record keeps its row with the mark `LOGICAL_DEL` until its client is known to have deleted it too. The client's token describes its
+/// records, like all of its data. The version of its latest token is stored here as well, because it decides which rows can be removed.
 struct LogTable: Sendable {
     let name: String
     /// The package's row in `_package`.
@@ -15,7 +15,7 @@ struct LogTable: Sendable {
 
     private var table: String { SQLText.quoted(name) }
 
-    /// Makes or finds the table of a package.
+    /// Creates or finds the table of a package.
     static func open(package: Int64, identifier: String, domain: String, in connection: Connection) throws -> LogTable {
         let log = LogTable(name: "\(plain(domain))_\(plain(identifier))_logr_\(package)", package: package)
         let isKnown = try connection.first("SELECT 1 FROM _log_table WHERE name = ?1", [.text(log.name)]) != nil
@@ -23,7 +23,8 @@ struct LogTable: Sendable {
         return log
     }
 
-    /// The text as part of a name: letters and digits of ASCII, in lower case. That two texts become one does no harm: the number differs.
+    /// Returns the text as part of a name: ASCII letters and digits, in lower case. Two texts may have the same result, because the number
+    /// distinguishes the tables.
     private static func plain(_ text: String) -> String {
         String(text.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     }
@@ -37,7 +38,7 @@ struct LogTable: Sendable {
                 entity_key TEXT NOT NULL, operation TEXT NOT NULL, request_id TEXT NOT NULL, log_timestamp TEXT NOT NULL,
                 stored INTEGER NOT NULL, version INTEGER NOT NULL, LOGICAL_DEL INTEGER NOT NULL DEFAULT 0, UNIQUE (client, message_id))
             """)
-        // What a client does not have yet, what is old, and what can go: none of them looks at a row in vain, however many there are.
+        // Indexes for undelivered, old and removable records: these searches read no other rows, regardless of the size of the table.
         for (purpose, rows) in [
             ("version", "(client, version)"), ("stored", "(stored) WHERE LOGICAL_DEL = 0"),
             ("client_stored", "(client, origin, stored) WHERE LOGICAL_DEL = 0"), ("deleted", "(client, version) WHERE LOGICAL_DEL = 1"),
@@ -48,17 +49,17 @@ struct LogTable: Sendable {
 
     // MARK: Counts
 
-    /// The version of the last change; versions are never given twice, also where the rows are gone.
+    /// Returns the version of the last change. Versions are never used twice, even if their rows are removed.
     func version(in connection: Connection) throws -> Int64 {
         try connection.number("SELECT version FROM _log_table WHERE name = ?1", [.text(name)])
     }
 
-    /// Rows, logically deleted ones included.
+    /// Returns the number of rows, including logically deleted ones.
     func rowCount(in connection: Connection) throws -> Int64 {
         try connection.number("SELECT row_count FROM _log_table WHERE name = ?1", [.text(name)])
     }
 
-    /// How long the records of clients are needed, in milliseconds; nil for ever.
+    /// Returns the time for which the records of clients are needed, in milliseconds; nil for no limit.
     func retention(in connection: Connection) throws -> Int64? {
         try connection.optionalNumber("SELECT retention FROM _log_table WHERE name = ?1", [.text(name)])
     }
@@ -78,12 +79,12 @@ struct LogTable: Sendable {
 
     // MARK: Records
 
-    /// Whose a record is.
+    /// The author of a record.
     enum Origin: Int64 {
         case server = 0, client = 1
     }
 
-    /// Writes records of one client. One of the server's that is there already stays as it is; one of the client's is replaced, unless it is
+    /// Writes records of one client. An existing record of the server stays unchanged. An existing record of the client is replaced, unless it is
     /// deleted.
     func store(
         _ records: [LogRecordEntry], _ origin: Origin, client: String, user: String, now: Int64, in connection: Connection
@@ -115,7 +116,7 @@ struct LogTable: Sendable {
         try count(added, in: connection)
     }
 
-    /// Marks records of the server's that their client has deleted.
+    /// Marks records of the server that their client has deleted.
     func markDeleted(_ messageIDs: [Int64], client: String, in connection: Connection) throws {
         guard !messageIDs.isEmpty else { return }
         let version = try nextVersion(in: connection)
@@ -130,7 +131,7 @@ struct LogTable: Sendable {
 
     static let columns = LogTableColumn.entry.map(\.rawValue).joined(separator: ", ")
 
-    /// What a client does not have: records of the server's that are new since a version, and the deletions since then of all.
+    /// Selects the records that a client does not have: records of the server that are newer than a version, and all deletions since then.
     var deliveryStatement: String {
         """
         SELECT \(Self.columns) FROM \(table)
@@ -139,8 +140,8 @@ struct LogTable: Sendable {
     }
 
     /// - Parameters:
-    ///   - version: what the client has.
-    ///   - messageIDs: records that the client gets in any case: their operations are being answered.
+    ///   - version: the version that the client has.
+    ///   - messageIDs: records that the client receives in any case, because their operations are being answered.
     func delivery(
         to client: String, since version: Int64, including messageIDs: [Int64], in connection: Connection
     ) throws -> [LogRecordEntry] {
@@ -154,13 +155,13 @@ struct LogTable: Sendable {
         return entries
     }
 
-    /// The entry in a row whose first columns are ``columns``.
+    /// Returns the entry in a row whose first columns are ``columns``.
     static func entry(_ row: [Value]) throws -> LogRecordEntry {
         let record = StoredRow(LogTableColumn.entry, row)
         return try record.flag(.isDeleted) ? LogRecordEntry(deleted: record.integer(.messageID)) : content(record)
     }
 
-    /// The same, whether it is deleted or not.
+    /// Returns the complete entry, whether it is deleted or not.
     private static func content(_ record: StoredRow<LogTableColumn>) throws -> LogRecordEntry {
         LogRecordEntry(
             messageId: try record.integer(.messageID), level: try record.kind(.level), code: try record.integer(.code),
@@ -169,7 +170,7 @@ struct LogTable: Sendable {
             timestamp: try record.text(.timestamp))
     }
 
-    /// The records for the administrator, the newest first.
+    /// Returns the records for the administrator, the newest first.
     func records(limit: Int, in connection: Connection) throws -> [ServerAdministration.LogRecord] {
         try connection.rows(
             "SELECT \(Self.columns), client, log_user, origin, stored FROM \(table) ORDER BY stored DESC, id DESC LIMIT ?1",
@@ -182,12 +183,12 @@ struct LogTable: Sendable {
         }
     }
 
-    /// What the client had by the last token that came from it.
+    /// Returns the version in the client's latest token.
     func confirmed(by client: String, in connection: Connection) throws -> Int64 {
         try connection.optionalNumber("SELECT confirmed FROM _log_client WHERE log = ?1 AND client = ?2", [.text(name), .text(client)]) ?? 0
     }
 
-    /// Remembers what the client has.
+    /// Stores the version that the client has.
     func confirm(_ version: Int64, by client: String, in connection: Connection) throws {
         _ = try connection.execute(
             """
@@ -198,11 +199,11 @@ struct LogTable: Sendable {
 
     // MARK: Cleaning, a portion at a time
 
-    /// Which records are marked as deleted.
+    /// A selection of records to be marked as deleted.
     enum Expired {
-        /// All that were stored in this time, in milliseconds since 1970.
+        /// All records that were stored in this period, in milliseconds since 1970.
         case stored(ClosedRange<Int64>)
-        /// Those that clients uploaded, stored before a time; of one client, or of all.
+        /// Records that clients uploaded, stored before a time; of one client, or of all.
         case uploaded(before: Int64, client: String?)
     }
 
@@ -214,7 +215,7 @@ struct LogTable: Sendable {
         }
     }
 
-    /// Whether there is anything to mark.
+    /// Whether there are records to mark.
     func hasAny(_ expired: Expired, in connection: Connection) throws -> Bool {
         let condition = condition(expired)
         return try connection.first(
@@ -222,7 +223,7 @@ struct LogTable: Sendable {
     }
 
     /// Marks at most `limit` records.
-    /// - Returns: how many there were.
+    /// - Returns: the number of marked records.
     func mark(_ expired: Expired, limit: Int, in connection: Connection) throws -> Int {
         let condition = condition(expired), version = try nextVersion(in: connection)
         return try connection.execute(
@@ -232,8 +233,8 @@ struct LogTable: Sendable {
             """, [.integer(Int64(limit))] + condition.values)
     }
 
-    /// Removes at most `limit` marked records whose client has followed, or is not subscribed any more.
-    /// - Returns: how many there were.
+    /// Removes at most `limit` marked records whose client has deleted them as well, or is no longer subscribed.
+    /// - Returns: the number of removed records.
     func removeMarked(limit: Int, in connection: Connection) throws -> Int {
         let removed = try connection.execute(
             """

@@ -1,14 +1,14 @@
 internal import MobileProtocol
 internal import MobileStore
 
-/// The log records of one package as synchronizations use them: what clients upload, what they get, and what has become too old.
+/// The log records of one package in synchronizations: their upload, their delivery, and their expiry.
 struct PackageLog: Sendable {
     let table: LogTable
-    /// The life of the package's cache; tokens of another one say nothing.
+    /// The epoch of the package's cache; tokens of another epoch do not count.
     let epoch: String
     let database: Database
     let configuration: ServerConfiguration
-    /// The longest that any application needs the records of its clients, in milliseconds; nil for ever.
+    /// The longest time for which any application needs the records of its clients, in milliseconds; nil for no limit.
     private let retention: Int64?
 
     init(_ package: DeployedPackage, cache: PackageCache, database: Database, configuration: ServerConfiguration) throws {
@@ -26,9 +26,9 @@ struct PackageLog: Sendable {
         warn(before: 0, after: try database.read { try table.rowCount(in: $0) })
     }
 
-    // MARK: What comes from clients
+    // MARK: Uploads from clients
 
-    /// Takes the log records of an upload that has been checked to its end, and the client's word of what it has.
+    /// Stores the log records of an upload that has been checked to its end, and the version that the client has.
     func receive(_ upload: UploadReader, _ header: SynchronizeHeader, user: String) throws {
         let now = configuration.clock()
         try upload.forEachLogRecordFrame { records in
@@ -43,7 +43,7 @@ struct PackageLog: Sendable {
         if let limit = retentionLimit(now) { try clean(.uploaded(before: limit, client: header.client)) }
     }
 
-    /// Keeps what became of operations, where it is worth a record.
+    /// Stores the log records about operations: rejections always, successes if they are logged.
     func store(_ outcomes: [OperationOutcome], client: String, user: String) throws {
         let records = outcomes.compactMap { $0.logRecord(logsSuccesses: configuration.logsSuccesses) }
         guard !records.isEmpty else { return }
@@ -62,7 +62,7 @@ struct PackageLog: Sendable {
         warn(before: counts.before, after: counts.after)
     }
 
-    /// Says once that the table has become too long; again when it has been shorter meanwhile, and at each start.
+    /// Logs once that the table has become too long. Logs it again after the table was shorter in between, and at each start.
     private func warn(before: Int64, after: Int64) {
         let guideline = Int64(configuration.logTableGuideline)
         guard before <= guideline, after > guideline else { return }
@@ -71,16 +71,16 @@ struct PackageLog: Sendable {
         )
     }
 
-    // MARK: What goes to clients
+    // MARK: Delivery to clients
 
-    /// The version in a token of the group `system`; nil for none, or one of another life of the cache.
+    /// Returns the version in a token of the group `system`; nil without a token, or for one of another epoch.
     private func version(of token: Token?) -> Int64? {
         guard let token, token.json["e"]?.string == epoch else { return nil }
         return token.json["l"]?.integer
     }
 
-    /// What the client does not have, as frames of the group `system`.
-    /// - Parameter outcomes: those of this upload; their records are among it.
+    /// Returns the records that the client does not have, as frames of the group `system`.
+    /// - Parameter outcomes: the outcomes of this upload; their records are included.
     func delivery(to header: SynchronizeHeader, _ outcomes: [OperationOutcome], in connection: Connection) throws -> [FrameContent] {
         let answered = outcomes.compactMap { $0.logRecord(logsSuccesses: configuration.logsSuccesses)?.messageId }
         let entries = try table.delivery(
@@ -89,9 +89,9 @@ struct PackageLog: Sendable {
         return (entries.isEmpty ? [] : [.logRecords(entries)]) + [.groupEnd(GroupEnd(group: SystemGroup.name, token: token))]
     }
 
-    // MARK: What is too old
+    // MARK: Expiry
 
-    /// Records of clients that were stored before this time are needed no more; nil where they are kept.
+    /// Returns the time before which stored records of clients are no longer needed; nil if they are kept.
     private func retentionLimit(_ now: Int64) -> Int64? { retention.map { now - $0 } }
 
     private func clean(_ expired: LogTable.Expired) throws {

@@ -1,13 +1,13 @@
 internal import MobileProtocol
 internal import MobileStore
 
-/// Answers messages: registration, login, subscriptions. Each message is answered by one, in the order of the request.
+/// Answers messages: registration, login, subscriptions. Each message receives one answer, in the order of the request.
 struct MessageHandler {
     let accounts: Accounts
     let packages: [ServedPackage]
     let domainLog: DomainLog
     let session: Accounts.Session?
-    /// Where the request comes from.
+    /// The address that the request comes from.
     let address: String
     let log: @Sendable (String) -> Void
 
@@ -36,7 +36,7 @@ struct MessageHandler {
         case .unsubscribe: try setState(.unsubscribed, header)
         case .suspend: try setState(.suspended, header)
         case .resume: try setState(.subscribed, header)
-        // The client lets go of its tokens: what it gets then is everything.
+        // The client drops its tokens, so it receives all data again.
         case .recover: try setState(.subscribed, header)
         case .log: try takeLog(message)
         default: throw RequestFailure(.badRequest, "there is no method \"\(header.method.rawValue.prefix(80))\"")
@@ -49,7 +49,7 @@ struct MessageHandler {
         return session
     }
 
-    /// The parameters are checked here, so that a wrong one fails the subscription and not a later synchronization.
+    /// Checks the parameters, so that a wrong one fails the subscription and not a later synchronization.
     private func subscribe(_ message: Message) throws {
         let content: SubscribeContent = try message.content()
         let (package, _, session) = try subscriber(message.header)
@@ -94,7 +94,7 @@ struct MessageHandler {
 }
 
 extension JSONObject {
-    /// The personalization with the built-in key `username` (PER-08), which only the server's own knowledge decides.
+    /// Returns the personalization with the built-in key `username` (PER-08), which the server alone determines.
     func with(user: String) -> JSONObject {
         var object = self
         object["username"] = .string(user)

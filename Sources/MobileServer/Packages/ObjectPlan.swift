@@ -1,22 +1,21 @@
 internal import MobileModel
 internal import MobileStore
 
-/// What the server works out once for one object of a package: which columns its rows have, where they come from, and under which
-/// names they lie in the cache.
+/// The server's plan for one object of a package, computed once: the columns of its rows, their sources, and their names in the cache.
 struct ObjectPlan: Sendable {
     let model: ObjectModel
     let binding: BackEndBinding
     /// The table that the binding names, as it is in the back end.
     let table: BackEndTable
-    /// Attributes that lie in the row.
+    /// Attributes that are stored in the row.
     let rowAttributes: [AttributeModel]
-    /// Attributes whose content lies outside of the row.
+    /// Attributes whose content is stored outside the row.
     let largeAttributes: [AttributeModel]
     /// Attributes of the modelled primary key, in its order.
     let keyAttributes: [AttributeModel]
     /// The relationships whose reference the rows hold.
     let references: [ReferencePlan]
-    /// Beginning of the names of the cache's tables.
+    /// The beginning of the names of the cache's tables.
     private let prefix: String
 
     var name: String { model.name }
@@ -41,10 +40,10 @@ struct ObjectPlan: Sendable {
     var rowVersionIndex: String { SQLText.quoted(prefix + "/versions") }
     /// The index that finds the partitions of one row.
     var rowKeyIndex: String { SQLText.quoted(prefix + "/rows") }
-    /// The columns of a row without key and bookkeeping, as the cache and the devices call them. Not quoted.
+    /// The columns of a row without key and bookkeeping, with their names in the cache and on the devices. Not quoted.
     var rowColumns: [String] { rowAttributes.map(\.name) + references.map(\.column) }
 
-    /// What the cache's tables depend on. A model with another shape starts the package's cache anew.
+    /// The properties that the cache's tables depend on. If a model changes them, the package's cache starts again from nothing.
     var shape: String {
         let attributes = model.attributes.map { "\($0.name) \($0.type) \($0.precision ?? 0),\($0.scale ?? 0)" }
         let keys = references.map { "\($0.column) \($0.target)" }
@@ -53,10 +52,10 @@ struct ObjectPlan: Sendable {
 
     // MARK: SQL for the back end
 
-    /// The load with its parameters numbered; nil where the whole table is loaded.
+    /// The load with its parameters numbered; nil if the whole table is loaded.
     var load: ParameterizedSQL? { binding.load.map { ParameterizedSQL($0) } }
 
-    /// What rows are selected from, under the name `source`.
+    /// The table or subquery that rows are selected from, under the name `source`.
     var source: String {
         load.map { "(\(Self.withoutEnd($0.text))) AS source" } ?? "\(SQLText.quoted(table.name)) AS source"
     }
@@ -68,8 +67,8 @@ struct ObjectPlan: Sendable {
         return "SELECT " + ([keyExpression { sourceColumn($0) }] + attributes + parents).joined(separator: ", ") + " FROM \(source)"
     }
 
-    /// The statement that gives, for each row with a large value: its key, its rowid, and per large attribute the value's type and, where it
-    /// cannot be read piece by piece, its bytes.
+    /// The statement that returns, for each row with a large value, its key and its rowid, and for each large attribute the value's type and bytes.
+    /// The bytes are NULL if the value can be read piece by piece.
     var largeValuesStatement: String? {
         guard !largeAttributes.isEmpty else { return nil }
         func content(_ attribute: String) -> String { "content." + SQLText.quoted(binding.column(of: attribute)) }
@@ -86,7 +85,7 @@ struct ObjectPlan: Sendable {
         return "SELECT " + ([key, row] + values).joined(separator: ", ") + " FROM \(tables) WHERE \(present)"
     }
 
-    /// The key of a row as one value. `column` makes SQL of an attribute's name.
+    /// Returns the key of a row as one value. `column` returns the SQL for an attribute's name.
     func keyExpression(column: (String) -> String) -> String {
         ColumnExpression.key(
             keyAttributes.map { ColumnExpression.keyPart(of: $0, column: column($0.name), isComposite: keyAttributes.count > 1) })
@@ -94,7 +93,7 @@ struct ObjectPlan: Sendable {
 
     func sourceColumn(_ attribute: String) -> String { "source." + SQLText.quoted(binding.column(of: attribute)) }
 
-    /// The attribute's column in the binding's table; nil where it comes from the load alone.
+    /// Returns the attribute's column in the binding's table; nil if only the load has it.
     func tableColumn(_ attribute: String) -> BackEndTable.Column? { table.column(named: binding.column(of: attribute)) }
 
     /// Whether a back end takes values of a large attribute piece by piece.
@@ -103,7 +102,7 @@ struct ObjectPlan: Sendable {
         return try table.takesPieces(in: column, connection)
     }
 
-    /// A text that can stand in parentheses.
+    /// Returns a text that can be enclosed in parentheses.
     private static func withoutEnd(_ sql: String) -> String {
         var text = sql[...]
         while let last = text.last, last.isWhitespace || last == ";" { text = text.dropLast() }
@@ -114,15 +113,15 @@ struct ObjectPlan: Sendable {
 /// A relationship whose rows hold the reference, with the pairs of attributes in the order of the target's primary key.
 struct ReferencePlan: Sendable {
     let name: String
-    /// Name of the object that is referred to.
+    /// The name of the referenced object.
     let target: String
-    /// Per part of the target's key: the attribute here that holds it, and the key's attribute there.
+    /// For each part of the target's key: the attribute of this object that holds it, and the key's attribute in the target.
     let pairs: [(source: AttributeModel, key: AttributeModel)]
 
-    /// The column with the surrogate key of the other end.
+    /// The column with the surrogate key of the referenced row.
     var column: String { "_ref_" + name }
 
-    /// Nil for a relationship that does not lead to the whole primary key of its target; the model's validation reports those.
+    /// Fails for a relationship that does not map the whole primary key of its target; the model's validation reports those.
     init?(_ relationship: RelationshipModel, of object: ObjectModel, in package: PackageModel) {
         guard let target = package.object(named: relationship.target) else { return nil }
         name = relationship.name
@@ -140,7 +139,7 @@ struct ReferencePlan: Sendable {
         guard pairs.count == target.primaryKey.count, !pairs.isEmpty else { return nil }
     }
 
-    /// The key of the row that is referred to, as SQL; NULL where a part of it is NULL.
+    /// Returns the key of the referenced row, as SQL; NULL if a part of it is NULL.
     func key(column: (String) -> String) -> String {
         let key = ColumnExpression.key(
             pairs.map { ColumnExpression.keyPart(of: $0.key, column: column($0.source.name), isComposite: pairs.count > 1) })

@@ -1,7 +1,7 @@
 internal import MobileModel
 internal import MobileStore
 
-/// A package that is ready to serve: its objects worked out, its back ends open and checked.
+/// A package that is ready to serve: its objects planned, its back ends open and checked.
 struct DeployedPackage: Sendable {
     /// Name and version: `CRM:1.0`.
     let identifier: String
@@ -12,7 +12,7 @@ struct DeployedPackage: Sendable {
 
     func object(named name: String) -> ObjectPlan? { objects.first { $0.name == name } }
 
-    func backEnd(of object: ObjectPlan) -> BackEnd { backEnds[object.binding.backEnd]! }  // deploy has checked that it is there
+    func backEnd(of object: ObjectPlan) -> BackEnd { backEnds[object.binding.backEnd]! }  // the deployment has checked that it exists
 
     /// The groups of the model; objects that name none are in `default`.
     var groups: [String] {
@@ -22,14 +22,14 @@ struct DeployedPackage: Sendable {
     }
 }
 
-/// Opens the back ends of a package and holds its model against them: every table, column and statement that the model names must
-/// be there, or the error names the one that is not. Nothing is half deployed.
+/// Opens the back ends of a package and checks its model against them. Every table, column and statement that the model names must exist; otherwise
+/// the error names the missing one. A package is never deployed in part.
 struct PackageDeployer {
     let deployment: PackageDeployment
     private let timeout: Duration
     private var model: PackageModel { deployment.model }
 
-    /// - Parameter timeout: how long anybody waits for a connection to a back end.
+    /// - Parameter timeout: the time to wait for a connection to a back end.
     init(_ deployment: PackageDeployment, timeout: Duration) { (self.deployment, self.timeout) = (deployment, timeout) }
 
     func deploy() throws -> DeployedPackage {
@@ -41,7 +41,7 @@ struct PackageDeployer {
         return package
     }
 
-    /// The package with its back ends open and checked; nothing has been written to them.
+    /// Returns the package with its back ends open and checked. Writes nothing to them.
     func verified() throws -> DeployedPackage {
         var backEnds: [String: BackEnd] = [:]
         for backEnd in model.backEnds { backEnds[backEnd.name] = try open(backEnd) }
@@ -86,10 +86,10 @@ struct PackageDeployer {
             columns = try prepare("SELECT * FROM \(plan.source)", "load of \"\(plan.name)\"", connection).columnNames
             place = "load"
             for name in load.names where !plan.model.synchronizationParameters.contains(where: { $0.name == name }) {
-                throw ServerError(.statement, "load of \"\(plan.name)\": \":\(name)\" is no synchronization parameter of the object")
+                throw ServerError(.statement, "load of \"\(plan.name)\": \":\(name)\" is not a synchronization parameter of the object")
             }
         }
-        // The content of large values is read and written in the table, whatever the load does.
+        // The content of large values is read and written in the table, regardless of the load.
         let needed =
             plan.rowAttributes.map { ($0, columns, place) }
             + plan.largeAttributes.map { ($0, plan.table.columns.map(\.name), "table \"\(plan.table.name)\"") }
@@ -114,7 +114,7 @@ struct PackageDeployer {
         }
     }
 
-    /// A statement that the back end understands. Preparing changes nothing.
+    /// Prepares a statement, to check that the back end understands it. Preparing changes nothing.
     private func prepare(_ sql: String, _ name: String, _ connection: Connection) throws(ServerError) -> Statement {
         do {
             return try connection.statement(sql)

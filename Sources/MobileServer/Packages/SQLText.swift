@@ -1,11 +1,11 @@
-/// The few ways in which this module writes names and numbers into SQL.
+/// The notation of names and strings in SQL.
 enum SQLText {
-    /// A name as SQL has it, whatever it contains.
+    /// Returns a name in SQL notation, regardless of its characters.
     static func quoted(_ name: String) -> String {
         "\"" + name.replacing("\"", with: "\"\"") + "\""
     }
 
-    /// A string as an SQL literal.
+    /// Returns a string as an SQL literal.
     static func literal(_ text: String) -> String {
         "'" + text.replacing("'", with: "''") + "'"
     }
@@ -27,7 +27,7 @@ struct ParameterizedSQL: Sendable, Equatable {
     }
 }
 
-/// Walks over SQL with SQLite's lexical rules, so that a colon in a string, a quoted name or a comment is left alone.
+/// Reads SQL by SQLite's lexical rules, so that a colon in a string, a quoted name or a comment stays unchanged.
 private struct ParameterReader {
     let bytes: [UInt8]
     let first: Int
@@ -69,7 +69,7 @@ private struct ParameterReader {
         output += bytes[start..<position]
     }
 
-    /// A doubled quote ends one quoted stretch and begins the next, which comes to the same.
+    /// A doubled quote ends one quoted stretch and begins the next, which has the same effect.
     private mutating func copyQuoted(until end: UInt8) {
         let start = position
         position += 1
@@ -98,7 +98,7 @@ private struct ParameterReader {
         output += Array("?\(first + index)".utf8)
     }
 
-    /// The name behind the colon or point at `position`.
+    /// Reads the name after the colon or point at `position`.
     private mutating func readName() -> String {
         let start = position + 1
         position = start

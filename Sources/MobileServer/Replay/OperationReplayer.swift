@@ -2,22 +2,22 @@ internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
 
-/// Replays the operations of one upload on the back ends, each exactly once however often they come.
+/// Replays the operations of one upload on the back ends, each exactly once, regardless of the number of uploads.
 ///
-/// One batch is one transaction of its back end, which also records the ids of its operations and what became of them. An operation
-/// that is recorded is not done again; its recorded result is the answer. So after a crash at any instruction the client sends
-/// the same upload again, and nothing is lost or done twice.
+/// One batch is one transaction of its back end, which also records the ids and the outcomes of its operations. A recorded operation is not done
+/// again: its recorded result is the answer. So after a crash at any instruction the client sends the same upload again, and no operation is lost or
+/// done twice.
 struct OperationReplayer {
     let package: DeployedPackage
     let cache: PackageCache
     let database: Database
     let client: String
-    /// Results of operations with lower ids have arrived at the client.
+    /// The results of operations with lower ids have arrived at the client.
     let settledBelow: Int64
     let configuration: ServerConfiguration
 
     /// Replays all batches of `upload` in order.
-    /// - Returns: what became of each operation, in the order of the upload.
+    /// - Returns: the outcome of each operation, in the order of the upload.
     func replay(_ upload: UploadReader) throws -> [OperationOutcome] {
         var outcomes: [OperationOutcome] = []
         var rows = RowDirectory(package: package, cache: cache, database: database, client: client)
@@ -36,8 +36,8 @@ struct OperationReplayer {
         return outcomes
     }
 
-    /// Replays the batch that begins with `first`, and leaves `operations` behind it. The operations are read one at a time, inside of the
-    /// transaction: a batch may be as long as the upload.
+    /// Replays the batch that begins with `first`, and leaves `operations` after it. The operations are read one at a time, inside the transaction,
+    /// because a batch may be as long as the upload.
     private func replay(
         batch first: OperationFrame, _ operations: inout UploadOperations, _ rows: inout RowDirectory
     ) throws -> [OperationOutcome] {
@@ -49,10 +49,11 @@ struct OperationReplayer {
         do {
             outcomes = try run(batch: first.batch, on: backEnd, state)
         } catch let error as StoreError where error.code == .timeout && error.sqliteCode == nil {
-            // Other requests have all connections: nothing was decided, and nobody else's lock is to blame. The whole upload comes again.
+            // Other requests have all connections: nothing was decided, and no lock of another process is the cause. The client sends the whole
+            // upload again.
             throw error
         } catch let error as ProtocolError {
-            // The upload itself cannot be read any more: that decides nothing about what it asks for.
+            // The upload itself can no longer be read: that decides nothing about its operations.
             throw error
         } catch {
             return try reject(batch: first.batch, &operations, on: backEnd, culprit: state.current, error)
@@ -62,8 +63,9 @@ struct OperationReplayer {
         return outcomes
     }
 
-    /// Keeps, and says, what becomes of the operations of a batch that is undone; leaves `operations` behind it.
-    /// - Parameter culprit: the operation that failed; nil where the batch as a whole did, such as at its commit: then all are to blame.
+    /// Records and logs the outcomes of the operations of a batch that was rolled back; leaves `operations` after it.
+    /// - Parameter culprit: the operation that failed; nil if the batch as a whole failed, such as at its commit. All operations are rejected alike
+    ///   then.
     private func reject(
         batch: Int64, _ operations: inout UploadOperations, on backEnd: BackEnd, culprit: OperationFrame?, _ error: any Error
     ) throws -> [OperationOutcome] {
@@ -79,12 +81,12 @@ struct OperationReplayer {
         return outcomes
     }
 
-    /// How far a batch has come.
+    /// The progress of a batch.
     private final class BatchState {
-        /// What is still to be read.
+        /// The operations that are still to be read.
         var operations: UploadOperations
         var rows: RowDirectory
-        /// The operation that is being done; nil outside of operations, such as at the commit.
+        /// The operation in progress; nil outside of operations, such as at the commit.
         var current: OperationFrame?
 
         init(_ operations: UploadOperations, _ rows: RowDirectory) { (self.operations, self.rows) = (operations, rows) }
@@ -112,7 +114,7 @@ struct OperationReplayer {
                 if !backEnd.isIdempotent { try ProcessedOperations.record(outcome, client: client, in: connection) }
                 outcomes.append(outcome)
             }
-            // Together with a change, because a change of its own would make every cached row be compared again.
+            // Together with a change, because a separate change would cause a comparison of every cached row.
             if !backEnd.isIdempotent, settledBelow > 0 {
                 try ProcessedOperations.prune(client: client, below: settledBelow, upTo: applied, in: connection)
             }
@@ -121,23 +123,24 @@ struct OperationReplayer {
         }
     }
 
-    /// Takes over what became of operations on a back end that keeps no record.
+    /// Imports the outcomes of operations on a back end that keeps no record of them.
     private func takeOver(_ outcomes: [OperationOutcome]) throws {
         try database.write(label: "keys of new rows") { try KeyMap(package: package, cache: cache).apply(outcomes, of: client, in: $0) }
     }
 
-    /// What became of an operation that was processed before; nil for a new one. One whose record cannot be read is neither done again nor
-    /// rejected: the device keeps it until somebody has repaired the back end.
+    /// Returns the outcome of an operation that was processed before; nil for a new one. An operation whose record cannot be read is neither done
+    /// again nor rejected for good: the device keeps it until the back end is repaired.
     private func recorded(_ frame: OperationFrame, _ backEnd: BackEnd, _ connection: Connection) throws -> OperationOutcome? {
         guard !backEnd.isIdempotent else { return nil }
         do {
             return try ProcessedOperations.outcome(of: frame.id, client: client, in: connection)
         } catch {
-            throw Rejection(ResultCode.unavailable, "the server cannot read what became of this operation", detail: "\(error)")
+            throw Rejection(ResultCode.unavailable, "the server cannot read the outcome of this operation", detail: "\(error)")
         }
     }
 
-    /// Records rejections, after the transaction of their batch is gone. What another request has recorded in between is the answer.
+    /// Records rejections after the transaction of their batch was rolled back. If another request has recorded an outcome in between, that one is
+    /// the answer.
     private func record(_ outcomes: [OperationOutcome], on backEnd: BackEnd) throws -> [OperationOutcome] {
         do {
             return try backEnd.database.write(label: "rejections for \(client)") { connection in
@@ -148,7 +151,7 @@ struct OperationReplayer {
                 }
             }
         } catch {
-            // A back end that cannot be written has decided nothing either.
+            // A back end that cannot be written has not decided anything either.
             configuration.log("rejections of client \(LogLine.name(client)) could not be recorded: \(error)")
             return outcomes
         }
@@ -176,7 +179,7 @@ struct OperationReplayer {
 }
 
 extension Rejection {
-    /// The rejection of an operation that was right itself: its batch was undone.
+    /// Returns the rejection of a correct operation whose batch was rolled back.
     func shared(by culprit: String) -> Rejection {
         Rejection(
             code, "not done, because another operation of its batch was rejected: \(culprit)\(message)", backEndCode: backEndCode,

@@ -2,20 +2,19 @@ internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
 
-/// Does operations on a back end, inside of the transaction of their batch: by the statements of the model, or by statements made
-/// from the binding.
+/// Runs operations on a back end inside the transaction of their batch, with the statements of the model or with statements made from the binding.
 struct OperationRunner {
     let package: DeployedPackage
     /// The back end, in the batch's transaction.
     let connection: Connection
-    /// What is known about rows.
+    /// The known keys of rows.
     var rows: RowDirectory
-    /// Bytes of the longest large value that is taken as a whole.
+    /// The maximum size of a large value that is read as a whole, in bytes.
     let wholeValueLimit: Int
 
-    /// Does one operation.
-    /// - Returns: the row's key as one value, where the operation made or changed it.
-    /// - Throws: ``Rejection``, and what the back end throws.
+    /// Runs one operation.
+    /// - Returns: the row's key as one value, if the operation created or changed it.
+    /// - Throws: ``Rejection``, and the errors of the back end.
     mutating func run(_ operation: UploadReader.Operation) throws -> Value? {
         let frame = operation.frame
         guard let object = package.object(named: frame.object), let modelled = object.operation(frame) else {
@@ -39,8 +38,8 @@ struct OperationRunner {
         return nil
     }
 
-    /// The key of the row that is changed. The server's own knowledge comes first: the device may not yet know the key that the back end
-    /// gave to a row that it created.
+    /// Returns the key of the row that is changed. The server's record comes first: the device may not yet know the key that the back end gave to a
+    /// row of this device.
     private func key(of frame: OperationFrame, _ object: ObjectPlan) throws -> RowKey? {
         guard frame.change != .create else { return nil }
         return try rows.key(of: RowIdentity(frame), object) ?? RowKey(wire: frame.primaryKey, of: object)
@@ -48,10 +47,10 @@ struct OperationRunner {
 
     // MARK: Large values
 
-    /// Bytes from which on a large value goes into its row piece by piece.
+    /// The size above which a large value is written into its row piece by piece, in bytes.
     private static let pieceLimit: Int64 = 1 << 20
 
-    /// Takes over the large values: long ones stay where they are, if their column can be filled behind the statement.
+    /// Takes the large values. Long ones stay in the upload, if their column can be filled after the statement.
     private func takeLargeValues(of operation: UploadReader.Operation, _ modelled: OperationModel, into row: inout RowValues) throws {
         for (name, content) in operation.largeValues {
             guard let content else {
@@ -75,7 +74,7 @@ struct OperationRunner {
         }
     }
 
-    /// Fills the values for which a statement has made room.
+    /// Fills the values for which a statement has reserved space.
     private func fillPieces(of row: RowValues, in rowID: Int64) throws {
         for (name, content) in row.pieces.sorted(by: { $0.key < $1.key }) {
             guard let column = row.object.tableColumn(name) else { continue }
@@ -86,8 +85,8 @@ struct OperationRunner {
 
     // MARK: References
 
-    /// Fills the attributes that refer to a parent with the parent's key: of a new parent the back end has just made it (PND-16).
-    /// An update gets them only where the reference was changed, or leads to a row of this upload.
+    /// Fills the attributes that refer to a parent with the parent's key, which the back end may have just created (PND-16). An update sets them only
+    /// if the reference was changed, or leads to a row of this upload.
     private func fillReferences(of frame: OperationFrame, into row: inout RowValues) throws {
         for reference in row.object.references {
             guard let surrogateKey = frame.refs[reference.name]?.integer, let target = package.object(named: reference.target) else { continue }
@@ -96,7 +95,7 @@ struct OperationRunner {
             guard isMeant else { continue }
             guard let key = try rows.key(of: parent, target) else {
                 if let rejection = try rows.rejection(ofCreating: surrogateKey, target) { throw rejection }
-                // The device knows the parent's key itself, such as when the server has lost its cache.
+                // The device knows the parent's key itself, for example after the server has lost its cache.
                 if reference.pairs.allSatisfy({ row.values[$0.source.name] ?? .null != .null }) { continue }
                 throw Rejection(
                     ResultCode.failedDependency, "the server does not know the row of \"\(target.name)\" that \"\(reference.name)\" refers to")
@@ -110,8 +109,8 @@ struct OperationRunner {
 
     // MARK: Identity of rows
 
-    /// Creates a row under a surrogate key that is the client's to give and no other row's, with a primary key that is no other row's either. A back
-    /// end need not hold the primary key unique, and statements of a model may overwrite a row: so both are looked at.
+    /// Creates a row under a surrogate key that the client may assign and no other row has, with a primary key that no other row has either. Both are
+    /// checked here: a back end need not keep the primary key unique, and statements of a model may overwrite a row.
     private mutating func create(_ modelled: OperationModel, _ frame: OperationFrame, _ row: RowValues) throws -> Value? {
         let object = row.object, identity = RowIdentity(frame)
         guard try rows.mayGive(frame.key) else {
@@ -136,7 +135,7 @@ struct OperationRunner {
         try !keys(where: key.condition(on: object, first: 1), object).isEmpty
     }
 
-    /// The keys of at most two rows.
+    /// Returns the keys of at most two rows.
     private func keys(where condition: (sql: String, values: [Value]), _ object: ObjectPlan) throws -> [Value] {
         let key = object.keyExpression { SQLText.quoted(object.binding.column(of: $0)) }
         return try connection.rows(
@@ -144,7 +143,7 @@ struct OperationRunner {
         ).map { $0[0] }
     }
 
-    /// The condition on the primary key that the device has given to a new row; nil where the back end gives it.
+    /// Returns the condition on the primary key that the device has given to a new row; nil if the back end gives it.
     private func givenKey(_ row: RowValues) -> (sql: String, values: [Value])? {
         let attributes = row.object.keyAttributes, given = attributes.compactMap { $0.isGenerated ? nil : row.values[$0.name] }
         guard given.count == attributes.count else { return nil }
@@ -152,7 +151,7 @@ struct OperationRunner {
         return (terms.joined(separator: " AND "), given)
     }
 
-    /// The key of a row that statements of the model have made: what the device gave, else the row that was inserted first.
+    /// Returns the key of a row that statements of the model have created: the device's key, otherwise the key of the row that was inserted first.
     private func createdKey(_ row: RowValues, _ inserted: Int64?) throws -> Value? {
         if let given = givenKey(row) { return try keys(where: given, row.object).first }
         guard let inserted else { return nil }
@@ -206,7 +205,7 @@ struct OperationRunner {
         return isKnown ? new : nil
     }
 
-    /// A row that is gone already is what was asked for.
+    /// Deletes a row. A row that is already gone counts as deleted.
     private func delete(_ row: RowValues) throws {
         let condition = try row.requiredKey().condition(on: row.object, first: 1)
         _ = try connection.execute("DELETE FROM \(SQLText.quoted(row.object.table.name)) WHERE \(condition.sql)", condition.values)
@@ -231,7 +230,8 @@ struct OperationRunner {
         return insertedKey
     }
 
-    /// The row as it is in the back end before the operation, by attribute; of large attributes those that a statement asks for.
+    /// Returns the row in the back end before the operation, by attribute. Large attributes are included only if a statement or a parameter uses
+    /// them.
     private func currentRow(_ row: RowValues, for modelled: OperationModel) throws -> [String: Value] {
         guard modelled.kind != .create, let key = row.key else { return [:] }
         let asked = modelled.statements.flatMap { ParameterizedSQL($0).names }.map { $0.hasPrefix("old.") ? String($0.dropFirst(4)) : $0 }
@@ -249,8 +249,8 @@ struct OperationRunner {
         return Dictionary(uniqueKeysWithValues: zip(attributes.map(\.name), values))
     }
 
-    /// `:name` is a parameter of the operation, else what the device sent for the attribute, else the row's current value;
-    /// `:old.name` is always the current value.
+    /// Returns the value of a parameter of a statement. `:name` is a parameter of the operation, otherwise the device's value of the attribute,
+    /// otherwise the row's current value. `:old.name` is always the current value.
     private func value(
         named name: String, _ modelled: OperationModel, _ frame: OperationFrame, _ row: RowValues, _ current: [String: Value]
     ) throws -> Value {
@@ -263,8 +263,8 @@ struct OperationRunner {
         return row.values[name] ?? current[name] ?? .null
     }
 
-    /// The value of a parameter that an attribute fills, where the server knows better than the device: a parent's key that the back end has
-    /// just made, and what the back end assigned to this row.
+    /// Returns the value of a parameter that an attribute fills, if the server has a newer value than the device: a parent's key that the back end
+    /// has just created, or a value that the back end assigned to this row.
     private func filledValue(of parameter: ParameterModel, _ row: RowValues, _ current: [String: Value]) -> Value? {
         guard let name = parameter.attribute else { return nil }
         let isAssigned = row.object.model.attribute(named: name)?.isGenerated ?? false
@@ -272,14 +272,14 @@ struct OperationRunner {
     }
 }
 
-/// What one operation writes, as its back end keeps it.
+/// The values that one operation writes, in the form of its back end.
 private struct RowValues {
     let object: ObjectPlan
     /// The row's key before the operation; nil for a new row.
     let key: RowKey?
-    /// By attribute; the length in bytes of what is in ``pieces``.
+    /// The values by attribute; for those in ``pieces``, the length in bytes.
     var values: [String: Value] = [:]
-    /// Large values that are written behind the statement, which makes room for them.
+    /// Large values that are written after the statement, which reserves their space.
     var pieces: [String: UploadedValue] = [:]
 
     init(object: ObjectPlan, key: RowKey?) {
@@ -296,15 +296,15 @@ private struct RowValues {
         return key
     }
 
-    /// The place of a value in a statement.
+    /// Returns the placeholder of a value in a statement.
     func place(_ number: Int, of attribute: String) -> String { pieces[attribute] == nil ? "?\(number)" : "zeroblob(?\(number))" }
 
-    /// What a statement returns of a row that it has written: the key, and where there are ``pieces`` the rowid.
+    /// The columns that a statement returns of a written row: the key, and the rowid if there are ``pieces``.
     var returned: String {
         object.keyExpression { SQLText.quoted(object.binding.column(of: $0)) } + (pieces.isEmpty ? "" : ", rowid")
     }
 
-    /// The rowid among what was ``returned``; nil where it is not needed.
+    /// Returns the rowid from the ``returned`` columns; nil if it is not needed.
     func rowID(in returned: [Value]) -> Int64? { returned.count > 1 ? returned[1].integer : nil }
 
     mutating func take(_ frame: OperationFrame) throws {
@@ -319,7 +319,7 @@ private struct RowValues {
         }
     }
 
-    /// The values that have a column of their own in the table, in the order of the model. What a load computes is not written.
+    /// Returns the values that have a column of their own in the table, in the order of the model. Columns that a load computes are not written.
     func writable(_ isWritten: (AttributeModel) -> Bool) -> [(attribute: String, column: String, value: Value)] {
         object.model.attributes.compactMap { attribute in
             guard let value = values[attribute.name], isWritten(attribute), let column = object.tableColumn(attribute.name), !column.isGenerated

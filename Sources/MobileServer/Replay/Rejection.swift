@@ -1,15 +1,15 @@
 internal import MobileProtocol
 internal import MobileStore
 
-/// Why the back end, or the server before it, does not do an operation.
+/// The rejection of an operation by the back end, or by the server before it.
 struct Rejection: Error, Sendable {
     /// A ``ResultCode``.
     let code: Int64
-    /// The back end's own code; empty for none.
+    /// The back end's own code; empty if there is none.
     let backEndCode: String
-    /// What the device is told.
+    /// The message for the device.
     let message: String
-    /// What the back end said, with its statement: for the server's log alone. Empty where ``message`` says all.
+    /// The back end's own message, with its statement: for the server's log alone. Empty if ``message`` is complete.
     let detail: String
 
     init(_ code: Int64, _ message: String, backEndCode: String = "", detail: String = "") {
@@ -19,12 +19,12 @@ struct Rejection: Error, Sendable {
         self.detail = detail
     }
 
-    /// Whether trying again may help: such a rejection is answered and not recorded, since nothing was decided.
+    /// Whether another attempt may succeed. Such a rejection is answered and not recorded, since nothing was decided.
     var isTransient: Bool { ResultCode.isRecoverable(code) }
 
     /// Maps a failure of the back end to a code, by the table of checklist area ERR: 412 constraint, 409 busy, 404 no such table,
     /// 503 down, 500 all others.
-    /// - Parameter object: what the operation is about; nil where no single one failed.
+    /// - Parameter object: the object of the operation; nil if no single operation failed.
     init(_ error: any Error, of object: ObjectPlan?) {
         switch error {
         case let rejection as Rejection:

@@ -3,10 +3,10 @@ internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
 
-/// What a failure of a back end is called towards devices: a sentence in the words of the model. The back end's statements and the names
-/// of its tables and columns are nobody's business but the operator's: they go to the server's log.
+/// The description of a back end's failure for devices: a sentence in the terms of the model. The back end's statements and the names of its tables
+/// and columns concern only the operator: they go to the server's log.
 struct RejectionSentence {
-    /// What the failed operation is about; nil where no single one failed, such as at the commit.
+    /// The object of the failed operation; nil if no single operation failed, such as at the commit.
     let object: ObjectPlan?
 
     /// - Parameter code: the ``ResultCode`` that the failure maps to.
@@ -15,7 +15,7 @@ struct RejectionSentence {
         case ResultCode.constraint: return constraint(error)
         case ResultCode.conflict: return "the back end is busy; try again"
         case ResultCode.unavailable: return "the back end is out of reach; try again"
-        case ResultCode.notFound: return "what \(name) is kept in is not in the back end"
+        case ResultCode.notFound: return "the back end does not contain the data of \(name)"
         default: return "the back end could not do this; the server's log says why"
         }
     }
@@ -47,7 +47,7 @@ struct RejectionSentence {
 
     // MARK: Names
 
-    /// The attributes whose columns are listed as `table.column, table.column`; of another table than the object's: none.
+    /// Returns the attributes whose columns are listed as `table.column, table.column`. Columns of tables other than the object's do not count.
     private func attributes(named list: String) -> String {
         guard let object else { return "" }
         let columns = list.components(separatedBy: ", ")
@@ -55,7 +55,7 @@ struct RejectionSentence {
             object.model.attributes.filter { columns.contains("\(object.table.name).\(object.binding.column(of: $0.name))") })
     }
 
-    /// The attributes whose columns an expression or the name of a constraint mentions, as a word.
+    /// Returns the attributes whose columns occur as words in an expression or in the name of a constraint.
     private func attributes(mentionedIn expression: String) -> String {
         guard let object else { return "" }
         let words = Set(expression.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map { $0.lowercased() })
@@ -64,7 +64,7 @@ struct RejectionSentence {
 
     private static func listed(_ attributes: [AttributeModel]) -> String { attributes.map { "\"\($0.name)\"" }.joined(separator: ", ") }
 
-    /// What stands behind a mark: an error of a statement is the statement's beginning in quotes, a colon, and SQLite's own text.
+    /// Returns the text after a mark. An error of a statement consists of the statement's beginning in quotes, a colon, and SQLite's own text.
     private static func tail(of message: String, behind mark: String) -> String {
         message.range(of: mark).map { String(message[$0.upperBound...]) } ?? ""
     }

@@ -1,7 +1,7 @@
 internal import MobileProtocol
 internal import MobileStore
 
-/// One row as devices know it.
+/// The identity of one row on devices.
 struct RowIdentity: Hashable {
     let object: String
     let surrogateKey: Int64
@@ -10,28 +10,28 @@ struct RowIdentity: Hashable {
     init(_ frame: OperationFrame) { self.init(frame.object, frame.key) }
 }
 
-/// What the server knows about rows while it replays an upload: from earlier uploads by the cache, and from this one.
+/// The server's knowledge about rows during the replay of an upload: from earlier uploads by the cache, and from this one.
 struct RowDirectory {
     let package: DeployedPackage
     let cache: PackageCache
     let database: Database
     let client: String
-    /// Keys that operations of this upload have made.
+    /// The keys that operations of this upload have created or changed.
     private var keys: [RowIdentity: RowKey] = [:]
-    /// Surrogate keys of rows whose creation was rejected in this upload, with the code.
+    /// The surrogate keys of rows whose creation was rejected in this upload, with the code.
     private var rejected: [Int64: Int64] = [:]
 
     init(package: DeployedPackage, cache: PackageCache, database: Database, client: String) {
         (self.package, self.cache, self.database, self.client) = (package, cache, database, client)
     }
 
-    /// The back end's key of a row; nil for a row that the server does not know.
+    /// Returns the back end's key of a row; nil for a row that the server does not know.
     func key(of row: RowIdentity, _ object: ObjectPlan) throws -> RowKey? {
         if let key = keys[row] { return key }
         return try database.read { try KeyMap.key(of: row.surrogateKey, in: object, $0) }.flatMap { RowKey($0, of: object) }
     }
 
-    /// Whether an operation of this upload has made the row or changed its key.
+    /// Whether an operation of this upload has created the row or changed its key.
     func isNew(_ row: RowIdentity) -> Bool { keys[row] != nil }
 
     /// Whether the client may create a row under this surrogate key.
@@ -39,12 +39,12 @@ struct RowDirectory {
         try database.read { try cache.mayGive(surrogateKey, client: client, in: $0) }
     }
 
-    /// Why an operation cannot be done whose row, or the row that it refers to, the server does not know: nil where it has not rejected its creation.
-    /// - Parameter object: the row's.
+    /// Returns the rejection of an operation that needs an unknown row whose creation was rejected; nil if the server has not rejected it.
+    /// - Parameter object: the object of the unknown row.
     func rejection(ofCreating surrogateKey: Int64, _ object: ObjectPlan) throws -> Rejection? {
         let isKnown = try rejected[surrogateKey] != nil || database.read { try RejectedRows(cache: cache).contains(surrogateKey, of: client, in: $0) }
         guard isKnown else { return nil }
-        // What may succeed later with the same operations is not decided for the ones that follow either.
+        // If the creation may succeed later, the operations that depend on it are not decided either.
         let code = rejected[surrogateKey].flatMap { ResultCode.isRecoverable($0) ? $0 : nil } ?? ResultCode.failedDependency
         return Rejection(code, "not done, because the creation of the row of \"\(object.name)\" that it needs was rejected")
     }
@@ -54,7 +54,7 @@ struct RowDirectory {
         rejected[row.surrogateKey] = nil
     }
 
-    /// Takes over what became of an operation that came before.
+    /// Takes the outcome of an earlier operation.
     mutating func take(_ outcome: OperationOutcome) {
         if outcome.result.outcome == .rejected, outcome.change == .create { rejected[outcome.result.key] = outcome.result.code }
         guard let key = outcome.rowKey, let object = package.object(named: outcome.result.object), let rowKey = RowKey(key, of: object) else {

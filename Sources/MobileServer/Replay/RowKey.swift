@@ -8,7 +8,7 @@ struct RowKey: Sendable, Equatable {
 
     init(parts: [Value]) { self.parts = parts }
 
-    /// Takes a key of the key map apart; nil for a text that is none.
+    /// Splits a key of the key map into its parts; nil for a text that is not a key.
     init?(_ key: Value, of object: ObjectPlan) {
         guard object.keyAttributes.count > 1 else {
             parts = [key]
@@ -24,8 +24,8 @@ struct RowKey: Sendable, Equatable {
         }
     }
 
-    /// A condition on the row, as SQL with parameters from `?first`, and the values to bind. Parts that a back end may keep in
-    /// several ways are compared in the cache's form; the others directly, so that the back end can use its index.
+    /// Returns a condition on the row, as SQL with parameters from `?first`, and the values to bind. Parts that a back end may store in several forms
+    /// are compared in the cache's form; the others directly, so that the back end can use its index.
     func condition(on object: ObjectPlan, first: Int) -> (sql: String, values: [Value]) {
         let terms = object.keyAttributes.enumerated().map { index, attribute in
             let column = SQLText.quoted(object.binding.column(of: attribute.name))
@@ -38,7 +38,7 @@ struct RowKey: Sendable, Equatable {
         return (terms.joined(separator: " AND "), parts)
     }
 
-    /// The value of a part as it is written into a column.
+    /// Returns the value of a part in the form of a column.
     func value(of attribute: AttributeModel, in object: ObjectPlan, affinity: BackEndTable.Affinity) -> Value? {
         object.keyAttributes.firstIndex { $0.name == attribute.name }.map {
             WireConversion.value(cached: parts[$0], of: attribute, affinity: affinity)
@@ -47,7 +47,7 @@ struct RowKey: Sendable, Equatable {
 }
 
 extension RowKey {
-    /// The key as a device knows it; nil where a part is missing.
+    /// Converts the key in a device's form; nil if a part is missing.
     init?(wire key: JSONObject, of object: ObjectPlan) {
         var parts: [Value] = []
         for attribute in object.keyAttributes {
@@ -59,7 +59,7 @@ extension RowKey {
         self.parts = parts
     }
 
-    /// Decimal text as the scaled integer of the cache.
+    /// Converts decimal text to the scaled integer of the cache.
     private static func scaled(_ text: String, _ scale: Int) -> Value {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         let fraction = (parts.count > 1 ? parts[1] : "") + String(repeating: "0", count: scale)

@@ -2,12 +2,12 @@ internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
 
-/// Holds an upload against the model before any of it is done. A client whose model is another one is refused as a whole, and nothing has
-/// changed; what only the back end can judge is left to the back end.
+/// Checks an upload against the model before any of its operations is done. An upload for a different model is refused as a whole, and nothing has
+/// changed. Checks that only the back end can do are left to it.
 struct UploadCheck {
     let package: DeployedPackage
 
-    /// - Throws: ``RequestFailure`` 404 for an unknown object, 400 for everything else, each naming the operation and what is wrong.
+    /// - Throws: ``RequestFailure`` 404 for an unknown object or operation, 400 for all other errors. Each names the operation and the error.
     func check(_ operation: UploadReader.Operation) throws(RequestFailure) {
         let frame = operation.frame
         guard let object = package.object(named: frame.object) else {
@@ -38,14 +38,14 @@ struct UploadCheck {
         }
     }
 
-    /// - Throws: ``RequestFailure`` 400 for a log record without an id of its own.
+    /// - Throws: ``RequestFailure`` 400 for a log record without an id above 0.
     func check(_ record: LogRecordEntry) throws(RequestFailure) {
         guard let id = record.messageId, id > 0 else {
             throw RequestFailure(.badRequest, "log record \(record.messageId ?? 0): expected a \"messageId\" above 0")
         }
     }
 
-    /// The operation of the model that a client means: the one it names, else the object's first one of the kind.
+    /// Returns the operation of the model that a client requests: the one that it names, otherwise the object's first one of the kind.
     private func operation(_ frame: OperationFrame, of object: ObjectPlan) throws(RequestFailure) -> OperationModel {
         guard let operation = object.operation(frame) else {
             throw RequestFailure(
@@ -70,12 +70,12 @@ struct UploadCheck {
 }
 
 extension ObjectPlan {
-    /// A parameter of an operation as if it were an attribute, for the rules of values: the one that fills it, if one does.
+    /// Returns the attribute whose rules apply to a parameter of an operation: the one that fills it, otherwise one made from the parameter.
     func attribute(of parameter: ParameterModel) -> AttributeModel {
         parameter.attribute.flatMap { model.attribute(named: $0) } ?? AttributeModel(ofParameter: parameter)
     }
 
-    /// The operation of the model that a frame means; nil where there is none of its name and kind.
+    /// Returns the operation of the model that a frame requests; nil if none has its name and kind.
     func operation(_ frame: OperationFrame) -> OperationModel? {
         model.operations.first { $0.kind == frame.change.kind && (frame.operation == nil || frame.operation == $0.name) }
     }

@@ -1,56 +1,56 @@
 internal import MobileProtocol
 internal import MobileStore
 
-/// Reads a complete upload from a request's body, twice if need be: once to see that all of it is right, once to do it.
+/// Reads a complete upload from a request's body, twice if necessary: once to check all of it, once to replay it.
 struct UploadReader {
     private let body: Spool
 
     init(_ body: Spool) { self.body = body }
 
-    /// One operation, with the places of the contents of its large attributes.
+    /// One operation, with the positions of the contents of its large attributes.
     struct Operation {
         let frame: OperationFrame
         /// Contents of large attributes by name; nil for NULL.
         var largeValues: [String: UploadedValue?] = [:]
     }
 
-    /// The header alone.
+    /// Returns the header alone.
     func header() throws -> SynchronizeHeader {
         var frames = UploadFrames(body)
         guard case .header(let header)? = try frames.next() else { throw RequestFailure(.badRequest, "the upload is empty") }
         return header
     }
 
-    /// The operations in order.
+    /// Returns the operations in order.
     func operations() throws -> UploadOperations { try UploadOperations(UploadFrames(body)) }
 
-    /// Walks over the log records, those of one frame at a time.
+    /// Visits the log records, those of one frame at a time.
     func forEachLogRecordFrame(_ visit: ([LogRecordEntry]) throws -> Void) throws {
         var frames = UploadFrames(body)
         while let frame = try frames.next() {
             switch frame {
             case .header: continue
             case .logRecords(let records): try visit(records)
-            // They come before the operations.
+            // Log records come before the operations.
             default: return
             }
         }
     }
 }
 
-/// A place in an upload. A copy is a bookmark: it reads the same frames again.
+/// A position in an upload. A copy is a bookmark: it reads the same frames again.
 ///
 /// Memory: one frame and one piece of the body.
 struct UploadFrames {
     private let body: Spool
     private var reader = FrameReader(.upload)
-    /// Where the reader's next bytes are in the body.
+    /// The position of the reader's next bytes in the body.
     private var position = 0
 
     init(_ body: Spool) { self.body = body }
 
-    /// The next frame's content; nil behind the end.
-    /// - Throws: ``ProtocolError`` where the stream is damaged or ends too early.
+    /// Returns the next frame's content; nil after the end.
+    /// - Throws: ``ProtocolError`` if the stream is damaged or ends too early.
     mutating func next() throws -> FrameContent? {
         let body = body
         var position = position
@@ -63,20 +63,20 @@ struct UploadFrames {
     }
 }
 
-/// The operations of an upload from a place on, read as they are asked for. A copy is a bookmark.
+/// The operations of an upload from a position on, read on demand. A copy is a bookmark.
 struct UploadOperations {
     private var frames: UploadFrames
-    /// The operation that comes next, without its large values: its frame had to be read to find the end of the one before.
+    /// The next operation, without its large values. Its frame had to be read to find the end of the previous operation.
     private(set) var upcoming: OperationFrame?
 
-    /// - Parameter frames: at the beginning.
+    /// - Parameter frames: positioned at the beginning.
     init(_ frames: UploadFrames) throws {
         self.frames = frames
         try advance()
     }
 
-    /// The next operation, complete; nil behind the last one.
-    /// - Throws: ``ProtocolError`` where the stream is damaged or ends too early, ``RequestFailure`` for a large value that is compressed.
+    /// Returns the next operation, complete; nil after the last one.
+    /// - Throws: ``ProtocolError`` if the stream is damaged or ends too early, ``RequestFailure`` for a large value that is compressed.
     mutating func next() throws -> UploadReader.Operation? {
         guard let upcoming else { return nil }
         var operation = UploadReader.Operation(frame: upcoming)
@@ -90,11 +90,11 @@ struct UploadOperations {
         return operation
     }
 
-    /// The next operation of a batch; nil where another one begins.
+    /// Returns the next operation of a batch; nil where another batch begins.
     mutating func next(ofBatch batch: Int64) throws -> UploadReader.Operation? { upcoming?.batch == batch ? try next() : nil }
 
-    /// Goes on to the next operation or to the end.
-    /// - Parameter visit: called with each large value before it, and the place where its content begins.
+    /// Advances to the next operation or to the end.
+    /// - Parameter visit: called with each large value on the way, and the position where its content begins.
     private mutating func advance(_ visit: (LargeValuePart, UploadFrames) throws -> Void = { _, _ in }) throws {
         while let frame = try frames.next() {
             switch frame {
@@ -108,20 +108,20 @@ struct UploadOperations {
     }
 }
 
-/// The content of a large attribute, where it lies in an upload that is right to its end.
+/// The content of a large attribute, at its position in an upload that has been checked to its end.
 struct UploadedValue {
-    /// Bytes.
+    /// The length in bytes.
     let length: Int64
-    /// Where it begins.
+    /// The position of its beginning.
     fileprivate let frames: UploadFrames
 
-    /// Reads it from its beginning, in pieces of at most one frame.
+    /// Reads the content from its beginning, in pieces of at most one frame.
     func forEachPiece(_ visit: ([UInt8]) throws -> Void) throws {
         var frames = frames
         while case .data(let piece)? = try frames.next() { try visit(piece) }
     }
 
-    /// All of it, for who cannot take it in pieces.
+    /// Returns the whole content, for callers that cannot use pieces.
     func bytes() throws -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Int(length))

@@ -1,11 +1,11 @@
 internal import MobileProtocol
 internal import MobileStore
 
-/// What a client has of one group, as its token says: per object the partitions and the version up to which each was sent.
+/// The data of one group that a client has, according to its token: for each object the partitions, and the version up to which each was sent.
 ///
 ///     {"epoch": "9f...", "objects": {"Customer": {"3": 17}}}
 ///
-/// The server keeps nothing of this: whatever token a client comes with, an old one too, it gets exactly what has changed since.
+/// The server stores no part of this. For any token that it has made, even an old one, it sends exactly the changes since then.
 struct DeliveredState: Equatable {
     var epoch: String
     /// Object name -> partition -> version.
@@ -16,7 +16,7 @@ struct DeliveredState: Equatable {
         objects = [:]
     }
 
-    /// Nil for a token of another life of the cache, or one that this server has not made.
+    /// Fails for a token of another epoch, or one that this server has not made.
     init?(_ token: Token, epoch: String) {
         guard token.json["epoch"]?.string == epoch, let members = token.json["objects"]?.object else { return nil }
         self.init(epoch: epoch)

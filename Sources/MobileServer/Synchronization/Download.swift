@@ -2,16 +2,16 @@ internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
 
-/// The answer to one synchronization: a frame stream that is made piece by piece as the client reads it.
+/// The answer to one synchronization: a frame stream that is produced piece by piece as the client reads it.
 ///
 /// Memory: one frame and one piece. It holds no connection and no snapshot while it waits for the client.
 final class Download {
-    /// What comes next.
+    /// The next content of the stream.
     enum Step {
         case frame(FrameContent)
-        /// So many bytes of the spooled rows, as data of the open part.
+        /// The given number of bytes of the spooled rows, as data of the open part.
         case rows(bytes: Int)
-        /// The next so many of the listed large values, each as a part of its own.
+        /// The given number of the listed large values, each as a part of its own.
         case largeValues(count: Int, of: ObjectPlan, in: BackEnd)
     }
 
@@ -20,9 +20,9 @@ final class Download {
     private let rows: Spool
     private let largeValues: LargeValueList
     private var writer = FrameWriter(.download)
-    /// Bytes of the current rows step that are still to come.
+    /// The number of bytes of the current rows step that are still to be sent.
     private var rowsLeft = 0
-    /// The large values of the current step that are still to come.
+    /// The large values of the current step that are still to be sent.
     private var values: (left: Int, object: ObjectPlan, backEnd: BackEnd)?
     /// The large value that is being sent.
     private var content: Spool?
@@ -40,8 +40,8 @@ final class Download {
         self.log = log
     }
 
-    /// The next bytes of the stream, about 64 KB; nil at its end. What fails on the way, such as a back end that is gone, breaks the stream
-    /// off with an error that the client can read.
+    /// Returns the next bytes of the stream, about 64 KB; nil at its end. A failure on the way, such as a missing back end, ends the stream with an
+    /// error that the client can read.
     func nextChunk() throws -> [UInt8]? {
         guard !isBroken else { return nil }
         do {
@@ -59,7 +59,7 @@ final class Download {
         return chunk.isEmpty ? nil : chunk
     }
 
-    /// Writes at least one frame, or finds that there is none to write for a step.
+    /// Writes at least one frame, or finds that a step has no frame to write. Returns false after the last step.
     private func advance() throws -> Bool {
         if rowsLeft > 0 { return try advanceRows() }
         if let content { return try advance(content) }
@@ -93,7 +93,7 @@ final class Download {
         guard let entry = try largeValues.next(), object.largeAttributes.indices.contains(entry.attribute) else {
             throw ProtocolError(.spool, "the list of large values ends too early")
         }
-        // A key that cannot be read any more belongs to a row that the back end does not have.
+        // A key that can no longer be read belongs to a row that the back end does not have.
         guard let key = RowKey(entry.key, of: object) else { return true }
         let source = LargeValueSource(
             object: object, attribute: object.largeAttributes[entry.attribute], key: key, backEnd: backEnd, isNull: entry.isNull)

@@ -1,10 +1,10 @@
 internal import MobileProtocol
 internal import MobileStore
 
-/// Works out what a client does not have, from one snapshot of the cache, and writes its rows into a spool.
+/// Determines the data that a client does not have, from one snapshot of the cache, and writes its rows into a spool.
 ///
-/// Rows are written while the snapshot is open, which takes as long as the database and the disk do; the client then reads as slowly as it
-/// likes. Large values are not written but listed: the download fetches each from the back end when its turn comes.
+/// Rows are written while the snapshot is open, at the speed of the database and the disk; the client then reads at its own pace. Large values are
+/// not written but listed: the download reads each from the back end when its turn comes.
 struct DownloadComposer {
     let package: DeployedPackage
     let cache: PackageCache
@@ -13,7 +13,7 @@ struct DownloadComposer {
     let logsSuccesses: Bool
     let log: @Sendable (String) -> Void
 
-    /// - Parameter system: the frames of the group `system`; nil where it was not asked for: then the log records of the outcomes come alone.
+    /// - Parameter system: the frames of the group `system`; nil if it was not requested. In that case only the log records of the outcomes are sent.
     func compose(
         answer: SynchronizeAnswer, groups: [RequestedGroups.Group], keys: KeyRange?, outcomes: [OperationOutcome], system: [FrameContent]?
     ) throws -> Download {
@@ -50,13 +50,13 @@ struct DownloadComposer {
     }
 }
 
-/// What a client does not have of one object.
+/// The data of one object that a client does not have.
 struct ObjectDelta {
     let object: ObjectPlan
     let objectID: Int64
-    /// The partitions that the client asks for now.
+    /// The partitions that the client requests now.
     let current: [Int64]
-    /// The partitions that it has, each with the version up to which it was sent; nil for a client of which nothing is known.
+    /// The partitions that the client has, each with the version up to which it was sent; nil for a client of unknown state.
     let delivered: [Int64: Int64]?
     let connection: Connection
 
@@ -87,8 +87,8 @@ struct ObjectDelta {
         try add(part, sql, [.integer(partition)] + (since.map { [.integer($0)] } ?? []), rows, &steps)
     }
 
-    /// Rows that were in a partition the client has and are in none that it asks for: deleted in the back end, moved to another
-    /// partition, or in a partition that the client has left. The partitions are values of one statement, however many they are.
+    /// Adds the deletions of rows that were in a partition of the client and are in no requested one: deleted in the back end, moved to another
+    /// partition, or in a partition that the client has left. The partitions are values of one statement, regardless of their number.
     private func addRemovals(_ delivered: [Int64: Int64], _ rows: Spool, _ steps: inout [Download.Step]) throws {
         guard !delivered.isEmpty else { return }
         let asked = Set(current), had = delivered.sorted { $0.key < $1.key }
@@ -120,9 +120,9 @@ struct ObjectDelta {
 
     // MARK: Large values
 
-    /// Values that are new, changed, or of rows that are new to the client. A value that was never there is not sent to a client that
-    /// has nothing yet.
-    /// - Returns: how many there are.
+    /// Lists the values that are new, changed, or of rows that are new to the client. A value that is NULL is not sent to a client that has no data
+    /// of the partition yet.
+    /// - Returns: the number of listed values.
     private func listLargeValues(of partition: Int64, since: Int64?, _ list: LargeValueList) throws -> Int {
         let isNew = since == nil ? "l.digest IS NOT NULL" : "(l.version > ?3 OR r._since > ?3)"
         let found = try connection.statement(

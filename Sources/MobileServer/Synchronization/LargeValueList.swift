@@ -1,18 +1,18 @@
 internal import MobileProtocol
 internal import MobileStore
 
-/// Which large values are to be sent: written while the snapshot of the cache is open, read a page at a time as fast as the client reads.
+/// The list of the large values to be sent: written while the snapshot of the cache is open, read a page at a time as fast as the client reads.
 ///
-/// Memory: one page, on either way; what is longer lies in a temporary file.
+/// Memory: one page, for writing and for reading; a longer list is in a temporary file.
 final class LargeValueList {
-    /// One value: whose it is, and where it is found.
+    /// One value: its owner and its location.
     struct Entry {
         let surrogateKey: Int64
-        /// The place of the attribute among the large ones of its object.
+        /// The index of the attribute among the large ones of its object.
         let attribute: Int
-        /// The row's key, as the key map has it.
+        /// The row's key in the form of the key map.
         let key: Value
-        /// Whether it was NULL when the cache was compared last.
+        /// Whether the value was NULL at the last comparison of the cache.
         let isNull: Bool
     }
 
@@ -22,7 +22,7 @@ final class LargeValueList {
     private var page: [UInt8] = []
     private var position = 0
 
-    /// Adds an entry at the end; none may have been read.
+    /// Adds an entry at the end. Must not be called after the first read.
     func append(_ entry: Entry) throws {
         let line: JSONValue = [.integer(entry.surrogateKey), .integer(Int64(entry.attribute)), entry.key.keyJSON, .boolean(entry.isNull)]
         page += line.bytes
@@ -30,7 +30,7 @@ final class LargeValueList {
         if page.count >= Self.pageBytes { try store() }
     }
 
-    /// Ends the list; it is read from then on.
+    /// Ends the list; from then on it can be read.
     func finish() throws {
         try store()
         spool.rewind()
@@ -41,7 +41,7 @@ final class LargeValueList {
         page = []
     }
 
-    /// The next entry; nil at the end.
+    /// Returns the next entry; nil at the end.
     func next() throws -> Entry? {
         guard let line = try nextLine() else { return nil }
         let values = try JSONValue(parsing: line)

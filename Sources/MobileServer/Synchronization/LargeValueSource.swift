@@ -2,17 +2,17 @@ internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
 
-/// Where the content of one large value is: a column of one row of a back end.
+/// The location of the content of one large value: a column of one row of a back end.
 struct LargeValueSource: Sendable {
     let object: ObjectPlan
     let attribute: AttributeModel
     let key: RowKey
     let backEnd: BackEnd
-    /// Whether the value was NULL when the cache was compared last.
+    /// Whether the value was NULL at the last comparison of the cache.
     let isNull: Bool
 
-    /// The content as it is now, completely, so that what is sent is one state of the value.
-    /// - Returns: nil when the row is gone; its deletion comes with the next synchronization. The content is nil for NULL.
+    /// Reads the present content completely, so that the sent bytes are one state of the value.
+    /// - Returns: nil if the row is gone; its deletion comes with the next synchronization. The content is nil for NULL.
     func read() throws -> Content? {
         if isNull { return Content(spool: nil) }
         let column = SQLText.quoted(object.binding.column(of: attribute.name))

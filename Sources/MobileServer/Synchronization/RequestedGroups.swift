@@ -1,7 +1,7 @@
 internal import MobileModel
 internal import MobileProtocol
 
-/// The groups that one client asks for, worked out from its header: per group the partitions of its objects, and what the client has of them.
+/// The groups that one client requests, derived from its header: for each group the partitions of its objects, and the token of the client's data.
 struct RequestedGroups {
     struct Group {
         let name: String
@@ -11,7 +11,7 @@ struct RequestedGroups {
     }
 
     let groups: [Group]
-    /// Whether the log records are asked for.
+    /// Whether the log records are requested.
     let hasSystemGroup: Bool
 
     /// - Throws: ``RequestFailure`` for an unknown group, object or parameter, and for too many subscriptions.

@@ -2,12 +2,12 @@ internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
 
-/// Writes the rows of a query as the data of one table part, deflated. No value is looked at on the way.
+/// Writes the rows of a query as the data of one table part, deflated. No value is inspected on the way.
 struct RowExport {
     let object: ObjectPlan
     let connection: Connection
 
-    /// - Returns: how many rows there were; nil for none, and nothing is written then.
+    /// - Returns: the number of rows; nil if there are none. Nothing is written in that case.
     func write(_ part: TablePart, _ sql: String, _ values: [Value], to spool: Spool) throws -> Int64? {
         guard try connection.first("SELECT EXISTS (\(sql))", values)?[0].integer == 1 else { return nil }
         let types = part.columns.map { object.model.attribute(named: $0)?.wireType ?? .integer }

@@ -1,7 +1,7 @@
 internal import MobileProtocol
 internal import MobileStore
 
-/// One deployed package with everything that a synchronization needs.
+/// One deployed package with all that a synchronization needs.
 struct ServedPackage: Sendable {
     let deployed: DeployedPackage
     let cache: PackageCache
@@ -25,9 +25,9 @@ struct ServedPackage: Sendable {
         for backEnd in deployed.backEnds.values { try backEnd.close() }
     }
 
-    /// One synchronization: checks the whole upload, replays it, brings the cache up to date, and answers with what the client
-    /// does not have. The upload is checked to its end before anything is done: a truncated one changes nothing.
-    /// - Parameter inquiries: what the administrator wants from the client.
+    /// Runs one synchronization: checks the whole upload, replays it, brings the cache up to date, and answers with the data that the client does not
+    /// have. The upload is checked to its end before any of it is done: a truncated one changes nothing.
+    /// - Parameter inquiries: the administrator's open inquiries to the client.
     func synchronize(_ body: Spool, user: String, inquiries: [ServerInquiry], _ line: inout RequestLine) throws -> Download {
         let upload = UploadReader(body)
         let header = try upload.header()
@@ -43,7 +43,7 @@ struct ServedPackage: Sendable {
         }
         try upload.forEachLogRecordFrame { try $0.forEach(check.check) }
         if state == nil {
-            // The server may have lost its cache: the client's word is enough to go on, the password has been checked.
+            // The server may have lost its cache. The client's own statement is sufficient, because the password has been checked.
             try clients.setState(.subscribed, of: header.client, user: user)
         }
         let isSuspended = state == .suspended

@@ -4,22 +4,23 @@ internal import Synchronization
 extension Application {
     // MARK: Register
 
-    /// Registers the application and starts its connection; ``startConnection(timeout:)-(Duration)`` is not called as well. Needed once: later
-    /// starts remember it. While a registration is on its way, a second call joins it.
+    /// Registers the application and starts its connection; a call of ``startConnection(timeout:)-(Duration)`` is not needed as well. One
+    /// registration is enough, because later starts remember it. A second call during a registration joins it.
     ///
     ///     try application.register(timeout: .seconds(30))
     ///     print("\(application.registrationStatus), \(application.connectionStatus)")
     ///
-    /// - Parameter timeout: zero or less (default): returns at once, the callback tells the rest.
+    /// - Parameter timeout: zero or less (default): returns at once, and the callback reports the result.
     /// - Throws: ``SyncError`` of kind ``SyncError/Kind/persistence`` without an identifier, ``SyncError/Kind/connectionProperty`` for
-    ///   missing or wrong properties, ``SyncError/Kind/applicationTimeout`` when it took longer (it goes on in the background),
-    ///   ``SyncError/Kind/applicationRuntime`` when it failed.
+    ///   missing or wrong properties, ``SyncError/Kind/applicationTimeout`` if it takes longer (it continues in the background),
+    ///   ``SyncError/Kind/applicationRuntime`` if it fails.
     /// SMP 2.3: `registerApplication`, `registerApplication:timeout`.
     public func register(timeout: Duration = .zero) throws(SyncError) {
         try wait(for: beginRegistration(), timeout, "registration")
     }
 
-    /// The same, awaited. - Parameter timeout: nil (default) waits as long as it takes.
+    /// Does the same asynchronously.
+    /// - Parameter timeout: nil (default) waits without limit.
     public func register(timeout: Duration? = nil) async throws(SyncError) {
         try await result(of: beginRegistration(), timeout, "registration")
     }
@@ -42,10 +43,10 @@ extension Application {
         guard state.withLock({ $0.plan.begin(wish) }) else { return }
         apply { $0.beginRegistration() }
         do throws(SyncError) {
-            // Looks for the server first: a registration that finds no network has failed for good, one that loses it later goes on.
+            // Looks for the server first. A registration that finds no network fails for good; one that loses the network later continues.
             try Server(self, connectionProperties).probe()
         } catch let error where error.isTemporary && error.code != .serverNotReached {
-            // It is there, and has no time.
+            // The server is reachable, but busy.
             apply { $0.beginConnection() }
             return retryLater(wish, error)
         } catch {
@@ -58,25 +59,27 @@ extension Application {
 
     // MARK: Connect
 
-    /// Starts the connection of a registered application; no effect if it is started already.
+    /// Starts the connection of a registered application; no effect if it has already started.
     ///
     ///     if application.registrationStatus == .registered {
     ///         try application.startConnection(timeout: .seconds(30))
     ///     }
     ///
     /// - Parameter timeout: zero or less (default): returns at once.
-    /// - Throws: as ``register(timeout:)-(Duration)``; code ``SyncError/Code/applicationNotRegistered`` when the application is not registered.
+    /// - Throws: the errors of ``register(timeout:)-(Duration)``; code ``SyncError/Code/applicationNotRegistered`` if the application is not
+    ///   registered.
     /// SMP 2.3: `startConnection`, `startConnection:timeout`.
     public func startConnection(timeout: Duration = .zero) throws(SyncError) {
         if let outcome = try beginConnection() { try wait(for: outcome, timeout, "start of the connection") }
     }
 
-    /// The same, awaited. - Parameter timeout: nil (default) waits as long as it takes.
+    /// Does the same asynchronously.
+    /// - Parameter timeout: nil (default) waits without limit.
     public func startConnection(timeout: Duration? = nil) async throws(SyncError) {
         if let outcome = try beginConnection() { try await result(of: outcome, timeout, "start of the connection") }
     }
 
-    /// Nil when there is nothing to wait for.
+    /// Returns nil if there is nothing to wait for.
     func beginConnection() throws(SyncError) -> Promise<Void, SyncError>? {
         try state.withLock { state throws(SyncError) in
             try check(identity: state.identifier)
@@ -88,7 +91,7 @@ extension Application {
         }
     }
 
-    /// Begins to connect, or joins who does. Nil when there is nothing to wait for.
+    /// Begins to connect, or joins a running attempt. Returns nil if there is nothing to wait for.
     private func begin(_ state: inout State) -> Promise<Void, SyncError>? {
         switch state.plan.start(isConnected: state.status.connection == .connected) {
         case .begin(let wish):
@@ -103,7 +106,7 @@ extension Application {
         SyncError(.applicationRuntime, .applicationNotRegistered, "application \"\(state.identifier)\" is not registered: register it first")
     }
 
-    /// One attempt to connect, and to register if that is what is wanted; on the application's queue.
+    /// Makes one attempt to connect, and to register if the wish is a registration; on the application's queue.
     private func connect(_ wish: ConnectionPlan.Wish) {
         guard state.withLock({ $0.plan.begin(wish) }) else { return }
         apply { $0.beginConnection() }
@@ -136,7 +139,7 @@ extension Application {
         return try remember { $0 = Remembered(registration: registration, settings: settings) }
     }
 
-    /// Asks whether the server still knows the registration; a session that it forgot is renewed once with the credentials at hand.
+    /// Asks whether the server still knows the registration. A session that the server has forgotten is renewed once, with the available credentials.
     private func checkRegistration() throws(SyncError) -> [String] {
         guard let registration = state.withLock({ $0.registration }) else {
             throw SyncError(.applicationRuntime, .applicationNotRegistered, "application \"\(identifier)\" is not registered: register it first")
@@ -157,7 +160,7 @@ extension Application {
         return try remember { $0?.settings = settings }
     }
 
-    /// Begins the next attempt to register or connect at once instead of later, unless the server ordered the wait (`Retry-After`). Call it
+    /// Begins the next attempt to register or connect at once, unless the server has ordered the delay (`Retry-After`). Call it
     /// when the platform reports that the network is back.
     ///
     ///     func networkChanged(isAvailable: Bool) {
@@ -181,11 +184,11 @@ extension Application {
         }
     }
 
-    /// Reports that a message found no server, and looks for it in the background. The synchronization channel does not come here.
+    /// Reports that a message found no server, and looks for the server in the background. The synchronization channel does not call this.
     func connectionWasLost(_ error: SyncError) {
         guard error.code == .serverNotReached else { return }
         work.run { [self] in
-            // Somebody who was asked to connect behind the loss will see for himself.
+            // An attempt that was requested after the loss finds out by itself.
             let wish = state.withLock { state -> ConnectionPlan.Wish? in
                 guard state.status.connection == .connected, case .begin(let wish) = state.plan.start(isConnected: false) else { return nil }
                 return wish
@@ -196,7 +199,7 @@ extension Application {
 
     // MARK: Stop
 
-    /// Stops the connection; no effect if there is none. The registration stays.
+    /// Stops the connection; no effect if there is none. The registration remains.
     ///
     ///     try application.stopConnection(timeout: .seconds(10))
     ///     print("\(application.registrationStatus), \(application.connectionStatus)")
@@ -208,7 +211,8 @@ extension Application {
         try wait(for: beginStop(), timeout, "stop of the connection")
     }
 
-    /// The same, awaited. - Parameter timeout: nil (default) waits as long as it takes.
+    /// Does the same asynchronously.
+    /// - Parameter timeout: nil (default) waits without limit.
     public func stopConnection(timeout: Duration? = nil) async throws(SyncError) {
         try await result(of: beginStop(), timeout, "stop of the connection")
     }
@@ -239,26 +243,27 @@ extension Application {
 
     // MARK: Unregister
 
-    /// Stops the connection and deletes the registration, here and on the server. No effect if there is none.
+    /// Stops the connection and deletes the registration, on the device and on the server. No effect if there is none.
     ///
     ///     try application.unregister(timeout: .seconds(30))
     ///     application.connectionProperties.loginCredentials = LoginCredentials(user: "jones", password: "other")
     ///     try application.register(timeout: .seconds(30))
     ///
     /// - Parameter timeout: zero or less (default): returns at once.
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidState`` while a synchronization runs, kind
-    ///   ``SyncError/Kind/applicationTimeout`` when it took longer, ``SyncError/Kind/applicationRuntime`` when it failed.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidState`` while a synchronization runs, kind ``SyncError/Kind/applicationTimeout`` if
+    ///   it takes longer, ``SyncError/Kind/applicationRuntime`` if it fails.
     /// SMP 2.3: `unregisterApplication`, `unregisterApplication:timeout`.
     public func unregister(timeout: Duration = .zero) throws(SyncError) {
         if let outcome = try beginUnregistration() { try wait(for: outcome, timeout, "unregistration") }
     }
 
-    /// The same, awaited. - Parameter timeout: nil (default) waits as long as it takes.
+    /// Does the same asynchronously.
+    /// - Parameter timeout: nil (default) waits without limit.
     public func unregister(timeout: Duration? = nil) async throws(SyncError) {
         if let outcome = try beginUnregistration() { try await result(of: outcome, timeout, "unregistration") }
     }
 
-    /// Nil when there is no registration.
+    /// Returns nil if there is no registration.
     func beginUnregistration() throws(SyncError) -> Promise<Void, SyncError>? {
         try state.withLock { state throws(SyncError) in
             guard state.registration != nil else { return nil }
@@ -310,15 +315,15 @@ extension Application {
     }
 
     private func timedOut(_ what: String, _ timeout: Duration) -> SyncError {
-        SyncError(.applicationTimeout, .timeout, "\(what) of \"\(identifier)\" not done within \(timeout); it goes on in the background")
+        SyncError(.applicationTimeout, .timeout, "\(what) of \"\(identifier)\" not done within \(timeout); it continues in the background")
     }
 }
 
 extension SyncError {
-    /// The same error under another documented exception; timeouts and properties keep their own.
+    /// Returns the same error under another documented exception.
     func `as`(_ kind: Kind) -> SyncError { SyncError(kind, code, message, cause: cause, retryAfter: retryAfter) }
 
-    /// The gate for what comes from other modules.
+    /// Converts errors of other modules; a ``SyncError`` stays unchanged.
     static func from(_ error: any Error) -> SyncError {
         if let error = error as? SyncError { return error }
         return SyncError(.synchronize, .unknown, "\(error)", cause: error)

@@ -2,7 +2,7 @@ internal import MobileObjects
 internal import Synchronization
 
 extension Application {
-    /// What a request to the server needs: where it is, and the proof of the registration.
+    /// The context of a request to the server: the server's address, and the proof of the registration.
     struct Session: Sendable {
         let properties: ConnectionProperties
         let token: String
@@ -16,10 +16,10 @@ extension Application {
         return Session(properties: registration.properties, token: registration.token)
     }
 
-    /// Logs in again because the server did not know `token`, and remembers the new session. If another request has renewed it
-    /// already, that one's is used.
-    /// - Parameter credentials: whose; nil for those of the registration.
-    /// - Throws: ``SyncError/Code/authenticationFailed`` when there is no password to log in with, or a wrong one.
+    /// Logs in again because the server did not know `token`, and stores the new session. If another request has already renewed the session, that
+    /// one is used.
+    /// - Parameter credentials: the credentials of the login; nil for those of ``connectionProperties``.
+    /// - Throws: ``SyncError/Code/authenticationFailed`` if there is no password to log in with, or a wrong one.
     func renewSession(insteadOf token: String, credentials: LoginCredentials? = nil) throws(SyncError) -> String {
         let (registration, properties) = state.withLock { ($0.registration, $0.properties) }
         guard let registration else {
@@ -34,8 +34,8 @@ extension Application {
         return try beginSession(credentials)
     }
 
-    /// Logs in and remembers the session.
-    /// - Parameter package: on whose behalf, and how much of the exchange goes to its console; nil for the application's own.
+    /// Logs in and stores the session.
+    /// - Parameter package: the package that logs in, and the trace level of its console for the exchange; nil for the application itself.
     @discardableResult
     func beginSession(
         _ credentials: LoginCredentials, for package: (database: PackageDatabase, trace: MessageTraceLevel)? = nil
@@ -45,7 +45,7 @@ extension Application {
         }
         let (token, settings) = try Server(self, registration.properties, for: package?.database, trace: package?.trace ?? .off).login(credentials)
         let changed = try remember { remembered in
-            // Unregistered meanwhile, or in another session already: then this one is nothing to remember.
+            // Unregistered in the meantime, or already in another session: this session is not stored.
             guard remembered?.registration == registration else { return }
             remembered?.registration.token = token
             remembered?.settings = settings
@@ -54,13 +54,13 @@ extension Application {
         return token
     }
 
-    /// What is known of the registration, in this run and in the next one.
+    /// The stored facts about the registration, for this run and the next one.
     struct Remembered: Equatable {
         var registration: ApplicationStore.Registration
         var settings: ApplicationSettings?
     }
 
-    /// Changes what is remembered, here and in the store: one change after the other, each of what the last one left.
+    /// Changes the stored facts, in memory and in the store. Each change starts from the result of the previous one.
     /// - Returns: the names of the settings that are new or different.
     func remember(_ change: (inout Remembered?) -> Void) throws(SyncError) -> [String] {
         try registrationChanges.withLock { _ throws(SyncError) in

@@ -5,14 +5,15 @@ public import MobileStore
 public import MobileTransport
 internal import Synchronization
 
-/// One application on one device, as the server knows it: its registration and its connection.
+/// One application on one device, as the server identifies it: its registration and its connection.
 ///
-/// First start: make it, set ``connectionProperties`` and ``callback``, hand it to the package (`setApplication`), ``register(timeout:)-(Duration)``.
-/// Later starts: the same without registering, then ``startConnection(timeout:)-(Duration)``. Several applications live side by side in one process.
+/// First start: create it, set ``connectionProperties`` and ``callback``, pass it to the package (`setApplication`),
+/// ``register(timeout:)-(Duration)``. Later starts: the same without the registration, then ``startConnection(timeout:)-(Duration)``. One process can
+/// have several applications.
 ///
-/// Blocking forms take a timeout: above zero they wait so long and throw a ``SyncError`` of kind
-/// ``SyncError/Kind/applicationTimeout`` while the work goes on in the background; zero (the default) returns at once. The `async` forms
-/// wait without blocking a thread, as long as it takes unless a timeout is given.
+/// Blocking forms take a timeout. Above zero, they wait that long and throw a ``SyncError`` of kind ``SyncError/Kind/applicationTimeout`` while the
+/// work continues in the background. Zero (the default) returns at once. The `async` forms wait without blocking a thread, and without limit unless a
+/// timeout is given.
 /// SMP 2.3: `SUPApplication`.
 public final class Application: Sendable {
     struct State {
@@ -22,12 +23,12 @@ public final class Application: Sendable {
         var status: ApplicationState
         var registration: ApplicationStore.Registration?
         var settings: ApplicationSettings?
-        /// What is still to be done about it.
+        /// The pending work of the connection.
         var plan = ConnectionPlan()
     }
 
     let state: StateLock<State>
-    /// Held while the registration changes, here and in the store, so that both agree; taken before the lock of the state.
+    /// Held while the registration changes, in memory and in the store, so that both agree; taken before the lock of the state.
     let registrationChanges = Mutex<Void>(())
     let store: ApplicationStore
     let transport: any Transport
@@ -39,21 +40,21 @@ public final class Application: Sendable {
     private let stream = EventStream<ApplicationEvent>()
     let packages = ApplicationPackages()
 
-    /// The device's id: made at first, kept in the application's database.
+    /// The device's id: created at the first start, stored in the application's database.
     public let deviceID: String
 
-    /// Opens the application's own small database and reads the registration that an earlier run left there.
+    /// Opens the application's own small database, and reads an earlier registration from it.
     ///
     ///     let application = try Application(identifier: "CRM", profile: ConnectionProfile(path: folder + "/application.db"))
     ///     application.connectionProperties = ConnectionProperties(
     ///         serverName: host, portNumber: port, loginCredentials: LoginCredentials(user: "smith", password: "s3cret"))
     ///
     /// - Parameters:
-    ///   - identifier: as the server knows the application; case-sensitive, at most 64 characters. May be set later, before registering.
-    ///   - profile: the application's database, a file beside the packages' ones.
-    ///   - transport: how the server is reached; HTTP by default.
-    ///   - retryPolicy: when a lost connection is tried again.
-    ///   - traceService: the trace of its requests; one of its own by default.
+    ///   - identifier: the server's identifier of the application; case-sensitive, at most 64 characters. May be set later, before registering.
+    ///   - profile: the application's database, a file apart from those of the packages.
+    ///   - transport: the connection to the server; HTTP by default.
+    ///   - retryPolicy: the delays before a lost connection is tried again.
+    ///   - traceService: the trace of the application's requests; a separate one by default.
     ///   - makeDeviceID: the source of a new device's id; a random one by default.
     /// - Throws: ``SyncError`` of kind ``SyncError/Kind/persistence``.
     public convenience init(
@@ -65,13 +66,13 @@ public final class Application: Sendable {
             makeDeviceID: makeDeviceID, surroundings: Surroundings())
     }
 
-    /// What an application takes from the world around it besides the network; tests bring their own.
+    /// The services that an application uses apart from the network; tests replace them.
     struct Surroundings: Sendable {
-        /// Where registration and connection are worked on.
+        /// The queue of registration and connection.
         var work: any SerialWork = SerialQueue(label: "mobile.application")
-        /// Who may come between two locks of the application's state.
+        /// A test's code between two locks of the application's state.
         var crossing = Crossing.none
-        /// What the delays between two attempts leave to chance.
+        /// The source of the random part of the delays between two attempts.
         var random = RandomSource.system
         /// Seconds since 1970, UTC.
         var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
@@ -169,31 +170,31 @@ public final class Application: Sendable {
 
     // MARK: Configuration and state
 
-    /// Where the server is and who registers. Set before registering; what is set while the application is registered takes effect at
-    /// the next registration, except the password, which is used where the server asks for it again. SMP 2.3: `connectionProperties`.
+    /// The address of the server, and the user who registers. Set before registering. A change while the application is registered takes effect at
+    /// the next registration, except the password, which is used when the server requires it again. SMP 2.3: `connectionProperties`.
     public var connectionProperties: ConnectionProperties {
         get { state.withLock { $0.properties } }
         set { state.withLock { $0.properties = newValue } }
     }
 
-    /// Who hears about statuses; held weakly by nobody else, so it lives as long as the application. SMP 2.3: `applicationCallback`.
+    /// The receiver of statuses. The application holds it strongly, so it lives as long as the application. SMP 2.3: `applicationCallback`.
     public var callback: (any ApplicationCallback)? {
         get { state.withLock { $0.callback } }
         set { state.withLock { $0.callback = newValue } }
     }
 
-    /// SMP 2.3: `registrationStatus`.
+    /// The status of the registration. SMP 2.3: `registrationStatus`.
     public var registrationStatus: RegistrationStatus { state.withLock { $0.status.registration } }
-    /// SMP 2.3: `connectionStatus`.
+    /// The status of the connection. SMP 2.3: `connectionStatus`.
     public var connectionStatus: ConnectionStatus { state.withLock { $0.status.connection } }
 
     /// The settings that the server sent at registration; nil before. SMP 2.3: `applicationSettings`, `isApplicationSettingsAvailable`.
     public var settings: ApplicationSettings? { state.withLock { $0.settings } }
 
-    /// Everything that ``callback`` hears, as values, from now on.
+    /// All events that ``callback`` receives, as values, from now on.
     public var events: AsyncStream<ApplicationEvent> { stream.stream() }
 
-    /// Reports a condition of the device, as the platform noticed it, to ``callback`` and ``events``. SMP 2.3: `onDeviceConditionChanged`.
+    /// Reports a condition of the device, which the platform has detected, to ``callback`` and ``events``. SMP 2.3: `onDeviceConditionChanged`.
     ///
     ///     if batteryLevel < 0.1 {
     ///         application.report(.batteryPowerLow)
@@ -220,7 +221,7 @@ public final class Application: Sendable {
 
     // MARK: Reporting
 
-    /// Makes one transition and reports its changes; on the application's queue only, so that reports keep their order.
+    /// Makes one transition and reports its changes. Runs on the application's queue only, so that reports keep their order.
     func apply(_ transition: (inout ApplicationState) -> [ApplicationState.Change]) {
         let (changes, callback) = state.withLock { (transition(&$0.status), $0.callback) }
         for change in changes {
@@ -242,7 +243,7 @@ public final class Application: Sendable {
         stream.send(.settingsChanged(names: names))
     }
 
-    /// Reports that a server rejected a request over HTTP; may come from any thread of the application.
+    /// Reports that a server rejected a request over HTTP. Can be called on any thread.
     func reportHTTP(code: Int, message: String, headers: [String: String]) {
         work.run { [self] in
             callback?.onHttpCommunicationError(code: code, message: message, headers: headers)

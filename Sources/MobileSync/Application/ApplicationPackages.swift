@@ -1,7 +1,7 @@
 internal import MobileObjects
 internal import Synchronization
 
-/// The packages that use an application; it keeps none of them alive.
+/// The packages that use an application. It keeps none of them alive.
 final class ApplicationPackages: Sendable {
     private struct Entry: Sendable { weak let package: PackageDatabase? }
     private let entries = Mutex<[Entry]>([])
@@ -17,7 +17,7 @@ final class ApplicationPackages: Sendable {
         entries.withLock { $0.removeAll { $0.package == nil || $0.package === package } }
     }
 
-    /// Tells the handlers of the packages in the terms of the 1.5.3 client.
+    /// Notifies the handlers of the packages in the terms of the 1.5.3 client.
     func report(_ status: ConnectionStatus) {
         guard let status = MessagingConnectionStatus(status) else { return }
         for package in entries.withLock({ $0.compactMap(\.package) }) { package.notify { $0.onConnectionStatusChange(status, .alwaysOn) } }
@@ -25,7 +25,7 @@ final class ApplicationPackages: Sendable {
 }
 
 extension MessagingConnectionStatus {
-    /// What the 1.5.3 client would have called it; nil for steps on the way, of which it told nobody.
+    /// The corresponding status of the 1.5.3 client; nil for intermediate steps, which that client did not report.
     init?(_ status: ConnectionStatus) {
         switch status {
         case .connected: self = .connected

@@ -1,11 +1,11 @@
 public import MobileVault
 
 extension ApplicationSettings {
-    /// The policy that the administrator wants the application's vault to have; nil where none is switched on. The application sets it:
+    /// The policy that the administrator requires for the application's vault; nil if none is switched on. The application sets it:
     ///
     ///     if let policy = application.settings?.passwordPolicy, try vault.passwordPolicy() != policy { try vault.setPasswordPolicy(policy) }
     ///
-    /// What the server did not send, or what is no number, has the default of `PasswordPolicy`. SMP 2.3: the `PWDPOLICY_...` properties.
+    /// A setting that the server did not send, or that is not a number, has the default of `PasswordPolicy`. SMP 2.3: the `PWDPOLICY_...` properties.
     public var passwordPolicy: PasswordPolicy? {
         guard boolean("PWDPOLICY_ENABLED") == true else { return nil }
         let defaults = PasswordPolicy()

@@ -1,4 +1,4 @@
-/// Registration and connection of an application as one value: which changes of status an event brings, and in which order.
+/// Registration and connection of an application as one value: the status changes of each event, in their order.
 ///
 ///     registration  unregistered --register--> registering --granted--> registered --unregister--> unregistering --> unregistered
 ///                                                  |                                                     |
@@ -21,13 +21,13 @@ struct ApplicationState: Equatable, Sendable {
         case connection(ConnectionStatus, code: Int, message: String)
     }
 
-    /// - Parameter isRegistered: what the application remembers from its last run.
+    /// - Parameter isRegistered: whether the application is registered from its last run.
     init(isRegistered: Bool) { registration = isRegistered ? .registered : .unregistered }
 
     /// `register` was called.
     mutating func beginRegistration() -> [Change] { set(.registering) }
 
-    /// The server has been found, the request goes out: also each further attempt after the network was lost.
+    /// The server has been found and the request is sent; also for each further attempt after the network was lost.
     mutating func beginConnection() -> [Change] { set(.connecting) }
 
     /// The server answered with a session.
@@ -37,8 +37,8 @@ struct ApplicationState: Equatable, Sendable {
         return changes
     }
 
-    /// The network went away, or the server did not answer. A registration that had not begun to connect has failed for good;
-    /// everything else is tried again in the background.
+    /// The network was lost, or the server did not answer. A registration that had not begun to connect has failed for good; all other work is tried
+    /// again in the background.
     mutating func lost(code: Int, message: String) -> [Change] {
         if registration == .registering, connection != .connecting {
             return set(.registrationError, code: code, message: message)
@@ -46,7 +46,7 @@ struct ApplicationState: Equatable, Sendable {
         return set(.connectionError, code: code, message: message)
     }
 
-    /// The server answered and said no: trying again would not help.
+    /// The server answered with a refusal: another attempt would not help.
     mutating func refused(code: Int, message: String) -> [Change] {
         var changes = set(.connectionError, code: code, message: message)
         if registration == .registering { changes += set(.registrationError, code: code, message: message) }
@@ -55,7 +55,7 @@ struct ApplicationState: Equatable, Sendable {
 
     mutating func beginStop() -> [Change] { connection == .disconnected ? [] : set(.disconnecting) }
 
-    /// The connection is down, by wish. A registration that still waited for the network ends with it: nobody tries any more.
+    /// The connection was stopped on request. A registration that still waited for the network ends with it, without further attempts.
     mutating func stopped() -> [Change] {
         var changes = connection == .disconnected ? [] : set(.disconnected)
         if registration == .registering {

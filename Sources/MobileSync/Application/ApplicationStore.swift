@@ -1,16 +1,16 @@
 internal import MobileStore
 
-/// What an application remembers between two runs: its device, its registration and the server's settings, in a small database of its own.
-/// A password is never among it.
+/// The persistent state of an application: its device, its registration and the server's settings, in a small database of its own. It never contains
+/// a password.
 struct ApplicationStore: Sendable {
     private let database: Database
 
     /// The registration as the server granted it.
     struct Registration: Sendable, Equatable {
         var identifier: String
-        /// As they were when the server granted it; the password is missing.
+        /// The properties at the time of the grant, without the password.
         var properties: ConnectionProperties
-        /// Proves the registration to the server.
+        /// The proof of the registration for the server.
         var token: String
     }
 
@@ -27,7 +27,7 @@ struct ApplicationStore: Sendable {
 
     func close() throws(SyncError) { try Self.checked("close the application's database") { try database.close() } }
 
-    /// The device's own id: made once, the same for every registration of this database.
+    /// Returns the device's own id: created once, the same for every registration of this database.
     func device(orMake make: () -> String) throws(SyncError) -> String {
         let made = make()
         return try Self.checked("read the device's id") {
@@ -47,7 +47,7 @@ struct ApplicationStore: Sendable {
         }
         var values: [String: String] = [:], settings: [String: String] = [:], headers: [String: String] = [:]
         for row in rows {
-            guard case .text(let name) = row[0], case .text(let value) = row[1] else { throw Self.damaged("a name or value that is no text") }
+            guard case .text(let name) = row[0], case .text(let value) = row[1] else { throw Self.damaged("a name or value that is not text") }
             if name.hasPrefix("setting.") {
                 settings[String(name.dropFirst(8))] = value
             } else if name.hasPrefix("header.") {
@@ -59,7 +59,7 @@ struct ApplicationStore: Sendable {
         guard let token = values["token"], let identifier = values["identifier"] else { return (nil, nil) }
         guard let server = values["serverName"], let port = values["portNumber"].flatMap({ Int($0) }),
             let networkProtocol = values["networkProtocol"].flatMap({ NetworkProtocol(rawValue: $0) }), let urlSuffix = values["urlSuffix"]
-        else { throw Self.damaged("the address of the server is not whole") }
+        else { throw Self.damaged("the address of the server is incomplete") }
         let properties = ConnectionProperties(
             serverName: server, portNumber: port, networkProtocol: networkProtocol,
             loginCredentials: values["user"].map { LoginCredentials(user: $0, password: nil) }, urlSuffix: urlSuffix, httpHeaders: headers)
@@ -69,7 +69,7 @@ struct ApplicationStore: Sendable {
         )
     }
 
-    /// Replaces what is remembered, in one transaction.
+    /// Replaces the stored registration, in one transaction.
     func save(_ registration: Registration, settings: ApplicationSettings?) throws(SyncError) {
         let properties = registration.properties
         var values = [
@@ -83,7 +83,7 @@ struct ApplicationStore: Sendable {
         try replace(with: values)
     }
 
-    /// Forgets the registration; the device's id stays.
+    /// Deletes the registration; the device's id remains.
     func forget() throws(SyncError) { try replace(with: [:]) }
 
     private func replace(with values: [String: String]) throws(SyncError) {

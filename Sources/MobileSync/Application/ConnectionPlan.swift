@@ -1,13 +1,13 @@
 internal import MobileExecution
 
-/// What an application was asked for and has not done yet, as a value: the wish to be connected, and what stands against it.
+/// The pending work of an application's connection, as a value: the wish to be connected, and the stops that precede it.
 ///
 ///     none --register, start--> running --network lost--> waiting --time, start--> running
 ///                                  |                         |
 ///                                  +---- done, refused ------+---- stop, unregister ----> none
 ///
-/// One wish at a time: who asks for the same joins it, and the last word counts. A stop takes back what was asked for before it, never what is
-/// asked for behind it; what is on its way already ends by itself and finds its wish gone.
+/// One wish at a time: a caller with the same wish joins it, and the latest call wins. A stop cancels earlier calls, never later ones. An attempt
+/// that is in progress ends by itself and finds that its wish is gone.
 ///
 /// The registration is either used by any number of synchronizations, or being given back: never both.
 struct ConnectionPlan: Sendable {
@@ -15,16 +15,16 @@ struct ConnectionPlan: Sendable {
     struct Wish: Sendable {
         enum Kind: Sendable { case registration, connection }
         let kind: Kind
-        /// What the callers wait for.
+        /// The result that the callers wait for.
         let outcome = Promise<Void, SyncError>()
     }
 
     private enum Attempt: Sendable {
         case none
-        /// Its turn is to come, or it is on its way.
+        /// The attempt is queued or in progress.
         case running(Wish, failures: Int)
-        /// For the time to try again.
-        /// - Parameter isOrdered: the server has said how long.
+        /// The attempt waits for its time.
+        /// - Parameter isOrdered: whether the server has ordered the delay.
         case waiting(Wish, failures: Int, timer: WorkTimer, isOrdered: Bool)
 
         var current: (wish: Wish, failures: Int)? {
@@ -42,22 +42,22 @@ struct ConnectionPlan: Sendable {
 
     private var attempt = Attempt.none
     private var registrationUse = RegistrationUse.used(synchronizations: 0)
-    /// Stops and unregistrations whose turn is to come: a connection that stands now will not stand then.
+    /// The number of stops and unregistrations in the queue: they will end the present connection.
     private var disconnections = 0
 
     // MARK: Connect
 
-    /// What becomes of a call.
+    /// The consequence of a call.
     enum Answer: Sendable {
         /// The caller has to begin the work.
         case begin(Wish)
-        /// The work is on its way.
+        /// The work is already in progress.
         case join(Wish)
         /// There is nothing to do.
         case done
     }
 
-    /// Whether a registration is under way, with the identifier as it was when it was asked for.
+    /// Whether a registration is in progress, with the identifier at the time of the call.
     var isRegistering: Bool { attempt.current?.wish.kind == .registration }
 
     /// `register` was called.
@@ -65,14 +65,14 @@ struct ConnectionPlan: Sendable {
         if let current = attempt.current?.wish, current.kind == .registration { return .join(current) }
         let wish = Wish(kind: .registration)
         if let former = takeBack() {
-            // Who wanted a connection gets the one that comes with the registration.
+            // Callers that wanted a connection receive the one that comes with the registration.
             wish.outcome.observe { former.outcome.resolve($0) }
         }
         attempt = .running(wish, failures: 0)
         return .begin(wish)
     }
 
-    /// `startConnection` was called, or a connection was lost that is to come back.
+    /// `startConnection` was called, or a lost connection is to be restored.
     mutating func start(isConnected: Bool) -> Answer {
         switch attempt {
         case .running(let wish, _): return .join(wish)
@@ -85,7 +85,7 @@ struct ConnectionPlan: Sendable {
         }
     }
 
-    /// The turn of a wish has come. False when it was taken back meanwhile.
+    /// The turn of a wish has come. Returns false if the wish was cancelled in the meantime.
     mutating func begin(_ wish: Wish) -> Bool {
         guard let current = attempt.current, current.wish.outcome === wish.outcome else { return false }
         attempt = .running(wish, failures: current.failures)
@@ -93,29 +93,29 @@ struct ConnectionPlan: Sendable {
     }
 
     /// The attempt found no server: the wish waits for a timer, which `makeTimer` sets for the given number of failures.
-    /// - Parameter isOrdered: the server has said how long: nobody comes earlier then.
+    /// - Parameter isOrdered: whether the server has ordered the delay, so that no attempt comes earlier.
     mutating func wait(_ wish: Wish, isOrdered: Bool, makeTimer: (_ failures: Int) -> WorkTimer) {
         guard let current = attempt.current, current.wish.outcome === wish.outcome else { return }
         attempt = .waiting(wish, failures: current.failures + 1, timer: makeTimer(current.failures), isOrdered: isOrdered)
     }
 
-    /// Nobody needs to wait any longer, unless the server has said so.
-    /// - Returns: the wish, which the caller has to begin; nil when none waits.
+    /// Ends the delay of a waiting wish, unless the server has ordered it.
+    /// - Returns: the wish, which the caller has to begin; nil if none waits or its delay was ordered.
     mutating func hurry() -> Wish? {
         guard case .waiting(let wish, let failures, let timer, isOrdered: false) = attempt, timer.fire() else { return nil }
         attempt = .running(wish, failures: failures)
         return wish
     }
 
-    /// The wish was fulfilled, or never will be.
+    /// The wish was fulfilled, or has failed for good.
     mutating func end(_ wish: Wish) {
         if attempt.current?.wish.outcome === wish.outcome { attempt = .none }
     }
 
     // MARK: Disconnect
 
-    /// `stopConnection` was called: the caller has to disconnect, and calls ``disconnected()`` then.
-    /// - Returns: the wish that was taken back.
+    /// `stopConnection` was called: the caller has to disconnect, and then calls ``disconnected()``.
+    /// - Returns: the wish that was cancelled.
     mutating func stop() -> Wish? {
         disconnections += 1
         return takeBack()
@@ -132,7 +132,7 @@ struct ConnectionPlan: Sendable {
 
     // MARK: The registration and its users
 
-    /// What becomes of a call of `unregister`.
+    /// The consequence of a call of `unregister`.
     enum Unregistration: Sendable {
         /// The caller has to disconnect, as after ``stop()``, and to give the registration back.
         case begin(Promise<Void, SyncError>, ended: Wish?)
@@ -160,11 +160,11 @@ struct ConnectionPlan: Sendable {
 
     /// The registration was given back, or that failed.
     mutating func endUnregistration() {
-        precondition(isUnregistering, "nobody gave the registration back")
+        precondition(isUnregistering, "no unregistration is in progress")
         registrationUse = .used(synchronizations: 0)
     }
 
-    /// A synchronization begins. False while the registration is being given back.
+    /// A synchronization begins. Returns false while the registration is being given back.
     mutating func beginSynchronization() -> Bool {
         guard case .used(let synchronizations) = registrationUse else { return false }
         registrationUse = .used(synchronizations: synchronizations + 1)

@@ -1,23 +1,23 @@
-/// Where the server is and who registers. Set before ``Application/register(timeout:)-(Duration)``; without effect once registered, until
-/// the application is unregistered (LIF-04 of the checklist: changing them later needs unregister, change, register).
+/// The address of the server, and the user who registers. Set before ``Application/register(timeout:)-(Duration)``; without effect once registered,
+/// until the application is unregistered (LIF-04 of the checklist: changing them later needs unregister, change, register).
 /// SMP 2.3: `SUPConnectionProperties`.
 public struct ConnectionProperties: Sendable, Equatable {
     /// Host name or address of the server. Required.
     public var serverName: String
     /// Port of the server, 1 to 65535; default 5001. SMP 2.3: `portNumber`.
     public var portNumber: Int
-    /// Default ``NetworkProtocol/http``.
+    /// The URL scheme; default ``NetworkProtocol/http``.
     public var networkProtocol: NetworkProtocol
     /// User and password for automatic registration; for manual registration the user's name with a nil password.
     public var loginCredentials: LoginCredentials?
-    /// Turns the registration into a manual one: the code that the administrator gave out. Nil (default): automatic.
+    /// The code that the administrator gave out, which makes the registration a manual one. Nil (default): automatic.
     public var activationCode: String?
-    /// Put before the path of every request; for proxies. Empty by default.
+    /// A prefix of the path of every request, for proxies. Empty by default.
     public var urlSuffix: String
-    /// Sent with every request, for proxies. Empty by default.
+    /// Header fields of every request, for proxies. Empty by default.
     public var httpHeaders: [String: String]
 
-    /// Properties with these values; what is missing is said by ``Application/register(timeout:)-(Duration)``.
+    /// Creates properties with these values; ``Application/register(timeout:)-(Duration)`` reports those that are missing.
     public init(
         serverName: String = "", portNumber: Int = 5001, networkProtocol: NetworkProtocol = .http,
         loginCredentials: LoginCredentials? = nil, activationCode: String? = nil, urlSuffix: String = "", httpHeaders: [String: String] = [:]
@@ -31,7 +31,7 @@ public struct ConnectionProperties: Sendable, Equatable {
         self.httpHeaders = httpHeaders
     }
 
-    /// Checks what the properties say about the server; who registers is checked by `validateRegistration`.
+    /// Checks the properties of the server; `validateRegistration` checks those of the user.
     /// - Throws: ``SyncError`` of kind ``SyncError/Kind/connectionProperty`` that names the property.
     func validate() throws(SyncError) {
         guard !serverName.isEmpty else { throw .property("serverName is missing: name the host of the server") }
@@ -44,7 +44,7 @@ public struct ConnectionProperties: Sendable, Equatable {
         }
     }
 
-    /// Checks what registering needs on top: credentials for an automatic registration, user and code for a manual one.
+    /// Checks the additional properties of a registration: credentials for an automatic one, user and code for a manual one.
     func validateRegistration() throws(SyncError) {
         try validate()
         guard let credentials = loginCredentials, !credentials.user.isEmpty else {
@@ -60,9 +60,9 @@ public struct ConnectionProperties: Sendable, Equatable {
 public struct LoginCredentials: Sendable, Equatable {
     /// The name that the server knows the user by.
     public var user: String
-    /// Nil only for a manual registration. Never stored on the device.
+    /// The password; nil only for a manual registration. Never stored on the device.
     public var password: String?
-    /// Credentials of one user.
+    /// Creates the credentials of one user.
     public init(user: String, password: String?) { (self.user, self.password) = (user, password) }
 }
 
@@ -70,6 +70,6 @@ public struct LoginCredentials: Sendable, Equatable {
 public enum NetworkProtocol: String, Sendable, CaseIterable { case http, https }
 
 extension SyncError {
-    /// A wrong or missing connection property.
+    /// Returns the error for a wrong or missing connection property.
     static func property(_ message: String) -> SyncError { SyncError(.connectionProperty, .connectionPropertyMissing, message) }
 }

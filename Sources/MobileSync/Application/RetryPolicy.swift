@@ -1,22 +1,22 @@
-/// When something that failed for the moment is tried again: after ``initialDelay``, then after twice the last delay, up to ``maximumDelay``;
-/// a part of each delay is left to chance, so that devices which lost the same server do not come back together.
+/// The delays before temporary failures are tried again: ``initialDelay``, then twice the previous delay each time, up to ``maximumDelay``. A part of
+/// each delay is random, so that devices that lost the same server do not return together.
 ///
-/// An ``Application`` reconnects by it. Whoever repeats synchronizations takes the same:
+/// An ``Application`` uses it to reconnect. Code that repeats synchronizations can use it as well:
 ///
 ///     catch let error as SyncError where error.isRecoverable {
 ///         let delay = policy.delay(failures: failures, retryAfter: error.retryAfter, using: &generator)
 ///     }
 public struct RetryPolicy: Sendable, Equatable {
-    /// Default 1 s.
+    /// The first delay; default 1 s.
     public var initialDelay: Duration
-    /// Default 60 s.
+    /// The longest delay; default 60 s.
     public var maximumDelay: Duration
-    /// The part of a delay that is left to chance, 0 (none) to 1 (all of it); default 0.5: from half the delay to all of it.
+    /// The random part of a delay, 0 (none) to 1 (all of it); default 0.5: from half the delay to all of it.
     public var jitter: Double
-    /// The longest time that a server may order by `Retry-After`; default 10 minutes. A longer one counts as this.
+    /// The longest time that a server may order by `Retry-After`; default 10 minutes. A longer order counts as this.
     public var longestOrder: Duration
 
-    /// The default: from one second to one minute, half of it by chance.
+    /// Creates a policy; by default from one second to one minute, half of it random.
     public init(
         initialDelay: Duration = .seconds(1), maximumDelay: Duration = .seconds(60), jitter: Double = 0.5, longestOrder: Duration = .seconds(600)
     ) {
@@ -26,16 +26,17 @@ public struct RetryPolicy: Sendable, Equatable {
         self.longestOrder = longestOrder
     }
 
-    /// The time until the next attempt.
+    /// Returns the time until the next attempt.
     /// - Parameters:
-    ///   - failures: how many attempts failed before the last one, 0 for the first repetition.
-    ///   - retryAfter: what the server ordered; nil without an order. It is never undercut, and what chance adds is spread over as long a time again.
-    ///   - generator: the source of chance.
+    ///   - failures: the number of attempts that failed before the last one, 0 for the first repetition.
+    ///   - retryAfter: the delay that the server ordered; nil without an order. The result is never shorter. It is longer by a random part of the
+    ///     order or of the policy's own delay, the longer of the two.
+    ///   - generator: the source of randomness.
     public func delay(failures: Int, retryAfter: Duration? = nil, using generator: inout some RandomNumberGenerator) -> Duration {
         var delay = initialDelay
         for _ in 0..<min(max(failures, 0), 32) where delay < maximumDelay { delay = delay * 2 }
         delay = min(delay, maximumDelay)
-        // One number of the source, whatever it is: the library's own way asks again for numbers that it does not like.
+        // Exactly one number of the source, regardless of its value: the library's own function draws again for some numbers.
         let number: UInt64 = generator.next()
         let chance = min(max(jitter, 0), 1) * (Double(number >> 11) / Double((1 << 53) - 1))
         guard let retryAfter else { return delay * (1 - chance) }
@@ -44,12 +45,12 @@ public struct RetryPolicy: Sendable, Equatable {
     }
 }
 
-/// Chance that is passed in: the system's, or a test's own.
+/// A replaceable source of random numbers: the system's, or a test's own.
 struct RandomSource: RandomNumberGenerator, Sendable {
     let number: @Sendable () -> UInt64
 
     func next() -> UInt64 { number() }
 
-    /// The system's.
+    /// The system's source.
     static let system = RandomSource { UInt64.random(in: .min ... .max) }
 }

@@ -1,19 +1,20 @@
-/// What an application wants to hear about its registration and connection. Every method has a default that does nothing.
+/// Receives the events of an application's registration and connection. Every method has a default that does nothing.
 ///
-/// Called on the application's own thread, in the order in which things happen, never on the thread that called a method of
-/// ``Application``. Errors of a synchronization do not come here, they have `onSynchronize`.
+/// Called on the application's own thread, in the order of the events, never on the thread that called a method of ``Application``. Errors of a
+/// synchronization are reported by `onSynchronize` instead.
 /// SMP 2.3: `SUPApplicationCallback`, `SUPApplicationDefaultCallback`.
 public protocol ApplicationCallback: AnyObject, Sendable {
-    /// Settings came or were changed by the administrator: their names.
+    /// Reports the names of settings that arrived, or that the administrator changed.
     func onApplicationSettingsChanged(names: [String])
-    /// The connection's status. Code and message are 0 and "" except with ``ConnectionStatus/connectionError``; may come several times for one cause.
+    /// Reports the connection's status. Code and message are 0 and "" except with ``ConnectionStatus/connectionError``. May be called several times
+    /// for one cause.
     func onConnectionStatusChanged(_ status: ConnectionStatus, code: Int, message: String)
-    /// The registration's status. Code and message are 0 and "" except with ``RegistrationStatus/registrationError``.
+    /// Reports the registration's status. Code and message are 0 and "" except with ``RegistrationStatus/registrationError``.
     func onRegistrationStatusChanged(_ status: RegistrationStatus, code: Int, message: String)
-    /// A condition of the device that the application reported by ``Application/report(_:)``.
+    /// Reports a condition of the device that the application passed to ``Application/report(_:)``.
     func onDeviceConditionChanged(_ condition: DeviceCondition)
-    /// An HTTP server on the way, or the server itself, rejected a request: 401 authentication, 403 authorization, 63 communication of the
-    /// synchronization; with the response's headers where there were any.
+    /// Reports that the server, or an HTTP server on the way, rejected a request: 401 authentication, 403 authorization, 63 communication of the
+    /// synchronization. Includes the headers of the response, if there were any.
     func onHttpCommunicationError(code: Int, message: String, headers: [String: String])
 }
 

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Hands events to any number of asynchronous sequences; each sees what happens after it was asked for.
+/// Delivers events to any number of asynchronous sequences. Each receives the events that follow its creation.
 ///
-/// A reader that falls behind by more than ``capacity`` events loses the oldest ones: a forgotten sequence must not hold memory without a limit.
+/// A reader that lags by more than ``capacity`` events loses the oldest ones: a forgotten sequence must not hold memory without a limit.
 final class EventStream<Event: Sendable>: Sendable {
     static var capacity: Int { 4096 }
 
@@ -26,7 +26,7 @@ final class EventStream<Event: Sendable>: Sendable {
     }
 
     func send(_ event: Event) {
-        // Yielded outside of the lock: a continuation may end in here and take it again.
+        // Yielded outside the lock: a continuation may end in here and take it again.
         for continuation in readers.withLock({ Array($0.continuations.values) }) { continuation.yield(event) }
     }
 

@@ -1,14 +1,14 @@
 public import MobileObjects
 
-/// What a package's callback handlers hear, as values that may cross isolations: see `PackageDatabase.events`.
+/// The events of a package's callback handlers, as values that may cross isolations: see `PackageDatabase.events`.
 public enum PackageEvent: Sendable {
-    /// The status of a synchronization changed; the error is there with `SynchronizationStatus.error` only.
+    /// The status of a synchronization changed. The error is present with `SynchronizationStatus.error` only.
     case synchronization(groups: [String], status: SynchronizationStatus, context: String?, error: SyncError?)
     /// A download is complete.
     case importSuccess
     /// The server accepted an operation on the row with this surrogate key.
     case replaySuccess(object: String, surrogateKey: Int64)
-    /// The server rejected an operation on the row with this surrogate key; the log records say why.
+    /// The server rejected an operation on the row with this surrogate key; the log records contain the reason.
     case replayFailure(object: String, surrogateKey: Int64)
     /// Result of a login.
     case login(succeeded: Bool)

@@ -1,29 +1,29 @@
-/// Hears in detail how one synchronization proceeds, and may cancel it. SMP 2.3: `SUPSyncStatusListener`.
+/// Receives the detailed progress of one synchronization, and may cancel it. SMP 2.3: `SUPSyncStatusListener`.
 public protocol SynchronizationStatusListener: AnyObject, Sendable {
     /// Called on the synchronization thread. To cancel, set ``SynchronizationStatusInfo/isCancelled`` before returning.
     /// SMP 2.3: `onGetSyncStatusChange`.
     func onSynchronizationStatusChange(_ info: inout SynchronizationStatusInfo)
 }
 
-/// How far a synchronization has come. SMP 2.3: `SUPSyncStatusInfo`.
+/// The progress of a synchronization. SMP 2.3: `SUPSyncStatusInfo`.
 public struct SynchronizationStatusInfo: Sendable, Equatable {
-    /// What is going on.
+    /// The present step of the synchronization.
     public let state: State
-    /// Name of the object whose rows or operations are on the way; nil between them.
+    /// The name of the object whose rows or operations are being transferred; nil between objects.
     public let object: String?
-    /// Bytes of the upload so far, as they go over the wire.
+    /// Bytes of the upload so far, as sent over the network.
     public let bytesSent: Int64
-    /// Bytes of the download so far, as they come over the wire.
+    /// Bytes of the download so far, as received over the network.
     public let bytesReceived: Int64
     /// Operations sent so far.
     public let operationsSent: Int
     /// Rows written to the local database so far.
     public let rowsReceived: Int
-    /// Set to true to cancel: nothing more is sent or imported, and the synchronization fails with ``SyncError/Code/cancelled``.
-    /// What was imported before stays, a group at a time. SMP 2.3: the state `SYNC_STATUS_CANCEL`.
+    /// Set to true to cancel: no further data is sent or imported, and the synchronization fails with ``SyncError/Code/cancelled``. Groups that were
+    /// imported before remain. SMP 2.3: the state `SYNC_STATUS_CANCEL`.
     public var isCancelled = false
 
-    /// What a synchronization is doing. SMP 2.3: `SUPSyncStatusState`, whose numbers these are.
+    /// The steps of a synchronization. SMP 2.3: `SUPSyncStatusState`, with the same numbers.
     public enum State: Int, Sendable, CaseIterable {
         case none = 0
         case starting = 1

@@ -1,7 +1,7 @@
 public import MobileObjects
 public import MobileVault
 
-// Here and not in MobileVault: the vault needs no objects, and can be used without them.
+// Here and not in MobileVault, because the vault can be used without MobileObjects.
 extension DataVaultError: BaseError {
     public var recovery: ErrorRecovery {
         switch code {

@@ -1,14 +1,14 @@
 public import MobileObjects
 
-/// The upload of an end-to-end trace failed; nothing is lost, because the caller still has the document. SMP 2.3: `SUPE2ETraceUploadException`.
+/// The upload of an end-to-end trace failed. No data is lost, because the caller still has the document. SMP 2.3: `SUPE2ETraceUploadException`.
 public struct E2ETraceUploadError: Error, Sendable {
-    /// Why: ``SyncError/Code/serverNotReached``, ``SyncError/Code/applicationNotRegistered``, ``SyncError/Code/authenticationFailed``,
-    /// ``SyncError/Code/refused`` (no document of a business transaction), ``SyncError/Code/tooLarge``, ``SyncError/Code/invalidState`` (no
-    /// application uses the service), and others of the server.
+    /// The reason: ``SyncError/Code/serverNotReached``, ``SyncError/Code/applicationNotRegistered``, ``SyncError/Code/authenticationFailed``,
+    /// ``SyncError/Code/refused`` (not a document of a business transaction), ``SyncError/Code/tooLarge``, ``SyncError/Code/invalidState`` (no
+    /// application uses the service), and other codes of the server.
     public let code: SyncError.Code
-    /// What happened; one line.
+    /// A description in one line.
     public let message: String
-    /// The failure below this one; nil where it began here.
+    /// The underlying failure; nil if there is none.
     public let cause: (any Error)?
 
     init(_ code: SyncError.Code, _ message: String, cause: (any Error)? = nil) {

@@ -1,37 +1,37 @@
 public import MobileObjects
 
-/// What went wrong between this device and the server: registration, connection, login, subscription or synchronization.
+/// A failure between this device and the server: in registration, connection, login, subscription or synchronization.
 ///
-/// ``kind`` says which of the documented exceptions it is, ``code`` is for programs, ``message`` for people.
-/// A rejected operation is *not* an error: it is a result, seen in the object's replay failure and its log records.
+/// ``kind`` identifies the documented exception, ``code`` is for programs, ``message`` for people.
+/// A rejected operation is *not* an error: it is a result, visible in the object's replay failure and its log records.
 /// SMP 2.3: `SUPSynchronizeException`, `SUPApplicationRuntimeException`, `SUPApplicationTimeoutException`, `SUPConnectionPropertyException`.
 public struct SyncError: Error, Sendable, CustomStringConvertible {
-    /// The documented exception that this error stands for.
+    /// The documented exception that this error represents.
     public let kind: Kind
-    /// A documented number; see ``Code``. Codes of the server come through unchanged.
+    /// A documented number; see ``Code``. Codes of the server are passed on unchanged.
     public let code: Code
-    /// What happened, to which thing, where known what to do; one line.
+    /// A description in one line: the failure, the affected object, and the remedy if there is one.
     public let message: String
-    /// The failure below this one; nil where it began here.
+    /// The underlying failure; nil if there is none.
     public let cause: (any Error)?
-    /// How long the server asks to leave it alone before the next attempt; nil where it says nothing. See ``RetryPolicy``.
+    /// The delay before the next attempt that the server requested; nil without such a request. See ``RetryPolicy``.
     public let retryAfter: Duration?
 
     /// The documented exceptions. SMP 2.3, "Exceptions".
     public enum Kind: String, Sendable, CaseIterable {
-        /// During synchronization, login or subscription. SMP 2.3: `SUPSynchronizeException`.
+        /// A failure of synchronization, login or subscription. SMP 2.3: `SUPSynchronizeException`.
         case synchronize
         /// Start, register or unregister could not be completed. SMP 2.3: `SUPApplicationRuntimeException`.
         case applicationRuntime
-        /// Start, stop, register or unregister was not done in time; the work goes on in the background. SMP 2.3: `SUPApplicationTimeoutException`.
+        /// Start, stop, register or unregister was not done in time; the work continues in the background. SMP 2.3: `SUPApplicationTimeoutException`.
         case applicationTimeout
         /// A wrong or missing connection property. SMP 2.3: `SUPConnectionPropertyException`.
         case connectionProperty
-        /// A missing identifier, or the local database refused. SMP 2.3: `SUPPersistenceException`.
+        /// A missing identifier, or a failure of the local database. SMP 2.3: `SUPPersistenceException`.
         case persistence
     }
 
-    /// Makes an error of this module.
+    /// Creates an error of this module.
     public init(_ kind: Kind, _ code: Code, _ message: String, cause: (any Error)? = nil, retryAfter: Duration? = nil) {
         self.retryAfter = retryAfter
         self.kind = kind
@@ -43,11 +43,12 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     /// Message and number in one line.
     public var description: String { "\(message) (\(code.rawValue))" }
 
-    /// Whether the same call can succeed later without anybody changing anything: the documented recoverable codes of the back end
-    /// (409 and 503), a server that was not reached, and a stream that broke. Everything else needs a cause removed first.
+    /// Whether the same call can succeed later without any change: the documented recoverable codes of the back end (409 and 503), a server that was
+    /// not reached, a stream that broke, and a timeout. For all other errors, a cause has to be removed first.
     public var isRecoverable: Bool { code.isRecoverable }
 
-    /// Whether the server, or a proxy before it, was out of reach or had no time: a connection is tried again then. A refusal is none of these.
+    /// Whether the server, or a proxy in front of it, was unreachable or busy: the connection is tried again in that case. A refusal is not
+    /// temporary.
     var isTemporary: Bool { [.serverNotReached, .tooManyRequests, .badGateway, .unavailable, .gatewayTimeout].contains(code) }
 }
 
@@ -61,14 +62,14 @@ extension SyncError: BaseError {
 }
 
 extension SyncError {
-    /// The documented numbers of errors. A struct and not an enumeration: a new code breaks no switch.
+    /// The documented error numbers. A struct and not an enumeration, so that a new code breaks no switch.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The documented number.
         public let rawValue: Int
-        /// A code of this number, named or not.
+        /// Creates a code of this number, named or not.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// The server does not accept what it was sent.
+        /// The server does not accept the request.
         public static let refused = Code(rawValue: 400)
         /// Authentication failed, or the back end's credentials are wrong.
         public static let authenticationFailed = Code(rawValue: 401)
@@ -84,19 +85,19 @@ extension SyncError {
         public static let constraintViolated = Code(rawValue: 412)
         /// More than the server accepts at once.
         public static let tooLarge = Code(rawValue: 413)
-        /// An internal failure of the server, or an error of the back end that it does not know.
+        /// An internal failure of the server, or an error of the back end that the server cannot classify.
         public static let serverFailure = Code(rawValue: 500)
         /// The back end, or the server, is down; recoverable.
         public static let unavailable = Code(rawValue: 503)
 
-        /// The server wants fewer requests of this device or user.
+        /// The server requires fewer requests of this device or user.
         public static let tooManyRequests = Code(rawValue: 429)
-        /// A proxy got no answer of the server that it understands.
+        /// A proxy received no valid answer from the server.
         public static let badGateway = Code(rawValue: 502)
-        /// A proxy got no answer of the server in time.
+        /// A proxy received no answer from the server in time.
         public static let gatewayTimeout = Code(rawValue: 504)
 
-        /// The synchronization channel broke, or what came through it is no valid stream; recoverable.
+        /// The synchronization channel broke, or its contents are not a valid stream; recoverable.
         public static let synchronizationCommunication = Code(rawValue: 63)
         /// The server does not know this registration. SMP 2.3: `COMMUNICATION_DEVICEVAL_INVALID_ACTIVE_CODE`.
         public static let registrationUnknown = Code(rawValue: 580)
@@ -113,16 +114,16 @@ extension SyncError {
         public static let invalidState = Code(rawValue: 14810)
         /// The server was not reached; recoverable.
         public static let serverNotReached = Code(rawValue: 14813)
-        /// The local database refused.
+        /// The local database failed.
         public static let localDatabase = Code(rawValue: 14816)
         /// The application is not registered. SMP 2.3: `ERR_APP_NOT_REGISTERED`.
         public static let applicationNotRegistered = Code(rawValue: 14871)
-        /// Not done within the timeout; goes on in the background.
+        /// Not done within the timeout; the work continues in the background.
         public static let timeout = Code(rawValue: 571)
-        /// Anything else.
+        /// Any other error.
         public static let unknown = Code(rawValue: 14899)
 
-        /// See ``SyncError/isRecoverable``.
+        /// Whether the same call can succeed later; see ``SyncError/isRecoverable``.
         public var isRecoverable: Bool {
             switch self {
             case .backEndBusy, .unavailable, .synchronizationCommunication, .serverNotReached, .timeout: true

@@ -2,14 +2,14 @@ internal import MobileExecution
 internal import MobileObjects
 
 extension PackageDatabase {
-    /// Runs a request on the package's own thread and waits for it: callbacks come on that thread, and requests keep their order.
+    /// Runs a request on the package's own thread and waits for it. Callbacks run on that thread, and requests keep their order.
     final func run<R: Sendable>(_ body: @escaping @Sendable (PackageDatabase) throws(SyncError) -> R) throws(SyncError) -> R {
-        // A callback that asks for it is on that thread already.
+        // A callback that calls this is already on that thread.
         if synchronizer.work.isCurrent { return try body(self) }
         return try begin(body).wait()
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     final func run<R: Sendable>(_ body: @escaping @Sendable (PackageDatabase) throws(SyncError) -> R) async throws(SyncError) -> R {
         try await begin(body).value
     }

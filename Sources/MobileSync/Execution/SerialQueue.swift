@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Foundation
 
-/// Pieces of work, one after the other, with timers. Dispatch gives a serial queue a thread beyond those of its global queues as long as it has
-/// work: blocking in here blocks nobody else, in particular none of Swift's cooperative threads.
+/// Runs pieces of work one after the other, with timers. While it has work, Dispatch gives a serial queue a thread beyond those of its global
+/// queues. Blocking that thread blocks no other one, in particular none of Swift's cooperative threads.
 final class SerialQueue: SerialWork {
     private let queue: DispatchQueue
     private let marker = DispatchSpecificKey<ObjectIdentifier>()

@@ -1,9 +1,8 @@
 internal import Synchronization
 
-/// State behind a lock. What is decided and what follows from it happen in one `withLock`: whatever was looked at in an earlier one may have
-/// changed since.
+/// State behind a lock. A decision and its effects happen in one `withLock`: state that was read in an earlier one may have changed since.
 ///
-/// Tests show that by ``Crossing``: they let another caller in before each lock.
+/// Tests check that with ``Crossing``: they run another caller before each lock.
 final class StateLock<State>: Sendable {
     private let state: Mutex<State>
     private let crossing: Crossing
@@ -21,11 +20,11 @@ final class StateLock<State>: Sendable {
     }
 }
 
-/// Where one caller may come between two locks of another one.
+/// The point where one caller may run between two locks of another one.
 struct Crossing: Sendable {
     /// Called before a lock is taken, on the thread that is about to take it.
     let pass: @Sendable () -> Void
 
-    /// Nobody waits there.
+    /// No other caller runs there.
     static let none = Crossing {}
 }

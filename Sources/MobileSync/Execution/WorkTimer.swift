@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// A piece of work that waits for its time.
+/// The timer of a piece of work.
 final class WorkTimer: Sendable {
     private let isOver = Mutex(false)
 
-    /// True for the first of ``fire()`` and ``cancel()``.
+    /// Returns true for the first of ``fire()`` and ``cancel()``.
     @discardableResult
     func fire() -> Bool {
         isOver.withLock { over in

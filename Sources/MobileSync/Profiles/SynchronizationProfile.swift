@@ -1,42 +1,42 @@
 internal import Foundation
 
-/// How one package is synchronized. What is nil is inherited from the application: from the settings that the server sent at
-/// registration, or else from the connection properties. SMP 2.3: `SUPConnectionProfile` of `getSynchronizationProfile`.
+/// The synchronization settings of one package. A setting that is nil is inherited from the connection properties of the application.
+/// SMP 2.3: `SUPConnectionProfile` of `getSynchronizationProfile`.
 public struct SynchronizationProfile: Sendable, Equatable {
-    /// Domain of the package on the server; default `default`, the only one that the server of this release has.
+    /// The domain of the package on the server; default `default`. It has no effect in this release.
     public var domainName = "default"
     /// Host to synchronize with; nil (default) inherits.
     public var serverName: String?
     /// Port to synchronize with; nil (default) inherits.
     public var portNumber: Int?
-    /// Nil (default) inherits.
+    /// The URL scheme; nil (default) inherits.
     public var networkProtocol: NetworkProtocol?
     /// User for login and subscription; nil (default) inherits the credentials of the registration.
     public var user: String?
     /// Password of ``user``. In memory only.
     public var password: String?
-    /// More about the stream; see ``StreamParameters``. SMP 2.3: `networkStreamParams`.
+    /// Further settings of the stream; see ``StreamParameters``. SMP 2.3: `networkStreamParams`.
     public var streamParameters = StreamParameters()
-    /// Whether a synchronization may return before the back end has replayed what was uploaded; default true. The server of this release
-    /// replays before it answers, so both values behave alike.
+    /// Whether a synchronization may return before the back end has replayed the upload; default true. The server of this release replays before it
+    /// answers, so both values have the same effect.
     public var asyncReplay = true
-    /// Longest time without a single byte in either direction before a synchronization fails; default 60 s.
+    /// The longest time without a byte in either direction before a synchronization fails; default 60 s.
     public var idleTimeout: Duration = .seconds(60)
-    /// What of the traffic with the server goes to the package's console; default nothing. From the next request on.
+    /// The part of the traffic with the server that is written to the package's console; default none. Applies from the next request on.
     public var messageTrace = MessageTraceLevel.off
 
-    /// A profile that inherits everything.
+    /// Creates a profile that inherits all settings.
     public init() {}
 
     /// Switches the trace of messages on or off. SMP 2.3: `enableTrace:`, `enableTrace:withPayload:` of the synchronization profile.
     /// - Parameters:
     ///   - isOn: whether messages are traced; default true.
-    ///   - withPayload: with what the messages contain, values of users, names and passwords included; default false.
+    ///   - withPayload: whether the contents of messages are included: values of users, names and passwords; default false.
     public mutating func enableTrace(_ isOn: Bool = true, withPayload: Bool = false) {
         messageTrace = isOn ? withPayload ? .payload : .headers : .off
     }
 
-    /// User and password, where both are set.
+    /// The user with the password; nil if no user is set.
     var credentials: LoginCredentials? {
         guard let user, !user.isEmpty else { return nil }
         return LoginCredentials(user: user, password: password)
@@ -57,23 +57,24 @@ public struct SynchronizationProfile: Sendable, Equatable {
 
 /// The semicolon-separated `name=value` list of a synchronization profile, as a value. SMP 2.3: `networkStreamParams`.
 public struct StreamParameters: Sendable, Equatable {
-    /// Default ``Compression/zlib``. The server of this release deflates rows in any case, and pictures and other large values never.
+    /// The compression of rows; default ``Compression/zlib``. The server of this release always deflates rows, and never deflates pictures and other
+    /// large values.
     public var compression = Compression.zlib
-    /// File with the certificates to trust instead of the system's, PEM; nil (default): those of the application's transport.
+    /// The file with the certificates to trust instead of the system's, PEM; nil (default): those of the application's transport.
     public var trustedCertificates: String?
-    /// Put before the path of the requests, for a proxy or relay server; nil inherits.
+    /// A prefix of the path of the requests, for a proxy or relay server; nil inherits.
     public var urlSuffix: String?
-    /// File with the server's certificate for end-to-end encryption, PEM; nil: none. Refused as not supported when it is used.
+    /// The file with the server's certificate for end-to-end encryption, PEM; nil: no encryption. Any other value is refused as not supported.
     public var endToEndPublicKey: String?
-    /// File with the client's certificate and private key, PEM; nil: those of the application's transport.
+    /// The file with the client's certificate and private key, PEM; nil: those of the application's transport.
     public var identity: String?
-    /// Password of ``identity``.
+    /// The password of ``identity``.
     public var identityPassword: String?
 
-    /// How rows travel.
+    /// The compression of rows in transit.
     public enum Compression: String, Sendable, CaseIterable { case none, zlib }
 
-    /// The defaults.
+    /// Creates the default parameters.
     public init() {}
 
     /// Reads the documented form, such as `trusted_certificates=rsa.crt;compression=zlib;url_suffix=/ias_relay`. Spaces around names and values are ignored.
@@ -92,7 +93,7 @@ public struct StreamParameters: Sendable, Equatable {
         }
     }
 
-    /// The text of a certificate file.
+    /// Returns the text of a certificate file.
     static func pem(_ path: String) throws(SyncError) -> String {
         do { return try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8) } catch {
             throw SyncError(

@@ -1,8 +1,8 @@
 internal import MobileCrypto
 internal import MobileObjects
 
-/// Remembers the credentials of the last online login as a scrypt verifier, in the package's database: enough to recognize them
-/// without the server, too little to learn the password.
+/// Stores the credentials of the last online login as a scrypt verifier, in the package's database. The verifier is enough to recognize them without
+/// the server, but not to learn the password.
 struct OfflineVerifier {
     private let package: PackageDatabase
     private static let user = "login.user", verifier = "login.verifier"

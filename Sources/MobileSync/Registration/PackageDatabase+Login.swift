@@ -7,23 +7,23 @@ extension PackageDatabase {
 
     /// Logs in on the server and begins a new session. Blocks.
     /// - Parameters:
-    ///   - user: nil (default): user and password of the synchronization profile, or else of the registration.
-    ///   - password: of `user`.
+    ///   - user: the user's name; nil (default): user and password of the synchronization profile, otherwise of the registration.
+    ///   - password: the password of `user`.
     /// - Throws: ``SyncError``, after `onLoginFailure`: 401 for a wrong user or password, ``SyncError/Code/serverNotReached``,
-    ///   ``SyncError/Code/applicationNotRegistered``, ``SyncError/Code/connectionPropertyMissing`` when there are no credentials.
+    ///   ``SyncError/Code/applicationNotRegistered``, ``SyncError/Code/connectionPropertyMissing`` if there are no credentials.
     /// SMP 2.3: `onlineLogin`, `onlineLogin:password:`.
     public final func onlineLogin(user: String? = nil, password: String? = nil) throws(SyncError) {
         try run { package throws(SyncError) in try package.performLogin(user, password) }
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public final func onlineLogin(user: String? = nil, password: String? = nil) async throws(SyncError) {
         try await run { package throws(SyncError) in try package.performLogin(user, password) }
     }
 
-    /// Logs in without waiting: `onLoginSuccess` or `onLoginFailure` tell the rest.
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidState`` when the application is not connected; `onLoginFailure` has been
-    ///   called then.
+    /// Logs in without waiting: `onLoginSuccess` or `onLoginFailure` reports the result.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidState`` if the application is not connected; `onLoginFailure` has been called in
+    ///   that case.
     /// SMP 2.3: `beginOnlineLogin:password:`; SMP 1.5.3: `asyncOnlineLogin:password:`.
     public final func beginOnlineLogin(user: String? = nil, password: String? = nil) throws(SyncError) {
         let (application, _) = try synchronizer.connected(self)
@@ -37,25 +37,25 @@ extension PackageDatabase {
         begin { package throws(SyncError) in try package.performLogin(user, password) }
     }
 
-    /// The same as ``beginOnlineLogin(user:password:)``, by the name in samples of 1.5.3.
+    /// Does the same as ``beginOnlineLogin(user:password:)``, under the name in samples of 1.5.3.
     /// SUP 1.5.3: `asyncOnlineLogin:password:`.
     public final func asyncOnlineLogin(user: String? = nil, password: String? = nil) throws(SyncError) {
         try beginOnlineLogin(user: user, password: password)
     }
 
-    /// Logs in for a synchronization: looks first whether the credentials are those of the last online login, then logs in on the server, and
-    /// fetches a range for new keys where the package is subscribed and its ranges run low. Without a network the first look is enough:
-    /// the user may go on offline with the keys that there are. Blocks.
-    /// - Returns: whether the server was asked; false: the login stands on what is stored here.
-    /// - Throws: ``SyncError``, after `onLoginFailure`: as `onlineLogin(user:password:)`, also ``SyncError/Code/serverNotReached`` when the
-    ///   credentials are not those of the last login. Send nothing to the server after it.
+    /// Logs in for a synchronization. First checks whether the credentials are those of the last online login. Then logs in on the server, and
+    /// fetches a range of new keys if the package is subscribed and has few keys left. Without a network, the first check is enough: the user may
+    /// continue offline with the keys that are left. Blocks.
+    /// - Returns: whether the server was reached; false if the login relies on the stored credentials.
+    /// - Throws: ``SyncError``, after `onLoginFailure`: as `onlineLogin(user:password:)`, also ``SyncError/Code/serverNotReached`` if the credentials
+    ///   are not those of the last login. Do not send anything to the server after it.
     /// SUP 1.5.3: `loginToSync:password:`.
     @discardableResult
     public final func loginToSync(user: String, password: String) throws(SyncError) -> Bool {
         try run { package throws(SyncError) in try package.performLoginToSync(user, password) }
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     @discardableResult
     public final func loginToSync(user: String, password: String) async throws(SyncError) -> Bool {
         try await run { package throws(SyncError) in try package.performLoginToSync(user, password) }
@@ -76,7 +76,7 @@ extension PackageDatabase {
         return true
     }
 
-    /// An upload alone: the server's answer begins with a range for new keys where this device has few left.
+    /// Synchronizes without a download of rows: the server's answer begins with a range of new keys if this device has few left.
     private final func fetchKeys() throws(SyncError) {
         let request = SynchronizationRequest(groups: try groupNames(nil), isUploadOnly: true)
         try synchronizer.synchronizeNow(request, of: self)
@@ -90,7 +90,7 @@ extension PackageDatabase {
         reportLogin(true)
     }
 
-    /// Begins a session with the given credentials, or else with those of the profile or the registration, and remembers them.
+    /// Begins a session with the given credentials, otherwise with those of the profile or the registration, and stores a verifier of them.
     private final func authenticate(_ user: String?, _ password: String?) throws(SyncError) {
         let (application, profile) = try synchronizer.connected(self)
         let given = user.map { LoginCredentials(user: $0, password: password) }
@@ -108,14 +108,14 @@ extension PackageDatabase {
 
     // MARK: Offline
 
-    /// Whether these are the credentials that succeeded in the last online login of this database. No contact with the server.
+    /// Whether these are the credentials that succeeded in the last online login of this database. Does not contact the server.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/localDatabase``.
     /// SMP 1.5.3: `offlineLogin:password:`.
     public final func offlineLogin(user: String, password: String) throws(SyncError) -> Bool {
         try run { package throws(SyncError) in try OfflineVerifier(package).accepts(user, password) }
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public final func offlineLogin(user: String, password: String) async throws(SyncError) -> Bool {
         try await run { package throws(SyncError) in try OfflineVerifier(package).accepts(user, password) }
     }
@@ -125,7 +125,7 @@ extension PackageDatabase {
         synchronizer.events.send(.login(succeeded: succeeded))
     }
 
-    /// Logs in with the profile's credentials, unless that is done or it has none.
+    /// Logs in with the profile's credentials, unless that is already done or the profile has no credentials.
     final func logInWithProfile(_ application: Application, _ profile: SynchronizationProfile) throws(SyncError) {
         guard let credentials = profile.credentials, credentials.password != nil,
             synchronizer.state.withLock({ $0.login }) != credentials,

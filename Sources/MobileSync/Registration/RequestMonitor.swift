@@ -1,14 +1,14 @@
 internal import MobileObjects
 internal import MobileTransport
 
-/// What is noted of the requests to the server: their records in a running end-to-end trace, and the figures of a running interaction.
+/// Records the requests to the server: in a running end-to-end trace, and in the figures of a running interaction.
 struct RequestMonitor {
-    /// Who sends: the package's name, or the application's.
+    /// The name of the sender: the package's or the application's.
     let component: String
     let traceService: E2ETraceService
     let performance: PerformanceAgent?
 
-    /// One request while it travels: its bytes, and the time that this side takes to make and to use them.
+    /// One request in transit: its bytes, and the time that this side takes to produce and to process them.
     final class Count {
         var sent: Int64 = 0
         var received: Int64 = 0
@@ -17,7 +17,7 @@ struct RequestMonitor {
 
         fileprivate init(measuring performance: PerformanceAgent?) { self.performance = performance }
 
-        /// Runs what is no part of the network's time.
+        /// Runs work whose time does not count as the network's.
         func locally<R>(_ body: () throws -> R) rethrows -> R {
             guard let performance else { return try body() }
             let begin = performance.now()
@@ -26,8 +26,8 @@ struct RequestMonitor {
         }
     }
 
-    /// Sends a request under a passport of its own where a trace runs, and notes how it went.
-    /// - Parameter send: sends what it is given, counts its bytes and returns the status of the answer.
+    /// Sends a request, under a passport of its own if a trace runs, and records its result.
+    /// - Parameter send: sends the given request, counts its bytes and returns the status of the answer.
     func observe(_ request: TransportRequest, _ send: (TransportRequest, Count) throws -> Int) throws {
         var request = request
         let interval = performance?.begin(.httpRequest)

@@ -3,7 +3,7 @@ internal import MobileProtocol
 internal import MobileStore
 internal import MobileTransport
 
-/// The server as one application sees it: requests out, typed answers or a ``SyncError`` back. Blocks; one thread at a time per value.
+/// The server as one application uses it: requests out, typed answers or a ``SyncError`` back. Blocks; one thread at a time per value.
 struct Server {
     private let application: Application
     private let transport: any Transport
@@ -14,9 +14,9 @@ struct Server {
     private let trace: MessageTrace?
 
     /// - Parameters:
-    ///   - package: on whose behalf requests are sent; nil for the application's own.
-    ///   - transport: nil for the application's.
-    ///   - trace: what of the package's traffic is written to its console; default nothing but what its debug settings ask for.
+    ///   - package: the package that sends the requests; nil for the application itself.
+    ///   - transport: the transport to use; nil for the application's.
+    ///   - trace: the part of the package's traffic that is written to its console; default only what its debug settings request.
     init(
         _ application: Application, _ properties: ConnectionProperties, for package: PackageDatabase? = nil, transport: (any Transport)? = nil,
         stallTimeout: Duration = .seconds(60), trace level: MessageTraceLevel = .off
@@ -38,8 +38,8 @@ struct Server {
 
     // MARK: The application's own requests
 
-    /// Asks whether a server is there.
-    /// - Throws: ``SyncError/Code/serverNotReached`` when there is none.
+    /// Checks whether a server is reachable and speaks this version of the protocol.
+    /// - Throws: ``SyncError/Code/serverNotReached`` if there is none, ``SyncError/Code/serverFailure`` for another version.
     func probe() throws(SyncError) {
         let status: ServerStatus
         do {
@@ -81,7 +81,7 @@ struct Server {
     }
 
     /// Asks whether the server still knows the session.
-    /// - Throws: ``SyncError/Code/authenticationFailed`` when it does not.
+    /// - Throws: ``SyncError/Code/authenticationFailed`` if it does not.
     func connect(_ token: String) throws(SyncError) -> ApplicationSettings {
         let answer = try send(Message(header(.connect)), token: token)
         do throws(ProtocolError) {
@@ -95,7 +95,7 @@ struct Server {
         _ = try send(Message(header(.unregister)), token: token)
     }
 
-    /// Hands over the document of an end-to-end trace.
+    /// Uploads the document of an end-to-end trace.
     func upload(trace document: [UInt8], token: String) throws(SyncError) {
         var request = TransportRequest(
             method: "POST", url: base + Endpoint.traces, headers: fields(token, Endpoint.traceContentType), body: .bytes(document))
@@ -105,7 +105,7 @@ struct Server {
 
     // MARK: Messages
 
-    /// A header with the application's and the device's ids.
+    /// Returns a header with the application's and the device's ids.
     func header(_ method: MessageMethod, package: String? = nil, client: String? = nil) -> MessageHeader {
         MessageHeader(
             method: method, id: Application.randomDeviceID(), package: package, client: client, application: application.identifier,
@@ -113,7 +113,7 @@ struct Server {
     }
 
     /// Sends one message and waits for its answer.
-    /// - Parameter log: takes the log records in the answer's header, whether it says yes or no.
+    /// - Parameter log: takes the log records in the answer's header, from an acceptance as well as a refusal.
     /// - Throws: the server's refusal under its own code, ``SyncError/Code/serverNotReached``, ``SyncError/Code/synchronizationCommunication``.
     func send(_ message: Message, token: String?, log: ([LogRecordEntry]) -> Void = { _ in }) throws(SyncError) -> Message {
         let action = "send \(message.header.method.rawValue) to \(base)"
@@ -145,9 +145,9 @@ struct Server {
 
     /// Sends an upload and receives the download.
     /// - Parameters:
-    ///   - body: gives the upload in pieces, nil at its end.
+    ///   - body: returns the upload in pieces, nil at its end.
     ///   - receive: takes the download in pieces.
-    ///   - finish: called behind the last one; throws where the download is not complete.
+    ///   - finish: called after the last piece; throws if the download is not complete.
     func synchronize(
         token: String, cancellation: TransportCancellation, body: @escaping () throws -> [UInt8]?, receive: (RawSpan) throws -> Void,
         finish: () throws -> Void
@@ -175,7 +175,7 @@ struct Server {
         }
     }
 
-    /// The answer to a small request.
+    /// Sends a small request and returns its answer.
     private func receive(_ request: TransportRequest) throws -> (body: [UInt8], headers: [(name: String, value: String)]) {
         var answer: (body: [UInt8], headers: [(name: String, value: String)]) = ([], [])
         try monitor.observe(request) { request, count in
@@ -197,7 +197,7 @@ struct Server {
 
     // MARK: Errors
 
-    /// The gate between the network's errors and ours.
+    /// Converts an error of the network to a ``SyncError``.
     private func failure(_ error: any Error, _ action: String) -> SyncError {
         switch error {
         case let error as SyncError: return error
@@ -214,7 +214,7 @@ struct Server {
         switch error.code {
         case .httpStatus:
             let status = error.status ?? 0
-            // The server says why in the body; a proxy on the way does not.
+            // The server gives its reason in the body; a proxy on the way does not.
             let refusal = try? ProtocolFailure(parsing: error.body)
             let code = refusal.map { Int($0.code) } ?? status
             let message = refusal?.message ?? "\(action): HTTP status \(status)"
@@ -229,7 +229,7 @@ struct Server {
         }
     }
 
-    /// Tells the application's callback about the errors that are its business: authentication, authorization, communication.
+    /// Reports errors of authentication, authorization and communication to the application's callback.
     private func reported(_ error: SyncError, _ headers: [String: String] = [:]) -> SyncError {
         switch error.code {
         case .authenticationFailed, .notAuthorized, .synchronizationCommunication:
@@ -241,7 +241,7 @@ struct Server {
 }
 
 extension ApplicationSettings {
-    /// Settings as they came over the wire; values that are no text are kept as their JSON text.
+    /// Creates settings from the server's answer; a value other than a text is kept as its JSON text.
     init(_ object: JSONObject) {
         self.init(values: Dictionary(uniqueKeysWithValues: object.map { ($0.key, $0.value.string ?? $0.value.description) }))
     }

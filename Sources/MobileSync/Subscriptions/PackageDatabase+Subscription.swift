@@ -5,15 +5,15 @@ internal import MobileStore
 extension PackageDatabase {
     // MARK: Subscribe
 
-    /// Subscribes the package on the server, with the synchronization parameters and personalization that are saved here. Blocks.
-    /// Needed before the first synchronization; may be repeated after a failure. When the synchronization profile has a user and a password,
-    /// they are logged in first.
+    /// Subscribes the package on the server, with the synchronization parameters and personalization that are stored on the device. Blocks. Needed
+    /// before the first synchronization; may be repeated after a failure. If the synchronization profile has a user and a password, they are logged
+    /// in first.
     /// - Throws: ``SyncError``, after `onSubscribeFailure`: with the server's code (401, 403, 404), ``SyncError/Code/serverNotReached``,
     ///   ``SyncError/Code/applicationNotRegistered``, ``SyncError/Code/invalidState`` without an application.
     /// SMP 2.3: `subscribe`.
     public final func subscribe() throws(SyncError) { try run { package throws(SyncError) in try package.performSubscribe() } }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public final func subscribe() async throws(SyncError) { try await run { package throws(SyncError) in try package.performSubscribe() } }
 
     private final func performSubscribe() throws(SyncError) {
@@ -30,12 +30,13 @@ extension PackageDatabase {
 
     // MARK: Unsubscribe
 
-    /// Ends the subscription, on the server and here: the local data of the package is removed, pending changes included; local objects stay.
-    /// - Throws: ``SyncError``, after `onUnsubscribeFailure`: ``SyncError/Code/invalidState`` without a subscription, else as ``subscribe()-(_)``.
+    /// Ends the subscription, on the server and on the device. Removes the local data of the package, pending changes included; local objects stay.
+    /// - Throws: ``SyncError``, after `onUnsubscribeFailure`: ``SyncError/Code/invalidState`` without a subscription, otherwise as
+    ///   ``subscribe()-(_)``.
     /// SMP 2.3: `unsubscribe`.
     public final func unsubscribe() throws(SyncError) { try run { package throws(SyncError) in try package.performUnsubscribe() } }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public final func unsubscribe() async throws(SyncError) { try await run { package throws(SyncError) in try package.performUnsubscribe() } }
 
     private final func performUnsubscribe() throws(SyncError) {
@@ -49,12 +50,12 @@ extension PackageDatabase {
 
     // MARK: Suspend and resume
 
-    /// The server stops delivering changes; operations still go up and are answered.
+    /// Suspends the subscription: the server stops delivering changes; operations are still uploaded and answered.
     /// - Throws: ``SyncError``, after `onSuspendSubscriptionFailure`, as ``unsubscribe()-(_)``.
     /// SMP 2.3: `suspendSubscription`.
     public final func suspendSubscription() throws(SyncError) { try run { package throws(SyncError) in try package.performSuspend() } }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public final func suspendSubscription() async throws(SyncError) { try await run { package throws(SyncError) in try package.performSuspend() } }
 
     private final func performSuspend() throws(SyncError) {
@@ -63,12 +64,12 @@ extension PackageDatabase {
             failed: { $0.onSuspendSubscriptionFailure() }, event: PackageEvent.suspend(succeeded:))
     }
 
-    /// The server delivers again: the next synchronization brings what has changed since the suspension.
+    /// Resumes the subscription: the next synchronization brings the changes since the suspension.
     /// - Throws: ``SyncError``, after `onResumeSubscriptionFailure`, as ``unsubscribe()-(_)``.
     /// SMP 2.3: `resumeSubscription`.
     public final func resumeSubscription() throws(SyncError) { try run { package throws(SyncError) in try package.performResume() } }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public final func resumeSubscription() async throws(SyncError) { try await run { package throws(SyncError) in try package.performResume() } }
 
     private final func performResume() throws(SyncError) {
@@ -79,12 +80,12 @@ extension PackageDatabase {
 
     // MARK: Recover
 
-    /// Asks the server for all data of the package again; the next synchronization brings it. Pending changes stay.
+    /// Requests all data of the package again, which the next synchronization brings. Pending changes stay.
     /// - Throws: ``SyncError``, after `onRecoverFailure`, as ``unsubscribe()-(_)``.
     /// SMP 2.3: `recover`.
     public final func recover() throws(SyncError) { try run { package throws(SyncError) in try package.performRecover() } }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public final func recover() async throws(SyncError) { try await run { package throws(SyncError) in try package.performRecover() } }
 
     private final func performRecover() throws(SyncError) {
@@ -98,7 +99,7 @@ extension PackageDatabase {
 
     // MARK: The common part
 
-    /// Sends one message about this package and settles its answer in one transaction, callbacks inside.
+    /// Sends one message about this package, and handles its answer and the callbacks in one transaction.
     private final func exchange(
         _ method: MessageMethod, needsSubscription: Bool = false, content: () throws -> JSONObject = { [:] },
         succeeded: (Transaction) throws -> Void, failed: (any CallbackHandler) -> Void, event: (Bool) -> PackageEvent
@@ -119,7 +120,7 @@ extension PackageDatabase {
         synchronizer.events.send(event(true))
     }
 
-    /// Sends a message with the session of the application; one that the server does not know is renewed once.
+    /// Sends a message in the session of the application. A session that the server does not know is renewed once.
     private final func send(_ method: MessageMethod, _ content: JSONObject) throws(SyncError) {
         let (application, profile) = try synchronizer.connected(self)
         try logInWithProfile(application, profile)

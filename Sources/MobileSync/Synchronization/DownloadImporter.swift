@@ -4,8 +4,8 @@ internal import MobileStore
 
 /// Writes a complete download into the local database: one transaction per group with its token, then one for all answers.
 ///
-/// Imports come before answers, so that an accepted change finds the server's version of its row. Each transaction stands for
-/// itself: a process that is killed between two of them has the first, and the next synchronization brings the rest again.
+/// Imports come before answers, so that an accepted change finds the server's version of its row. Each transaction is independent: a process that is
+/// killed between two of them keeps the first, and the next synchronization brings the rest again.
 final class DownloadImporter {
     private let package: PackageDatabase
     private let progress: SynchronizationProgress
@@ -16,10 +16,10 @@ final class DownloadImporter {
     private var keyRange: KeyRange?
     private var answers: [ReplayResult] = []
     private var logRecords: [LogRecordEntry] = []
-    /// Ids of the log records that the server has got by this synchronization.
+    /// The ids of the log records that the server has received by this synchronization.
     private let uploadedLogRecords: [Int64]
     private var systemToken: Token?
-    /// What the server's administrator wants.
+    /// The open inquiries of the server's administrator.
     private(set) var inquiries: [ServerInquiry] = []
     /// The large values of the download in its order, already in the database; nil for NULL.
     private var largeValues: ArraySlice<LargeValue?> = []
@@ -69,7 +69,7 @@ final class DownloadImporter {
 
     private func checkGroups(_ groups: [String]) throws(SyncError) {
         if let other = groups.first(where: { !expected.contains($0) }) {
-            throw SyncError(.synchronize, .synchronizationCommunication, "download: group \"\(other.prefix(80))\" was not asked for")
+            throw SyncError(.synchronize, .synchronizationCommunication, "download: group \"\(other.prefix(80))\" was not requested")
         }
     }
 
@@ -86,7 +86,7 @@ final class DownloadImporter {
                 case .table(let part):
                     let deleted = result.rowsDeleted
                     try importRows(part, spool, transaction)
-                    // The first download begins with a reset of tables that are empty: nothing to tell anybody.
+                    // The first download begins with a reset of empty tables, which is not worth a callback.
                     isReset = isReset || part.mode == .reset && result.rowsDeleted > deleted
                 case .largeValue(let part): try importLargeValue(part, spool, transaction)
                 case .groupEnd(let end):
@@ -107,7 +107,7 @@ final class DownloadImporter {
 
     private func importRows(_ part: TablePart, _ spool: Spool, _ transaction: Transaction) throws {
         let session = try transaction.importSession(for: part.object)
-        // A cancellation comes through here; the transaction is then rolled back.
+        // A cancellation is thrown here; the transaction is then rolled back.
         let check: (ImportProgress) throws -> Void = { [progress] _ in try progress.enter(.committingDownload, object: part.object) }
         let rows: BulkImporter
         switch part.mode {
@@ -136,7 +136,7 @@ final class DownloadImporter {
     // MARK: Answers
 
     private func settle() throws {
-        // A token alone stands for nothing new: it is only kept where it is all that was asked for.
+        // A token alone brings nothing new. It is stored only if the log records are all that was requested.
         let isSystemAlone = systemToken != nil && expected == [SystemGroup.name]
         guard !answers.isEmpty || !logRecords.isEmpty || !uploadedLogRecords.isEmpty || keyRange != nil || isSystemAlone else { return }
         let outcomes = try write("settle") { transaction in
@@ -164,7 +164,7 @@ final class DownloadImporter {
 
     // MARK: Transactions
 
-    /// One transaction with the callbacks of its end: `onMessageException` before a rollback, then commit or rollback.
+    /// Runs one transaction with the callbacks of its end: `onMessageException` before a rollback, then commit or rollback.
     private func write<R>(_ label: String, _ body: (Transaction) throws -> R) throws -> R {
         let result: R
         do {
@@ -182,7 +182,7 @@ final class DownloadImporter {
         return result
     }
 
-    /// The gate between the errors of the layers below and ours.
+    /// Converts errors of the layers below to a ``SyncError``.
     private static func error(_ error: any Error) -> SyncError {
         switch error {
         case let error as SyncError: error

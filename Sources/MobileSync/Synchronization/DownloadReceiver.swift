@@ -1,7 +1,7 @@
 internal import MobileProtocol
 
-/// Takes a download as it arrives, checks its frames and keeps it in a spool: nothing is imported before all of it is here, so a
-/// slow network holds no transaction, and half a download leaves no trace.
+/// Takes a download as it arrives, checks its frames and keeps it in a spool. Nothing is imported before the download is complete, so a slow network
+/// holds no transaction, and half a download leaves no trace.
 final class DownloadReceiver {
     let spool: Spool
     private let progress: SynchronizationProgress
@@ -9,10 +9,10 @@ final class DownloadReceiver {
     private let began: () throws(SyncError) -> Void
     private var reader = FrameReader(.download)
     private var hasBegun = false
-    /// Whether any part is a large value.
+    /// Whether the download contains a large value.
     private(set) var hasLargeValues = false
 
-    /// - Parameter began: called once, when the first byte is here.
+    /// - Parameter began: called once, when the first byte arrives.
     init(_ spool: Spool, _ progress: SynchronizationProgress, trace: MessageTrace?, began: @escaping () throws(SyncError) -> Void) {
         self.trace = trace
         self.spool = spool
@@ -34,8 +34,8 @@ final class DownloadReceiver {
         try progress.received(bytes: bytes.byteCount)
     }
 
-    /// The server has said all.
-    /// - Throws: `ProtocolError` when the download is not complete.
+    /// Ends the download.
+    /// - Throws: `ProtocolError` if the download is not complete.
     func finish() throws { try reader.finish() }
 
     private func check(_ content: FrameContent) throws {

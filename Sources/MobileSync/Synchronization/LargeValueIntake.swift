@@ -3,8 +3,8 @@ internal import MobileObjects
 internal import MobileProtocol
 internal import MobileStore
 
-/// Brings the large values of a complete download into the database, before the imports refer to them: each in short transactions of
-/// its own, so that a value of any length keeps nobody waiting. Values that no row takes in the end are removed by the store.
+/// Writes the large values of a complete download into the database, before the imports refer to them. Each is written in short transactions of its
+/// own, so that a value of any length blocks no other writer for long. The store removes values that no row uses in the end.
 struct LargeValueIntake {
     private let package: PackageDatabase
     private let progress: SynchronizationProgress
@@ -23,7 +23,7 @@ struct LargeValueIntake {
                 guard part.compression == .none else {
                     throw SyncError(
                         .synchronize, .synchronizationCommunication,
-                        "download of \"\(part.object)\": a large value is deflated, this client takes it only as it is")
+                        "download of \"\(part.object)\": a large value is deflated; this client accepts only uncompressed ones")
                 }
                 if part.length == nil { values.append(nil) } else { writer = try makeWriter(part) }
             case .data(let bytes): try writer?.write(bytes)

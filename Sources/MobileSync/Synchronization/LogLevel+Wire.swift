@@ -2,7 +2,7 @@ internal import MobileObjects
 internal import MobileProtocol
 
 extension LogLevel {
-    /// The level on the wire.
+    /// The level in the form of the protocol.
     var onWire: LogRecordEntry.Level {
         switch self {
         case .trace: .trace
@@ -16,7 +16,7 @@ extension LogLevel {
     }
 
     init(_ level: LogRecordEntry.Level) {
-        // Each level of the wire is one of these.
+        // Each level of the protocol is one of these.
         self = LogLevel.allCases.first { $0.onWire == level } ?? .error
     }
 }

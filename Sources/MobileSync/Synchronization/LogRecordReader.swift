@@ -1,12 +1,12 @@
 internal import MobileObjects
 internal import MobileProtocol
 
-/// Reads the log records that were submitted, a page at a time, as far as there were any when the reader was made.
+/// Reads the submitted log records a page at a time, up to the last one at the creation of the reader.
 struct LogRecordReader {
     private let package: PackageDatabase
     private let end: Int64
     private static let pageSize = 100
-    /// The longest texts that go up: so that a record fits into a frame whatever is in it.
+    /// The lengths to which uploaded texts are cut, so that a record fits into a frame regardless of its contents.
     private static let longestMessage = 32_768, longestField = 1024
 
     init(_ package: PackageDatabase) throws {
@@ -14,7 +14,7 @@ struct LogRecordReader {
         end = try package.lastSubmittedLogRecord
     }
 
-    /// The records that follow `id`, as they travel; none at the end.
+    /// Returns the records that follow `id`, in the form of the protocol; empty at the end.
     func entries(after id: Int64) throws -> [LogRecordEntry] {
         try package.submittedLogRecords(after: id, limit: Self.pageSize).filter { $0.record.messageID <= end }.map { record, isDeleted in
             guard !isDeleted else { return LogRecordEntry(deleted: record.messageID) }

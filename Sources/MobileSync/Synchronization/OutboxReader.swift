@@ -2,7 +2,7 @@ internal import MobileObjects
 internal import MobileProtocol
 internal import MobileStore
 
-/// Reads the outbox a page at a time, as it was when the reader was made.
+/// Reads the outbox a page at a time, up to the last operation at the creation of the reader.
 struct OutboxReader {
     private let package: PackageDatabase
     private let end: Int64
@@ -13,17 +13,17 @@ struct OutboxReader {
         end = try package.lastOutboxID
     }
 
-    /// The operations that follow `id`, in their order; none at the end.
+    /// Returns the operations that follow `id`, in their order; empty at the end.
     func operations(after id: Int64) throws -> [OutboxRecord] {
         try package.outbox(after: id, limit: Self.pageSize).filter { $0.id <= end }
     }
 
-    /// The bytes of a large value.
+    /// Returns a reader of the bytes of a large value.
     func reader(of id: Int64) throws -> LargeValueReader { try LargeValueReader(id, in: package.store) }
 }
 
 extension OutboxRecord {
-    /// The operation in the form in which it travels, without its large values.
+    /// The operation in the form of the protocol, without its large values.
     var frame: OperationFrame {
         OperationFrame(
             id: id, object: entity, change: .init(change), operation: operation.isEmpty ? nil : operation, batch: batch, key: surrogateKey,

@@ -21,34 +21,35 @@ extension PackageDatabase {
         }
     }
 
-    /// How this package is synchronized; a value: set what is to change. SMP 2.3: `getSynchronizationProfile`.
+    /// The synchronization settings of this package. The profile is a value: set the properties that are to change. SMP 2.3:
+    /// `getSynchronizationProfile`.
     public final var synchronizationProfile: SynchronizationProfile {
         get { synchronizer.state.withLock { $0.profile } }
         set { synchronizer.state.withLock { $0.profile = newValue } }
     }
 
-    /// The same as ``synchronizationProfile``, by the name that the connection profile had for it.
+    /// Another name of ``synchronizationProfile``, from the connection profile.
     /// SMP 2.3: `syncProfile` of `SUPConnectionProfile`.
     public final var syncProfile: SynchronizationProfile {
         get { synchronizationProfile }
         set { synchronizationProfile = newValue }
     }
 
-    /// What the callback handlers hear, as values, from now on. See also ``MobileObjects/CallbackHandler``.
+    /// The events of the callback handlers, as values, from now on. See also ``MobileObjects/CallbackHandler``.
     public final var events: AsyncStream<PackageEvent> { synchronizer.events.stream() }
 
-    /// Lets synchronizations through again. SMP 2.3: `enableSync`.
+    /// Allows synchronizations again. SMP 2.3: `enableSync`.
     public final func enableSync() { synchronizer.state.withLock { $0.queue.enable() } }
 
-    /// Refuses new synchronizations, cancels those that run or wait, and returns when none runs any more (at once when a callback of a
-    /// synchronization calls it): before the application goes to the background, before the database is closed or deleted, or while it
+    /// Refuses new synchronizations, cancels those that run or wait, and returns when none of them runs any longer (at once if a callback of a
+    /// synchronization calls it). Call it before the application goes to the background, before the database is closed or deleted, or while it
     /// recovers. SMP 2.3: `disableSync`.
     public final func disableSync() {
         synchronizer.disable()
         if !synchronizer.work.isCurrent { synchronizer.work.sync {} }
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public final func disableSync() async {
         synchronizer.disable()
         await withCheckedContinuation { continuation in synchronizer.work.run { continuation.resume() } }
@@ -56,18 +57,18 @@ extension PackageDatabase {
 
     // MARK: Blocking and asynchronous
 
-    /// Sends what was submitted, receives the results and what has changed on the server, and writes it to the local database. Blocks.
+    /// Sends the submitted operations, receives their results and the changes on the server, and writes them to the local database. Blocks.
     ///
-    /// Interrupted at any point it can simply be called again: nothing is lost and nothing is done twice. A rejected operation is no
+    /// After an interruption at any point, it can simply be called again: nothing is lost and nothing is done twice. A rejected operation is not an
     /// error, see ``SynchronizationResult/operationsRejected``.
     /// - Parameters:
     ///   - groups: names joined by commas; nil (default) means all.
-    ///   - listener: hears in detail how it proceeds, and may cancel it.
-    /// - Returns: what was done, with figures.
+    ///   - listener: receives the detailed progress, and may cancel the synchronization.
+    /// - Returns: the figures of the synchronization.
     /// - Throws: ``SyncError`` of kind ``SyncError/Kind/synchronize`` with the server's code, ``SyncError/Code/serverNotReached``,
     ///   ``SyncError/Code/synchronizationCommunication``, ``SyncError/Code/cancelled``, ``SyncError/Code/invalidState`` (not subscribed, no
-    ///   application, disabled, or called by a callback of this very synchronization), ``SyncError/Code/applicationNotRegistered``; of kind
-    ///   ``SyncError/Kind/persistence`` when the local database refuses. The groups that were imported before stay.
+    ///   application, disabled, or called by a callback of the same synchronization), ``SyncError/Code/applicationNotRegistered``; of kind
+    ///   ``SyncError/Kind/persistence`` if the local database fails. The groups that were imported before remain.
     /// SMP 2.3: `synchronize`, `synchronize:`, `synchronizeWithListener:`.
     @discardableResult
     public final func synchronize(
@@ -81,7 +82,7 @@ extension PackageDatabase {
         return try request.outcome.wait()
     }
 
-    /// The same without blocking a cooperative thread. Cancelling the task cancels the synchronization.
+    /// Does the same without blocking a cooperative thread. Cancelling the task cancels the synchronization.
     @discardableResult
     public final func synchronize(
         _ groups: String? = nil, listener: (any SynchronizationStatusListener)? = nil
@@ -106,12 +107,12 @@ extension PackageDatabase {
 
     // MARK: In the background
 
-    /// Queues a synchronization and returns at once; the callback handlers hear of it in `onSynchronize`: first `starting`, last
-    /// `finishing` or `error`. One thread per package works through the queue; neighbouring requests are served by one synchronization.
+    /// Queues a synchronization and returns at once. The callback handlers receive its statuses in `onSynchronize`: first `starting`, last
+    /// `finishing` or `error`. One thread per package works through the queue; one synchronization serves adjacent requests.
     /// - Parameters:
     ///   - groups: nil (default) means all.
-    ///   - context: comes back with every status.
-    ///   - isUploadOnly: sends the outbox and takes the answers, but downloads no rows; default false.
+    ///   - context: passed to the handlers with every status.
+    ///   - isUploadOnly: sends the outbox and receives the answers, but downloads no rows; default false.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidState`` while synchronization is disabled.
     /// SMP 2.3: `beginSynchronize`, `beginSynchronize:withContext:`, `beginSynchronize:withContext:withUploadOnly:`.
     public final func beginSynchronize(
@@ -131,7 +132,7 @@ extension PackageDatabase {
 }
 
 extension SyncError {
-    /// The gate for the local database.
+    /// Runs work on the local database and converts its errors.
     static func local<R>(_ action: String, _ body: () throws -> R) throws(SyncError) -> R {
         do { return try body() } catch let error as SyncError { throw error } catch {
             throw SyncError(.persistence, .localDatabase, "cannot \(action): \(error)", cause: error)

@@ -4,23 +4,23 @@ internal import MobileProtocol
 internal import MobileStore
 
 extension PackageDatabase {
-    /// Name and version as they stand in messages: `CRM:1.0`.
+    /// Name and version in the form of messages: `CRM:1.0`.
     var wireName: String { "\(metadata.name):\(metadata.version)" }
 
-    /// The folder of the database file: temporary files lie on the same disk.
+    /// The folder of the database file, so that temporary files are on the same disk.
     var databaseDirectory: String {
         let directory = (databasePath as NSString).deletingLastPathComponent
         return directory.isEmpty ? "." : directory
     }
 
-    /// The parameter sets of all objects, as they travel.
+    /// Returns the parameter sets of all objects in the form of the protocol.
     func wireSubscriptions() throws -> Subscriptions {
         var subscriptions = Subscriptions()
         for (entity, sets) in try subscriptionSets { subscriptions[entity] = sets.compactMap(\.object) }
         return subscriptions
     }
 
-    /// The first frame of an upload: who synchronizes what, and how far this database has come.
+    /// Returns the first frame of an upload: the client, its groups and parameters, and the state of this database.
     func synchronizeHeader(groups: [String]) throws -> SynchronizeHeader {
         var tokens: [String: Token] = [:]
         for group in groups {
@@ -31,7 +31,7 @@ extension PackageDatabase {
             personalization: try personalizationValues, settledBelow: try settledBelow, keysLeft: try keyGenerator.keysLeft)
     }
 
-    /// A log record as it came, as one of this database. In the answer to an operation it names that one's row.
+    /// Converts a received log record to one of this database. A record about an answered operation names the operation's row.
     func logRecord(_ entry: LogRecordEntry, _ answers: [ReplayResult] = []) -> LogRecord {
         let answer = answers.first { String($0.id) == entry.requestId }
         let timestamp = try? Date(entry.timestamp, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))

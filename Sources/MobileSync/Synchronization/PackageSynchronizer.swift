@@ -4,7 +4,7 @@ internal import MobileObjects
 internal import MobileTransport
 internal import Synchronization
 
-/// What a package database has on top when it is synchronized: its application, its profile, and the queue of synchronizations with its thread.
+/// The synchronization state of a package database: its application, its profile, and the queue of synchronizations with its thread.
 final class PackageSynchronizer: Sendable {
     struct State {
         var application: Application?
@@ -25,17 +25,17 @@ final class PackageSynchronizer: Sendable {
     /// The one synchronization thread of the package.
     let work: any SerialWork
 
-    /// - Parameter crossing: who may come between two locks of the state.
+    /// - Parameter crossing: a test's code between two locks of the state.
     init(work: any SerialWork = SerialQueue(label: "mobile.synchronization"), crossing: Crossing = .none) {
         state = StateLock(State(), crossing)
         self.work = work
     }
 
-    /// Puts a request into the queue; the outcome tells the rest.
+    /// Puts a request into the queue; its outcome reports the result.
     func add(_ request: SynchronizationRequest, of package: PackageDatabase) throws(SyncError) {
         try state.withLock { state throws(SyncError) in
             switch state.queue.add(request) {
-            // With the lock held: who disables synchronization behind this waits for what is queued here.
+            // With the lock held: a caller that disables synchronization after this waits for the work that is queued here.
             case .queued(let startsWork): if startsWork { work.run { [self] in serve(package) } }
             case .refused: throw disabled(package)
             }
@@ -46,14 +46,14 @@ final class PackageSynchronizer: Sendable {
         SyncError(.synchronize, .invalidState, "synchronization of \(package.metadata.name) is disabled: call enableSync first")
     }
 
-    /// Cancels a request wherever it is: in the queue, or running.
+    /// Cancels a request, whether it is queued or running.
     func cancel(_ request: SynchronizationRequest) { cancel([request]) }
 
-    /// Refuses new requests and cancels the others.
+    /// Refuses new requests and cancels the existing ones.
     func disable() { cancel(state.withLock { $0.queue.disable() }) }
 
     private func cancel(_ requests: [SynchronizationRequest]) {
-        // First the mark, then the look: who takes a request from the queue between the two finds it marked.
+        // The mark comes before the check: a thread that takes a request from the queue between the two finds it marked.
         for request in requests { request.cancel() }
         for run in state.withLock({ $0.queue.unwanted }) { run.cancellation.cancel() }
     }
@@ -63,7 +63,7 @@ final class PackageSynchronizer: Sendable {
         while let run = state.withLock({ $0.queue.take() }) { perform(run, package) }
     }
 
-    /// Runs a request at once, for something that is on the synchronization thread already.
+    /// Runs a request at once, for a caller that is already on the synchronization thread.
     /// - Throws: ``SyncError/Code/invalidState`` while synchronization is disabled.
     func synchronizeNow(_ request: SynchronizationRequest, of package: PackageDatabase) throws(SyncError) {
         guard let run = state.withLock({ $0.queue.takeAtOnce(request) }) else { throw disabled(package) }
@@ -103,7 +103,7 @@ final class PackageSynchronizer: Sendable {
         ).run()
     }
 
-    /// The server as this package reaches it.
+    /// Returns the server with the connection settings of this package.
     /// - Throws: ``SyncError/Code/connectionPropertyMissing`` for a certificate file that cannot be read.
     func server(
         _ application: Application, _ profile: SynchronizationProfile, _ properties: ConnectionProperties, for package: PackageDatabase
@@ -113,7 +113,7 @@ final class PackageSynchronizer: Sendable {
             stallTimeout: profile.idleTimeout, trace: profile.messageTrace)
     }
 
-    /// Nil when the profile names no certificates: then the application's own transport does.
+    /// Returns nil if the profile names no certificates: the application's own transport is used in that case.
     private func transport(_ parameters: StreamParameters) throws(SyncError) -> HTTPTransport? {
         guard parameters.trustedCertificates != nil || parameters.identity != nil else { return nil }
         if let known = state.withLock({ $0.transport(for: parameters) }) { return known }
@@ -123,14 +123,14 @@ final class PackageSynchronizer: Sendable {
         configuration.identityPassword = parameters.identityPassword
         let transport = HTTPTransport(configuration)
         return state.withLock { state in
-            // Another thread may have read the same files: one of the two transports keeps the connections.
+            // Another thread may have read the same files: only one of the two transports is kept.
             if let known = state.transport(for: parameters) { return known }
             state.transport = (parameters, transport)
             return transport
         }
     }
 
-    /// What every request to the server needs.
+    /// Returns the application and the profile, which every request to the server needs.
     func connected(_ package: PackageDatabase) throws(SyncError) -> (Application, SynchronizationProfile) {
         let (application, profile) = state.withLock { ($0.application, $0.profile) }
         guard let application else {

@@ -1,12 +1,12 @@
 public import MobileObjects
 internal import MobileProtocol
 
-/// A group of objects that are synchronized together. Objects that name none in the model are in the group `default`.
+/// A group of objects that are synchronized together. Objects without a group in the model are in the group `default`.
 /// SMP 2.3: `SUPSynchronizationGroup`.
 public struct SynchronizationGroup: Sendable, Hashable {
-    /// As the model names it.
+    /// The name in the model.
     public let name: String
-    /// Names of its objects, in the order of the model.
+    /// The names of its objects, in the order of the model.
     public let objects: [String]
 }
 
@@ -18,16 +18,17 @@ extension PackageDatabase {
         }
     }
 
-    /// The group of a name. Every package has the group `system` without naming it: its log records, which travel with all other groups too.
+    /// Returns the group of a name. Every package has the group `system` without naming it: its log records, which every other group includes as
+    /// well.
     /// SMP 2.3: `getSynchronizationGroup:` of the database class.
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/notFound`` when the package has none of this name.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/notFound`` if the package has no group of this name.
     public final func synchronizationGroup(named name: String) throws(SyncError) -> SynchronizationGroup {
         if name == SystemGroup.name { return SynchronizationGroup(name: name, objects: []) }
         guard let group = synchronizationGroups.first(where: { $0.name == name }) else { throw noGroup(name) }
         return group
     }
 
-    /// The group that an object belongs to; nil for a local object. SMP 2.3: `getSynchronizationGroup` of the MBO class.
+    /// Returns the group that an object belongs to; nil for a local object. SMP 2.3: `getSynchronizationGroup` of the MBO class.
     public final func synchronizationGroup(of entity: EntityMetadata) -> SynchronizationGroup? {
         synchronizationGroups.first { $0.name == entity.synchronizationGroup && !entity.isLocal }
     }
@@ -39,8 +40,8 @@ extension PackageDatabase {
         return try SyncError.local("read the state of group \"\(group.name)\"") { try lastSynchronization(ofGroup: group.name) } != nil
     }
 
-    /// Names of groups in the order of the model; nil means all.
-    /// - Throws: ``SyncError/Code/notFound`` for a name that is none.
+    /// Returns the names of groups in the order of the model; nil means all.
+    /// - Throws: ``SyncError/Code/notFound`` for an unknown name.
     final func groupNames(_ names: [String]?) throws(SyncError) -> [String] {
         guard let names else { return metadata.synchronizationGroups }
         let all = allGroupNames
@@ -48,7 +49,7 @@ extension PackageDatabase {
         return all.filter(names.contains)
     }
 
-    /// The groups of the model, behind the one that all packages have.
+    /// The groups of the model, after the one that all packages have.
     final var allGroupNames: [String] { [SystemGroup.name] + metadata.synchronizationGroups }
 
     private final func noGroup(_ name: String) -> SyncError {

@@ -1,14 +1,14 @@
 internal import MobileExecution
 internal import MobileObjects
 
-/// Reports how one synchronization proceeds to everybody who asked, and hears whether they want it to go on.
+/// Reports the progress of one synchronization to its handlers and listeners, and ends it if they cancel it.
 ///
-/// Runs on the synchronization thread. Each request of the synchronization gets its own statuses with its own groups and context;
-/// a request that somebody cancels drops out, and when none is left the synchronization ends with ``SyncError/Code/cancelled``.
+/// Runs on the synchronization thread. Each request of the synchronization gets its own statuses with its own groups and context. A cancelled request
+/// drops out; when no request is left, the synchronization ends with ``SyncError/Code/cancelled``.
 final class SynchronizationProgress {
     private let package: PackageDatabase
     private let events: EventStream<PackageEvent>
-    /// The requests that still want the synchronization.
+    /// The requests that are not cancelled.
     private(set) var requests: [SynchronizationRequest]
     private(set) var bytesSent: Int64 = 0
     private(set) var bytesReceived: Int64 = 0
@@ -26,13 +26,13 @@ final class SynchronizationProgress {
     // MARK: onSynchronize
 
     /// Reports a status for every request that is left.
-    /// - Throws: ``SyncError/Code/cancelled`` when none is left after it.
+    /// - Throws: ``SyncError/Code/cancelled`` if no request is left after it.
     func report(_ status: SynchronizationStatus) throws(SyncError) {
         for request in requests where tell(status, request) == .cancel { request.cancel() }
         try dropCancelled()
     }
 
-    /// Reports the end, as it is for every request that is left; nobody can cancel any more.
+    /// Reports the end for every request that is left; a cancellation has no effect any longer.
     func finish(_ result: Result<SynchronizationResult, SyncError>) {
         for request in requests { finish(request, result) }
         requests = []
@@ -68,7 +68,7 @@ final class SynchronizationProgress {
 
     // MARK: The status listener
 
-    /// Reports a state of the detailed listeners.
+    /// Reports a state to the detailed listeners.
     /// - Throws: ``SyncError/Code/cancelled``.
     func enter(_ state: SynchronizationStatusInfo.State, object: String? = nil) throws(SyncError) {
         (self.state, self.object) = (state, object)
@@ -97,6 +97,6 @@ final class SynchronizationProgress {
 
     func imported(rows: Int) { rowsReceived += rows }
 
-    /// An attempt that did not reach the server is repeated: its figures do not count.
+    /// Resets the figures before the upload is repeated in a new session: those of the first attempt do not count.
     func restart() { (bytesSent, bytesReceived, operationsSent) = (0, 0, 0) }
 }

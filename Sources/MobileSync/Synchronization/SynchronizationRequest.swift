@@ -6,9 +6,9 @@ internal import Synchronization
 final class SynchronizationRequest: Sendable {
     /// Names of the groups, in the order of the model.
     let groups: [String]
-    /// What the caller passed; comes back with every status.
+    /// The caller's context, which every status includes.
     let context: String?
-    /// Sends the outbox, downloads nothing.
+    /// Whether the request only sends the outbox and downloads nothing.
     let isUploadOnly: Bool
     let listener: (any SynchronizationStatusListener)?
     let outcome = Promise<SynchronizationResult, SyncError>()
@@ -25,28 +25,28 @@ final class SynchronizationRequest: Sendable {
     func cancel() { cancelled.withLock { $0 = true } }
 }
 
-/// The requests for the synchronization thread as a value, first come first served: those that wait and those that it serves. A request is one
-/// of the two from the moment it is queued until its synchronization has ended, so that whoever looks for it finds it.
+/// The requests for the synchronization thread as a value, in the order of their arrival: those that wait and those that it serves. A request is one
+/// of the two from the moment it is queued until its synchronization has ended, so that a search never misses it.
 ///
-/// Neighbours that want the same kind of synchronization are served by one; a request with a listener goes alone, because its listener's states
-/// are those of its own synchronization.
+/// One synchronization serves adjacent requests of the same kind. A request with a listener is served alone, because its listener's states are those
+/// of its own synchronization.
 struct RequestQueue: Sendable {
     /// The requests that one synchronization serves.
     struct Run: Sendable {
         let requests: [SynchronizationRequest]
-        /// Ends what it has under way on the network.
+        /// Ends the requests of the run on the network.
         let cancellation = TransportCancellation()
     }
 
     private(set) var waiting: [SynchronizationRequest] = []
-    /// What runs; more than one where a callback of a synchronization has begun another.
+    /// The running synchronizations; more than one if a callback of a synchronization has begun another one.
     private(set) var runs: [Run] = []
-    /// Whether a thread works on the queue: the one that finds it false starts it.
+    /// Whether a thread serves the queue: the caller that finds it false starts one.
     private(set) var isServed = false
     /// False between ``disable()`` and ``enable()``.
     private(set) var isEnabled = true
 
-    /// What becomes of a request.
+    /// The result of an attempt to queue a request.
     enum Admission: Equatable, Sendable {
         /// - Parameter startsWork: the caller has to start serving the queue.
         case queued(startsWork: Bool)
@@ -61,7 +61,7 @@ struct RequestQueue: Sendable {
         return .queued(startsWork: !isServed)
     }
 
-    /// The requests that one synchronization serves next; nil, and the queue no longer served, when there are none.
+    /// Takes the requests that one synchronization serves next. Returns nil, and ends the service of the queue, if there are none.
     mutating func take() -> Run? {
         guard let first = waiting.first else {
             isServed = false
@@ -75,7 +75,7 @@ struct RequestQueue: Sendable {
         return begin(Array(waiting[..<count]))
     }
 
-    /// A request that is served before all that wait; nil while synchronization is disabled.
+    /// Begins a request before all that wait; nil while synchronization is disabled.
     mutating func takeAtOnce(_ request: SynchronizationRequest) -> Run? { isEnabled ? begin([request]) : nil }
 
     private mutating func begin(_ requests: [SynchronizationRequest]) -> Run {
@@ -89,17 +89,17 @@ struct RequestQueue: Sendable {
 
     mutating func enable() { isEnabled = true }
 
-    /// Nothing is queued any more.
-    /// - Returns: what is there still.
+    /// Refuses further requests.
+    /// - Returns: the requests that wait or run.
     mutating func disable() -> [SynchronizationRequest] {
         isEnabled = false
         return waiting + runs.flatMap(\.requests)
     }
 
-    /// The runs that nobody wants any longer.
+    /// The runs whose requests are all cancelled.
     var unwanted: [Run] { runs.filter { $0.requests.allSatisfy(\.isCancelled) } }
 
-    /// The groups of several requests, each once, in the order in which `all` has them.
+    /// Returns the groups of several requests, each once, in the order of `all`.
     static func union(_ requests: [SynchronizationRequest], inOrderOf all: [String]) -> [String] {
         let wanted = Set(requests.flatMap(\.groups))
         return all.filter(wanted.contains)

@@ -1,34 +1,34 @@
-/// What a synchronization did: figures for people and programs.
+/// The figures of a synchronization, for people and programs.
 public struct SynchronizationResult: Sendable, Equatable {
-    /// Names of the synchronized groups, in the order of the model.
+    /// The names of the synchronized groups, in the order of the model.
     public internal(set) var groups: [String] = []
-    /// Operations sent, each once per synchronization that sent it.
+    /// The number of sent operations; an operation counts in each synchronization that sends it.
     public internal(set) var operationsSent = 0
-    /// Operations that the server accepted, by the answers that came now.
+    /// The number of operations that the server accepted, by the answers to this synchronization.
     public internal(set) var operationsAccepted = 0
-    /// Operations that the server rejected: their objects show the replay failure and have log records.
+    /// The number of operations that the server rejected: their objects show the replay failure and have log records.
     public internal(set) var operationsRejected = 0
-    /// Rows that came and were written, inserted or updated.
+    /// The number of rows that were received and inserted or updated.
     public internal(set) var rowsImported = 0
-    /// Rows that the server deleted and that left, or were noted where a local change is pending.
+    /// The number of rows that the server deleted. They were removed, or the deletion was noted if a local change is pending.
     public internal(set) var rowsDeleted = 0
-    /// Large values that came.
+    /// The number of large values that were received.
     public internal(set) var largeValuesImported = 0
-    /// Bytes of the upload as they went over the wire, headers of HTTP not counted.
+    /// Bytes of the upload as sent over the network, without the headers of HTTP.
     public internal(set) var bytesSent: Int64 = 0
-    /// Bytes of the download as they came over the wire, headers of HTTP not counted.
+    /// Bytes of the download as received over the network, without the headers of HTTP.
     public internal(set) var bytesReceived: Int64 = 0
-    /// From the first byte sent to the last byte received.
+    /// The time from the start to the last byte received.
     public internal(set) var networkDuration: Duration = .zero
-    /// Spent in the transactions that import and settle.
+    /// The time from the last byte received to the end of the import and its answers.
     public internal(set) var importDuration: Duration = .zero
-    /// Altogether.
+    /// The total time.
     public internal(set) var duration: Duration = .zero
 
-    /// A synchronization that did nothing.
+    /// Creates the result of a synchronization that did nothing.
     public init() {}
 
-    /// Rows per second of import, inserted, updated or deleted; 0 when nothing was imported.
+    /// The number of rows inserted, updated or deleted per second of import; 0 if nothing was imported.
     public var rowsPerSecond: Double {
         let seconds = importDuration / .seconds(1)
         return seconds > 0 ? Double(rowsImported + rowsDeleted) / seconds : 0

@@ -1,12 +1,13 @@
 internal import MobileObjects
 internal import MobileProtocol
 
-/// What the server's administrator wants from this device besides.
+/// The further inquiries of the server's administrator to this device.
 extension SynchronizationSession {
-    /// Characters of one message; the server takes more.
+    /// The target length of one message; the server accepts more.
     private static let pieceLength = 500_000
 
-    /// Answers the inquiries of a download. What fails is told to developers and asked for again by the server: the synchronization is done.
+    /// Answers the inquiries of a download. A failure is only logged for developers, because the synchronization is done; the server repeats the
+    /// inquiry.
     func answer(_ inquiries: [ServerInquiry]) {
         guard inquiries.contains(.performanceLog) else { return }
         do {

@@ -4,8 +4,8 @@ internal import MobileTransport
 
 /// One synchronization: upload and download over one request, then the import, a transaction per group, then the answers.
 ///
-/// Whatever breaks it off before the import leaves the database as it was, and it is simply done again: the server knows which
-/// operations it has processed, and the tokens say how far the imports have come. A break between two groups repeats the second one only.
+/// An interruption before the import leaves the database as it was, and the synchronization is simply repeated: the server knows which operations it
+/// has processed, and the tokens record the progress of the imports. After an interruption between two groups, only the second one is repeated.
 struct SynchronizationSession {
     let package: PackageDatabase
     let application: Application
@@ -34,14 +34,14 @@ struct SynchronizationSession {
         result.importDuration = clock.now - received
         result.duration = clock.now - began
         answer(importer.inquiries)
-        // Nobody can stop here what is done.
+        // A cancellation has no effect here, because the work is done.
         _ = try? progress.enter(.disconnecting)
         _ = try? progress.enter(.done)
         return result
     }
 
-    /// Uploads and downloads. A session that the server does not know is renewed once, with the credentials at hand, and everything is sent again.
-    /// - Returns: what came, and the ids of the log records that went up.
+    /// Uploads and downloads. A session that the server does not know is renewed once, with the available credentials, and all data is sent again.
+    /// - Returns: the download, and the ids of the uploaded log records.
     private func exchange(_ session: Application.Session) throws(SyncError) -> (DownloadReceiver, logRecords: [Int64]) {
         do {
             return try exchange(session.properties, token: session.token)
@@ -64,7 +64,7 @@ struct SynchronizationSession {
         return (receiver, upload.logRecords)
     }
 
-    /// What is asked for: the log records come with whatever else does.
+    /// The requested groups. Log records come with every download.
     private var wireGroups: [String] {
         if isUploadOnly { return [] }
         return [SystemGroup.name] + groups.filter { $0 != SystemGroup.name }
@@ -81,7 +81,7 @@ struct SynchronizationSession {
 }
 
 extension SynchronizationProfile {
-    /// The connection's properties with what this profile says otherwise.
+    /// Returns the connection's properties, with those that this profile replaces.
     func applied(to properties: ConnectionProperties) -> ConnectionProperties {
         var properties = properties
         if let serverName { properties.serverName = serverName }

@@ -2,14 +2,14 @@ internal import MobileObjects
 internal import MobileProtocol
 internal import MobileStore
 
-/// Makes the bytes of an upload while they are sent: header, the submitted log records, the operations of the outbox in their order, each
-/// followed by its large values. Memory: one page of operations and a few pieces of one value, whatever the outbox holds.
+/// Produces the bytes of an upload while they are sent: header, the submitted log records, the operations of the outbox in their order, each followed
+/// by its large values. Memory: one page of operations and a few pieces of one value, regardless of the size of the outbox.
 ///
-/// What the outbox held when the stream was made goes up; what is submitted later goes with the next synchronization.
+/// The upload contains the operations that were in the outbox at the creation of the stream. Later ones go with the next synchronization.
 final class UploadStream {
     private let outbox: OutboxReader
     private let log: LogRecordReader
-    /// Ids of the log records, and of the deletions, that have gone up so far.
+    /// The ids of the log records and of the deletions that were uploaded so far.
     private(set) var logRecords: [Int64] = []
     private let progress: SynchronizationProgress
     private let trace: MessageTrace?
@@ -22,7 +22,7 @@ final class UploadStream {
         case header(SynchronizeHeader)
         case logRecords
         case operations
-        /// The large values that the operation before still needs.
+        /// The large values that the previous operation still needs.
         case values(OutboxRecord, ArraySlice<OutboxRecord.LargeValue>)
         case value(OutboxRecord, ArraySlice<OutboxRecord.LargeValue>, LargeValueReader)
         case ended
@@ -38,7 +38,7 @@ final class UploadStream {
         stage = .header(header)
     }
 
-    /// The next piece, nil at the end.
+    /// Returns the next piece; nil at the end.
     func next() throws -> [UInt8]? {
         while writer.bufferedCount < ProtocolLimit.dataFrame, !writer.isEnded { stage = try step() }
         let bytes = writer.take()

@@ -3,9 +3,9 @@ public import MobileObjects
 internal import MobileTransport
 
 extension E2ETraceService {
-    /// Sends a business transaction to the server, which keeps it beside its own lines about the same requests. Blocks: not for the main thread.
-    /// - Parameter transaction: the XML document that `stopTrace()` gave.
-    /// - Returns: true; what fails is thrown.
+    /// Sends a business transaction to the server, which keeps it with its own lines about the same requests. Blocks: not for the main thread.
+    /// - Parameter transaction: the XML document that `stopTrace()` returned.
+    /// - Returns: true; a failure is thrown.
     /// - Throws: ``E2ETraceUploadError``; the same document can be sent again.
     /// SMP 2.3: `uploadTrace:`.
     @discardableResult
@@ -15,7 +15,7 @@ extension E2ETraceService {
         return true
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     @discardableResult
     public func uploadTrace(_ transaction: [UInt8]) async throws(E2ETraceUploadError) -> Bool {
         do { return try await BlockingWork.run { try self.uploadTrace(transaction) } } catch { throw E2ETraceUploadError(error) }
@@ -23,7 +23,7 @@ extension E2ETraceService {
 }
 
 extension Application {
-    /// Sends a trace in the session of the registration; one that the server does not know is renewed once.
+    /// Sends a trace in the session of the registration. A session that the server does not know is renewed once.
     func upload(trace document: [UInt8]) throws(SyncError) {
         let session = try session()
         let server = Server(self, session.properties)

@@ -1,32 +1,32 @@
 internal import MobileObjects
 internal import MobileProtocol
 
-/// How much of the traffic with the server goes to the package's console. SMP 2.3: `enableTrace:`, `enableTrace:withPayload:` of the
+/// The amount of the traffic with the server that is written to the package's console. SMP 2.3: `enableTrace:`, `enableTrace:withPayload:` of the
 /// synchronization profile.
 public enum MessageTraceLevel: Int, Sendable, Hashable, Comparable {
     /// Nothing.
     case off = 0
     /// Headers, in both directions.
     case headers
-    /// Headers and contents: values of users, and user and password where a message carries them. Rows and large values, which travel packed,
-    /// are told by their lengths.
+    /// Headers and contents: values of users, and user and password where a message contains them. Rows and large values, which are transferred in
+    /// packed form, appear as their lengths.
     case payload
 
     public static func < (left: MessageTraceLevel, right: MessageTraceLevel) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Writes messages and frames to the console of a package as they leave and arrive: what the profile's trace and the debug settings ask for.
+/// Writes messages and frames to the console of a package as they leave and arrive, as far as the profile's trace and the debug settings request it.
 struct MessageTrace {
     enum Direction: String { case sent = "SENT", received = "RECEIVED" }
 
     private let console: ConsoleLogger
-    /// What of a message is written, in each direction.
+    /// The written part of a message, in each direction.
     private let sent: MessageTraceLevel
     private let received: MessageTraceLevel
-    /// Whether replays go out with their contents although other messages do not.
+    /// Whether sent operations are written with their contents although other messages are not.
     private let writesReplays: Bool
 
-    /// Nil where nothing is to be written, so that nobody works for it.
+    /// Fails if nothing is to be written, so that no work is done for it.
     init?(_ package: PackageDatabase, _ level: MessageTraceLevel) {
         let settings = package.debugSettings
         let asked: MessageTraceLevel = settings.contains(.printServerMessages) ? .headers : .off
@@ -37,7 +37,7 @@ struct MessageTrace {
         console = package.console
     }
 
-    /// One message: its header, and its content where that is asked for.
+    /// Writes one message: its header, and its content if requested.
     func write(_ direction: Direction, _ message: Message) {
         let level = direction == .sent ? sent : received
         guard level > .off else { return }
@@ -45,7 +45,7 @@ struct MessageTrace {
         console.trace(direction.rawValue, text)
     }
 
-    /// One frame of a synchronization: what it is about, and its content where that is asked for.
+    /// Writes one frame of a synchronization: its summary, or its content if requested.
     func write(_ direction: Direction, _ content: FrameContent) {
         let level = direction == .sent ? sent : received
         guard level > .off else { return }
@@ -58,7 +58,7 @@ struct MessageTrace {
 }
 
 extension FrameContent {
-    /// What the frame is about, without values; nil for data.
+    /// A summary of the frame, without values; nil for data.
     fileprivate var summary: String? {
         switch self {
         case .header(let header): "package \(header.package), client \(header.client), groups \(header.groups.joined(separator: ", "))"

@@ -60,7 +60,7 @@ import Testing
         try server.backEnd { try $0.execute("DROP TABLE \"order line\"") }
         let create = device.create("Line", ["orderId": 11, "line": 5, "product": "tea", "quantity": 1])
         let missing = try device.synchronize([create], groups: [])
-        #expect(missing.results.map(\.code) == [404] && missing.results.map(\.message) == ["what \"Line\" is kept in is not in the back end"])
+        #expect(missing.results.map(\.code) == [404] && missing.results.map(\.message) == ["the back end does not contain the data of \"Line\""])
         #expect(lines.all.contains { $0.contains("no such table: order line") })
     }
 

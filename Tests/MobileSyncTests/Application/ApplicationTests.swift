@@ -88,7 +88,7 @@ import Testing
         let device = try bench.newDevice(transport: slow)
         let error = await #expect(throws: SyncError.self) { try await device.application.register(timeout: .milliseconds(20)) }
         #expect(error?.kind == .applicationTimeout && error?.code == .timeout)
-        #expect(error?.message.contains("goes on in the background") == true)
+        #expect(error?.message.contains("continues in the background") == true)
         gate.open()
         try await device.application.register()
         #expect(device.application.registrationStatus == .registered)
