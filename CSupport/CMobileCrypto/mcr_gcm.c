@@ -7,7 +7,7 @@
 /// GCM's own limit for one message (NIST SP 800-38D, 5.2.1.1): 2^39 - 256 bits.
 static const uint64_t longest_message = (UINT64_C(1) << 36) - 32;
 
-/// libcrypto counts in `int`.
+/// libcrypto takes lengths as `int`.
 static const size_t longest_piece = (size_t)1 << 30;
 
 typedef struct gcm {
@@ -31,7 +31,7 @@ static mcr_status feed(const gcm *gcm, const uint8_t *bytes, size_t length, uint
     return MCR_OK;
 }
 
-/// Everything before the tag: what encrypting and decrypting have in common.
+/// Runs all steps before the tag; encrypting and decrypting share them.
 static mcr_status begin(gcm *gcm, const uint8_t *key, const uint8_t *nonce, const uint8_t *data, size_t data_length, const uint8_t *bytes,
                         size_t length, uint8_t *out)
 {
@@ -76,13 +76,13 @@ mcr_status mcr_aes128_gcm_open(const uint8_t key[MCR_AES128_KEY_SIZE], const uin
     uint8_t rest[MCR_GCM_TAG_SIZE], expected[MCR_GCM_TAG_SIZE];
     int written = 0;
     for (size_t i = 0; i < sizeof expected; i++)
-        expected[i] = tag[i];  // libcrypto takes the tag through a pointer to what it could write to
+        expected[i] = tag[i];  // libcrypto takes the tag through a pointer to non-const
     mcr_status status = begin(&gcm, key, nonce, data, data_length, sealed, length, text);
     if (status == MCR_OK && EVP_CIPHER_CTX_ctrl(gcm.context, EVP_CTRL_AEAD_SET_TAG, MCR_GCM_TAG_SIZE, expected) != 1)
         status = MCR_ERROR_LIBRARY;
     if (status == MCR_OK && (EVP_CipherFinal_ex(gcm.context, rest, &written) != 1 || written != 0))
         status = MCR_ERROR_AUTHENTICATION;
-    // What was decrypted before the tag turned out to be wrong must reach nobody.
+    // Bytes that were decrypted before the tag proved wrong must not reach the caller.
     if (status != MCR_OK && (uint64_t)length <= longest_message)
         mcr_cleanse(text, length);
     return end(&gcm, status);

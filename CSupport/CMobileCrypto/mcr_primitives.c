@@ -23,7 +23,7 @@ mcr_status mcr_random(uint8_t *bytes, size_t length)
 mcr_status mcr_scrypt(const uint8_t *password, size_t password_length, const uint8_t *salt, size_t salt_length, uint64_t n, uint64_t r,
                       uint64_t p, uint64_t memory_limit, uint8_t *key, size_t length)
 {
-    // libcrypto takes a NULL password as a question about the parameters only; an empty one is a password all the same.
+    // With a NULL password libcrypto only checks the parameters; an empty password must derive a key as well.
     const char *text = password == NULL ? "" : (const char *)password;
     const int done = EVP_PBE_scrypt(text, password_length, salt, salt_length, n, r, p, memory_limit, key, length);
     ERR_clear_error();

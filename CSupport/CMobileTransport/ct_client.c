@@ -30,9 +30,9 @@ struct ct_client {
 typedef struct exchange {
     const ct_request *request;
     int64_t began_ms;
-    int64_t last_move_ms;  // when a byte moved last, or a callback returned
-    bool connected;        // before that the connect timeout rules, not the stall timeout
-    bool in_head;          // the status line has come, the empty line behind the fields has not
+    int64_t last_move_ms;  // time of the last byte moved, or of the last callback's return
+    bool connected;        // until then the connect timeout applies, not the stall timeout
+    bool in_head;          // the status line has come, the empty line after the fields has not
     bool sink_refused;
     bool source_failed;
 } exchange;
@@ -54,7 +54,7 @@ static ct_status fail(ct_error *error, ct_status code, int curl_code, const char
     return code;
 }
 
-// libcurl wants to be initialized once per process before anything else; its own lock makes that safe from 7.84 on only.
+// libcurl must be initialized once per process before any other call; its own lock makes that safe only since 7.84.
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
 static CURLcode curl_state = CURLE_FAILED_INIT;
 static void initialize_curl(void)
@@ -62,7 +62,7 @@ static void initialize_curl(void)
     curl_state = curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-/// Copies a text that may be NULL. False without memory.
+/// Copies a text that may be NULL. Returns false if there is no memory.
 static bool copy_text(const char *text, char **out)
 {
     *out = text == NULL ? NULL : strdup(text);
@@ -128,7 +128,7 @@ static size_t on_write(char *bytes, size_t size, size_t count, void *context)
     const size_t length = size * count;
     if (length > 0 && !exchange->request->write(exchange->request->context, (const uint8_t *)bytes, length)) {
         exchange->sink_refused = true;
-        return length + 1;  // anything but `length` ends the transfer
+        return length + 1;  // any value but `length` ends the transfer
     }
     exchange->last_move_ms = now_ms();
     return length;
@@ -147,7 +147,7 @@ static size_t on_read(char *buffer, size_t size, size_t count, void *context)
     return filled;
 }
 
-/// libcurl only ever asks for the beginning: it sends the body again over another connection, or after a challenge.
+/// libcurl only seeks to the beginning: it sends the body again over another connection, or after a challenge.
 static int on_seek(void *context, curl_off_t offset, int origin)
 {
     exchange *exchange = context;
@@ -157,7 +157,7 @@ static int on_seek(void *context, curl_off_t offset, int origin)
     return request->rewind(request->context) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
-/// The connection stands, and the request is about to be sent.
+/// Runs when the connection is established, before the request is sent.
 static int on_connected(void *context, char *remote, char *local, int remote_port, int local_port)
 {
     (void)remote, (void)local, (void)remote_port, (void)local_port;
@@ -210,19 +210,19 @@ static struct curl_blob blob(char *text)
     return (struct curl_blob){.data = text, .len = strlen(text), .flags = CURL_BLOB_NOCOPY};
 }
 
-/// Trusts these certificates alone, for servers or for a proxy.
+/// Trusts only these certificates, for servers or for a proxy.
 static CURLcode set_trust(const ct_client *client, CURLoption certificates, CURLoption folder)
 {
     struct curl_blob trusted = blob(client->trusted_pem);
     const CURLcode code = curl_easy_setopt(client->easy, certificates, &trusted);
     if (code != CURLE_OK)
         return code;
-    // The blob takes the place of the system's file of certificates; its folder of them would still count.
+    // The blob replaces the system's certificate file; the certificates in the system's folder would still count.
     const CURLcode without = curl_easy_setopt(client->easy, folder, NULL);
     return without == CURLE_NOT_BUILT_IN ? CURLE_OK : without;
 }
 
-/// Trust and identity.
+/// Sets the TLS versions, the trusted certificates and the client's identity.
 static CURLcode set_tls(const ct_client *client)
 {
     CURL *easy = client->easy;
@@ -249,7 +249,7 @@ static CURLcode set_tls(const ct_client *client)
             return set_code;                                                                                                               \
     } while (0)
 
-/// What sends the body. Every body goes the way of an upload, whatever the method is.
+/// Sets the options that send the body. Every body is sent as an upload, regardless of the method.
 static CURLcode set_body(CURL *easy, exchange *exchange)
 {
     const ct_request *request = exchange->request;
@@ -269,7 +269,7 @@ static CURLcode set_body(CURL *easy, exchange *exchange)
     return CURLE_OK;
 }
 
-/// Sets everything that one request needs; `headers` must live as long as the request.
+/// Sets all options of one request; `headers` must live as long as the request.
 static CURLcode set_request(ct_client *client, exchange *exchange, struct curl_slist *headers, char *message)
 {
     CURL *easy = client->easy;
@@ -278,7 +278,7 @@ static CURLcode set_request(ct_client *client, exchange *exchange, struct curl_s
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_URL, request->url);
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
-    // One request at a time per client: HTTP/2 would bring no gain here, but its own ways to be interrupted.
+    // One request at a time per client: HTTP/2 would bring no gain here, but failure modes of its own.
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(CURLOPT_HTTPHEADER, headers);
     SET(CURLOPT_PROXY, client->proxy == NULL ? "" : client->proxy);
@@ -330,7 +330,7 @@ static ct_status status_of(CURLcode code)
     }
 }
 
-/// Milliseconds until the next limit; not positive if one is over, which `*limit` then names.
+/// Returns the milliseconds until the next limit. If they are zero or less, the limit that `*limit` names is exceeded.
 static int64_t time_left(const exchange *exchange, const char **limit)
 {
     const ct_request *request = exchange->request;
@@ -385,7 +385,7 @@ static void summarize(CURL *easy, ct_summary *summary)
     *summary = (ct_summary){.sent = sent, .received = received, .reused = connects == 0};
 }
 
-/// The header lines as libcurl wants them.
+/// Builds the list of header lines for libcurl.
 static ct_status header_list(const ct_request *request, struct curl_slist **out, ct_error *error)
 {
     struct curl_slist *list = NULL;
@@ -417,7 +417,7 @@ ct_status ct_client_perform(ct_client *client, const ct_request *request, ct_sum
     if (code == CURLE_OK && curl_multi_add_handle(client->multi, client->easy) == CURLM_OK) {
         status = run(client, &exchange, &code, error);
         summarize(client->easy, summary);
-        // A transfer that is taken out in the middle loses its connection; a finished one leaves it open for the next request.
+        // A transfer removed before its end loses its connection; a finished one leaves it open for the next request.
         (void)curl_multi_remove_handle(client->multi, client->easy);
     } else if (code == CURLE_OK) {
         status = fail(error, CT_ERROR_NO_MEMORY, 0, "no memory for a request");

@@ -1,4 +1,4 @@
-/// ct_sigpipe.h: keeps SIGPIPE away from a thread for a while, as libcurl asks of programs that use several threads.
+/// ct_sigpipe.h: blocks SIGPIPE in a thread during calls of libcurl, which requires it of programs with several threads.
 #ifndef CT_SIGPIPE_H
 #define CT_SIGPIPE_H
 
@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <time.h>
 
-/// What has to be put back.
+/// The state to restore.
 typedef struct ct_sigpipe {
     sigset_t previous;
-    bool was_pending;  ///< somebody else's signal: it must survive
+    bool was_pending;  ///< a signal of another part of the program: it must survive
 } ct_sigpipe;
 
 static inline void ct_sigpipe_block(ct_sigpipe *state)

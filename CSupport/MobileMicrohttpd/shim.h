@@ -1,5 +1,5 @@
-/// shim.h: libmicrohttpd for Swift. Swift cannot call variadic functions nor read macros with casts; these few inline functions
-/// and constants stand in for them. No state, no logic.
+/// shim.h: libmicrohttpd for Swift. Swift can neither call variadic functions nor read macros with casts; these few inline functions
+/// and constants replace them. No state, no logic.
 #ifndef MOBILE_MICROHTTPD_H
 #define MOBILE_MICROHTTPD_H
 
@@ -8,11 +8,11 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/// What the daemon is started with.
+/// Settings of a daemon.
 struct mhs_options {
-    MHD_socket listener;               ///< bound and listening; the daemon uses it, the caller closes it after the daemon has stopped
-    unsigned int maximum_connections;  ///< more are reset
-    unsigned int idle_seconds;         ///< a connection on which nothing moves for so long is closed
+    MHD_socket listener;               ///< bound and listening; used by the daemon, closed by the caller after the daemon has stopped
+    unsigned int maximum_connections;  ///< further ones are reset
+    unsigned int idle_seconds;         ///< a connection without traffic for this time is closed
     size_t connection_memory;          ///< bytes of buffers per connection
     const char *certificate;           ///< PEM, the server's own first; NULL: no TLS
     const char *private_key;           ///< PEM; used with `certificate` only
@@ -22,10 +22,10 @@ struct mhs_options {
     MHD_NotifyConnectionCallback connected;  ///< `context` is its first argument as well
 };
 
-/// What both ends speak: GnuTLS by itself would go down to TLS 1.0.
+/// TLS versions that both ends may speak: GnuTLS by default would accept TLS 1.0.
 #define MHS_TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
-/// Starts the daemon with one thread per connection. NULL if that is not possible, such as with a damaged certificate.
+/// Starts the daemon with one thread per connection. Returns NULL on failure, for example with a damaged certificate.
 static inline struct MHD_Daemon *mhs_start(const struct mhs_options *options)
 {
     const unsigned int flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC;
@@ -59,13 +59,13 @@ static inline int mhs_descriptor(struct MHD_Connection *connection)
     return info == NULL ? -1 : (int)info->connect_fd;
 }
 
-/// Closes a connection on which nothing moves for so many seconds, whatever the daemon's own limit is.
+/// Closes a connection after this number of seconds without traffic, regardless of the daemon's own limit.
 static inline void mhs_set_timeout(struct MHD_Connection *connection, unsigned int seconds)
 {
     (void)MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
-/// The library marks its enumerations differently from release to release, and Swift imports them accordingly; so it gets functions.
+/// The library marks its enumerations differently from release to release, and Swift imports them accordingly; functions hide that.
 static inline enum MHD_Result mhs_yes(void)
 {
     return MHD_YES;
@@ -75,7 +75,7 @@ static inline enum MHD_Result mhs_no(void)
     return MHD_NO;
 }
 
-/// Whether a connection begins; else it ends.
+/// Returns whether a connection begins; otherwise it ends.
 static inline bool mhs_is_start(enum MHD_ConnectionNotificationCode code)
 {
     return code == MHD_CONNECTION_NOTIFY_STARTED;
@@ -91,7 +91,7 @@ static inline void mhs_each_parameter(struct MHD_Connection *connection, MHD_Key
     (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, each, context);
 }
 
-/// A response with a copy of `length` bytes. NULL without memory.
+/// Creates a response with a copy of `length` bytes. Returns NULL if there is no memory.
 static inline struct MHD_Response *mhs_response_of_bytes(const void *bytes, size_t length)
 {
     return MHD_create_response_from_buffer(length, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
@@ -103,7 +103,7 @@ static inline uint64_t mhs_unknown_length(void)
     return MHD_SIZE_UNKNOWN;
 }
 
-/// What a content reader returns at the end, and when it must cut the connection.
+/// Values that a content reader returns at the end, and to cut the connection.
 static inline ssize_t mhs_end_of_stream(void)
 {
     return MHD_CONTENT_READER_END_OF_STREAM;

@@ -1,6 +1,6 @@
 internal import CMobileCrypto
 
-/// Why a cryptographic operation has no result.
+/// The failure of a cryptographic operation.
 public struct CryptoError: Error, Sendable, CustomStringConvertible {
     /// A stable name of a kind of failure.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -11,17 +11,17 @@ public struct CryptoError: Error, Sendable, CustomStringConvertible {
         public static let noMemory = Code(rawValue: "noMemory")
         /// Parameters out of their range.
         public static let badParameter = Code(rawValue: "badParameter")
-        /// A text that is no encoded verifier.
+        /// A text that is not an encoded verifier.
         public static let malformed = Code(rawValue: "malformed")
-        /// What was sealed is opened with another key or other associated data, or it was changed.
+        /// Another key or other associated data, or sealed bytes that were changed.
         public static let notAuthentic = Code(rawValue: "notAuthentic")
-        /// The cryptographic library refused, such as without a source of randomness.
+        /// The cryptographic library refused, for example without a source of randomness.
         public static let library = Code(rawValue: "library")
     }
 
     /// The kind of failure.
     public let code: Code
-    /// What was tried and what happened; never a secret.
+    /// The action and its failure; never a secret.
     public let message: String
 
     init(_ code: Code, _ message: String) {
@@ -31,7 +31,7 @@ public struct CryptoError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 
-    /// The gate: turns a status other than `MCR_OK` into an error.
+    /// Turns a status other than `MCR_OK` into an error.
     static func check(_ status: mcr_status, _ action: String) throws(CryptoError) {
         switch status {
         case MCR_OK: return

@@ -1,13 +1,13 @@
 internal import CMobileCrypto
 
-/// What a server keeps instead of a password: enough to check one, too little to learn it. scrypt (RFC 7914) over libcrypto.
+/// The value that a server stores instead of a password: enough to check a password, too little to find it. scrypt (RFC 7914) over libcrypto.
 ///
 ///     let stored = try PasswordVerifier(password: password).encoded
 ///     let isRight = try PasswordVerifier(encoded: stored).accepts(candidate)
 ///
-/// Making and checking take about 0.1 s and 32 MB with the default parameters; that is their purpose.
+/// Creating and checking take about 0.1 s and 32 MB with the default parameters, on purpose: each guess costs an attacker the same.
 public struct PasswordVerifier: Sendable, Hashable {
-    /// How much work a check is.
+    /// The cost of a check.
     public struct Parameters: Sendable, Hashable {
         /// Cost in time and memory, a power of two above 1; default 32,768.
         public var n: UInt64 = 1 << 15
@@ -24,22 +24,22 @@ public struct PasswordVerifier: Sendable, Hashable {
         }
     }
 
-    /// How much work a check is.
+    /// The cost of a check.
     public let parameters: Parameters
-    /// What makes equal passwords have different hashes, 16 random bytes.
+    /// Random bytes, 16 by default, that make the hashes of equal passwords differ.
     public let salt: [UInt8]
     /// The derived key, 32 bytes.
     public let hash: [UInt8]
 
-    /// The most memory that a verifier may ask for, so that a stored text cannot exhaust the server.
+    /// The maximum memory of a verifier, so that a stored text cannot exhaust the server.
     private static let memoryLimit: UInt64 = 256 << 20
 
-    /// Makes a verifier.
+    /// Creates a verifier.
     /// - Parameters:
     ///   - password: any text.
-    ///   - salt: 8 bytes or more that no other verifier has; nil (default) for 16 random ones.
-    ///   - parameters: what deriving the key costs.
-    /// - Throws: ``CryptoError/Code/badParameter`` for parameters that are no valid ones or need more than 256 MB, or a short salt,
+    ///   - salt: 8 bytes or more that no other verifier has; nil (default) for 16 random bytes.
+    ///   - parameters: the cost of deriving the key.
+    /// - Throws: ``CryptoError/Code/badParameter`` for invalid parameters, for a need of more than 256 MB, or for a short salt,
     ///   ``CryptoError/Code/library``.
     public init(password: String, salt: [UInt8]? = nil, parameters: Parameters = Parameters()) throws(CryptoError) {
         let salt = if let salt { salt } else { try RandomBytes.make(16) }
@@ -66,14 +66,14 @@ public struct PasswordVerifier: Sendable, Hashable {
         "scrypt$\(parameters.n)$\(parameters.r)$\(parameters.p)$\(salt.base64URL)$\(hash.base64URL)"
     }
 
-    /// Whether this is the password. The comparison takes the same time wherever the hashes differ.
+    /// Whether this is the password. The time of the comparison does not depend on where the hashes differ.
     /// - Throws: ``CryptoError/Code/badParameter`` for a verifier with impossible parameters.
     public func accepts(_ password: String) throws(CryptoError) -> Bool {
         let candidate = try PasswordVerifier.derive(Array(password.utf8), salt: salt, parameters, count: hash.count)
         return candidate.equalsInConstantTime(hash)
     }
 
-    /// scrypt itself.
+    /// Derives a key with scrypt.
     /// - Throws: ``CryptoError/Code/badParameter``.
     static func derive(_ password: [UInt8], salt: [UInt8], _ parameters: Parameters, count: Int) throws(CryptoError) -> [UInt8] {
         var key = [UInt8](repeating: 0, count: count)

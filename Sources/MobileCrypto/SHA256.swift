@@ -1,6 +1,6 @@
 internal import CMobileCrypto
 
-/// SHA-256 (FIPS 180-4) of bytes that come in pieces.
+/// SHA-256 (FIPS 180-4) of bytes that arrive in pieces.
 ///
 ///     var digest = try SHA256()
 ///     try digest.update(piece)
@@ -8,7 +8,7 @@ internal import CMobileCrypto
 public struct SHA256: ~Copyable {
     private let handle: OpaquePointer
 
-    /// Bytes of a digest.
+    /// The number of bytes of a digest.
     public static let byteCount = 32
 
     /// - Throws: ``CryptoError/Code/noMemory``.
@@ -25,10 +25,10 @@ public struct SHA256: ~Copyable {
         try CryptoError.check(bytes.withUnsafeBytes { mcr_sha256_update(handle, $0.baseAddress, $0.count) }, "SHA-256")
     }
 
-    /// Adds a piece; the same for an array.
+    /// Adds a piece from an array.
     public mutating func update(_ bytes: [UInt8]) throws(CryptoError) { try update(bytes.span.bytes) }
 
-    /// The digest of all pieces since the beginning or the last call, 32 bytes.
+    /// Returns the digest of all pieces since the beginning or the last call, 32 bytes.
     /// - Throws: ``CryptoError/Code/library``.
     public mutating func finish() throws(CryptoError) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: SHA256.byteCount)

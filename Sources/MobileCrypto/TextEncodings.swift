@@ -31,7 +31,7 @@ extension Collection<UInt8> {
 }
 
 extension Array<UInt8> {
-    /// The bytes that a hexadecimal text stands for, in either case; nil where it is none.
+    /// Decodes a hexadecimal text in either case; nil if it is not valid.
     public init?(hexadecimal text: some StringProtocol) {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }
@@ -51,7 +51,7 @@ extension Array<UInt8> {
         }
     }
 
-    /// The bytes that a base64url text without padding stands for; nil where it is none, also where unused bits are not 0.
+    /// Decodes a base64url text without padding; nil if it is not valid, also if unused bits are not 0.
     public init?(base64URL text: some StringProtocol) {
         self = []
         var (bits, bitCount) = (0, 0)

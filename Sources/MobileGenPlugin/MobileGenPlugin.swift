@@ -3,8 +3,8 @@ import PackagePlugin
 
 /// Generates the typed classes of each `*.mbo.json` file in a target, before the target is compiled.
 ///
-/// A build command must declare its outputs before it runs, so the plugin reads the names of objects and structures itself. Everything
-/// else about the model, errors included, is the generator's business.
+/// A build command must declare its outputs before it runs, so the plugin reads the names of objects and structures itself. The generator
+/// reads all other parts of the model and reports its errors.
 @main struct MobileGenPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
         guard let target = target as? any SourceModuleTarget else { return [] }
@@ -29,7 +29,7 @@ import PackagePlugin
 struct ModelNames {
     let files: [String]
 
-    /// Of a model that cannot be read, the files are those of an empty package: the generator runs, fails, and says why.
+    /// For a model that cannot be read, the files are those of an empty package: the generator runs, fails and reports the reason.
     init(of url: URL) {
         let document = (try? JSONSerialization.jsonObject(with: Data(contentsOf: url))) as? [String: Any] ?? [:]
         let prefix = document["namePrefix"] as? String ?? ""
@@ -43,7 +43,7 @@ struct ModelNames {
         (list as? [[String: Any]] ?? []).compactMap { $0["name"] as? String }.map(swiftName)
     }
 
-    /// The same rule as the generator's: white space is removed, `.` becomes `_`.
+    /// The generator's rule: white space is removed, `.` becomes `_`.
     private static func swiftName(_ modelled: String) -> String {
         modelled.filter { !$0.isWhitespace }.replacing(".", with: "_")
     }

@@ -18,7 +18,7 @@ struct DatabaseEmitter: Emitter {
             "\nThe local database of package \(model.name), version \(model.version), with the objects \(classes.joined(separator: ", ")).")
         // The runtime's class is `@unchecked Sendable`, which a subclass must repeat.
         text.block("public final class \(name): PackageDatabase, @unchecked Sendable") { text in
-            text.documentation("What is known about the package at run time, made from the model once.")
+            text.documentation("The metadata of the package at run time, made from the model once.")
             text.line("public static let metadata = PackageMetadata(generatedFrom: modelJSON)")
             text.line()
             let operations = model.operationObjects.map { SwiftNames.type($0.name, prefix: model.namePrefix) }
@@ -30,10 +30,10 @@ struct DatabaseEmitter: Emitter {
             text.line()
             text.documentation(
                 """
-                Opens the local database, creates it where there is none, and brings the tables of an older release up to date.
+                Opens the local database, creates it if there is none, and upgrades the tables of an older release.
                 - Parameters:
                   - profile: path and settings of the database file.
-                  - environment: where time and chance come from; the real ones by default.
+                  - environment: the sources of time and randomness; the real ones by default.
                 - Throws: ``ObjectError``, as ``PackageDatabase/openConnection()``.
                 """)
             text.block("public static func open(_ profile: ConnectionProfile, environment: Environment = Environment()) throws -> \(name)") { text in
@@ -65,7 +65,7 @@ struct ModelEmitter: Emitter {
 
     func emit(to text: inout SwiftText) {
         let json = model.json
-        // As many number signs as the text needs not to end the literal early, nor to interpolate.
+        // Enough number signs that the text neither ends the literal early nor interpolates.
         var marks = "#"
         while json.contains("\"" + marks) || json.contains("\\" + marks) { marks += "#" }
         text.block("extension \(SwiftNames.type(model.name, prefix: model.namePrefix))") { text in

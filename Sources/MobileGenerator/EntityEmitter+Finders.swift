@@ -20,19 +20,19 @@ extension EntityEmitter {
 
     private func emitFindByPrimaryKey(to text: inout SwiftText) {
         let key = object.primaryKey.compactMap { object.attribute(named: $0) }
-        // One key needs no label; several do, because their order is nobody's knowledge.
+        // A single key needs no label; several do, because callers cannot know their order.
         let parameters = key.map { attribute in
             let member = SwiftNames.inCode(SwiftNames.converted(attribute.name))
             return "\(key.count == 1 ? "_ " : "")\(member): \(type(attribute).wrappedName)"
         }
         let values = key.map { SwiftNames.inCode(SwiftNames.converted($0.name)) + ".attributeValue" }.joined(separator: ", ")
-        text.documentation("The \(object.name) with this primary key; nil where there is none.\n- Throws: ``ObjectError``.")
+        text.documentation("The \(object.name) with this primary key; nil if there is none.\n- Throws: ``ObjectError``.")
         emitTwins(
             "findByPrimaryKey", parameters, result: "\(name)?", body: "findByPrimaryKey(values: [\(values)], in: package)", to: &text)
     }
 
     private func emitSingle(_ query: QueryModel, to text: inout SwiftText) {
-        text.documentation("\(documentation(of: query))\n- Returns: the first object found; nil where there is none.\n- Throws: ``ObjectError``.")
+        text.documentation("\(documentation(of: query))\n- Returns: the first object found; nil if there is none.\n- Throws: ``ObjectError``.")
         emitTwins(
             SwiftNames.memberInCode(query.name), query.parameters.map(declaration), result: "\(name)?",
             body: "query(\(SwiftText.literal(query.name)), \(values(of: query)), take: 1, in: package).first", to: &text)
@@ -43,9 +43,9 @@ extension EntityEmitter {
             """
             \(documentation(of: query))
             - Parameters:
-              - sortedBy: another order than the query's own; that one by default.
-              - skip: how many to leave out at the beginning; none by default.
-              - take: how many to return at most; all by default, and where it is negative.
+              - sortedBy: the order of the objects; the query's own by default.
+              - skip: the number of objects to skip at the beginning; 0 by default.
+              - take: the maximum number of objects; all by default, and if it is negative.
             - Throws: ``ObjectError``.
             """)
         emitTwins(
@@ -54,7 +54,7 @@ extension EntityEmitter {
             body: "query(\(SwiftText.literal(query.name)), \(values(of: query)), sortedBy: sortedBy, skip: skip, take: take, in: package)", to: &text)
     }
 
-    /// The blocking form and the one for asynchronous code.
+    /// Writes the blocking form and the asynchronous form.
     private func emitTwins(_ finder: String, _ parameters: [String], result: String, body: String, to text: inout SwiftText) {
         let parameters = parameters + ["in package: \(package)"]
         text.function("public static func \(finder)", parameters, "throws -> \(result)") { $0.line("try \(body)") }

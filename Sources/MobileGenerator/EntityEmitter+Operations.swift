@@ -16,7 +16,7 @@ extension EntityEmitter {
 
     private func emitMethod(_ operation: OperationModel, at index: Int, to text: inout SwiftText) {
         let parameters = operation.ownParameters
-        // `create` with parameters stands beside the plain one that every object has.
+        // `create` with parameters is a method in addition to the plain one of every object.
         let member = operation.name == operation.kind.rawValue ? operation.name : SwiftNames.memberInCode(operation.name)
         let values = parameters.map(value)
         text.documentation(documentation(of: operation))
@@ -26,7 +26,7 @@ extension EntityEmitter {
         emitFunction("public nonisolated(nonsending) func \(member)", parameters, "async throws", "try await perform", index, values, to: &text)
     }
 
-    /// A method on one line each for head and call, or, where that is too long, a parameter and a value on each.
+    /// Writes a method with one line each for head and call; if one is too long, with one line per parameter and per value.
     private func emitFunction(
         _ head: String, _ parameters: [ParameterModel], _ effects: String, _ call: String, _ index: Int, _ values: [String], to text: inout SwiftText
     ) {
@@ -71,11 +71,11 @@ extension EntityEmitter {
     }
 
     private func documentation(of parameter: ParameterModel) -> String {
-        let value = parameter.defaultValue.map { "; \($0) where it is left out" } ?? (parameter.isNullable ? "; nil where there is none" : "")
+        let value = parameter.defaultValue.map { "; \($0) if it is omitted" } ?? (parameter.isNullable ? "; nil if there is none" : "")
         return "the parameter `\(parameter.name)`\(value)."
     }
 
-    /// An argument; what may be missing, and what has a default in the model, can be left out.
+    /// Declares an argument; callers can omit it if it may be missing or has a default in the model.
     private func declaration(_ parameter: ParameterModel) -> String {
         let type = type(parameter)
         let value = parameter.defaultValue.map { type.literal(json: $0) } ?? (parameter.isNullable ? "nil" : nil)
@@ -92,7 +92,7 @@ extension EntityEmitter {
             guard let index = model.operationObjects.firstIndex(where: { $0.name == operationObject.name }) else { continue }
             operationObject.documentation =
                 SwiftText.sentence(operation.documentation ?? "The operation `\(operation.name)` of \(object.name)")
-                + "\n\nThe operation `\(operation.name)` of ``\(name)``: give its parameters values, save it and submit it. It is gone when the server has done it."
+                + "\n\nThe operation `\(operation.name)` of ``\(name)``: set its parameters, save it and submit it. It is deleted once the server has done it."
             text.line()
             EntityEmitter(operationObject, metadata: "operationClasses[\(index)]", in: model).emit(to: &text)
         }

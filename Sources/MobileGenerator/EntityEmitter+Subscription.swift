@@ -24,12 +24,12 @@ extension EntityEmitter {
                 let value = parameter.defaultValue.map { type(parameter).literal(json: $0) } ?? (parameter.isNullable ? "nil" : nil)
                 return "\(member(parameter)): \(type(parameter).name)" + (value.map { " = \($0)" } ?? "")
             }
-            text.documentation("A set with these values; what is left out has the model's default.")
+            text.documentation("Creates a set with these values; omitted ones have the model's defaults.")
             text.block("public init(\(list.joined(separator: ", ")))") { text in
                 for parameter in object.synchronizationParameters { text.line("self.\(member(parameter)) = \(member(parameter))") }
             }
             text.line()
-            text.documentation("A set with values by the parameters' names, for the runtime.")
+            text.documentation("Creates a set from values by the parameters' names, for the runtime.")
             text.block("public init(parameters: [String: AttributeValue])") { text in
                 for parameter in object.synchronizationParameters {
                     let type = type(parameter)
@@ -51,7 +51,7 @@ extension EntityEmitter {
     private func member(_ parameter: ParameterModel) -> String { SwiftNames.inCode(SwiftNames.parameter(parameter.name)) }
 
     private func documentation(of parameter: ParameterModel) -> String {
-        let key = parameter.personalizationKey.map { " The value of the personalization key `\($0)` is taken over it, once saved." }
+        let key = parameter.personalizationKey.map { " The value of the personalization key `\($0)` takes precedence, once saved." }
         return "The parameter `\(parameter.name)`." + (key ?? "")
     }
 }

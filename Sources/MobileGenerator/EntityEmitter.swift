@@ -4,7 +4,7 @@ import MobileModel
 struct EntityEmitter: Emitter {
     let model: PackageModel
     let object: ObjectModel
-    /// Where the class's metadata are among those of the package.
+    /// The place of the class's metadata among those of the package.
     private let metadata: String
     let name: String
     let package: String
@@ -35,7 +35,7 @@ struct EntityEmitter: Emitter {
 
     func type(_ name: String) -> String { SwiftNames.type(name, prefix: model.namePrefix) }
 
-    /// The attributes that lie in the row, with their positions.
+    /// The attributes stored in the row, with their positions.
     private var stored: [(index: Int, attribute: AttributeModel)] {
         object.attributes.enumerated().filter { !$0.element.isLarge }.map { ($0.offset, $0.element) }
     }
@@ -47,11 +47,11 @@ struct EntityEmitter: Emitter {
         text.block("public final class \(name): Entity, \(protocols.joined(separator: ", "))") { text in
             text.documentation("The database class of the package.")
             text.line("public typealias Package = \(package)")
-            text.documentation("What is known about the class at run time.")
+            text.documentation("The metadata of the class at run time.")
             text.line("public static let metadata = \(package).metadata.\(metadata)")
             emitAttributes(to: &text)
             emitRelationships(to: &text)
-            // Without values the runtime's own initializers and hooks do.
+            // A class without stored values uses the runtime's own initializers and hooks.
             if !stored.isEmpty {
                 emitStored(to: &text)
                 emitHooks(to: &text)
@@ -100,7 +100,7 @@ struct EntityEmitter: Emitter {
             facts.append("At most \(length) \(isText ? "characters" : "bytes").")
         }
         switch attribute.type {
-        case .decimal: facts.append("At most \(attribute.precision ?? 18) digits, \(attribute.scale ?? 2) of them behind the point.")
+        case .decimal: facts.append("At most \(attribute.precision ?? 18) digits, \(attribute.scale ?? 2) of them after the point.")
         case .char: facts.append("One character.")
         case .dateTime: facts.append("To the millisecond.")
         case .bigString, .bigBinary: facts.append("Kept outside of the row and read as a stream.")
@@ -145,8 +145,8 @@ struct EntityEmitter: Emitter {
 
     // MARK: Values
 
-    /// The values of the attributes stand in a structure that nobody else sees: the compiler then knows that no two accesses overlap and
-    /// checks nothing at run time, and an object of a row never gets the values of a new one first.
+    /// The values of the attributes are in a private structure: the compiler then knows that no two accesses overlap and checks nothing at run
+    /// time. The object of a row is initialized from the row alone, never with the values of a new object first.
     private func emitStored(to text: inout SwiftText) {
         text.line()
         text.line("// MARK: Values of the attributes")
@@ -159,13 +159,13 @@ struct EntityEmitter: Emitter {
         }
         text.line("private var stored: Stored")
         text.line()
-        text.documentation("A new object with the default values of its attributes, for the runtime; applications call `init(in:)`.")
+        text.documentation("Creates an object with the default values of its attributes, for the runtime; applications call `init(in:)`.")
         text.block("public required init(context: EntityContext)") { text in
             text.line("stored = Stored()")
             text.line("super.init(context: context)")
         }
         text.line()
-        text.documentation("The object of a row whose attributes begin at `column`, for the runtime.")
+        text.documentation("Creates the object of a row whose attributes begin at `column`, for the runtime.")
         text.block("public required init(row: borrowing Row, at column: Int, context: EntityContext)") { text in
             text.line("stored = Stored(")
             for (position, (index, attribute)) in stored.enumerated() {
@@ -203,7 +203,7 @@ struct EntityEmitter: Emitter {
         }
     }
 
-    /// The property inside of a hook, whose own parameters have such names.
+    /// The property in a hook, whose own parameters may have the same name.
     private func inHook(_ attribute: AttributeModel) -> String {
         let member = SwiftNames.memberInCode(attribute.name)
         return ["row", "column", "index"].contains(member) ? "self.\(member)" : member
@@ -234,7 +234,7 @@ struct EntityEmitter: Emitter {
         let value: String
     }
 
-    /// A type whose properties are the roots of key paths in queries, and its only value.
+    /// Writes a type whose properties are the roots of key paths in queries, and its only value.
     private func emitPaths(_ type: String, _ what: String, _ use: String, none: String, _ members: [PathMember], to text: inout SwiftText) {
         text.line()
         if let first = members.first {

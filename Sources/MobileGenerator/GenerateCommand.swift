@@ -1,9 +1,9 @@
 public import Foundation
 public import MobileModel
 
-/// `mobile generate`: writes the classes of a model. Without a terminal of its own, so that tests can run it.
+/// `mobile generate`: writes the classes of a model. Independent of a terminal, so that tests can run it.
 public struct GenerateCommand {
-    /// What the command can do, for people.
+    /// The usage of the command, for people.
     public static let usage = """
         usage: mobile generate MODEL.mbo.json [--output DIRECTORY] [--page-size BYTES] [--clean] [--objects NAME,...] [--group NAME,...]
                                [--check-back-ends] [--save NAME]
@@ -13,26 +13,26 @@ public struct GenerateCommand {
                mobile generate --schema
 
         Writes the typed Swift classes of a package model, one file per object.
-          --output DIRECTORY    where to write; genfiles by default, made where it is not there
+          --output DIRECTORY    where to write; genfiles by default, created if missing
           --page-size BYTES     the page size of the length rules, in place of the model's: 1024, 2048, ... 65536
           --clean               removes the generated files of objects that are no longer generated
-          --objects NAME,...    these objects alone, and those that their relationships and queries lead to
+          --objects NAME,...    only these objects, and those that their relationships and queries lead to
           --group NAME,...      the objects of these synchronization groups, and those that they lead to
-          --check-back-ends     opens the back ends first; their tables, columns and statements must fit to the model
+          --check-back-ends     opens the back ends first; their tables, columns and statements must match the model
           --save NAME           keeps the options as a configuration in .mobile-generate.json of the working directory
           --configuration NAME  begins with the options of a configuration; without any argument, with those of the last one
-          --from UNIT           converts a deployment unit (deployment_unit.xml, sup-db.xml) to a model file and tells what it could
-                                not carry over
-          --diff OLD NEW        tells what becomes of databases of an older model when the newer one opens them, and what cannot be
-                                done without loss; exit status 1 where they cannot be opened
+          --from UNIT           converts a deployment unit (deployment_unit.xml, sup-db.xml) to a model file and lists the parts that
+                                it could not carry over
+          --diff OLD NEW        reports the changes to databases of an older model when the newer one opens them, and the changes
+                                with a loss of data; exit status 1 if the databases cannot be opened
           --schema              prints the JSON Schema of model files, for editors
 
         Targets of a Swift package need no command: the plugin MobileGenPlugin generates while it builds.
         """
 
-    /// Takes a line of what the command says.
+    /// Takes a line of the command's output.
     public typealias Printer = (String) -> Void
-    /// Holds a model against its back ends. Its URL is the directory that the model's paths start from. Throws what does not fit.
+    /// Compares a model with its back ends. The URL is the directory that the model's paths are relative to. Throws an error for a mismatch.
     public typealias BackEndCheck = (PackageModel, URL) throws -> Void
 
     private let listsFiles: Bool
@@ -42,10 +42,10 @@ public struct GenerateCommand {
     private let errors: Printer
 
     /// - Parameters:
-    ///   - listsFiles: whether the command names each file with what happened to it. Default true.
-    ///   - directory: where configurations are kept. Default: the working directory.
-    ///   - checkBackEnds: what `--check-back-ends` does; without it the option is refused.
-    ///   - output: takes what the command did.
+    ///   - listsFiles: whether the command lists each file with the action taken. Default true.
+    ///   - directory: the directory of the configurations. Default: the working directory.
+    ///   - checkBackEnds: runs for `--check-back-ends`; without it the option is refused.
+    ///   - output: takes the lines about the command's actions.
     ///   - errors: takes warnings and errors.
     public init(
         listsFiles: Bool = true, directory: URL = URL(filePath: ".", directoryHint: .isDirectory), checkBackEnds: BackEndCheck? = nil,
@@ -55,7 +55,7 @@ public struct GenerateCommand {
     }
 
     /// Runs the command.
-    /// - Returns: the exit status: 0; 1 where the model, the unit or a directory is at fault; 64 where the arguments are.
+    /// - Returns: the exit status: 0; 1 for an error in the model, the unit or a directory; 64 for an error in the arguments.
     public func run(_ arguments: [String]) -> Int32 {
         if arguments == ["--schema"] {
             output(PackageModel.schema)
@@ -94,7 +94,7 @@ public struct GenerateCommand {
         }
     }
 
-    /// Why nothing is generated.
+    /// The reason why no file is generated.
     private struct Refusal: Error, CustomStringConvertible { let description: String }
 
     private func generate(_ options: GenerateOptions) throws {

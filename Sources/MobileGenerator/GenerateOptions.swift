@@ -1,6 +1,6 @@
-/// What the arguments of `mobile generate` ask for. A configuration is kept in this form.
+/// The options of `mobile generate`. A configuration is kept in this form.
 struct GenerateOptions: Codable, Equatable {
-    /// The model's file; empty where a deployment unit is converted.
+    /// The model's file; empty if a deployment unit is converted.
     var model = ""
     var directory = GenerateOptions.defaultDirectory
     var pageSize: Int?
@@ -9,7 +9,7 @@ struct GenerateOptions: Codable, Equatable {
     var objects: [String] = []
     /// Names of synchronization groups whose objects are generated.
     var groups: [String] = []
-    /// Whether the back ends must be there and fit to the model.
+    /// Whether the back ends must exist and match the model.
     var checksBackEnds = false
 
     static let defaultDirectory = "genfiles"
@@ -20,15 +20,15 @@ struct GenerateArguments: Equatable {
     var options = GenerateOptions()
     /// A deployment unit to convert, in place of a model to generate from.
     var unit: String?
-    /// The configuration to begin with; nil for the last one where there is no model either.
+    /// The configuration to begin with: the named one, or the last one if there are no arguments; otherwise nil.
     var configuration: String?
-    /// The name to keep the options under.
+    /// The name under which the options are saved.
     var savedName: String?
 
-    /// Why arguments cannot be used.
+    /// The reason why arguments cannot be used.
     struct Failure: Error { let message: String }
 
-    /// - Parameter configurations: what was kept before.
+    /// - Parameter configurations: the configurations kept before.
     init(_ arguments: [String], configurations: GenerationConfigurations) throws(Failure) {
         if let place = arguments.firstIndex(of: "--configuration") {
             configuration = try Self.value(of: "--configuration", "a name", in: arguments, at: place)
@@ -62,7 +62,7 @@ struct GenerateArguments: Equatable {
                 guard let size = Int(text) else { throw Failure(message: "--page-size \"\(text)\": expected a number of bytes") }
                 options.pageSize = size
             case "--objects", "--group":
-                // A choice on the command line replaces the configuration's, and does not add to it.
+                // A choice on the command line replaces that of the configuration.
                 if isFirstObject { (options.objects, options.groups, isFirstObject) = ([], [], false) }
                 let names = try value("a name").split(separator: ",").map(String.init)
                 if argument == "--group" { options.groups += names } else { options.objects += names }

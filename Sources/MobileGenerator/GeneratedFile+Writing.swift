@@ -1,7 +1,7 @@
 public import Foundation
 
 extension GeneratedFile {
-    /// Writes the file into `directory`, unless it is there already with the same bytes: then nothing is touched, and nothing is built again.
+    /// Writes the file into `directory`, unless a file with the same bytes exists: an unchanged file is not compiled again.
     /// - Returns: whether it was written.
     /// - Throws: an error of the file system.
     @discardableResult
@@ -13,8 +13,8 @@ extension GeneratedFile {
         return true
     }
 
-    /// Removes the generated files of `directory` that are not among `files`, such as that of an object that the model lost. Files that
-    /// do not begin as generated ones do are left alone.
+    /// Removes the generated files of `directory` that are not among `files`, such as the file of a removed object. A file without the
+    /// generator's marker at its beginning is left alone.
     /// - Returns: the names of the files removed.
     /// - Throws: an error of the file system.
     public static func removeOthers(than files: [GeneratedFile], in directory: URL) throws -> [String] {

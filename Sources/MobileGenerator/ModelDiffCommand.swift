@@ -1,14 +1,14 @@
 import Foundation
 import MobileModel
 
-/// `mobile generate --diff OLD NEW`: what an application's update does to the databases that are in the field.
+/// `mobile generate --diff OLD NEW`: reports the effects of an application's update on existing databases.
 struct ModelDiffCommand {
     let output: GenerateCommand.Printer
     let errors: GenerateCommand.Printer
 
     /// - Parameter arguments: those of `mobile generate`, in this or another order: `--diff OLD.mbo.json NEW.mbo.json`.
-    /// - Returns: the exit status: 0; 1 where a database of the old model cannot be opened with the new one, or a file is no model; 64 where
-    ///   the arguments are at fault.
+    /// - Returns: the exit status: 0; 1 if a database of the old model cannot be opened with the new one, or if a file is not a model; 64 for
+    ///   an error in the arguments.
     func run(_ arguments: [String]) -> Int32 {
         var rest = arguments
         guard let place = rest.firstIndex(of: "--diff"), place + 1 < rest.count else { return misuse("--diff: the file of the old model is missing") }

@@ -22,7 +22,7 @@ struct PersonalizationEmitter: Emitter {
 
     func emit(to text: inout SwiftText) {
         let name = package + "PersonalizationParameters"
-        text.documentation("The personalization keys of package \(model.name), as they are saved. A value: change it, then ``save()``.")
+        text.documentation("The personalization keys of package \(model.name), as they are saved. A value: change it, then call ``save()``.")
         text.block("public struct \(name)") { text in
             for (key, type) in keys {
                 text.documentation(documentation(of: key))
@@ -35,12 +35,12 @@ struct PersonalizationEmitter: Emitter {
                 for (key, type) in keys {
                     let value = "try saved.value(\(SwiftText.literal(key.name)))"
                     let converted = key.type.isComplex ? "\(value).decoded()" : "\(type.conversion)(attributeValue: \(value))"
-                    // A nullable key that was never set is nil of its own.
+                    // A nullable key that was never set is nil without further code.
                     text.line("\(Self.member(key)) = \(converted) ?? \(type.emptyValue)")
                 }
             }
             text.line()
-            text.documentation("Saves all keys; they travel with the next synchronization.\n- Throws: ``ObjectError``.")
+            text.documentation("Saves all keys; the next synchronization sends them.\n- Throws: ``ObjectError``.")
             text.block("public mutating func save() throws") { text in
                 for (key, _) in keys {
                     let value = key.type.isComplex ? "try .encoded(\(Self.member(key)))" : "\(Self.member(key)).attributeValue"
@@ -51,7 +51,7 @@ struct PersonalizationEmitter: Emitter {
         }
         text.line()
         text.block("extension \(package)") { text in
-            text.documentation("The personalization keys as they are saved; the model's defaults where they never were.\n- Throws: ``ObjectError``.")
+            text.documentation("The saved personalization keys; the model's defaults for keys that were never saved.\n- Throws: ``ObjectError``.")
             text.block("public var personalizationParameters: \(name)") { $0.line("get throws { try \(name)(personalization) }") }
         }
     }

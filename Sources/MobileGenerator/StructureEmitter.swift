@@ -25,7 +25,7 @@ struct StructureEmitter: Emitter {
             }
             text.line()
             let parameters = types.map { "\(Self.member($0.attribute)): \($0.type.name) = \(value($0.attribute, $0.type))" }
-            text.documentation("A structure with these values; what is left out has its default.")
+            text.documentation("Creates a structure with these values; omitted ones have their defaults.")
             text.line("public init(")
             for (index, parameter) in parameters.enumerated() {
                 text.line("    \(parameter)\(index + 1 < parameters.count ? "," : "")")
@@ -44,6 +44,6 @@ struct StructureEmitter: Emitter {
         attribute.defaultValue.map(type.literal) ?? type.emptyValue
     }
 
-    /// A structure has no members of the runtime, so only the language's words are in the way.
+    /// A structure has no members of the runtime, so only keywords of the language need a change.
     private static func member(_ attribute: AttributeModel) -> String { SwiftNames.inCode(SwiftNames.converted(attribute.name)) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import MobileModel
 
-/// How an attribute's type looks in Swift.
+/// The Swift form of an attribute's type.
 struct SwiftType {
     let type: AttributeType
     let isNullable: Bool
@@ -33,7 +33,7 @@ struct SwiftType {
         return type.isComplex ? "encoded(\(member))" : "\(member).attributeValue"
     }
 
-    /// What the attribute at `index` gets from the runtime's `value`.
+    /// The value that the attribute at `index` gets from the runtime's `value`.
     func decoded(_ index: Int) -> String {
         let arguments = "(value, ofAttribute: \(index))"
         guard isObject else { return "try \(type.isComplex ? "decode" : "convert")\(arguments)" }
@@ -92,7 +92,7 @@ struct SwiftType {
         }
     }
 
-    /// The value that a new object begins with where the model gives none.
+    /// The initial value of a new object's attribute if the model gives none.
     var emptyValue: String {
         if isNullable { return "nil" }
         return switch type {

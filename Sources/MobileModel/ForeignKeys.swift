@@ -1,9 +1,9 @@
 extension PackageModel {
-    /// Whether the rows of `object` hold the reference of `relationship` (a column `_ref_<relationship>` on the device with the surrogate
-    /// key of the other end). Many-to-one does, one-to-many does not. Of the two ends of a one-to-one relationship it is the child's of a
-    /// composite one; else the end whose mapping leads to the other end's primary key; if both do, the object that stands later in the model.
+    /// Whether the rows of `object` hold the reference of `relationship`: a column `_ref_<relationship>` on the device with the surrogate key
+    /// of the other end. Many-to-one does, one-to-many does not. In a one-to-one relationship the child of a composite parent holds it. Without
+    /// a composite parent it is the end whose mapping leads to the other end's primary key; if both do, the object that is later in the model.
     ///
-    /// Client and server both ask here, so that they agree on the columns of a row.
+    /// Client and server both call this method, so that they agree on the columns of a row.
     public func holdsReference(_ relationship: RelationshipModel, of object: ObjectModel) -> Bool {
         switch relationship.cardinality {
         case .manyToOne: return true
@@ -25,7 +25,7 @@ extension PackageModel {
         object.relationships.filter { holdsReference($0, of: object) }
     }
 
-    /// The pairs of attributes of a relationship: its own, or its inverse's turned round where the model states them at that end only.
+    /// The pairs of attributes of a relationship: its own, or its inverse's with both sides exchanged if the model states them only there.
     public func mapping(of relationship: RelationshipModel) -> [RelationshipModel.Mapping] {
         let inverse = relationship.inverse.flatMap { object(named: relationship.target)?.relationship(named: $0) }
         return Self.mapping(relationship, inverse)

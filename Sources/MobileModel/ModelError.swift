@@ -1,4 +1,4 @@
-/// Where in a model's document something stands, such as `objects[2].relationships[0].target`.
+/// A position in a model's document, such as `objects[2].relationships[0].target`.
 public struct ModelPath: Sendable, Hashable, CustomStringConvertible {
     /// One step into the document.
     public enum Step: Sendable, Hashable { case key(String), index(Int) }
@@ -9,16 +9,16 @@ public struct ModelPath: Sendable, Hashable, CustomStringConvertible {
     /// The document's root.
     public static let root = ModelPath(steps: [])
 
-    /// The place that `steps` lead to from the root.
+    /// Creates the path that `steps` lead to from the root.
     public init(steps: [Step]) { self.steps = steps }
 
     public subscript(key: String) -> ModelPath { ModelPath(steps: steps + [.key(key)]) }
     public subscript(index: Int) -> ModelPath { ModelPath(steps: steps + [.index(index)]) }
 
-    /// Whether `other` is this place or inside of it.
+    /// Whether `other` is this place or a place inside it.
     func contains(_ other: ModelPath) -> Bool { other.steps.starts(with: steps) }
 
-    /// Keys joined by points, indexes in brackets; a key that is no plain word stands quoted in brackets: `columns["unit price"]`.
+    /// Keys joined by points, indexes in brackets; a key that is not a plain word is quoted in brackets: `columns["unit price"]`.
     public var description: String {
         var text = ""
         for step in steps {
@@ -32,30 +32,30 @@ public struct ModelPath: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// One thing that is wrong, or remarkable, in a model.
+/// One error or warning about a model.
 public struct ModelProblem: Sendable, Hashable, CustomStringConvertible {
-    /// An error refuses the model; a warning tells what was decided in its place.
+    /// An error refuses the model; a warning reports the decision made instead.
     public enum Severity: String, Sendable, Hashable { case error, warning }
 
-    /// What kind of problem it is; stable, for programs. A struct, so that a new code breaks no switch.
+    /// The kind of a problem; stable, for programs. A struct, so that a new code breaks no switch.
     public struct Code: RawRepresentable, Sendable, Hashable {
         /// The code as text.
         public let rawValue: String
-        /// A code of this text.
+        /// Creates a code with this text.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The file cannot be read.
         public static let file = Code(rawValue: "file")
         /// Not JSON.
         public static let syntax = Code(rawValue: "syntax")
-        /// A key that the format does not know.
+        /// A key that the format does not define.
         public static let unknownKey = Code(rawValue: "unknownKey")
-        /// A key that must be there is not.
+        /// A required key is missing.
         public static let missing = Code(rawValue: "missing")
-        /// Something twice that may be there once.
+        /// A key, name or value occurs twice but may occur only once.
         public static let duplicate = Code(rawValue: "duplicate")
         /// A name that cannot be used.
         public static let name = Code(rawValue: "name")
-        /// A name that stands for nothing in this model.
+        /// A name of an element that this model does not have.
         public static let unresolved = Code(rawValue: "unresolved")
         /// A value of the wrong type, or out of its range.
         public static let value = Code(rawValue: "value")
@@ -69,19 +69,19 @@ public struct ModelProblem: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the problem refuses the model.
     public var severity: Severity
-    /// What kind of problem it is, for programs.
+    /// The kind of the problem, for programs.
     public var code: Code
-    /// The model's file as it was given; `model` where the text came without one.
+    /// The model's file as it was given; `model` if the text was given without one.
     public var file: String
     /// The place in the document.
     public var path: ModelPath
-    /// Where the path's value begins in the file, both from 1; nil where the model did not come from text. The column counts bytes.
+    /// The line where the path's value begins in the file, from 1; nil if the model was not read from text.
     public var line: Int?
-    /// See ``line``.
+    /// The column where the path's value begins, in bytes from 1; nil if the model was not read from text.
     public var column: Int?
-    /// What is wrong, with which value.
+    /// The cause, with the value that is wrong.
     public var cause: String
-    /// What to do about it; nil where nothing can be proposed.
+    /// The proposed correction; nil if there is none.
     public var suggestion: String?
 
     init(
@@ -109,7 +109,7 @@ public struct ModelProblem: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A model that cannot be used, with everything that is wrong in it.
+/// A model that cannot be used, with all its errors.
 public struct ModelError: Error, CustomStringConvertible {
     /// The errors in the order of the document; at least one.
     public let problems: [ModelProblem]

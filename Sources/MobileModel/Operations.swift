@@ -1,18 +1,18 @@
-/// Which of an object's operations are the default ones, and what becomes of the others: the rules that generator, runtime and server share.
+/// The rules for an object's default operations and for its other ones; generator, runtime and server share them.
 extension ObjectModel {
-    /// The operation with this modelled name; nil where there is none.
+    /// The operation with this modelled name; nil if there is none.
     public func operation(named name: String) -> OperationModel? { operations.first { $0.name == name } }
 
-    /// The operation behind the plain `create`, `update` or `delete`: one that the attributes fill completely. Of several such it is the one
-    /// that is named after its kind. Nil where there is none, or where nothing tells which; such operations are called by their names.
+    /// The operation that the plain `create`, `update` or `delete` calls: one whose parameters are all filled from attributes. If there are
+    /// several, it is the one named after its kind. Nil if there is none, or if none of several has that name; callers then use their names.
     public func defaultOperation(_ kind: OperationModel.Kind) -> OperationModel? {
         guard kind != .other else { return nil }
         let candidates = operations.filter { $0.kind == kind && $0.ownParameters.isEmpty }
         return candidates.first { $0.name == kind.rawValue } ?? (candidates.count == 1 ? candidates[0] : nil)
     }
 
-    /// Whether `save` is generated: only where there is exactly one create and one update, and the attributes fill both. A local object
-    /// needs no operations.
+    /// Whether `save` is generated: only if there is exactly one create and one update, and attributes fill all parameters of both. A local
+    /// object needs no operations.
     public var isSavable: Bool {
         isLocal
             || [OperationModel.Kind.create, .update].allSatisfy { kind in
@@ -20,8 +20,8 @@ extension ObjectModel {
             }
     }
 
-    /// The object that an operation of the kind `other` is on the device: its parameters are the attributes. Also the name of its class and
-    /// its local table: object and operation, such as `CustomerChangeLastNameOperation`.
+    /// The object that represents an operation of the kind `other` on the device: the operation's parameters are its attributes. Its name
+    /// consists of object and operation, such as `CustomerChangeLastNameOperation`; its class and its local table have that name too.
     public func operationObject(_ operation: OperationModel) -> ObjectModel {
         ObjectModel(
             name: name + SwiftNames.capitalized(SwiftNames.converted(operation.name)) + "Operation", documentation: operation.documentation,
@@ -32,25 +32,25 @@ extension ObjectModel {
 }
 
 extension PackageModel {
-    /// The objects that operations of the kind `other` are on the device, in the order of the model.
+    /// The objects that represent operations of the kind `other` on the device, in the order of the model.
     public var operationObjects: [ObjectModel] {
         objects.flatMap { object in object.operations.filter { $0.kind == .other }.map(object.operationObject) }
     }
 }
 
 extension OperationModel {
-    /// Plain create, update and delete, made from the binding: what an object has that can be changed freely.
+    /// Plain create, update and delete, made from the binding: the operations of an object that can be changed freely.
     public static let plain = [Kind.create, .update, .delete].map { OperationModel(name: $0.rawValue, kind: $0) }
 
-    /// The parameters that callers give; the others are filled from attributes.
+    /// The parameters that callers give; attributes fill the others.
     public var ownParameters: [ParameterModel] { parameters.filter { $0.attribute == nil } }
 
-    /// Whether a method of its own is generated: for a create, update or delete with another name or with parameters that callers give.
+    /// Whether a separate method is generated: for a create, update or delete with another name or with parameters that callers give.
     public var hasMethod: Bool { kind != .other && (name != kind.rawValue || !ownParameters.isEmpty) }
 }
 
 extension AttributeModel {
-    /// An attribute with the name, the type, the length and the digits of a parameter.
+    /// Creates an attribute with the name, the type, the length and the digits of a parameter.
     public init(ofParameter parameter: ParameterModel) {
         let isDecimal = parameter.type == .decimal
         self.init(

@@ -1,10 +1,10 @@
 extension PackageModel {
-    /// The part of the model that some of its objects need: they, the objects that their relationships and queries lead to, and so on,
-    /// with the structures, groups and back ends that these use. Objects stay in the order of the model.
+    /// The part of the model that some of its objects need: these objects, the objects that their relationships and queries lead to, and so
+    /// on, with the structures, groups and back ends that they use. Objects stay in the order of the model.
     /// - Parameters:
     ///   - names: modelled names of objects.
     ///   - groups: names of synchronization groups whose objects are chosen as well.
-    /// - Throws: ``ModelError`` where there is no object or group of such a name.
+    /// - Throws: ``ModelError`` if there is no object or group with one of these names.
     public func selecting(objects names: [String], groups: [String] = []) throws(ModelError) -> PackageModel {
         var needed = Set(names)
         var problems = unknown(names, among: objects.map(\.name), "object", "objects")

@@ -1,5 +1,5 @@
-/// The model of one package: what generator, runtime and server work from. Read from a `*.mbo.json` file by ``PackageModel/init(contentsOf:)``
-/// and valid by construction: whoever holds one need not check again that names resolve.
+/// The model of one package, from which generator, runtime and server work. ``PackageModel/init(contentsOf:)`` reads it from a `*.mbo.json`
+/// file and accepts valid models only, so users of such a model need not check that names resolve.
 public struct PackageModel: Sendable, Equatable {
     /// The version of the file format that this release reads and writes.
     public static let currentFormat = 1
@@ -8,13 +8,13 @@ public struct PackageModel: Sendable, Equatable {
     public var name: String
     /// The package's version, such as `1.0`. Client and server address a package by name, colon, version.
     public var version: String
-    /// What the package is, for people; nil where the model says nothing.
+    /// A description for people; nil if the model has none.
     public var documentation: String?
-    /// Put before every generated class name; empty by default.
+    /// The prefix of every generated class name; empty by default.
     public var namePrefix: String
-    /// How data travels. Default ``Synchronization/replication``.
+    /// The way data travels. Default ``Synchronization/replication``.
     public var synchronization: Synchronization
-    /// Page size in bytes that the length rules work with; a power of two from 1024 to 65536, default 4096.
+    /// Page size in bytes that the length rules use; a power of two from 1024 to 65536, default 4096.
     public var pageSize: Int
     /// Values of several parts, used as attributes and parameters, in the order of the model.
     public var structures: [StructureModel]
@@ -27,10 +27,10 @@ public struct PackageModel: Sendable, Equatable {
     /// The business objects, in the order of the model. A synchronization and a schema follow this order.
     public var objects: [ObjectModel]
 
-    /// How data travels: by requests that replicate whole groups, or by single messages.
+    /// The ways data travels: by requests that replicate whole groups, or by single messages.
     public enum Synchronization: String, Sendable, Equatable, CaseIterable { case replication, messaging }
 
-    /// Made in code; ``PackageModel/validate()`` tells whether the whole model fits together.
+    /// Creates a model in code; ``PackageModel/validate()`` checks that the whole model is consistent.
     public init(
         name: String, version: String = "1.0", documentation: String? = nil, namePrefix: String = "",
         synchronization: Synchronization = .replication, pageSize: Int = 4096, structures: [StructureModel] = [],
@@ -50,7 +50,7 @@ public struct PackageModel: Sendable, Equatable {
         self.objects = objects
     }
 
-    /// The object with this modelled name; nil where there is none.
+    /// The object with this modelled name; nil if there is none.
     public func object(named name: String) -> ObjectModel? { objects.first { $0.name == name } }
 }
 
@@ -58,32 +58,32 @@ public struct PackageModel: Sendable, Equatable {
 public struct ObjectModel: Sendable, Equatable {
     /// The modelled name, also the name of the local table and (with the package's prefix) of the generated class.
     public var name: String
-    /// What it is, for people; becomes the comment of the generated code. Nil where the model says nothing.
+    /// A description for people, also the comment of the generated code; nil if the model has none.
     public var documentation: String?
-    /// True: client-only, never synchronized, no pending state. Default false.
+    /// Whether the object exists only on the client, is never synchronized and has no pending state. Default false.
     public var isLocal: Bool
-    /// In the order of the model, which is that of the columns.
+    /// The attributes in the order of the model, which is also the order of the columns.
     public var attributes: [AttributeModel]
     /// Names of the attributes of the modelled primary key, in order; never empty, except in local objects.
     public var primaryKey: [String]
-    /// In the order of the model.
+    /// The relationships in the order of the model.
     public var relationships: [RelationshipModel]
-    /// Values that choose the rows loaded for a client; they stand as `:name` in ``BackEndBinding/load``.
+    /// Values that choose the rows loaded for a client; ``BackEndBinding/load`` refers to them as `:name`.
     public var synchronizationParameters: [ParameterModel]
     /// The object queries; each becomes a finder.
     public var queries: [QueryModel]
-    /// What the device may do to rows that are replayed; none where the model says nothing. A local object has none and can be changed freely.
+    /// Operations by which the device changes replayed rows; empty by default. A local object has none and can be changed freely.
     public var operations: [OperationModel]
-    /// Name of the synchronization group; `default` where the model says nothing.
+    /// Name of the synchronization group; `default` if the model names none.
     public var synchronizationGroup: String
     /// Whether finders with a dynamic query are generated. Default true.
     public var allowsDynamicQueries: Bool
-    /// Where the rows come from on the server; nil in a local object.
+    /// The source of the rows on the server; nil in a local object.
     public var binding: BackEndBinding?
-    /// The name of the object in the model before this one, for upgrades; nil where it has not changed.
+    /// The name of the object in the model before this one, for upgrades; nil if it has not changed.
     public var was: String?
 
-    /// With these values; what is left out has the default of the format.
+    /// Creates an object with these values; omitted ones have the defaults of the format.
     public init(
         name: String, documentation: String? = nil, isLocal: Bool = false, attributes: [AttributeModel] = [], primaryKey: [String] = [],
         relationships: [RelationshipModel] = [], synchronizationParameters: [ParameterModel] = [], queries: [QueryModel] = [],
@@ -105,9 +105,9 @@ public struct ObjectModel: Sendable, Equatable {
         self.was = was
     }
 
-    /// The attribute with this modelled name; nil where there is none.
+    /// The attribute with this modelled name; nil if there is none.
     public func attribute(named name: String) -> AttributeModel? { attributes.first { $0.name == name } }
-    /// The relationship with this modelled name; nil where there is none.
+    /// The relationship with this modelled name; nil if there is none.
     public func relationship(named name: String) -> RelationshipModel? { relationships.first { $0.name == name } }
 }
 
@@ -116,11 +116,11 @@ public indirect enum AttributeType: Sendable, Equatable, Hashable {
     case string, binary, boolean, char, byte, short, int, long, integer, decimal, float, double, date, time, dateTime
     /// A string or binary kept outside of the row, in chunks, and read as a stream.
     case bigString, bigBinary
-    /// A structure of the package, by name; in attributes of objects and parameters of operations also an object, whose attributes are the value.
+    /// A structure of the package, by name. In attributes of objects and parameters of operations also an object: its attributes are the value.
     case structure(String)
     /// A list of any type except lists and large values; kept as JSON text.
     case list(AttributeType)
-    /// The same, whose elements may be missing.
+    /// A list whose elements may be missing.
     case nullableList(AttributeType)
 }
 
@@ -128,26 +128,26 @@ public indirect enum AttributeType: Sendable, Equatable, Hashable {
 public struct AttributeModel: Sendable, Equatable {
     /// The modelled name.
     public var name: String
-    /// What it is, for people; becomes the comment of the generated code. Nil where the model says nothing.
+    /// A description for people, also the comment of the generated code; nil if the model has none.
     public var documentation: String?
-    /// The type after the length rules: a string or binary that they made large is ``AttributeType/bigString`` or ``AttributeType/bigBinary`` here.
+    /// The type after the length rules: ``AttributeType/bigString`` or ``AttributeType/bigBinary`` for a string or binary made large.
     public var type: AttributeType
-    /// Default false.
+    /// Whether the value may be missing. Default false.
     public var isNullable: Bool
-    /// Longest value: characters of a string, bytes of a binary; nil where the model says nothing.
+    /// The largest length in characters of a string or bytes of a binary; nil if the model sets none.
     public var length: Int?
-    /// Digits of a decimal altogether, 1 to 38, and behind the point, 0 to precision. Defaults 18 and 2. Nil for other types.
+    /// The number of digits of a decimal, 1 to 38, default 18; nil for other types.
     public var precision: Int?
-    /// Digits of a decimal behind the point; nil for other types.
+    /// The number of digits of a decimal after the point, 0 to precision, default 2; nil for other types.
     public var scale: Int?
-    /// The back end assigns the value when the row is created there. Default false.
+    /// Whether the back end assigns the value when the row is created there. Default false.
     public var isGenerated: Bool
-    /// Value of new objects, in its JSON form as text (`"0"`, `"\"NEW\""`); nil where there is none.
+    /// Value of new objects, in its JSON form as text (`"0"`, `"\"NEW\""`); nil if there is none.
     public var defaultValue: String?
-    /// The name of the attribute in the model before this one, for upgrades; nil where it has not changed.
+    /// The name of the attribute in the model before this one, for upgrades; nil if it has not changed.
     public var was: String?
 
-    /// With these values; what is left out has the default of the format.
+    /// Creates an attribute with these values; omitted ones have the defaults of the format.
     public init(
         name: String, documentation: String? = nil, type: AttributeType, isNullable: Bool = false, length: Int? = nil,
         precision: Int? = nil, scale: Int? = nil, isGenerated: Bool = false, defaultValue: String? = nil, was: String? = nil
@@ -164,7 +164,7 @@ public struct AttributeModel: Sendable, Equatable {
         self.was = was
     }
 
-    /// Whether the value lies outside of the row, in chunks.
+    /// Whether the value is kept outside of the row, in chunks.
     public var isLarge: Bool { type == .bigString || type == .bigBinary }
 }
 
@@ -172,20 +172,20 @@ public struct AttributeModel: Sendable, Equatable {
 public struct RelationshipModel: Sendable, Equatable {
     /// The modelled name.
     public var name: String
-    /// What it is, for people; becomes the comment of the generated code. Nil where the model says nothing.
+    /// A description for people, also the comment of the generated code; nil if the model has none.
     public var documentation: String?
     /// Name of the object at the other end.
     public var target: String
-    /// How many objects there may be at either end.
+    /// The possible number of objects at either end.
     public var cardinality: Cardinality
     /// A composite parent owns its children: save, submit and cancel cascade. Default false; only on the parent's side.
     public var isComposite: Bool
-    /// Name of the relationship in the target that is this one seen from there; nil where it is one-way.
+    /// Name of the relationship in the target that is this one seen from there; nil if the relationship is one-way.
     public var inverse: String?
     /// Attributes of this object and of the target whose values are equal, in the order of the model.
     public var mapping: [Mapping]
 
-    /// Of this end, then of the other: a customer has oneToMany orders.
+    /// The number at this end, then at the other: a customer has oneToMany orders.
     public enum Cardinality: String, Sendable, Equatable, CaseIterable { case oneToOne, oneToMany, manyToOne }
     /// A pair of attributes whose values are equal.
     public struct Mapping: Sendable, Hashable {
@@ -193,11 +193,11 @@ public struct RelationshipModel: Sendable, Equatable {
         public var source: String
         /// Name of an attribute of the target.
         public var target: String
-        /// With these values; what is left out has the default of the format.
+        /// Creates a pair of these attributes.
         public init(source: String, target: String) { (self.source, self.target) = (source, target) }
     }
 
-    /// With these values; what is left out has the default of the format.
+    /// Creates a relationship with these values; omitted ones have the defaults of the format.
     public init(
         name: String, documentation: String? = nil, target: String, cardinality: Cardinality, isComposite: Bool = false,
         inverse: String? = nil, mapping: [Mapping] = []
@@ -218,21 +218,21 @@ public struct ParameterModel: Sendable, Equatable {
     public var name: String
     /// The type of its values.
     public var type: AttributeType
-    /// Whether there may be no value. Default false.
+    /// Whether the value may be missing. Default false.
     public var isNullable: Bool
-    /// Of an operation: the longest value, characters of a string, bytes of a binary; nil where the model says nothing.
+    /// In an operation: the largest length in characters of a string or bytes of a binary; nil if the model sets none.
     public var length: Int?
-    /// Of an operation: digits of a decimal altogether, 1 to 38; nil where the model says nothing, which is as of attributes, and for other types.
+    /// In an operation: the number of digits of a decimal, 1 to 38; nil for other types, and where the default of attributes applies.
     public var precision: Int?
-    /// Of an operation: digits of a decimal behind the point, 0 to precision; nil as ``precision``.
+    /// In an operation: the number of digits of a decimal after the point, 0 to precision; nil as ``precision``.
     public var scale: Int?
-    /// JSON text; nil where there is none.
+    /// The default value as JSON text; nil if there is none.
     public var defaultValue: String?
-    /// The personalization key whose value is taken over the parameter's own; nil where there is none.
+    /// The personalization key whose value takes precedence over the parameter's own; nil if there is none.
     public var personalizationKey: String?
-    /// Of an operation: the attribute that the framework fills the parameter from, so that callers need not give it; nil where they must.
+    /// In an operation: the attribute that fills the parameter; nil if callers must give a value.
     public var attribute: String?
-    /// With these values; what is left out has the default of the format.
+    /// Creates a parameter with these values; omitted ones have the defaults of the format.
     public init(
         name: String, type: AttributeType, isNullable: Bool = false, length: Int? = nil, precision: Int? = nil, scale: Int? = nil,
         defaultValue: String? = nil, personalizationKey: String? = nil, attribute: String? = nil
@@ -253,16 +253,16 @@ public struct ParameterModel: Sendable, Equatable {
 public struct QueryModel: Sendable, Equatable {
     /// The modelled name.
     public var name: String
-    /// What it is, for people; becomes the comment of the generated code. Nil where the model says nothing.
+    /// A description for people, also the comment of the generated code; nil if the model has none.
     public var documentation: String?
-    /// In the order of the generated method.
+    /// The parameters in the order of the generated method.
     public var parameters: [ParameterModel]
-    /// True: one object or none. False (default): a list, which also gets a form with skip and take.
+    /// Whether the result is one object or none. Default false: a list, for which a form with skip and take is generated as well.
     public var isSingle: Bool
-    /// Object SQL: `SELECT x.* FROM Object x ...`; names of objects and attributes are the modelled ones, parameters stand as `:name`,
+    /// Object SQL: `SELECT x.* FROM Object x ...`; objects and attributes have their modelled names, `:name` is a parameter, and
     /// `surrogateKey` is the local key that every object has.
     public var sql: String
-    /// With these values; what is left out has the default of the format.
+    /// Creates a query with these values; omitted ones have the defaults of the format.
     public init(name: String, documentation: String? = nil, parameters: [ParameterModel] = [], isSingle: Bool = false, sql: String) {
         self.name = name
         self.documentation = documentation
@@ -276,18 +276,18 @@ public struct QueryModel: Sendable, Equatable {
 public struct OperationModel: Sendable, Equatable {
     /// The modelled name.
     public var name: String
-    /// What it is, for people; becomes the comment of the generated code. Nil where the model says nothing.
+    /// A description for people, also the comment of the generated code; nil if the model has none.
     public var documentation: String?
-    /// What the operation does to a row.
+    /// The effect on a row.
     public var kind: Kind
-    /// Values beside the attributes, in the order of the generated method.
+    /// Values in addition to the attributes, in the order of the generated method.
     public var parameters: [ParameterModel]
     /// SQL statements for the back end, run in order in one transaction; `:name` is an attribute (or parameter), `:old.name` the
     /// value before the change. Empty for create, update and delete: made from the binding's table and columns.
     public var statements: [String]
-    /// Other: anything that is not a create, update or delete of an object.
+    /// The effects of operations. Other: an operation that does not create, update or delete an object.
     public enum Kind: String, Sendable, Equatable, CaseIterable { case create, update, delete, other }
-    /// With these values; what is left out has the default of the format.
+    /// Creates an operation with these values; omitted ones have the defaults of the format.
     public init(name: String, documentation: String? = nil, kind: Kind, parameters: [ParameterModel] = [], statements: [String] = []) {
         self.name = name
         self.documentation = documentation
@@ -301,11 +301,11 @@ public struct OperationModel: Sendable, Equatable {
 public struct StructureModel: Sendable, Equatable {
     /// The modelled name.
     public var name: String
-    /// What it is, for people; becomes the comment of the generated code. Nil where the model says nothing.
+    /// A description for people, also the comment of the generated code; nil if the model has none.
     public var documentation: String?
     /// The parts, in the order of the model; never large.
     public var attributes: [AttributeModel]
-    /// With these values; what is left out has the default of the format.
+    /// Creates a structure with these values; omitted ones have the defaults of the format.
     public init(name: String, documentation: String? = nil, attributes: [AttributeModel] = []) {
         (self.name, self.documentation, self.attributes) = (name, documentation, attributes)
     }
@@ -317,15 +317,15 @@ public struct PersonalizationKeyModel: Sendable, Equatable {
     public var name: String
     /// The type of its values.
     public var type: AttributeType
-    /// Whether there may be no value. Default false.
+    /// Whether the value may be missing. Default false.
     public var isNullable: Bool
-    /// JSON text; nil where there is none.
+    /// The default value as JSON text; nil if there is none.
     public var defaultValue: String?
-    /// Where the value is kept.
+    /// The place where the value is kept.
     public var storage: Storage
     /// Client: in the local database. Server: kept on the server too. Session: lost when the application ends.
     public enum Storage: String, Sendable, Equatable, CaseIterable { case client, server, session }
-    /// With these values; what is left out has the default of the format.
+    /// Creates a key with these values; omitted ones have the defaults of the format.
     public init(name: String, type: AttributeType, isNullable: Bool = false, defaultValue: String? = nil, storage: Storage = .client) {
         self.name = name
         self.type = type
@@ -339,25 +339,25 @@ public struct PersonalizationKeyModel: Sendable, Equatable {
 public struct SynchronizationGroupModel: Sendable, Equatable {
     /// The modelled name.
     public var name: String
-    /// Minutes between checks for changes that are pushed; 0 (default): none.
+    /// Minutes between checks for changes to push; 0 (default): no checks.
     public var interval: Int
-    /// With these values; what is left out has the default of the format.
+    /// Creates a group with these values; omitted ones have the defaults of the format.
     public init(name: String, interval: Int = 0) { (self.name, self.interval) = (name, interval) }
 }
 
-/// A database of the enterprise. Its location may be overridden where the package is deployed.
+/// A database of the enterprise. Its location may be overridden at deployment.
 public struct BackEndModel: Sendable, Equatable {
     /// The modelled name.
     public var name: String
-    /// What sort of database it is.
+    /// The database system.
     public var kind: Kind
-    /// Path of the SQLite file, relative to the model's file; nil where the deployment says it.
+    /// Path of the SQLite file, relative to the model's file; nil if the deployment sets it.
     public var path: String?
-    /// Operations may be repeated without harm, so no table of processed operations is kept there. Default false.
+    /// Whether operations may be repeated without harm; no table of processed operations is then kept there. Default false.
     public var isIdempotent: Bool
-    /// SQLite is the embedded default.
+    /// The supported database systems. SQLite is the embedded default.
     public enum Kind: String, Sendable, Equatable, CaseIterable { case sqlite }
-    /// With these values; what is left out has the default of the format.
+    /// Creates a back end with these values; omitted ones have the defaults of the format.
     public init(name: String, kind: Kind = .sqlite, path: String? = nil, isIdempotent: Bool = false) {
         self.name = name
         self.kind = kind
@@ -366,21 +366,21 @@ public struct BackEndModel: Sendable, Equatable {
     }
 }
 
-/// How the server reads an object from its back end.
+/// The rules by which the server reads and changes an object's rows in its back end.
 public struct BackEndBinding: Sendable, Equatable {
     /// Name of the back end in the model.
     public var backEnd: String
     /// The table that create, update and delete work on; any name that SQL allows.
     public var table: String
-    /// Column of an attribute where it has another name; any name that SQL allows.
+    /// Columns of attributes whose column has another name; any name that SQL allows.
     public var columns: [String: String]
-    /// A SELECT whose result columns carry the attributes' columns by name; `:name` is a synchronization parameter. Nil: all of the table.
+    /// A SELECT whose result columns have the names of the attributes' columns; `:name` is a synchronization parameter. Nil: the whole table.
     public var load: String?
-    /// How the server finds rows that changed. Default digest.
+    /// The way the server finds changed rows. Default digest.
     public var changeDetection: ChangeDetection
-    /// Digest: rows are compared by digest. Version column: it grows with each change of a row.
+    /// Digest: rows are compared by digest. Version column: its value grows with each change of a row.
     public enum ChangeDetection: Sendable, Equatable { case digest, versionColumn(String) }
-    /// With these values; what is left out has the default of the format.
+    /// Creates a binding with these values; omitted ones have the defaults of the format.
     public init(
         backEnd: String, table: String, columns: [String: String] = [:], load: String? = nil, changeDetection: ChangeDetection = .digest
     ) {
@@ -391,6 +391,6 @@ public struct BackEndBinding: Sendable, Equatable {
         self.changeDetection = changeDetection
     }
 
-    /// The column of an attribute: its own name where ``columns`` has no other.
+    /// The column of an attribute: its own name unless ``columns`` contains another one.
     public func column(of attribute: String) -> String { columns[attribute] ?? attribute }
 }

@@ -1,15 +1,15 @@
-/// What both ends must agree on before anything else: version, addresses and limits.
+/// The version of the protocol, on which both ends must agree first.
 public enum ProtocolVersion {
     /// The version that this code speaks. A stream or message of another version is refused as
     /// ``ProtocolError/Code/unsupportedVersion``.
     public static let current: Int64 = 1
 }
 
-/// The paths under which a server answers.
+/// The paths of a server.
 public enum Endpoint {
     /// `POST`: one JSON message or an array of messages; the answer is an array of messages.
     public static let messages = "/mobile/v1/messages"
-    /// `POST`: a frame stream up, a frame stream down.
+    /// `POST`: one frame stream in each direction.
     public static let synchronize = "/mobile/v1/synchronize"
     /// `POST`: the XML of an end-to-end trace, which the server keeps.
     public static let traces = "/mobile/v1/traces"
@@ -20,25 +20,25 @@ public enum Endpoint {
     public static let frameContentType = "application/vnd.mobileobjects.frames"
     /// The media type of traces.
     public static let traceContentType = "application/xml"
-    /// The media type of messages and of errors that are not even messages.
+    /// The media type of messages, and of errors that are neither messages nor frames.
     public static let messageContentType = "application/json"
 }
 
-/// The limits of the protocol; a stream that goes over one of them is refused.
+/// The limits of the protocol; a stream that exceeds one of them is refused.
 public enum ProtocolLimit {
-    /// Bytes of one frame's payload.
+    /// The maximum number of bytes of a frame's payload.
     public static let framePayload = 1 << 20
-    /// Bytes before a frame's payload.
+    /// The number of bytes before a frame's payload.
     public static let frameHeader = 8
-    /// Bytes of a data frame that a writer makes when it can choose.
+    /// The number of bytes of a data frame whose length the writer can choose.
     public static let dataFrame = 65_536
-    /// Bytes of one request or answer at ``Endpoint/messages``.
+    /// The maximum number of bytes of one request or answer at ``Endpoint/messages``.
     public static let messages = 4 << 20
-    /// Bytes of one trace at ``Endpoint/traces``.
+    /// The maximum number of bytes of one trace at ``Endpoint/traces``.
     public static let trace = 4 << 20
 }
 
-/// The codes of replay results, log records, failures and errors. They are HTTP's where HTTP has one (checklist area ERR).
+/// The codes of replay results, log records, failures and errors. HTTP's code is used where HTTP has one (checklist area ERR).
 public enum ResultCode {
     /// Done.
     public static let success: Int64 = 200
@@ -52,7 +52,7 @@ public enum ResultCode {
     public static let notFound: Int64 = 404
     /// The endpoint does not take this HTTP method.
     public static let methodNotAllowed: Int64 = 405
-    /// The back end was busy or deadlocked; worth trying again.
+    /// The back end was busy or deadlocked; a later attempt may succeed.
     public static let conflict: Int64 = 409
     /// A constraint of the back end refused the operation.
     public static let constraint: Int64 = 412
@@ -62,12 +62,12 @@ public enum ResultCode {
     public static let failedDependency: Int64 = 424
     /// A failure without a code of its own.
     public static let failure: Int64 = 500
-    /// The back end is down; worth trying again.
+    /// The back end is down; a later attempt may succeed.
     public static let unavailable: Int64 = 503
     /// The device is not registered; HTTP responses carry it under status 401.
     /// Original: `COMMUNICATION_DEVICEVAL_INVALID_ACTIVE_CODE`, SMP 2.3.
     public static let unknownRegistration: Int64 = 580
 
-    /// Whether trying again later may help. Original: table of recoverable and unrecoverable errors, SMP 2.3.
+    /// Whether a later attempt may succeed. Original: table of recoverable and unrecoverable errors, SMP 2.3.
     public static func isRecoverable(_ code: Int64) -> Bool { code == conflict || code == unavailable }
 }

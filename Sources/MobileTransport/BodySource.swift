@@ -14,14 +14,14 @@ package protocol BodySource: AnyObject {
     var length: Int? { get }
     /// Whether the body can be sent again.
     var canRewind: Bool { get }
-    /// Fills the front of `buffer`; returns how many bytes, 0 at the end.
+    /// Fills the front of `buffer`; returns the number of bytes, 0 at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
-    /// Begins again; false if that is not possible.
+    /// Begins again; returns false if that is not possible.
     func rewind() -> Bool
 }
 
 extension TransportRequest.Body {
-    /// What reads the body; nil for none.
+    /// The source of the body; nil for no body.
     /// - Throws: ``TransportError/Code/badRequest`` for a file that cannot be read.
     package func makeSource() throws(TransportError) -> (any BodySource)? {
         switch self {
@@ -79,7 +79,7 @@ private final class FileSource: BodySource {
     var canRewind: Bool { true }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        // Not more than was announced, should the file have grown since.
+        // At most the announced length, even if the file has grown since.
         let wanted = min(buffer.count, (length ?? 0) - position)
         guard wanted > 0 else { return 0 }
         let count = pread(file, buffer.baseAddress, wanted, off_t(position))
@@ -103,7 +103,7 @@ private final class StreamSource: BodySource {
     private let next: () throws -> [UInt8]?
     private var chunk: [UInt8] = []
     private var position = 0
-    /// Bytes that came from `next`.
+    /// The number of bytes returned by `next`.
     private var given = 0
 
     init(_ length: Int?, _ next: @escaping () throws -> [UInt8]?) {
@@ -113,7 +113,7 @@ private final class StreamSource: BodySource {
 
     var canRewind: Bool { false }
 
-    /// A length that was announced wrongly would leave the server waiting, or read the rest as its next request.
+    /// An announced length that is wrong would leave the server waiting, or the server would take the rest for its next request.
     private func check(isAtEnd: Bool) throws(TransportError) {
         guard let length, isAtEnd ? given != length : given > length else { return }
         throw TransportError(

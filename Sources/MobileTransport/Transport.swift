@@ -1,24 +1,25 @@
 internal import MobileExecution
 internal import Synchronization
 
-/// Takes a request to the other end and its response back: over HTTP, where it is an ``HTTPTransport``.
+/// Sends a request to the other end and returns its response: over HTTP (``HTTPTransport``), or through a network that exists only
+/// in memory (``SimulatedTransport``).
 ///
 /// A transport may be used from several threads at once.
 public protocol Transport: Sendable {
     /// Sends a request and waits for the end of its response. Blocks; never call it on one of Swift's cooperative threads.
     /// - Parameters:
-    ///   - request: what is sent.
-    ///   - receive: takes the body of the response, chunk by chunk as it arrives, on the calling thread. While it works nothing
-    ///     more is fetched, so it sets the pace. What it throws ends the request and is thrown by `send`.
+    ///   - request: the request to send.
+    ///   - receive: takes the body of the response, chunk by chunk as it arrives, on the calling thread. No more data is fetched while
+    ///     it runs, so it sets the pace. An error that it throws ends the request and is thrown by `send`.
     /// - Returns: the response without its body.
-    /// - Throws: ``TransportError``, and what `receive` or the request's body throw.
+    /// - Throws: ``TransportError``, and any error of `receive` or of the request's body.
     func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse
 }
 
 extension Transport {
     /// Sends a request and waits for its response, whose body is kept in memory.
     /// - Parameters:
-    ///   - request: what is sent.
+    ///   - request: the request to send.
     ///   - maximumLength: the longest body in bytes; a longer one ends the request with ``TransportError/Code/responseTooLong``.
     /// - Throws: as ``send(_:receive:)``.
     public func send(
@@ -35,8 +36,8 @@ extension Transport {
         return (response, body)
     }
 
-    /// Sends a request on a thread of its own, so that no cooperative thread is blocked; with 64 under way, the next one waits for the first to
-    /// end. Cancelling the task ends the request with ``TransportError/Code/cancelled``.
+    /// Sends a request on a separate thread, so that no cooperative thread is blocked. Cancelling the task ends the request with
+    /// ``TransportError/Code/cancelled``.
     /// - Throws: as the blocking twin.
     public func send(
         _ request: sending TransportRequest, receive: sending @escaping (RawSpan) throws -> Void
@@ -51,7 +52,7 @@ extension Transport {
         }
     }
 
-    /// Sends a request on a thread of its own and keeps the response's body in memory.
+    /// Sends a request on a separate thread and keeps the response's body in memory.
     /// - Throws: as the blocking twin.
     public func send(
         _ request: sending TransportRequest, maximumLength: Int = 16 << 20
@@ -85,7 +86,7 @@ private final class CollectedBody: Sendable {
 
     var bytes: [UInt8] { content.withLock { $0 } }
 
-    /// Adds a chunk; false, and nothing is added, where the body would become too long.
+    /// Adds a chunk; returns false, without adding it, if the body would become too long.
     func append(_ chunk: RawSpan, upTo maximumLength: Int) -> Bool {
         let chunk = chunk.withUnsafeBytes { Array($0) }
         return content.withLock { content in

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Ends requests from another thread: once it is cancelled, requests that carry it end with ``TransportError/Code/cancelled``, those
-/// that are under way and those that come later.
+/// Ends requests from another thread: after ``cancel()``, all running and later requests that carry this object end with
+/// ``TransportError/Code/cancelled``.
 public final class TransportCancellation: Sendable {
     private struct State {
         var isCancelled = false
@@ -10,7 +10,7 @@ public final class TransportCancellation: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Nothing is cancelled yet.
+    /// Creates an object without a cancellation.
     public init() {}
 
     /// Whether ``cancel()`` has been called.
@@ -20,13 +20,13 @@ public final class TransportCancellation: Sendable {
     public func cancel() {
         state.withLock { state in
             state.isCancelled = true
-            // Under the lock, so that a request that has taken its handler back is not touched any more.
+            // Under the lock, so that the handler of a request is not called after the request has removed it.
             for handler in state.handlers.values { handler() }
         }
     }
 
-    /// Runs `body` while `handler` would be called by ``cancel()``.
-    /// - Throws: ``TransportError/Code/cancelled`` when it has been cancelled before; `body` does not run then.
+    /// Runs `body`; a ``cancel()`` meanwhile calls `handler`.
+    /// - Throws: ``TransportError/Code/cancelled`` if it was cancelled before; `body` does not run then.
     func whileCalling<Result>(_ handler: @escaping @Sendable () -> Void, _ body: () throws -> Result) throws -> Result {
         let number = try state.withLock { state in
             guard !state.isCancelled else { throw TransportError(.cancelled, "the request was cancelled before it began") }

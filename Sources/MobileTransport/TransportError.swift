@@ -1,44 +1,44 @@
-/// Why a request has no result.
+/// The failure of a request.
 public struct TransportError: Error, Sendable, CustomStringConvertible {
     /// A stable name of a kind of failure.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The host has no address, or nothing listens there: the request has not been sent.
+        /// The host has no address, or no server listens there: the request has not been sent.
         public static let cannotConnect = Code(rawValue: "cannotConnect")
         /// Connecting, waiting or the whole request took longer than allowed.
         public static let timeout = Code(rawValue: "timeout")
-        /// The connection was cut before the response was complete; the other end may have done what was asked.
+        /// The connection was cut before the response was complete; the other end may have executed the request.
         public static let interrupted = Code(rawValue: "interrupted")
         /// ``TransportCancellation/cancel()`` was called, or the task was cancelled.
         public static let cancelled = Code(rawValue: "cancelled")
         /// The other end is not trusted, or does not trust this one.
         public static let tls = Code(rawValue: "tls")
-        /// The response has a status that was not expected; see ``TransportError/status``.
+        /// The response has an unexpected status; see ``TransportError/status``.
         public static let httpStatus = Code(rawValue: "httpStatus")
-        /// The response's body is longer than the caller keeps.
+        /// The response's body is longer than the caller accepts.
         public static let responseTooLong = Code(rawValue: "responseTooLong")
-        /// The URL, a header field or an option makes no sense, or a file to send cannot be read.
+        /// The URL, a header field or an option is invalid, or a file to send cannot be read.
         public static let badRequest = Code(rawValue: "badRequest")
-        /// Anything else, such as memory running out.
+        /// Any other failure, such as a lack of memory.
         public static let other = Code(rawValue: "other")
     }
 
     /// The kind of failure.
     public let code: Code
-    /// What was tried, where, and what happened; one line, without the URL's query.
+    /// The action, the place and the failure; one line, without the URL's query.
     public let message: String
-    /// The HTTP status where the response had one, else nil.
+    /// The HTTP status of the response; nil without a response.
     public let status: Int?
     /// The header fields of a response with an unexpected status.
     public let headers: [(name: String, value: String)]
     /// The body of a response with an unexpected status, its first 64 KB.
     public let body: [UInt8]
-    /// The failure below this one; nil where it began here.
+    /// The underlying failure; nil if there is none.
     public let cause: (any Error)?
 
-    /// An error; with the server's answer where there is one.
+    /// Creates an error; with the server's answer if there is one.
     public init(
         _ code: Code, _ message: String, status: Int? = nil, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
         cause: (any Error)? = nil
@@ -53,6 +53,6 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 
-    /// Bytes that are kept of the body of an unexpected response.
+    /// The number of bytes kept of the body of an unexpected response.
     package static let keptBody = 65_536
 }

@@ -2,11 +2,11 @@ import MobileStore
 
 /// The enterprise database of the sample: customers, their orders and a catalog with pictures, the same bytes at each run.
 ///
-/// Nothing in it is random: texts are picked by multiplying row numbers, pictures and notes come from a generator with a fixed seed.
+/// No value is random: row numbers are multiplied to pick texts, and a generator with a fixed seed makes pictures and notes.
 public enum SampleBackEnd {
-    /// How much there is of everything.
+    /// The numbers of rows.
     public struct Contents: Sendable, Equatable {
-        /// Customers altogether, and those of the region NORTH: three of four.
+        /// All customers, and those of the region NORTH: three of four.
         public let customers: Int, northCustomers: Int
         /// Customers with notes of up to 100 KB.
         public let notes: Int
@@ -30,12 +30,12 @@ public enum SampleBackEnd {
         }
     }
 
-    /// Creates the database in a new file at `path`. At scale 1 the file has 50 MB and takes less than two seconds.
+    /// Creates the database in a new file at `path`. At scale 1 the file has 50 MB, and creating it takes less than two seconds.
     ///
-    /// Its rules refuse what the demo wants to be refused: a credit limit below zero, an unknown region, an order without its customer.
+    /// Its constraints refuse the changes that the demo expects to fail: a credit limit below zero, an unknown region, an order without customer.
     /// - Parameter scale: 1 (default) for 40,000 customers, 60,000 orders and 500 products; less for tests.
-    /// - Returns: how much there is of everything.
-    /// - Throws: `StoreError` when the file cannot be written, or holds these tables already; it is then unchanged.
+    /// - Returns: the numbers of rows.
+    /// - Throws: `StoreError` if the file cannot be written, or already holds these tables; it is then unchanged.
     @discardableResult
     public static func create(at path: String, scale: Double = 1) throws -> Contents {
         let contents = Contents(scale: scale)
@@ -62,7 +62,7 @@ public enum SampleBackEnd {
         let insert = try connection.statement(SampleRows.product)
         var texts = SampleTexts(seed: 1)
         let pictures = SamplePictures(count: contents.pictures)
-        // Spread over the catalog: the k-th picture belongs to the k-th of as many equal parts.
+        // Pictures are spread over the catalog: the catalog has as many equal parts as pictures, and each part has one.
         let spread = contents.products / contents.pictures
         for index in 0..<contents.products {
             let hasPicture = index % spread == 0 && index / spread < contents.pictures

@@ -1,4 +1,4 @@
-/// The rows of the sample, as statements that make all rows of a table at once.
+/// The rows of the sample, as statements that create all rows of a table at once.
 enum SampleRows {
     /// Lists of words, each a temporary table of this name.
     static let lists: [(name: String, words: [String])] = [
@@ -57,7 +57,7 @@ enum SampleRows {
             ]
         ),
         (
-            // The category of each ware, at its place.
+            // The category of each ware, at the same index.
             "category_name",
             [
                 "Fish", "Drinks", "Preserves", "Dairy", "Preserves", "Bakery", "Preserves", "Drinks", "Dairy", "Spices", "Fish", "Produce",
@@ -81,7 +81,7 @@ enum SampleRows {
     /// The numbers from 1 to the statement's first parameter.
     private static let numbers = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1)"
 
-    /// Parameter: how many. Three of four belong to the region NORTH; every seventh has no telephone.
+    /// Parameter: the number of rows. Three of four belong to the region NORTH; every seventh has no telephone.
     static let customers = """
         \(numbers)
         INSERT INTO customer
@@ -109,7 +109,7 @@ enum SampleRows {
             (95 + \(number(23, of: "?1"))) / 100.0, \(word("category_name", 22, of: "?1")), ?2, ?3
         """
 
-    /// Parameters: how many orders, how many products. One to three lines for each order; prices are those of the catalog.
+    /// Parameters: the numbers of orders and of products. One to three lines for each order; prices are those of the catalog.
     static let lines = """
         \(numbers)
         INSERT INTO sales_order_line
@@ -119,8 +119,8 @@ enum SampleRows {
         JOIN product ON product.id = 1 + \(number(33, of: "(n * 4 + line)")) % ?2
         """
 
-    /// Parameters: how many, how many customers. Every tenth customer is a regular one: they share a third of the orders. The total is
-    /// the sum of the order's lines, to the cent.
+    /// Parameters: the numbers of orders and of customers. Every tenth customer is a regular one; the regular ones share a third of the orders.
+    /// The total is the sum of the order's lines, to the cent.
     static let orders = """
         \(numbers)
         INSERT INTO sales_order

@@ -43,14 +43,14 @@ enum SampleSchema {
         );
         """
 
-    /// Made last: filling an index in its own order is faster than keeping it while rows come in.
+    /// Created last: filling an index in its own order is faster than updating it with each row.
     static let indexes = """
         CREATE INDEX customer_region ON customer (region);
         CREATE INDEX sales_order_customer ON sales_order (customer_id);
         CREATE INDEX sales_order_line_product ON sales_order_line (product_id);
         """
 
-    /// Temporary tables of words, numbered from 0, that rows pick from.
+    /// Temporary tables of words, numbered from 0, for the statements that create rows.
     static var words: String {
         SampleRows.lists.map { name, words in
             let rows = words.enumerated().map { "(\($0.offset), '\($0.element.split(separator: "'").joined(separator: "''"))')" }

@@ -12,7 +12,7 @@ struct SampleNumbers {
     }
 }
 
-/// Texts with all sorts of Unicode: several scripts, right to left, combining marks, emoji of many scalars, text outside of the basic
+/// Texts with many kinds of Unicode: several scripts, right to left, combining marks, emoji of many scalars, text outside of the basic
 /// plane, and the characters that JSON must escape.
 struct SampleTexts {
     private var numbers: SampleNumbers
@@ -40,7 +40,7 @@ struct SampleTexts {
         "Ligatures ﬁ ﬂ, ß and ẞ, İstanbul and ıssız, Ǆ ǅ ǆ.",
     ]
 
-    /// A text of about `bytes` bytes of UTF-8: at most that many, and less than a sentence below it.
+    /// A text of about `bytes` bytes of UTF-8: at most this number, and less than one sentence below it.
     mutating func text(bytes: Int) -> String {
         var text = ""
         var length = 0
@@ -57,7 +57,7 @@ struct SampleTexts {
     }
 }
 
-/// Pictures of 20 KB to 2 MB: BMP files of noise, which no compression makes smaller, as a photograph.
+/// Pictures of 20 KB to 2 MB: BMP files of noise, which, like photographs, no compression makes smaller.
 struct SamplePictures {
     private static let smallest = 20_480, largest = 2_097_152
     private static let width = 256, headerLength = 54
@@ -65,7 +65,7 @@ struct SamplePictures {
     private let count: Int
     private let noise: [UInt8]
 
-    /// - Parameter count: how many there are between the smallest and the largest.
+    /// - Parameter count: the number of pictures from the smallest to the largest.
     init(count: Int) {
         self.count = count
         var numbers = SampleNumbers(seed: 3)
@@ -77,13 +77,13 @@ struct SamplePictures {
         }
     }
 
-    /// The picture with this number, from 0. Fourth powers: most are small, the last has 2 MB.
+    /// The picture with this number, from 0. Sizes grow with the fourth power: most pictures are small, the last has 2 MB.
     func picture(_ index: Int) -> [UInt8] {
         let last = max(1, count - 1)
         let size = Self.smallest + (Self.largest - Self.smallest) * (index * index * index * index) / (last * last * last * last)
         let height = max(27, (size - Self.headerLength) / (3 * Self.width))
         let pixels = height * 3 * Self.width
-        // Another part of the noise for each picture; the largest is all of it.
+        // A different part of the noise for each picture; the largest picture uses all of it.
         let start = min(index * 1009, noise.count - pixels)
         return header(height: height, pixels: pixels) + noise[start..<start + pixels]
     }

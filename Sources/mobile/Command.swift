@@ -3,16 +3,16 @@ import Foundation
 /// One command of the tool.
 struct Command: Sendable {
     let name: String
-    /// What it does, in half a line.
+    /// The purpose of the command, in half a line.
     let summary: String
-    /// Gets what stands behind the command's name and returns the exit status: 0 done, 1 it did not work, 64 the arguments are wrong.
+    /// Takes the arguments after the command's name and returns the exit status: 0 success, 1 failure, 64 wrong arguments.
     let run: @Sendable ([String]) -> Int32
 
     init(_ name: String, _ summary: String, _ run: @escaping @Sendable ([String]) -> Int32) {
         (self.name, self.summary, self.run) = (name, summary, run)
     }
 
-    /// Exit status for wrong arguments, as `sysexits.h` has it.
+    /// The exit status for wrong arguments, as in `sysexits.h`.
     static let usageStatus: Int32 = 64
 
     /// Runs the command that the first argument names.
@@ -33,14 +33,14 @@ struct Command: Sendable {
     private static func help(_ commands: [Command]) -> String {
         let width = commands.map(\.name.count).max() ?? 0
         let lines = commands.map { "  \($0.name.padding(toLength: width, withPad: " ", startingAt: 0))  \($0.summary)" }
-        return "usage: mobile COMMAND ...\n\n" + lines.joined(separator: "\n") + "\n\nmobile COMMAND --help tells more."
+        return "usage: mobile COMMAND ...\n\n" + lines.joined(separator: "\n") + "\n\nmobile COMMAND --help shows more."
     }
 }
 
-/// Wrong arguments: what is wrong with them.
+/// Wrong arguments, with a message for the user.
 struct UsageError: Error { let message: String }
 
-/// Why a command cannot go on, in words for its user.
+/// The failure of a command, with a message for its user.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

@@ -1,6 +1,6 @@
-// The generator as the build plugin runs it: `mobilegen MODEL --output DIRECTORY`. The same as `mobile generate`, which needs more of the
-// package to be built, but it says nothing where all is well. Problems go to standard error in the form of compiler messages, so that
-// the build shows them where the model is edited.
+// The generator for the build plugin: `mobilegen MODEL --output DIRECTORY`. It does the same as `mobile generate`, which needs more of the
+// package to be built, but reports no success. Problems go to standard error in the form of compiler messages, so that the build shows
+// them at their place in the model.
 
 import Foundation
 import MobileGenerator

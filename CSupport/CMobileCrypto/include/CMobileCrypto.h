@@ -1,7 +1,7 @@
-/// CMobileCrypto.h: the few primitives of OpenSSL's libcrypto that the platform builds on. Nothing cryptographic is made here.
+/// CMobileCrypto.h: the few primitives of OpenSSL's libcrypto that the platform uses. No algorithm is implemented here.
 ///
-/// Threads: every function may be called from any thread; a digest is used by one at a time.
-/// Errors:  MCR_OK or a reason; nothing prints, nothing aborts, and libcrypto's error queue is left empty.
+/// Threads: every function may be called from any thread; a digest may be used by one thread at a time.
+/// Errors:  MCR_OK or a reason; no function prints or aborts, and libcrypto's error queue is left empty.
 #ifndef CMOBILE_CRYPTO_H
 #define CMOBILE_CRYPTO_H
 
@@ -21,13 +21,13 @@
 extern "C" {
 #endif
 
-/// What became of a call.
+/// The result of a call.
 typedef enum mcr_status {
     MCR_OK = 0,
     MCR_ERROR_NO_MEMORY = 1,      ///< an allocation failed
-    MCR_ERROR_PARAMETER = 2,      ///< scrypt: parameters that are no valid ones, or need more memory than allowed; GCM: too long a message
-    MCR_ERROR_LIBRARY = 3,        ///< libcrypto refused, such as without a source of randomness
-    MCR_ERROR_AUTHENTICATION = 4  ///< what was sealed is opened with another key, nonce or associated data, or was changed
+    MCR_ERROR_PARAMETER = 2,      ///< scrypt: invalid parameters, or too much memory needed; GCM: the message is too long
+    MCR_ERROR_LIBRARY = 3,        ///< libcrypto refused, for example without a source of randomness
+    MCR_ERROR_AUTHENTICATION = 4  ///< another key, nonce or associated data, or the sealed bytes or the tag were changed
 } mcr_status;
 
 enum { MCR_SHA256_SIZE = 32, MCR_AES128_KEY_SIZE = 16, MCR_GCM_NONCE_SIZE = 12, MCR_GCM_TAG_SIZE = 16 };
@@ -37,41 +37,41 @@ enum { MCR_SHA256_SIZE = 32, MCR_AES128_KEY_SIZE = 16, MCR_GCM_NONCE_SIZE = 12, 
 mcr_status mcr_random(uint8_t *MCR_NULLABLE bytes, size_t length);
 
 /// Derives `length` bytes of key from a password (RFC 7914). `n` is a power of two above 1. About 128 * r * (n + p) bytes of memory are
-/// needed; more than `memory_limit` is refused with MCR_ERROR_PARAMETER.
+/// needed; a need above `memory_limit` fails with MCR_ERROR_PARAMETER.
 mcr_status mcr_scrypt(const uint8_t *MCR_NULLABLE password, size_t password_length, const uint8_t *MCR_NULLABLE salt, size_t salt_length,
                       uint64_t n, uint64_t r, uint64_t p, uint64_t memory_limit, uint8_t *MCR_NONNULL key, size_t length);
 
-/// Whether two secrets of equal length are the same, in a time that does not tell where they differ.
+/// Returns whether two secrets of equal length are the same. The time does not depend on where they differ.
 bool mcr_equal(const uint8_t *MCR_NULLABLE left, const uint8_t *MCR_NULLABLE right, size_t length);
 
-/// Encrypts and authenticates `length` bytes of `text` with AES-128-GCM (NIST SP 800-38D); `data` is authenticated along with them, not
-/// encrypted. `sealed` gets `length` bytes and may be `text` itself; `tag` gets the proof. A nonce must never be used twice with one key.
+/// Encrypts and authenticates `length` bytes of `text` with AES-128-GCM (NIST SP 800-38D); authenticates `data` without encrypting it.
+/// `sealed` gets `length` bytes and may be `text` itself; `tag` gets the proof. A nonce must never be used twice with one key.
 /// Fails with MCR_ERROR_PARAMETER (more than 2^36 - 32 bytes), MCR_ERROR_NO_MEMORY, MCR_ERROR_LIBRARY; `sealed` and `tag` are then
 /// undefined.
 mcr_status mcr_aes128_gcm_seal(const uint8_t key[MCR_NONNULL MCR_AES128_KEY_SIZE], const uint8_t nonce[MCR_NONNULL MCR_GCM_NONCE_SIZE],
                                const uint8_t *MCR_NULLABLE data, size_t data_length, const uint8_t *MCR_NULLABLE text, size_t length,
                                uint8_t *MCR_NULLABLE sealed, uint8_t tag[MCR_NONNULL MCR_GCM_TAG_SIZE]);
 
-/// The reverse: `text` gets the `length` bytes that were sealed, and may be `sealed` itself. When it fails, `text` is overwritten with
-/// zeros. Fails with MCR_ERROR_AUTHENTICATION unless key, nonce, data, sealed bytes and tag are all those of one call of
-/// `mcr_aes128_gcm_seal`; otherwise as that.
+/// Decrypts and verifies bytes of `mcr_aes128_gcm_seal`: `text` gets the `length` original bytes, and may be `sealed` itself. On failure
+/// `text` is overwritten with zeros. Fails with MCR_ERROR_AUTHENTICATION unless key, nonce, data, sealed bytes and tag are all those of
+/// one call of `mcr_aes128_gcm_seal`; otherwise like that function. A `length` above the limit fails without any write to `text`.
 mcr_status mcr_aes128_gcm_open(const uint8_t key[MCR_NONNULL MCR_AES128_KEY_SIZE], const uint8_t nonce[MCR_NONNULL MCR_GCM_NONCE_SIZE],
                                const uint8_t *MCR_NULLABLE data, size_t data_length, const uint8_t *MCR_NULLABLE sealed, size_t length,
                                const uint8_t tag[MCR_NONNULL MCR_GCM_TAG_SIZE], uint8_t *MCR_NULLABLE text);
 
-/// Overwrites a secret that is not needed any more; no compiler leaves this out.
+/// Overwrites a secret that is no longer needed; a compiler cannot leave this out.
 void mcr_cleanse(void *MCR_NULLABLE bytes, size_t length);
 
 /// A running SHA-256.
 typedef struct mcr_sha256 mcr_sha256;
 
-/// Begins a digest. The caller gives it to `mcr_sha256_free`. NULL without memory.
+/// Begins a digest. The caller frees it with `mcr_sha256_free`. Returns NULL if there is no memory or libcrypto fails.
 mcr_sha256 *MCR_NULLABLE mcr_sha256_create(void);
 
 /// Adds bytes.
 mcr_status mcr_sha256_update(mcr_sha256 *MCR_NONNULL digest, const void *MCR_NULLABLE bytes, size_t length);
 
-/// Writes the digest of everything added and begins anew.
+/// Writes the digest of all bytes added and begins the next digest.
 mcr_status mcr_sha256_finish(mcr_sha256 *MCR_NONNULL digest, uint8_t out[MCR_NONNULL MCR_SHA256_SIZE]);
 
 /// Frees a digest. NULL is allowed.

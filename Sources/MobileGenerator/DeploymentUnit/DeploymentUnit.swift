@@ -1,24 +1,24 @@
 public import Foundation
 public import MobileModel
 
-/// A deployment unit of the original platform, converted to a package model: what `mobile generate --from deployment_unit.xml` does.
+/// A deployment unit of the original platform, converted to a package model by `mobile generate --from deployment_unit.xml`.
 ///
-/// Names, types, lengths, keys, queries, default operations and synchronization parameters are carried over. How a unit reaches its
-/// back end (connection profiles, stored functions, server code) has no counterpart: tables are assumed to be named as the
-/// entities, and ``remarks`` says for everything else where it stood and what to do about it.
+/// Names, types, lengths, keys, queries, default operations and synchronization parameters are carried over. The unit's access to its back
+/// end (connection profiles, stored functions, server code) has no counterpart: tables are assumed to have the names of the entities. For
+/// all other parts, ``remarks`` gives the place in the unit and the necessary action.
 public struct DeploymentUnit: Sendable {
-    /// The converted model; valid.
+    /// The converted model, which is valid.
     public let model: PackageModel
-    /// What could not be carried over, or was assumed, in the order of the unit.
+    /// The parts that could not be carried over and the assumptions, in the order of the unit.
     public let remarks: [Remark]
 
-    /// Something of the unit that the model does not have as it was.
+    /// A part of the unit that the model lacks or has in another form.
     public struct Remark: Sendable, Equatable, CustomStringConvertible {
         /// The unit's line, from 1.
         public let line: Int
-        /// What it belongs to, such as `entity Customer, index byCity`.
+        /// The part, such as `entity Customer, index byCity`.
         public let place: String
-        /// What happened to it, and what to do.
+        /// The treatment of the part, and the necessary action.
         public let text: String
 
         /// `line 12: entity Customer, index byCity: ...`
@@ -29,37 +29,37 @@ public struct DeploymentUnit: Sendable {
     public struct Failure: Error, CustomStringConvertible {
         /// The unit's file as it was given.
         public let file: String
-        /// The line that is at fault, from 1.
+        /// The line with the error, from 1.
         public let line: Int
-        /// What is wrong.
+        /// The error, for people.
         public let cause: String
 
         /// For compilers and editors, which jump to the place.
         public var description: String { "\(file):\(line): error: \(cause)" }
     }
 
-    /// The unit in the file at `url`. A file named `sup-db.xml` is the unit of a package for the data orchestration engine: the files
-    /// `afx-esdma.xml` and `ds-doe.xml` must stand beside it, and the model's synchronization is messaging.
-    /// - Throws: ``Failure`` where the text is no unit or a file beside it is missing; ``ModelError`` where what it describes makes no
-    ///   valid model; an error of the file system.
+    /// Converts the unit in the file at `url`. A file named `sup-db.xml` is the unit of a package for the data orchestration engine: the files
+    /// `afx-esdma.xml` and `ds-doe.xml` must be in its directory, and the model's synchronization is messaging.
+    /// - Throws: ``Failure`` if the text is not a unit or one of these files is missing; ``ModelError`` if the unit does not describe a valid
+    ///   model; an error of the file system.
     public init(contentsOf url: URL) throws {
         let isMessaging = url.lastPathComponent == "sup-db.xml"
         if isMessaging {
             for name in ["afx-esdma.xml", "ds-doe.xml"] {
                 let path = url.deletingLastPathComponent().appending(path: name).path
                 guard FileManager.default.fileExists(atPath: path) else {
-                    throw Failure(file: url.relativePath, line: 1, cause: "\(name) is not beside it; convert the bundle again")
+                    throw Failure(file: url.relativePath, line: 1, cause: "\(name) is not next to it; convert the bundle again")
                 }
             }
         }
         try self.init(Data(contentsOf: url), file: url.relativePath, synchronization: isMessaging ? .messaging : .replication)
     }
 
-    /// The unit whose text is `data`.
+    /// Converts the unit whose text is `data`.
     /// - Parameters:
-    ///   - file: what errors call it.
-    ///   - synchronization: how the package's data travels; the unit does not say it.
-    /// - Throws: ``Failure`` where the text is no unit; ``ModelError`` where what it describes makes no valid model.
+    ///   - file: the unit's name in errors.
+    ///   - synchronization: how the package's data travels; the unit does not contain it.
+    /// - Throws: ``Failure`` if the text is not a unit; ``ModelError`` if the unit does not describe a valid model.
     public init(
         _ data: Data, file: String = "deployment_unit.xml", synchronization: PackageModel.Synchronization = .replication
     ) throws {
@@ -70,7 +70,7 @@ public struct DeploymentUnit: Sendable {
             throw Failure(file: file, line: error.line, cause: error.cause)
         }
         guard root.name == "package" else {
-            throw Failure(file: file, line: root.line, cause: "the root is <\(root.name)>, not <package>: this is no deployment unit")
+            throw Failure(file: file, line: root.line, cause: "the root is <\(root.name)>, not <package>: this is not a deployment unit")
         }
         var converter = UnitConverter(root, synchronization: synchronization)
         (model, remarks) = try converter.converted()

@@ -31,7 +31,7 @@ extension UnitConverter {
         return object
     }
 
-    /// The name of the key that the runtime has built in: one generated attribute of the type long. Nil where the entity's key is something else.
+    /// The name of the key that the runtime has built in: one generated attribute of the type long. Nil if the entity has another key.
     private func surrogateKey(of entity: XMLElementNode) -> String? {
         guard let key = entity["key"], let attribute = entity.all("attribute").first(where: { $0["name"] == key }) else { return nil }
         return attribute["type"] == "long" && attribute.isTrue("generated") ? key : nil
@@ -41,7 +41,7 @@ extension UnitConverter {
         (list ?? "").split(separator: ",").map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
     }
 
-    /// A query that finds objects of its entity; nil for the finders that every class has anyway, and with a remark for others.
+    /// A query that finds objects of its entity; nil for the finders of every class and, with a remark, for other queries.
     private mutating func query(_ element: XMLElementNode, of object: ObjectModel, _ owner: String) -> QueryModel? {
         let name = element["name"] ?? ""
         guard name != "findAll", name != "findByPrimaryKey" else { return nil }
@@ -61,7 +61,7 @@ extension UnitConverter {
         return QueryModel(name: name, parameters: parameters, isSingle: !type.hasSuffix("*"), sql: sql)
     }
 
-    /// A create, update or delete, whose statement the server makes from the binding; nil, with a remark, for other operations.
+    /// A create, update or delete whose statement the server makes from the binding; nil, with a remark, for other operations.
     private mutating func operation(_ element: XMLElementNode, of object: ObjectModel, _ owner: String) -> OperationModel? {
         let name = element["name"] ?? ""
         let place = "\(owner), operation \(name)"
@@ -87,7 +87,7 @@ extension UnitConverter {
         return " and parameters " + parameters.map { "\($0.name): \($0.type)\($0.isNullable ? "?" : "")" }.joined(separator: ", ")
     }
 
-    /// Which rows go to a device: the download's statement compares attributes and parameters, and so does a load.
+    /// Adds the choice of a device's rows: the download's statement compares attributes and parameters, and so does a load.
     private mutating func addDownload(_ entity: XMLElementNode, to object: inout ObjectModel, _ owner: String, _ path: ModelPath) {
         guard let download = entity.first("subscribe")?.first("download-data") else { return }
         object.synchronizationParameters = download.all("synchronization-parameter").compactMap { parameter($0, of: owner) }

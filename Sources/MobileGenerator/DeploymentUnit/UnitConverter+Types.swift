@@ -2,13 +2,13 @@ import MobileModel
 
 /// Attributes, parameters and structures of a deployment unit.
 extension UnitConverter {
-    /// What the unit's word for a type says.
+    /// The meaning of the unit's word for a type.
     struct TypeWord {
         var type: AttributeType
         var isNullable: Bool
     }
 
-    /// `string`, `string?` (nullable), `string*` (a list); nil where the word is neither a simple type nor one of the unit's classes.
+    /// `string`, `string?` (nullable), `string*` (a list); nil if the word is neither a simple type nor one of the unit's classes.
     func type(_ word: String) -> TypeWord? {
         if word.hasSuffix("?"), let type = type(String(word.dropLast())) { return TypeWord(type: type.type, isNullable: true) }
         if word.hasSuffix("*"), let element = type(String(word.dropLast())) {
@@ -27,7 +27,7 @@ extension UnitConverter {
         return StructureModel(name: name, attributes: element.all("attribute").compactMap { attribute($0, of: "class \(name)") })
     }
 
-    /// An attribute of an entity or structure; nil, with a remark, where its type is not one of a model.
+    /// An attribute of an entity or structure; nil, with a remark, if its type is not one of a model.
     mutating func attribute(_ element: XMLElementNode, of owner: String) -> AttributeModel? {
         let name = element["name"] ?? ""
         let word = element["type"] ?? "string"
@@ -41,7 +41,7 @@ extension UnitConverter {
         var attribute = AttributeModel(name: name, type: found.type, isNullable: found.isNullable, isGenerated: element.isTrue("generated"))
         switch found.type {
         case .string, .binary, .bigString, .bigBinary: attribute.length = length(element, "\(owner), attribute \(name)")
-        // The unit has no digits of decimals; its client databases kept 28, 8 of them behind the point.
+        // The unit has no digits of decimals; its client databases kept 28 digits, 8 of them after the point.
         case .decimal: (attribute.precision, attribute.scale) = (28, 8)
         default: break
         }
@@ -51,13 +51,13 @@ extension UnitConverter {
     private mutating func length(_ element: XMLElementNode, _ place: String) -> Int? {
         guard let text = element["max-length"] else { return nil }
         guard let length = Int(text), length > 0 else {
-            if text != "-1", text != "0" { remark(element, place, "max-length \"\(text)\" is no length") }
+            if text != "-1", text != "0" { remark(element, place, "max-length \"\(text)\" is not a length") }
             return nil
         }
         return length
     }
 
-    /// A parameter of a query, an operation or a synchronization; nil, with a remark, where its type is not one of a model.
+    /// A parameter of a query, an operation or a synchronization; nil, with a remark, if its type is not one of a model.
     mutating func parameter(_ element: XMLElementNode, of owner: String) -> ParameterModel? {
         let name = element["name"] ?? ""
         guard let found = type(element["type"] ?? "string") else {
@@ -67,12 +67,12 @@ extension UnitConverter {
         var parameter = ParameterModel(name: name, type: found.type, isNullable: found.isNullable)
         if let value = element["default-value"] {
             parameter.defaultValue = Self.json(value, found.type)
-            if parameter.defaultValue == nil { remark(element, "\(owner), parameter \(name)", "default \"\(value)\" is no \(found.type)") }
+            if parameter.defaultValue == nil { remark(element, "\(owner), parameter \(name)", "default \"\(value)\" is not a \(found.type)") }
         }
         return parameter
     }
 
-    /// A default value, written in the unit as plain text, in the model's form; nil where it is none of the type's.
+    /// Converts a default value from the unit's plain text to the model's form; nil if it is not a value of the type.
     private static func json(_ value: String, _ type: AttributeType) -> String? {
         switch type {
         case .boolean: ["true", "false"].contains(value) ? value : nil

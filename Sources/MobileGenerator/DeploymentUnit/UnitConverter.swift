@@ -1,6 +1,6 @@
 import MobileModel
 
-/// Turns the elements of a deployment unit into a model, one kind of element after the other.
+/// Converts the elements of a deployment unit to a model, one kind of element after the other.
 struct UnitConverter {
     let root: XMLElementNode
     let synchronization: PackageModel.Synchronization
@@ -10,7 +10,7 @@ struct UnitConverter {
 
     /// The name of the back end that all objects are bound to.
     static let backEnd = "enterprise"
-    /// Elements of a package, entity or operation that describe how the original server reaches a back end and keeps its cache.
+    /// Elements of a package, entity or operation that describe the original server's access to a back end and its cache.
     static let serverElements: Set<String> = ["ds-meta-data", "ds-operation", "server-code", "local-var", "bind", "cache", "policy"]
 
     init(_ root: XMLElementNode, synchronization: PackageModel.Synchronization) {
@@ -29,7 +29,7 @@ struct UnitConverter {
             remark(
                 root, "package \(model.name)",
                 "the back end is called \"\(Self.backEnd)\", and each entity's table has the entity's name, its columns those of the attributes; "
-                    + "say in the bindings what they are called in truth")
+                    + "set their real names in the bindings")
         }
         if let interval = root["check-interval"], interval != "0" {
             remark(root, "package \(model.name)", "check-interval \(interval): give the synchronization groups an interval in minutes")
@@ -58,10 +58,10 @@ struct UnitConverter {
 
     func place(of entity: XMLElementNode) -> String { "entity \(entity["name"] ?? "without a name")" }
 
-    /// Remembers where an object's query or operation comes from, for what validation says of it.
+    /// Remembers the origin of an object's query or operation, for messages of the validation.
     mutating func note(_ element: XMLElementNode, _ path: ModelPath, _ place: String) { lines[path] = (element.line, place) }
 
-    /// Queries and load statements may use what object SQL does not offer: they are left out, and the rest of the model stands.
+    /// Removes queries and load statements that use more than object SQL offers; the rest of the model is kept.
     private mutating func removeInvalidParts(of model: inout PackageModel) throws {
         while true {
             do {
@@ -76,7 +76,7 @@ struct UnitConverter {
         }
     }
 
-    /// The element that a place of the model was made from, or the one around it.
+    /// The element from which a place of the model was made, or the element around it.
     private func origin(of path: ModelPath) -> (line: Int, place: String) {
         for length in stride(from: path.steps.count, through: 1, by: -1) {
             if let origin = lines[ModelPath(steps: Array(path.steps.prefix(length)))] { return origin }
@@ -103,7 +103,7 @@ struct UnitConverter {
         }
     }
 
-    /// The queries behind a removed one have moved up by one.
+    /// Moves the lines of the queries after a removed one up by one.
     private mutating func moveLines(behind path: ModelPath) {
         guard case .index(let removed) = path.steps[3] else { return }
         let queries = ModelPath(steps: Array(path.steps.prefix(3)))

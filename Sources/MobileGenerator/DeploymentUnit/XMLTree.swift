@@ -8,13 +8,13 @@ import Foundation
 struct XMLElementNode {
     let name: String
     let attributes: [String: String]
-    /// Where its start tag ends, from 1.
+    /// The line where its start tag ends, from 1.
     let line: Int
     fileprivate(set) var children: [XMLElementNode] = []
     /// The characters between its tags, without those of its children.
     fileprivate(set) var text = ""
 
-    /// The value of an attribute; nil where it is missing or empty.
+    /// The value of an attribute; nil if it is missing or empty.
     subscript(_ attribute: String) -> String? { attributes[attribute].flatMap { $0.isEmpty ? nil : $0 } }
 
     /// Whether an attribute is set to `true`.
@@ -30,15 +30,15 @@ struct XMLElementNode {
     var oneLine: String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 }
 
-/// Reads an XML document into a tree. Documents name no files or addresses that are followed.
+/// Reads an XML document into a tree. Files and addresses that the document names are not read.
 final class XMLTreeReader: NSObject, XMLParserDelegate {
-    /// What is wrong with a document, and where.
+    /// The error in a document, with its line.
     struct Failure: Error {
         let line: Int
         let cause: String
     }
 
-    /// Elements inside of elements; deployment units use a dozen levels.
+    /// The maximum number of levels of elements; deployment units use a dozen.
     static let maximumDepth = 100
     private var open: [XMLElementNode] = []
     private var root: XMLElementNode?
@@ -55,7 +55,7 @@ final class XMLTreeReader: NSObject, XMLParserDelegate {
         if let failure = reader.failure { throw failure }
         guard isWellFormed, let root = reader.root else {
             let code = (parser.parserError as NSError?).map { " (libxml2 error \($0.code))" } ?? ""
-            throw Failure(line: max(parser.lineNumber, 1), cause: "no well-formed XML" + code)
+            throw Failure(line: max(parser.lineNumber, 1), cause: "not well-formed XML" + code)
         }
         return root
     }

@@ -1,4 +1,4 @@
-/// Names that generated code, the runtime or the local database use themselves.
+/// Names that generated code, the runtime or the local database use for themselves.
 enum ReservedNames {
     /// Words of the language that can be a member's name only in backticks.
     static let keywords: Set<String> = [
@@ -23,7 +23,7 @@ enum ReservedNames {
         "submitPendingOperations", "subscriptions", "synchronizationParameters", "Type", "update", "value",
     ]
 
-    /// Attributes of the runtime that queries made at run time know; a modelled attribute cannot have such a name.
+    /// Attributes of the runtime that dynamic queries can use; a modelled attribute cannot have such a name.
     static let queryAttributes: Set<String> = [
         "surrogateKey", "pending", "isPending", "isNew", "isDirty", "isCreated", "isUpdated", "isDeleted", "pendingChange", "replayCounter",
         "replayPending", "replayFailure", "disableSubmit", "hasLogRecords",
@@ -46,18 +46,18 @@ enum ReservedNames {
         "Structure", "SubscribableEntity", "Subscription", "SubscriptionParameters", "Swift", "Type", "UInt8", "UUID", "Value", "Void",
     ]
 
-    /// Names of generated parameters of finders; a query's parameter of that name would be there twice.
+    /// Names of generated parameters of finders; a query's parameter of that name would be a duplicate.
     static let finderParameters: Set<String> = ["in", "package", "self", "skip", "sortedBy", "take"]
 
     /// Personalization keys that every package has: the session's user.
     static let personalizationKeys: Set<String> = ["username", "password"]
 
-    /// What a generated set of synchronization parameters has beside the modelled ones, with the older form of the interface over it, and words
-    /// that cannot be a property's name even in backticks.
+    /// Members of a generated set of synchronization parameters in addition to the modelled ones, including those of the older interface, and
+    /// words that cannot be a property's name even in backticks.
     static let parameterProperties: Set<String> = [
         "hash", "hashValue", "init", "parameters", "Protocol", "save", "Self", "self", "size", "Type", "user", "values",
     ]
 
-    /// What generated methods of operations call: an argument of that name would hide it.
+    /// Functions that generated methods of operations call; an argument of that name would hide them.
     static let operationArguments: Set<String> = ["encoded", "encodedObject", "encodedObjects", "perform", "self"]
 }

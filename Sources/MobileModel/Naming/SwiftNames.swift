@@ -1,7 +1,7 @@
-/// How modelled names become Swift names. The documented rules (GEN-14, GEN-15) and nothing else: white space is removed, `.` becomes
-/// `_`, and a member that the runtime's classes have already gets a `_` at its end, as `id_` and `description_`.
+/// Converts modelled names to Swift names by the documented rules (GEN-14, GEN-15) only: white space is removed, `.` becomes `_`, and a
+/// member whose name the runtime's classes already use gets a `_` at its end, as `id_` and `description_`.
 public enum SwiftNames {
-    /// The modelled name as a Swift identifier; not one yet where the modelled name begins with a digit or holds other characters.
+    /// The modelled name as a Swift identifier; not yet a valid one if the modelled name begins with a digit or holds other characters.
     public static func converted(_ modelled: String) -> String {
         String(String.UnicodeScalarView(modelled.unicodeScalars.filter { !$0.properties.isWhitespace }.map { $0 == "." ? "_" : $0 }))
     }
@@ -18,13 +18,13 @@ public enum SwiftNames {
         return ReservedNames.parameterProperties.contains(name) ? name + "_" : name
     }
 
-    /// A member's name as it stands in Swift code: keywords in backticks.
+    /// A member's name in Swift code: keywords in backticks.
     public static func memberInCode(_ modelled: String) -> String { inCode(member(modelled)) }
 
-    /// A name as it stands in Swift code: keywords in backticks.
+    /// A name in Swift code: keywords in backticks.
     public static func inCode(_ name: String) -> String { ReservedNames.keywords.contains(name) ? "`\(name)`" : name }
 
-    /// A member's name as the label of an argument: the compiler takes all keywords but three there as they are.
+    /// A member's name as the label of an argument: the compiler accepts all keywords but three without backticks.
     public static func label(_ modelled: String) -> String {
         let name = member(modelled)
         return ["inout", "let", "var"].contains(name) ? "`\(name)`" : name
@@ -33,7 +33,7 @@ public enum SwiftNames {
     /// The name of a generated class.
     public static func type(_ modelled: String, prefix: String) -> String { prefix + converted(modelled) }
 
-    /// Letters A to Z of both cases, digits and underscores, not beginning with a digit.
+    /// Whether a name consists of letters A to Z of both cases, digits and underscores, and does not begin with a digit.
     public static func isIdentifier(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, !("0"..."9").contains(first) else { return false }
         return name.unicodeScalars.allSatisfy {

@@ -1,12 +1,12 @@
-/// The members of one object of the document, asked for by key. A key that the format does not know, and a value of the wrong kind,
-/// become problems; reading goes on with the value's default, so that one run finds everything that is wrong.
+/// The members of one object of the document, by key. A key that the format does not define and a value of the wrong kind are reported as
+/// problems. Reading then continues with the value's default, so that one run finds all problems.
 struct Fields {
     let path: ModelPath
     let node: JSONSyntaxNode
     private let members: [String: JSONSyntaxNode]
     private let reader: ModelReader
 
-    /// The members of `node`, of which the format knows `keys`.
+    /// Reads the members of `node`; the format defines `keys` there.
     init(_ node: JSONSyntaxNode, _ path: ModelPath, keys: [String], reader: ModelReader) {
         (self.node, self.path, self.reader) = (node, path, reader)
         guard case .object(let members) = node.value else {
@@ -23,7 +23,7 @@ struct Fields {
         self.members = Dictionary(members.map { ($0.key, $0.node) }) { first, _ in first }
     }
 
-    /// The node under `key`; nil where there is none.
+    /// The node under `key`; nil if there is none.
     subscript(key: String) -> JSONSyntaxNode? { members[key] }
 
     func string(_ key: String) -> String? {
@@ -35,7 +35,7 @@ struct Fields {
         return string
     }
 
-    /// A string that must be there; empty, and a problem, where it is not.
+    /// A required string; empty, with a problem reported, if it is missing.
     func required(_ key: String) -> String {
         if members[key] == nil { missing(key) }
         return string(key) ?? ""
@@ -59,7 +59,7 @@ struct Fields {
         return value
     }
 
-    /// Any value, as JSON text.
+    /// Any value as JSON text.
     func json(_ key: String) -> String? { members[key]?.text }
 
     /// One of an enumeration's words.
@@ -73,7 +73,7 @@ struct Fields {
         return nil
     }
 
-    /// The elements of a list, with their places; empty where there is no list.
+    /// The elements of a list, with their places; empty if there is no list.
     func list(_ key: String) -> [(node: JSONSyntaxNode, path: ModelPath)] {
         guard let node = members[key] else { return [] }
         guard case .array(let elements) = node.value else {

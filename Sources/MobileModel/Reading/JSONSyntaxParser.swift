@@ -9,7 +9,7 @@ struct JSONSyntaxParser {
     private var lineStart = 0
     private var path = ModelPath.root
 
-    /// Where parsing stopped and why.
+    /// The place and the reason of a failure.
     struct Failure: Error {
         let path: ModelPath
         let line: Int, column: Int
@@ -20,7 +20,7 @@ struct JSONSyntaxParser {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The document's tree. A leading byte order mark is skipped.
+    /// Reads the document into a tree. A leading byte order mark is skipped.
     static func parse(_ bytes: [UInt8]) throws(Failure) -> JSONSyntaxNode {
         var parser = JSONSyntaxParser(bytes)
         if String(validating: bytes, as: UTF8.self) == nil {
@@ -29,7 +29,7 @@ struct JSONSyntaxParser {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { (parser.position, parser.lineStart) = (3, 3) }
         let root = try parser.value(depth: 0)
         parser.skipSpace()
-        guard parser.position == bytes.count else { throw parser.failure("there is something behind the end of the document") }
+        guard parser.position == bytes.count else { throw parser.failure("there is text after the end of the document") }
         return root
     }
 
@@ -44,7 +44,7 @@ struct JSONSyntaxParser {
         let suggestion =
             switch byte {
             case UInt8(ascii: "/"), UInt8(ascii: "#"): "JSON has no comments; use \"documentation\" keys"
-            case UInt8(ascii: "'"): "JSON strings stand in double quotes"
+            case UInt8(ascii: "'"): "JSON strings are in double quotes"
             case UInt8(ascii: "]"), UInt8(ascii: "}"): "remove the comma before it, or write what is missing"
             default: String?.none
             }
@@ -130,7 +130,7 @@ struct JSONSyntaxParser {
         }
     }
 
-    /// Behind an element: true at the end of its list, false when a comma announces the next.
+    /// Reads past an element: returns true at the end of its list, false at a comma before the next element.
     private mutating func endsAfterElement(_ end: UInt8, _ expected: String) throws(Failure) -> Bool {
         skipSpace()
         guard let found = byte, found == end || found == UInt8(ascii: ",") else { throw unexpected(expected) }
@@ -223,7 +223,7 @@ struct JSONSyntaxParser {
         let digits = bytes[position...].prefix(4)
         guard digits.count == 4, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
             let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { throw failure("expected four hexadecimal digits behind \\u") }
+        else { throw failure("expected four hexadecimal digits after \\u") }
         position += 4
         return unit
     }

@@ -1,17 +1,17 @@
-/// Which strings and binaries are kept outside of the row.
+/// The rules that decide which strings and binaries are kept outside of the row.
 ///
-/// 1. What an attribute says under `large` wins.
+/// 1. An attribute's own key `large` takes precedence.
 /// 2. A string longer than 8191 characters and a binary longer than 32767 bytes become large.
 /// 3. While the lengths of an object's attributes sum up to more than the model's page size, the largest string or binary becomes
 ///    large; of equal ones the first. Keys, attributes of mappings, attributes that a query names and attributes with a default
 ///    value stay, because a large value cannot be compared and has no default.
 ///
-/// Lengths are the modelled ones, a character counts as 1. What has no length does not count, and stays as it is modelled.
+/// Lengths are the modelled ones, a character counts as 1. A value without a length does not count, and stays as it is modelled.
 enum LengthRules {
     static let longestString = 8191
     static let longestBinary = 32767
 
-    /// Applies the rules to every object. `marks` holds what attributes say under `large`, by the attribute's place.
+    /// Applies the rules to every object. `marks` holds the values of the key `large`, by the attribute's place.
     /// - Returns: a warning for each attribute that rules 2 and 3 changed, an error for each mark that cannot be followed.
     static func apply(to model: inout PackageModel, marks: [ModelPath: Bool]) -> [ModelProblem] {
         var problems: [ModelProblem] = []
@@ -120,7 +120,7 @@ extension AttributeType {
 }
 
 extension AttributeModel {
-    /// What the attribute adds to its object's sum: bytes in the row, a character counted as one.
+    /// The attribute's share of its object's sum: bytes in the row, a character counted as one.
     var rowLength: Int {
         switch type {
         case .string, .binary: length ?? 0
@@ -138,7 +138,7 @@ extension AttributeModel {
 }
 
 extension PackageModel {
-    /// Makes strings and binaries large as reading a file would, where nothing says otherwise.
-    /// - Returns: what was decided, as warnings.
+    /// Makes strings and binaries large as reading a file without the key `large` would.
+    /// - Returns: the decisions, as warnings.
     package mutating func applyLengthRules() -> [ModelProblem] { LengthRules.apply(to: &self, marks: [:]) }
 }

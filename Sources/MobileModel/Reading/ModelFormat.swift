@@ -1,4 +1,4 @@
-/// The keys of the model's file format, each list in the order in which they are written. Reader, writer and schema work from these.
+/// The keys of the model's file format, each list in the order of writing. Reader, writer and schema use these lists.
 enum ModelFormat {
     static let package = [
         "$schema", "format", "name", "version", "documentation", "namePrefix", "synchronization", "pageSize", "structures",
@@ -33,8 +33,8 @@ extension AttributeType: CustomStringConvertible {
         "bigString": .bigString, "bigBinary": .bigBinary,
     ]
 
-    /// The type as the model writes it: `string`, `string[]` for a list, `string?[]` for one whose elements may be missing, the name of a
-    /// structure. A word that is no simple type is taken for a structure's name; whether there is such a structure, validation tells.
+    /// Reads a type as a model writes it: `string`, `string[]` for a list, `string?[]` for a list whose elements may be missing, the name of a
+    /// structure. A word that is not a simple type counts as a structure's name; validation checks whether that structure exists.
     public init(modelText text: String) {
         if text.hasSuffix("?[]") {
             self = .nullableList(AttributeType(modelText: String(text.dropLast(3))))

@@ -1,10 +1,9 @@
-/// Makes a model of a document's tree and collects what is wrong with the document's form. What the values mean is
-/// ``ModelValidator``'s business.
+/// Makes a model from a document's tree and collects problems of the document's form. ``ModelValidator`` checks the meaning of the values.
 final class ModelReader {
     private(set) var problems: [ModelProblem] = []
-    /// The places that could not be read as they stand: what they mean is not judged too. One mistake, one message.
+    /// The places that could not be read: their meaning is not checked either, so that one mistake gives one message.
     private(set) var misread: Set<ModelPath> = []
-    /// What attributes say under `large`, by the attribute's place; it wins over the length rules.
+    /// The values of the key `large`, by the attribute's place; they take precedence over the length rules.
     private(set) var largeMarks: [ModelPath: Bool] = [:]
     private let root: JSONSyntaxNode
 
@@ -21,7 +20,7 @@ final class ModelReader {
 
     func markMisread(_ path: ModelPath) { misread.insert(path) }
 
-    /// The whole package. Where something is wrong, what is returned has defaults in its place, and ``problems`` tells.
+    /// Reads the whole package. Values with problems are replaced by defaults; ``problems`` lists them.
     func package() -> PackageModel {
         let fields = Fields(root, .root, keys: ModelFormat.package, reader: self)
         if fields["format"] == nil {
@@ -132,7 +131,7 @@ final class ModelReader {
             isSingle: fields.boolean("single") ?? false, sql: fields.required("sql"))
     }
 
-    /// An operation in full, or the word `"create"`, `"update"` or `"delete"` for one that is made from the binding.
+    /// Reads an operation in full, or the word `"create"`, `"update"` or `"delete"` for one made from the binding.
     private func operation(_ node: JSONSyntaxNode, _ path: ModelPath) -> OperationModel {
         if case .string(let word) = node.value {
             let words = OperationModel.Kind.allCases.filter { $0 != .other }.map(\.rawValue)
@@ -162,7 +161,7 @@ final class ModelReader {
     private func changeDetection(_ node: JSONSyntaxNode, _ path: ModelPath) -> BackEndBinding.ChangeDetection {
         if case .string(let word) = node.value {
             if word != "digest" {
-                report(.value, path, "\"\(word)\" is no way to detect changes", suggestion: "write \"digest\" or {\"versionColumn\": \"name\"}")
+                report(.value, path, "\"\(word)\" is not a way to detect changes", suggestion: "write \"digest\" or {\"versionColumn\": \"name\"}")
             }
             return .digest
         }

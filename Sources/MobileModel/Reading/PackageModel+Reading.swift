@@ -1,20 +1,20 @@
 public import Foundation
 
 extension PackageModel {
-    /// The model in the file at `url`, a `*.mbo.json` file, checked from end to end.
-    /// - Throws: ``ModelError`` with everything that is wrong, each with its place in the document.
+    /// Reads the model in the file at `url`, a `*.mbo.json` file, and checks all of it.
+    /// - Throws: ``ModelError`` with all errors, each with its place in the document.
     public init(contentsOf url: URL) throws(ModelError) {
         var warnings: [ModelProblem] = []
         try self.init(contentsOf: url, warnings: &warnings)
     }
 
-    /// The model in the file at `url`; `warnings` gets what was decided in the model's place, such as attributes that became large.
-    /// - Throws: ``ModelError`` with everything that is wrong, each with its place in the document.
+    /// Reads the model in the file at `url`; `warnings` gets the reader's own decisions, such as attributes that became large.
+    /// - Throws: ``ModelError`` with all errors, each with its place in the document.
     public init(contentsOf url: URL, warnings: inout [ModelProblem]) throws(ModelError) {
         try self.init(contentsOf: url, pageSize: nil, warnings: &warnings)
     }
 
-    /// The same, with another page size than the model's where one is given.
+    /// Reads the model with `pageSize`, if it is not nil, in place of the model's own page size.
     package init(contentsOf url: URL, pageSize: Int?, warnings: inout [ModelProblem]) throws(ModelError) {
         let data: Data
         do {
@@ -25,15 +25,15 @@ extension PackageModel {
         try self.init(bytes: [UInt8](data), file: url.relativePath, pageSize: pageSize, warnings: &warnings)
     }
 
-    /// The model in `json`. `file` is the name that messages give it.
-    /// - Throws: ``ModelError`` with everything that is wrong, each with its place in the document.
+    /// Reads the model in `json`. `file` is its name in messages.
+    /// - Throws: ``ModelError`` with all errors, each with its place in the document.
     public init(json: String, file: String = "model") throws(ModelError) {
         var warnings: [ModelProblem] = []
         try self.init(json: json, file: file, warnings: &warnings)
     }
 
-    /// The model in `json`; `warnings` gets what was decided in the model's place, such as attributes that became large.
-    /// - Throws: ``ModelError`` with everything that is wrong, each with its place in the document.
+    /// Reads the model in `json`; `warnings` gets the reader's own decisions, such as attributes that became large.
+    /// - Throws: ``ModelError`` with all errors, each with its place in the document.
     public init(json: String, file: String = "model", warnings: inout [ModelProblem]) throws(ModelError) {
         try self.init(bytes: Array(json.utf8), file: file, pageSize: nil, warnings: &warnings)
     }
@@ -69,9 +69,9 @@ extension PackageModel {
 }
 
 extension PackageModel {
-    /// The model in the JSON that ``json`` gave for it, as a database keeps it. It is what it was: neither checked again nor changed by the
-    /// rules about lengths, whatever this release thinks of it.
-    /// - Throws: ``ModelError`` when it is not such a JSON.
+    /// Reads a model from the JSON that ``json`` returned for it, as a database keeps it. The model stays as it was: this release neither
+    /// checks it again nor applies its length rules.
+    /// - Throws: ``ModelError`` if `json` is not such a JSON.
     package init(storedJSON json: String) throws(ModelError) {
         let root: JSONSyntaxNode
         do { root = try JSONSyntaxParser.parse(Array(json.utf8)) } catch {
@@ -85,10 +85,10 @@ extension PackageModel {
 }
 
 extension PackageModel {
-    /// The page size where the model says nothing.
+    /// The page size of a model that sets none.
     static let defaultPageSize = 4096
 
-    /// The mapping of a relationship may be written at one end only; here the other end gets it too.
+    /// Copies a mapping that the model states at one end of a relationship to the other end.
     func completed() -> PackageModel {
         var model = self
         for (objectIndex, object) in objects.enumerated() {
@@ -101,21 +101,21 @@ extension PackageModel {
         return model
     }
 
-    /// The relationship that is `relationship` seen from its target; nil where it is one-way or the model does not fit together.
+    /// The relationship that is `relationship` seen from its target; nil if it is one-way or the model is inconsistent.
     func inverse(of relationship: RelationshipModel) -> RelationshipModel? {
         relationship.inverse.flatMap { object(named: relationship.target)?.relationship(named: $0) }
     }
 }
 
 extension AttributeModel {
-    /// Digits of a decimal where the model says nothing.
+    /// The digits of a decimal for which the model sets none.
     static let defaultPrecision = 18
     static let defaultScale = 2
-    /// Digits of the longest decimal.
+    /// The maximum number of digits of a decimal.
     static let longestDecimal = 38
 }
 
 extension SynchronizationGroupModel {
-    /// The group of objects that name none.
+    /// The group of objects that name no group.
     public static let defaultName = "default"
 }

@@ -1,28 +1,28 @@
-/// What it takes to open a database of one model with another: the differences, for people, and what becomes of what, for the runtime.
-/// Nothing here looks into a database; what depends on the rows that are there, the texts of ``changes`` say.
+/// The steps that open a database of one model with another: the differences for people, and the upgrade of each object for the runtime.
+/// The comparison reads no database; the texts of ``changes`` name the conditions that depend on stored rows.
 ///
-/// Objects and attributes belong together by their names, else by the `was` of the newer model.
+/// Objects and attributes are matched by their names, otherwise by the `was` of the newer model.
 public struct ModelUpgrade: Sendable {
-    /// In the order of the newer model, what it no longer has last.
+    /// The changes in the order of the newer model; removed objects are last.
     public private(set) var changes: [ModelChange] = []
-    /// The objects of the newer model, in its order, and behind them those of its operations.
+    /// The objects of the newer model, in its order, followed by those of its operations.
     package private(set) var objects: [ObjectUpgrade] = []
-    /// The objects that the newer model does not have, those of operations too.
+    /// The objects that the newer model does not have, including those of operations.
     package private(set) var removedObjects: [ObjectModel] = []
-    /// The synchronization groups whose rows must come again, because there are values that the device does not have.
+    /// The synchronization groups whose rows must be loaded again, because the device lacks some of their values.
     package private(set) var incompleteGroups: Set<String> = []
 
-    /// Whether there is a way at all. What the rows themselves stand in the way of is found when a database is opened.
+    /// Whether the upgrade is possible at all. Rows that prevent it are found when a database is opened.
     public var isPossible: Bool { !changes.contains { $0.kind == .impossible } }
 
-    /// The way from the model of a database to that of the application.
+    /// Compares the model of a database with that of the application.
     public init(from old: PackageModel, to new: PackageModel) {
         comparePackages(old, new)
         comparePersonalization(old, new)
         for object in new.objects {
             guard let former = Self.match(object, among: old.objects, of: new.objects) else {
                 changes.append(
-                    ModelChange(.safe, object.name, object.isLocal ? "added; it is empty" : "added; its rows come with the next synchronization"))
+                    ModelChange(.safe, object.name, object.isLocal ? "added; it is empty" : "added; its rows arrive with the next synchronization"))
                 objects.append(ObjectUpgrade(added: object, in: new))
                 if !object.isLocal { incompleteGroups.insert(object.synchronizationGroup) }
                 continue
@@ -38,14 +38,14 @@ public struct ModelUpgrade: Sendable {
             removedObjects.append(object)
             let text =
                 object.isLocal
-                ? "removed; its rows, which are nowhere else, are dropped"
+                ? "removed; its rows, which exist nowhere else, are dropped"
                 : "removed; its rows are dropped. Refused while changes of it wait for the server"
             changes.append(ModelChange(.losesData, object.name, text))
         }
     }
 
-    /// Operations of the kind `other` are objects on the device too, with their parameters as attributes. With other parameters one is another:
-    /// its rows are calls, and they are gone when they are answered.
+    /// Operations of the kind `other` are objects on the device too, with their parameters as attributes. An operation with other parameters
+    /// is another object: its rows are calls, and they are deleted once they are answered.
     private mutating func compareOperationObjects(_ old: PackageModel, _ new: PackageModel) {
         var kept: Set<String> = []
         for upgrade in objects {
@@ -65,7 +65,7 @@ public struct ModelUpgrade: Sendable {
         removedObjects += old.operationObjects.filter { !kept.contains($0.name) }
     }
 
-    /// The model of before that belongs to one of now: the same name wins over what `was` says, which may be of an older model.
+    /// Finds the former model of an object: the same name takes precedence over `was`, which may refer to an older model.
     private static func match(_ object: ObjectModel, among old: [ObjectModel], of new: [ObjectModel]) -> ObjectModel? {
         FormerName.match(object.name, was: object.was, among: old, of: new.map(\.name)) { $0.name }
     }
@@ -79,7 +79,7 @@ public struct ModelUpgrade: Sendable {
                     ModelChange(
                         .impossible, "package", "version \(new.version) is older than the database's, \(old.version); use a newer application"))
             } else {
-                changes.append(ModelChange(.migration, "package", "version \(old.version) becomes \(new.version); all rows come again"))
+                changes.append(ModelChange(.migration, "package", "version \(old.version) becomes \(new.version); all rows are loaded again"))
                 incompleteGroups.formUnion(new.objects.lazy.filter { !$0.isLocal }.map(\.synchronizationGroup))
             }
         }
@@ -112,19 +112,19 @@ public struct ModelUpgrade: Sendable {
 
 /// One object of the newer model.
 package struct ObjectUpgrade: Sendable {
-    /// As it was; nil where it is new.
+    /// The object in the older model; nil if it is new.
     package var old: ObjectModel?
     package var new: ObjectModel
     /// The attributes of the newer model, in its order.
     package var attributes: [AttributeUpgrade]
     /// The attributes that the newer model does not have.
     package var removedAttributes: [AttributeModel] = []
-    /// The relationships whose reference the rows hold, in the order of the newer model, with their former names; nil where there was none.
+    /// The relationships whose reference the rows hold, in the order of the newer model, with their former names; nil if there was none.
     package var references: [(name: String, old: String?)]
-    /// Relationships whose reference the rows do not hold any longer.
+    /// Relationships whose reference the rows no longer hold.
     package var removedReferences: [String] = []
 
-    /// A new object: everything in it is new.
+    /// Creates the upgrade of a new object: all its attributes and references are new.
     init(added object: ObjectModel, in model: PackageModel) {
         new = object
         attributes = object.attributes.map { AttributeUpgrade(new: $0) }
@@ -134,25 +134,25 @@ package struct ObjectUpgrade: Sendable {
 
 /// One attribute of the newer model.
 package struct AttributeUpgrade: Sendable {
-    /// As it was; nil where it is new.
+    /// The attribute in the older model; nil if it is new.
     package var old: AttributeModel?
     package var new: AttributeModel
     package var conversion = ValueConversion.none
 
-    /// Values that are longer than before allowed stand in the way.
+    /// Whether values that are longer than now allowed would prevent the upgrade.
     package var isShorter: Bool {
         guard let old, let length = new.length else { return false }
         return old.length.map { $0 > length } ?? true
     }
 
-    /// Missing values stand in the way.
+    /// Whether missing values would prevent the upgrade.
     package var mustHaveValue: Bool { old.map { $0.mayBeNull && !new.mayBeNull } ?? false }
 }
 
-/// The rule by which names of two models belong together.
+/// The rule that matches the names of two models.
 enum FormerName {
-    /// The element of before with this name; else the one that `was` names; else one whose name differs in upper and lower case alone.
-    /// What has its own name in both models belongs to nobody else.
+    /// Finds the former element with this name; otherwise the one that `was` names; otherwise one whose name differs only in upper and lower
+    /// case. An element that has its name in both models matches no other one.
     static func match<Element>(
         _ name: String, was: String?, among old: [Element], of new: [String], named: (Element) -> String
     ) -> Element? {
@@ -163,7 +163,7 @@ enum FormerName {
     }
 }
 
-/// A package's version in the order of time: `1.9` is before `1.10`. What is not made of numbers comes neither before nor after.
+/// A package's version in the order of time: `1.9` is before `1.10`. A version that is not made of numbers is neither before nor after others.
 struct PackageVersion: Equatable {
     private let numbers: [Int]?
 

@@ -8,7 +8,7 @@ struct ObjectComparison {
 
     private(set) var changes: [ModelChange] = []
     private(set) var upgrade: ObjectUpgrade
-    /// There are values of it that the device does not have.
+    /// Whether the device lacks some of the object's values.
     private(set) var isIncomplete = false
 
     init(_ old: ObjectModel, in oldModel: PackageModel, _ new: ObjectModel, in newModel: PackageModel) {
@@ -28,7 +28,7 @@ struct ObjectComparison {
         }
         if !old.isLocal, old.synchronizationGroup != new.synchronizationGroup {
             isIncomplete = true
-            add(.migration, nil, "moves to the synchronization group \"\(new.synchronizationGroup)\"; its rows come again")
+            add(.migration, nil, "moves to the synchronization group \"\(new.synchronizationGroup)\"; its rows are loaded again")
         }
         compareAttributes()
         comparePrimaryKeys()
@@ -92,12 +92,12 @@ struct ObjectComparison {
     private mutating func addNew(_ attribute: AttributeModel) {
         isIncomplete = true
         let text =
-            if let value = attribute.defaultValue { "added; rows that are there get \(value)" } else { "added; rows that are there have no value" }
-        let rest = old.isLocal ? "" : " until the server's come"
+            if let value = attribute.defaultValue { "added; existing rows get \(value)" } else { "added; existing rows have no value" }
+        let rest = old.isLocal ? "" : " until the server's values arrive"
         if attribute.defaultValue == nil, !attribute.mayBeNull {
             add(
                 .impossible, attribute.name,
-                "added, and must have a value, which rows that are there do not have: make it nullable, or give it a default")
+                "added, and must have a value, which existing rows lack: make it nullable, or give it a default")
         } else {
             add(.migration, attribute.name, text + rest)
         }
@@ -134,7 +134,7 @@ struct ObjectComparison {
             if let reference = upgrade.references.first(where: { $0.name == relationship.name }) {
                 guard reference.old == nil else { continue }
                 isIncomplete = true
-                add(.migration, relationship.name, "relationship added; rows are related by their values until the server says how")
+                add(.migration, relationship.name, "relationship added; rows are related by their values until the server sends the references")
             } else if !old.relationships.contains(where: { $0.name == relationship.name }) {
                 add(.safe, relationship.name, "relationship added")
             }
@@ -142,7 +142,7 @@ struct ObjectComparison {
         for relationship in old.relationships {
             if upgrade.removedReferences.contains(relationship.name) {
                 let condition = old.isLocal ? "" : ". Refused while a change of it waits for the server"
-                add(.losesData, relationship.name, "relationship removed, or turned round; to which rows it led is dropped\(condition)")
+                add(.losesData, relationship.name, "relationship removed or reversed; its references are dropped\(condition)")
             } else if !new.relationships.contains(where: { $0.name == relationship.name }) {
                 add(.safe, relationship.name, "relationship removed")
             }
@@ -155,14 +155,14 @@ struct ObjectComparison {
             == former.target
     }
 
-    // MARK: What has no columns
+    // MARK: Members without columns
 
     private mutating func compareParameters() {
         for parameter in new.synchronizationParameters {
             let place = "synchronization parameter \(parameter.name)"
             guard let former = old.synchronizationParameters.first(where: { $0.name == parameter.name }) else {
                 isIncomplete = true
-                add(.safe, place, "added; parameter sets that are there take its default")
+                add(.safe, place, "added; existing parameter sets take its default")
                 continue
             }
             do throws(TypeChange.Impossible) {
@@ -173,7 +173,7 @@ struct ObjectComparison {
         for parameter in old.synchronizationParameters
         where !new.synchronizationParameters.contains(where: { $0.name == parameter.name }) {
             isIncomplete = true
-            add(.losesData, "synchronization parameter \(parameter.name)", "removed from the parameter sets that are there")
+            add(.losesData, "synchronization parameter \(parameter.name)", "removed from the existing parameter sets")
         }
     }
 
@@ -199,7 +199,7 @@ struct ObjectComparison {
 }
 
 extension AttributeModel {
-    /// The type with what belongs to it, as people write it.
+    /// The type with precision and scale, as people write it.
     fileprivate var typeText: String { type == .decimal ? "decimal(\(digits.precision), \(digits.scale))" : type.description }
 }
 
@@ -208,8 +208,8 @@ extension AttributeType {
 }
 
 extension OperationModel {
-    /// Whether calls of the one have the parameters of the other, which may be longer there. Which attribute fills one may change with the
-    /// attribute's name.
+    /// Whether calls of this operation fit the parameters of the other, which may be longer there. The attribute that fills a parameter may
+    /// differ, because attributes can be renamed.
     package func takesTheSame(as other: OperationModel) -> Bool {
         parameters.elementsEqual(other.parameters) { left, right in
             (left.name, left.type, left.isNullable, left.attribute == nil) == (right.name, right.type, right.isNullable, right.attribute == nil)

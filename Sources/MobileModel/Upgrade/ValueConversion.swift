@@ -1,23 +1,23 @@
-/// What happens to the stored values of an attribute that both models have.
+/// The conversion of the stored values of an attribute that both models have.
 package enum ValueConversion: Sendable, Equatable {
-    /// They are stored as they were.
+    /// Values are stored as before.
     case none
-    /// Decimals stored as integers get so many more digits behind the point.
+    /// Decimals stored as integers get this number of additional digits after the point.
     case rescaled(digits: Int)
     /// Decimals stored as integers become texts.
     case decimalText(scale: Int)
-    /// Strings or binaries leave their rows.
+    /// Strings or binaries are moved out of their rows.
     case outOfRow
-    /// Large values move into their rows.
+    /// Large values are moved into their rows.
     case intoRow
 }
 
-/// How an attribute's type may change.
+/// The rules by which an attribute's type may change.
 struct TypeChange {
     let old: PackageModel
     let new: PackageModel
 
-    /// Why a change cannot be made.
+    /// The reason why a change is impossible.
     struct Impossible: Error { let reason: String }
 
     func conversion(from old: AttributeModel, to new: AttributeModel) throws(Impossible) -> ValueConversion {
@@ -31,8 +31,8 @@ struct TypeChange {
         }
     }
 
-    /// Whether every value of one type is one of the other, stored in the same way.
-    /// - Parameter seen: pairs of structures that are being looked at; through lists they may contain themselves.
+    /// Checks that every value of one type is also a value of the other, stored in the same way.
+    /// - Parameter seen: pairs of structures that are being checked; a structure may contain itself through lists.
     func check(from old: AttributeType, to new: AttributeType, seen: Set<String> = []) throws(Impossible) {
         switch (old, new) {
         case _ where old == new && !old.isComplex: return
@@ -60,7 +60,7 @@ struct TypeChange {
         return wide.scale == scale ? .none : .rescaled(digits: wide.scale - scale)
     }
 
-    /// Values of structures, and objects that are values, are JSON texts that are read by the names of their parts; nobody rewrites them.
+    /// Values of structures, and of objects used as values, are JSON texts. They are read by the names of their parts; no upgrade rewrites them.
     private func checkStructure(from oldName: String, to newName: String, seen: Set<String>) throws(Impossible) {
         guard let old = self.old.parts(of: oldName), let new = self.new.parts(of: newName) else { return }
         for part in new {
@@ -86,17 +86,17 @@ struct TypeChange {
 }
 
 extension PackageModel {
-    /// The parts of a structure, or of an object that is a value.
+    /// The parts of a structure, or of an object used as a value.
     fileprivate func parts(of name: String) -> [AttributeModel]? {
         structures.first { $0.name == name }?.attributes ?? object(named: name)?.attributes
     }
 }
 
 extension AttributeModel {
-    /// Digits of the longest decimal that is stored as an integer.
+    /// The maximum number of digits of a decimal that is stored as an integer.
     static let longestScaledDecimal = 18
 
-    /// Of a decimal, with the defaults of the format.
+    /// Precision and scale of a decimal, with the defaults of the format.
     var digits: (precision: Int, scale: Int) { (precision ?? Self.defaultPrecision, scale ?? Self.defaultScale) }
 
     /// Whether rows may lack a value.

@@ -38,7 +38,7 @@ extension ModelValidator {
         checkParameterUse(of: operation, in: object, path)
     }
 
-    /// Parameters of an operation that is an object of its own become its attributes, the others arguments of a method.
+    /// Parameters of an operation with an object of its own become attributes of that object; the others become arguments of a method.
     private mutating func checkSwiftName(of parameter: ParameterModel, _ operation: OperationModel, _ path: ModelPath) {
         if operation.kind == .other, ReservedNames.queryAttributes.contains(parameter.name) {
             report(.name, path, "every object has an attribute \"\(parameter.name)\" of its own", suggestion: "choose another name")
@@ -47,7 +47,7 @@ extension ModelValidator {
         }
     }
 
-    /// A parameter that an attribute fills takes every value that the attribute can have.
+    /// A parameter that an attribute fills must accept every value of the attribute.
     private mutating func checkAttribute(of parameter: ParameterModel, _ operation: OperationModel, _ object: ObjectModel, _ path: ModelPath) {
         guard let name = parameter.attribute else { return }
         guard operation.kind != .other else {
@@ -73,7 +73,7 @@ extension ModelValidator {
         }
     }
 
-    /// In statements stand the object's attributes, their old values and the operation's parameters.
+    /// Statements may use the object's attributes, their old values and the operation's parameters.
     private mutating func checkParameterUse(of operation: OperationModel, in object: ObjectModel, _ path: ModelPath) {
         let own = operation.parameters.map(\.name)
         let attributes = operation.kind == .other ? [] : object.attributes.map(\.name)
@@ -176,7 +176,7 @@ extension ModelValidator {
         }
         for name in sql.parameters where !declared.contains(name) {
             report(
-                .sql, place, "\":\(name)\" is no synchronization parameter of \"\(object.name)\"",
+                .sql, place, "\":\(name)\" is not a synchronization parameter of \"\(object.name)\"",
                 suggestion: Suggestion.didYouMean(name, among: declared) ?? "add it to \"synchronizationParameters\"")
         }
         for (index, name) in declared.enumerated() where !name.isEmpty && !sql.parameters.contains(name) {
@@ -186,7 +186,7 @@ extension ModelValidator {
         }
     }
 
-    /// One statement that can be split into words. What its tables and columns are only the back end knows.
+    /// Checks that a text is a single statement by SQLite's lexical rules. Only the back end knows its tables and columns.
     private mutating func checkBackEndSQL(_ text: String, _ path: ModelPath) {
         let sql = SQLTokens(text)
         if let problem = sql.problem {

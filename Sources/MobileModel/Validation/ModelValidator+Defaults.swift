@@ -11,18 +11,18 @@ extension ModelValidator {
             let precision = attribute.precision ?? AttributeModel.defaultPrecision
             let scale = attribute.scale ?? AttributeModel.defaultScale
             if (0...precision).contains(scale), number.behindPoint > scale || number.beforePoint > precision - scale {
-                report(.value, path, "\(digits) does not fit into a decimal of \(precision) digits with \(scale) behind the point")
+                report(.value, path, "\(digits) does not fit into a decimal of \(precision) digits with \(scale) after the point")
             }
         default: break
         }
     }
 
-    /// Checks a default value's type and range. Returns the value, or nil where there is none or it is wrong.
+    /// Checks a default value's type and range. Returns the value; nil if there is none or it is wrong.
     @discardableResult
     mutating func checkDefault(_ json: String?, type: AttributeType, isNullable: Bool, _ path: ModelPath) -> JSONSyntaxNode? {
         guard let json else { return nil }
         guard let node = JSONSyntaxNode(text: json) else {
-            report(.value, path, "the default is no JSON: \(json.prefix(80))")
+            report(.value, path, "the default is not JSON: \(json.prefix(80))")
             return nil
         }
         if case .null = node.value {
@@ -34,7 +34,7 @@ extension ModelValidator {
         return nil
     }
 
-    /// What a default value of `type` looks like; nil where `node` is one.
+    /// The expected form of a default value of `type`; nil if `node` has it.
     private func mismatch(_ node: JSONSyntaxNode, _ type: AttributeType) -> String? {
         switch (type, node.value) {
         case (.string, .string), (.boolean, .boolean), (.decimal, .number), (.float, .number), (.double, .number): nil
@@ -69,7 +69,7 @@ extension ModelValidator {
     }
 }
 
-/// How many digits a JSON number has before and behind the point, without superfluous zeros.
+/// The number of digits of a JSON number before and after the point, without superfluous zeros.
 struct DecimalDigits {
     let beforePoint: Int
     let behindPoint: Int
@@ -118,7 +118,7 @@ enum DateText {
             && content.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "+" || $0 == "/") }
     }
 
-    /// Whether `text` has the pattern's shape; `d` stands for a digit.
+    /// Whether `text` has the pattern's shape; `d` is a digit.
     private static func matches(_ text: String, _ pattern: String) -> Bool {
         text.utf8.count == pattern.utf8.count
             && zip(text.utf8, pattern.utf8).allSatisfy { $1 == UInt8(ascii: "d") ? (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) : $0 == $1 }

@@ -21,7 +21,7 @@ extension ModelValidator {
         let others = model.objects.map { $0.name.lowercased() }
         if let index = others.firstIndex(of: lower), path != ModelPath.root["objects"][index]["name"] {
             let first = model.objects[index].name
-            let difference = first == object.name ? "" : "; upper and lower case do not tell names apart"
+            let difference = first == object.name ? "" : "; upper and lower case do not distinguish names"
             report(.duplicate, path, "there is already an object \"\(first)\"\(difference)")
         }
         if lower.hasSuffix("_os"), others.contains(String(lower.dropLast(3))) {
@@ -125,7 +125,7 @@ extension ModelValidator {
         }
     }
 
-    /// The attribute of `object` with this name, reported where there is none.
+    /// Finds the attribute of `object` with this name; reports a problem if there is none.
     mutating func resolve(_ name: String, in object: ObjectModel, _ path: ModelPath) -> AttributeModel? {
         if let attribute = object.attribute(named: name) { return attribute }
         if !name.isEmpty {

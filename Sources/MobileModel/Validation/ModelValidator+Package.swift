@@ -5,7 +5,7 @@ extension ModelValidator {
             checkName(model.name, of: "a package", root["name"])
         }
         if model.version.isEmpty || !model.version.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }) {
-            report(.value, root["version"], "\"\(model.version)\" is no version", suggestion: "use letters, digits, points and dashes, such as 1.0")
+            report(.value, root["version"], "\"\(model.version)\" is not valid", suggestion: "use letters, digits, points and dashes, such as 1.0")
         }
         if !model.namePrefix.isEmpty, !SwiftNames.isIdentifier(model.namePrefix) {
             report(.name, root["namePrefix"], "\"\(model.namePrefix)\" cannot begin a Swift name")
@@ -29,7 +29,7 @@ extension ModelValidator {
         checkStructureCycles()
     }
 
-    /// A structure that contains itself has no size; through a list it may.
+    /// A structure that contains itself has no finite size; through a list it may contain itself.
     private mutating func checkStructureCycles() {
         var parts: [String: [String]] = [:]
         for structure in model.structures {
@@ -44,7 +44,7 @@ extension ModelValidator {
         }
     }
 
-    /// The way from `start` back to it; nil where there is none.
+    /// The way from `start` back to it; nil if there is none.
     static func cycle(from start: String, in edges: [String: [String]]) -> [String]? {
         var visited: Set<String> = []
         func way(from node: String) -> [String]? {
@@ -79,7 +79,7 @@ extension ModelValidator {
         checkDuplicates(model.synchronizationGroups.map(\.name), of: "a synchronization group") { path[$0]["name"] }
         for (index, group) in model.synchronizationGroups.enumerated() {
             if group.name.isEmpty || group.name.contains(",") || group.name.contains(where: \.isWhitespace) {
-                report(.name, path[index]["name"], "\"\(group.name)\" is no name of a group", suggestion: "leave out commas and white space")
+                report(.name, path[index]["name"], "\"\(group.name)\" is not a name of a group", suggestion: "leave out commas and white space")
             }
             if ["system", "unsubscribe", "initialSync"].contains(group.name) {
                 report(.name, path[index]["name"], "the group \"\(group.name)\" belongs to the framework")
@@ -96,18 +96,18 @@ extension ModelValidator {
         for (index, backEnd) in model.backEnds.enumerated() {
             if backEnd.name.isEmpty { report(.name, path[index]["name"], "a back end has an empty name") }
             if backEnd.path?.isEmpty == true {
-                report(.value, path[index]["path"], "the path is empty", suggestion: "leave it out where the deployment says it")
+                report(.value, path[index]["path"], "the path is empty", suggestion: "omit it if the deployment sets it")
             }
         }
     }
 
-    /// Generated classes must not have the same name, nor hide a type that generated code uses.
+    /// Generated classes must have different names and must not hide a type that generated code uses.
     mutating func checkTypeNames() {
         let root = ModelPath.root
         var owners: [String: String] = [:]
         func add(_ name: String, _ owner: String, _ path: ModelPath, _ validator: inout ModelValidator) {
             if let other = owners[name.lowercased()] {
-                validator.report(.conflict, path, "the generated class \"\(name)\" of \(owner) is there already: \(other)")
+                validator.report(.conflict, path, "the generated class \"\(name)\" of \(owner) already exists: \(other)")
             } else if ReservedNames.types.contains(name) || ReservedNames.keywords.contains(name) {
                 validator.report(
                     .name, path, "a class \"\(name)\" would hide the type of that name",

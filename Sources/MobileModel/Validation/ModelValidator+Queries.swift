@@ -37,7 +37,7 @@ extension ModelValidator {
         }
     }
 
-    /// `SELECT x.* FROM Object x`: a modelled query finds objects of its own class.
+    /// Checks the beginning `SELECT x.* FROM Object x`: a modelled query finds objects of its own class.
     private mutating func checkHead(_ query: QueryModel, _ tokens: [SQLToken], of object: ObjectModel, _ path: ModelPath) -> Bool {
         let quoted = SwiftNames.isIdentifier(object.name) ? object.name : "\\\"\(object.name)\\\""
         let hint = "begin with SELECT x.* FROM \(quoted) x"
@@ -67,7 +67,7 @@ extension ModelValidator {
     }
 }
 
-/// The names in one object query: which objects it reads under which aliases, and whether every name leads to one of their attributes.
+/// The names in one object query: the objects that it reads, with their aliases, and a check that every name is one of their attributes.
 struct ObjectSQLScope {
     /// Words of SELECT statements that are not names.
     static let keywords: Set<String> = [
@@ -76,7 +76,7 @@ struct ObjectSQLScope {
         "INNER", "INTERSECT", "IS", "ISNULL", "JOIN", "LAST", "LEFT", "LIKE", "LIMIT", "NATURAL", "NOT", "NOTNULL", "NULL", "NULLS",
         "OFFSET", "ON", "OR", "ORDER", "OUTER", "RIGHT", "SELECT", "THEN", "TRUE", "UNION", "USING", "VALUES", "WHEN", "WHERE",
     ]
-    /// Words behind COLLATE and in CAST.
+    /// Words after COLLATE and in CAST.
     private static let sqlWords: Set<String> = [
         "BINARY", "NOCASE", "RTRIM", "INTEGER", "INT", "REAL", "TEXT", "BLOB", "NUMERIC", "VARCHAR", "DECIMAL", "BIGINT", "DOUBLE",
     ]
@@ -115,7 +115,7 @@ struct ObjectSQLScope {
         return symbol
     }
 
-    /// `Object x, Other AS y` behind FROM or JOIN.
+    /// Adds the objects after FROM or JOIN: `Object x, Other AS y`.
     private mutating func addSources(at start: Int) {
         var index = start
         while let name = name(at: index) {
@@ -136,7 +136,7 @@ struct ObjectSQLScope {
         }
     }
 
-    /// `FROM (SELECT ...) x`: the alias behind a closing parenthesis.
+    /// Adds the alias after a closing parenthesis: `FROM (SELECT ...) x`.
     private mutating func addSubquery(at start: Int) {
         var index = start
         if tokens.indices.contains(index), tokens[index].isKeyword("AS") { index += 1 }
@@ -145,7 +145,7 @@ struct ObjectSQLScope {
         }
     }
 
-    /// Checks the name at `index`, if there is one. Returns where to go on.
+    /// Checks the name at `index`, if there is one. Returns the index to continue at.
     private mutating func checkName(at index: Int) -> Int {
         guard let name = name(at: index) else { return index + 1 }
         if symbol(at: index + 1) == "." { return checkQualifiedName(name, at: index) }
@@ -154,7 +154,7 @@ struct ObjectSQLScope {
         let known = sources[lower] != nil || columns.contains(lower) || Self.sqlWords.contains(name.uppercased())
         guard !known else { return index + 1 }
         let objects = sources.values.compactMap { $0 }
-        // A subquery in FROM has columns of its own names.
+        // A subquery in FROM names its columns itself.
         let hasUnknownColumns = sources.values.contains { $0 == nil }
         if !isAttribute(name, of: objects), !hasUnknownColumns {
             let names = objects.flatMap { $0.attributes.map(\.name) }
@@ -167,7 +167,7 @@ struct ObjectSQLScope {
         let end = index + 3
         guard let source = sources[qualifier.lowercased()] else {
             problems.append(
-                ("\"\(qualifier)\" is no object or alias of the query", Suggestion.didYouMean(qualifier, among: sources.keys.sorted())))
+                ("\"\(qualifier)\" is not an object or alias of the query", Suggestion.didYouMean(qualifier, among: sources.keys.sorted())))
             return end
         }
         guard let object = source, tokens.indices.contains(index + 2), let name = tokens[index + 2].name else { return end }
@@ -181,13 +181,13 @@ struct ObjectSQLScope {
         return end
     }
 
-    /// Whether one of `objects` has the attribute, or every table has such a column. A large one is reported: it cannot be compared.
+    /// Whether one of `objects` has the attribute, or every table has such a column. Reports a large attribute: it cannot be compared.
     private mutating func isAttribute(_ name: String, of objects: [ObjectModel]) -> Bool {
         let lower = name.lowercased()
         if ReservedNames.stateColumns.contains(lower) || lower == "surrogatekey" { return true }
         let attributes = objects.flatMap { $0.attributes.filter { $0.name.lowercased() == lower } }
         if let large = attributes.first(where: \.isLarge) {
-            problems.append(("\"\(large.name)\" is a \(large.type) and cannot stand in a query", "read it from the objects that the query finds"))
+            problems.append(("\"\(large.name)\" is a \(large.type) and cannot occur in a query", "read it from the objects that the query finds"))
         }
         return !attributes.isEmpty
     }

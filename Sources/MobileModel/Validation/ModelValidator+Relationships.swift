@@ -31,7 +31,7 @@ extension ModelValidator {
         if object.name == target.name, name == relationship.name {
             report(.conflict, path["inverse"], "\"\(name)\" is its own inverse", suggestion: "the other direction is a relationship of its own")
         } else if inverse.target != object.name {
-            // An end that leads nowhere is reported there.
+            // An end that leads to no object is reported at that end.
             guard model.object(named: inverse.target) != nil else { return }
             report(.conflict, path["inverse"], "\"\(target.name).\(name)\" leads to \"\(inverse.target)\", not to \"\(object.name)\"")
         } else if inverse.inverse != relationship.name {
@@ -45,7 +45,7 @@ extension ModelValidator {
         }
     }
 
-    /// Whether the relationship stands before its inverse in the model: what both ends are at fault for is reported once.
+    /// Whether the relationship is before its inverse in the model: an error of both ends is reported once.
     private func isFirst(
         _ relationship: RelationshipModel, of object: ObjectModel, before inverse: RelationshipModel, of target: ObjectModel
     ) -> Bool {
@@ -100,7 +100,7 @@ extension ModelValidator {
         }
     }
 
-    /// Saving a tree ends only where no object is its own descendant.
+    /// Saving a tree of objects ends only if no object is its own descendant.
     mutating func checkCompositeCycles() {
         var children: [String: [String]] = [:]
         for object in model.objects {
@@ -122,7 +122,7 @@ extension ModelValidator {
     private mutating func checkMapping(of relationship: RelationshipModel, _ object: ObjectModel, _ target: ObjectModel, _ path: ModelPath) {
         let place = path["mapping"]
         guard !relationship.mapping.isEmpty else {
-            // An inverse that is not there is reported as such.
+            // `checkInverse` reports a missing inverse.
             let inverse = model.inverse(of: relationship)
             if inverse?.mapping.isEmpty ?? (relationship.inverse == nil) {
                 report(
@@ -152,7 +152,7 @@ extension ModelValidator {
         if resolved { checkMappingCoversKey(of: relationship, object, target, place) }
     }
 
-    /// A reference finds its parent by the parent's whole primary key. Of two one-to-one ends either may be the parent.
+    /// A reference finds its parent by the parent's whole primary key. In a one-to-one relationship either end may be the parent.
     private mutating func checkMappingCoversKey(
         of relationship: RelationshipModel, _ object: ObjectModel, _ target: ObjectModel, _ path: ModelPath
     ) {

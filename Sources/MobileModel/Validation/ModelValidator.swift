@@ -1,9 +1,9 @@
-/// Checks that a model means something: names, references, types and SQL. The parts are in extensions, one per concept.
+/// Checks the meaning of a model: names, references, types and SQL. The parts are in extensions, one per concept.
 struct ModelValidator {
     let model: PackageModel
     var problems: [ModelProblem] = []
 
-    /// Everything that is wrong in `model`, in no particular order.
+    /// All problems of `model`, in no particular order.
     static func problems(in model: PackageModel) -> [ModelProblem] {
         var validator = ModelValidator(model: model)
         validator.checkPackage()
@@ -25,12 +25,12 @@ struct ModelValidator {
 
     // MARK: Parts that several concepts share
 
-    /// Reports every name that was there before, in any case: tables and columns of SQLite do not tell `Name` from `name`.
+    /// Reports every name that occurred before, in any case: SQLite does not distinguish tables or columns `Name` and `name`.
     mutating func checkDuplicates(_ names: [String], of thing: String, _ path: (Int) -> ModelPath) {
         var seen: [String: String] = [:]
         for (index, name) in names.enumerated() where !name.isEmpty {
             if let first = seen[name.lowercased()] {
-                let difference = first == name ? "" : "; upper and lower case do not tell names apart"
+                let difference = first == name ? "" : "; upper and lower case do not distinguish names"
                 report(.duplicate, path(index), "there is already \(thing) \"\(first)\"\(difference)")
             } else {
                 seen[name.lowercased()] = name
@@ -38,7 +38,7 @@ struct ModelValidator {
         }
     }
 
-    /// A name that becomes a Swift identifier and that the framework does not use itself.
+    /// Checks a name that becomes a Swift identifier: the framework must not use it itself.
     mutating func checkName(_ name: String, of thing: String, _ path: ModelPath) {
         let converted = SwiftNames.converted(name)
         if name.isEmpty {
@@ -60,13 +60,13 @@ struct ModelValidator {
 
     static let longestName = 100
 
-    /// A single object as a value: a new object has none to begin with, so there must be a way to say so.
+    /// Checks a single object as a value: a new object has no such value at first, so the value must be nullable.
     mutating func checkObjectValue(_ type: AttributeType, isNullable: Bool, _ path: ModelPath) {
         guard !isNullable, case .structure(let name) = type, model.object(named: name) != nil else { return }
         report(.conflict, path, "a value that is an object, here a \(name), may be missing", suggestion: "make it nullable")
     }
 
-    /// An object that is a value is its attributes in the row. What lies elsewhere would be lost without a word.
+    /// An object used as a value consists of its attributes in the row. Values outside of the row would be lost silently.
     private mutating func checkWholeness(of object: ObjectModel, _ path: ModelPath) {
         let large = object.attributes.filter(\.isLarge).map { "the large attribute \"\($0.name)\"" }
         let parts = large + object.relationships.map { "the relationship \"\($0.name)\"" }
@@ -76,7 +76,7 @@ struct ModelValidator {
             suggestion: "use a structure, or an object without them")
     }
 
-    /// A type whose parts exist. `largeAllowed` and `objectsAllowed` say what may not stand here.
+    /// Checks that a type's parts exist. `largeAllowed` and `objectsAllowed` permit large values and objects at this place.
     mutating func checkType(_ type: AttributeType, _ path: ModelPath, largeAllowed: Bool, objectsAllowed: Bool = false) {
         switch type {
         case .structure(let name):
@@ -93,12 +93,12 @@ struct ModelValidator {
             default: checkType(element, path, largeAllowed: false, objectsAllowed: objectsAllowed)
             }
         case .bigString, .bigBinary:
-            if !largeAllowed { report(.value, path, "a \(type) cannot stand here; only attributes of objects are large") }
+            if !largeAllowed { report(.value, path, "a \(type) is not allowed here; only attributes of objects are large") }
         default: break
         }
     }
 
-    /// What people write who come from SQL or Swift.
+    /// Type names of SQL and Swift, with the model's types for them.
     private static func hint(forForeignType name: String) -> String? {
         let types = [
             "text": "string", "varchar": "string", "blob": "binary", "data": "binary", "bool": "boolean", "number": "decimal",
@@ -108,14 +108,14 @@ struct ModelValidator {
         return types[name.lowercased()].map { "use \"\($0)\"" }
     }
 
-    /// Parameters of a query, an operation or a synchronization: names, types, defaults.
+    /// Checks parameters of a query, an operation or a synchronization: names, types, defaults.
     mutating func checkParameters(_ parameters: [ParameterModel], _ path: ModelPath, complexAllowed: Bool) {
         checkDuplicates(parameters.map(\.name), of: "a parameter") { path[$0]["name"] }
         for (index, parameter) in parameters.enumerated() {
             let place = path[index]
             checkName(parameter.name, of: "a parameter", place["name"])
             if !parameter.name.isEmpty, parameter.name != SwiftNames.converted(parameter.name) {
-                report(.name, place["name"], "\"\(parameter.name)\" cannot stand as \":name\" in SQL", suggestion: "leave out spaces and points")
+                report(.name, place["name"], "\"\(parameter.name)\" cannot be written as \":name\" in SQL", suggestion: "leave out spaces and points")
             }
             checkType(parameter.type, place["type"], largeAllowed: false, objectsAllowed: complexAllowed)
             if !complexAllowed, parameter.type.isComplex {

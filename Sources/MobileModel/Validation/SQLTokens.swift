@@ -1,4 +1,4 @@
-/// One word of an SQL text.
+/// One token of an SQL text.
 package enum SQLToken: Equatable {
     /// A keyword or a plain name.
     case word(String)
@@ -10,7 +10,7 @@ package enum SQLToken: Equatable {
     case number
     case symbol(Character)
 
-    /// The name that the token is; nil for everything else.
+    /// The name, if the token is one; otherwise nil.
     package var name: String? {
         switch self {
         case .word(let name), .quotedName(let name): name
@@ -24,10 +24,10 @@ package enum SQLToken: Equatable {
     }
 }
 
-/// Splits SQL into words: enough to find names and parameters, and to leave strings and comments alone. It knows SQLite's lexical rules.
+/// Splits SQL into tokens by SQLite's lexical rules: enough to find names and parameters, and to skip strings and comments.
 package struct SQLTokens {
     package private(set) var tokens: [SQLToken] = []
-    /// What stops the text from being SQL at all, such as a string that does not end; nil where all is well.
+    /// The reason why the text is not SQL, such as a string that does not end; nil if there is none.
     package private(set) var problem: String?
 
     private let scalars: [UnicodeScalar]
@@ -61,7 +61,7 @@ package struct SQLTokens {
         case "`": if let name = quoted(until: "`") { tokens.append(.quotedName(name)) }
         case "[": if let name = quoted(until: "]") { tokens.append(.quotedName(name)) }
         case ":": readParameter()
-        case "?", "@": problem = "a parameter stands as \":name\", not as \"\(current)\""
+        case "?", "@": problem = "a parameter is written as \":name\", not as \"\(current)\""
         case "0"..."9": readNumber()
         case _ where (current == "x" || current == "X") && next == "'":
             position += 1
@@ -106,7 +106,7 @@ package struct SQLTokens {
         problem = "a comment does not end"
     }
 
-    /// What stands between quotes; a doubled quote stands for itself.
+    /// The content of quotes; a doubled quote is one quote.
     private mutating func quoted(until end: UnicodeScalar) -> String? {
         var content: [UnicodeScalar] = []
         position += 1

@@ -1,6 +1,6 @@
-/// Finds what somebody probably meant.
+/// Finds the known word nearest to a misspelt one.
 enum Suggestion {
-    /// `did you mean "SalesOrder"?`; nil where nothing is near enough.
+    /// `did you mean "SalesOrder"?`; nil if no word is near enough.
     static func didYouMean(_ word: String, among words: [String]) -> String? {
         let limit = max(1, word.count / 3)
         let nearest =
@@ -10,7 +10,7 @@ enum Suggestion {
         return nearest.map { "did you mean \"\($0.word)\"?" }
     }
 
-    /// The number of letters to insert, remove, replace or swap with their neighbour that makes `from` into `to`.
+    /// The number of letters to insert, remove, replace or swap with their neighbour to turn `from` into `to`.
     static func distance(_ from: String, _ to: String) -> Int {
         let (from, to) = (Array(from.unicodeScalars), Array(to.unicodeScalars))
         var beforeLast: [Int] = []

@@ -1,23 +1,23 @@
 public import Foundation
 
 extension PackageModel {
-    /// The model as canonical JSON: keys in the format's order, nothing that is a default, two spaces per level. The same model gives
-    /// the same bytes, and reading them gives the same model.
+    /// The model as canonical JSON: keys in the format's order, no default values, two spaces per level. The same model gives the same bytes,
+    /// and reading them gives the same model.
     public var json: String { ReadableJSON.document(ModelWriter(self).package()) }
 
-    /// Writes ``json`` to the file at `url`, in one step: a reader sees the old file or the new one.
+    /// Writes ``json`` to the file at `url` atomically: a reader sees either the old file or the new one.
     /// - Throws: an error of the file system.
     public func write(to url: URL) throws { try Data(json.utf8).write(to: url, options: .atomic) }
 
-    /// Checks a model that was made in code, not read from a file.
-    /// - Throws: ``ModelError`` with everything that is wrong.
+    /// Checks a model that was created in code, not read from a file.
+    /// - Throws: ``ModelError`` with all errors.
     public func validate() throws(ModelError) {
         let problems = ModelValidator.problems(in: self)
         guard problems.isEmpty else { throw ModelError(problems) }
     }
 }
 
-/// Makes the JSON tree of a model.
+/// Builds the JSON tree of a model.
 struct ModelWriter {
     typealias Member = (String, ReadableJSON.Value)
     private let model: PackageModel
@@ -73,7 +73,7 @@ struct ModelWriter {
         return members
     }
 
-    /// False, where the length rules would make the attribute large when the model is read again; nil where they would not.
+    /// The value of the key `large`: false if the length rules could otherwise make the attribute large on reading; nil if they could not.
     private func keepsInRow(_ attribute: AttributeModel, isOverPage: Bool) -> Bool? {
         guard !attribute.isLarge, attribute.type.large != nil else { return nil }
         let longest = attribute.type == .string ? LengthRules.longestString : LengthRules.longestBinary
@@ -133,7 +133,7 @@ struct ModelWriter {
         return .object(members)
     }
 
-    // MARK: Members that are left out where they say nothing
+    // MARK: Members that are omitted if they hold a default
 
     private func type(_ type: AttributeType) -> Member { ("type", .string(type.description)) }
     private func text(_ key: String, _ value: String?) -> [Member] { value.map { [(key, .string($0))] } ?? [] }

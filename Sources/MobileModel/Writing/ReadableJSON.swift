@@ -11,15 +11,15 @@ package enum ReadableJSON {
         static func boolean(_ value: Bool) -> Value { .raw(value ? "true" : "false") }
     }
 
-    /// Longest line that an object or array may fill without being broken.
+    /// The longest line that an object or array may fill unbroken.
     static let width = 120
 
-    /// `string` in double quotes. Only what must be escaped is escaped, so that people can read it.
+    /// `string` in double quotes. Only characters that need an escape are escaped, so that people can read it.
     package static func quoted(_ string: String) -> String {
         quoted(string) { "\\u" + String(repeating: "0", count: 4 - $0.count) + $0 }
     }
 
-    /// The same for a language that writes control characters its own way.
+    /// `string` in double quotes, for a language that writes control characters in its own way.
     /// - Parameter control: gets the hexadecimal digits of a control character.
     package static func quoted(_ string: String, control: (String) -> String) -> String {
         var text = "\""
@@ -42,7 +42,7 @@ package enum ReadableJSON {
 
     private static func lines(_ value: Value, indent: Int) -> String {
         let line = oneLine(value)
-        // The root and lists of objects are always broken: one thing per line makes differences readable.
+        // The root and lists of objects are always broken: one value per line makes differences readable.
         if indent > 0, indent + line.utf8.count <= width, !holdsObjects(value) { return line }
         let inner = String(repeating: " ", count: indent + 2)
         let outer = String(repeating: " ", count: indent)

@@ -1,8 +1,8 @@
-/// What went wrong while a message or a frame stream was read, written or spooled.
+/// A failure while a message or a frame stream was read, written or spooled.
 ///
-/// Programs look at ``code``, people at ``message``; ``byteOffset`` says where in the input the trouble begins.
+/// Programs check ``code``, people read ``message``; ``byteOffset`` is the place of the error in the input.
 public struct ProtocolError: Error, Sendable {
-    /// A stable name of a kind of failure; the texts never change their meaning.
+    /// A stable name of a kind of failure; its meaning never changes.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -13,7 +13,7 @@ public struct ProtocolError: Error, Sendable {
         public static let limitExceeded = Code(rawValue: "limitExceeded")
         /// The stream ended before its `Z` frame, or a message before its end.
         public static let truncated = Code(rawValue: "truncated")
-        /// Bytes behind the end of the stream.
+        /// Bytes after the end of the stream.
         public static let trailingBytes = Code(rawValue: "trailingBytes")
         /// A payload that is not JSON.
         public static let invalidJSON = Code(rawValue: "invalidJSON")
@@ -21,7 +21,7 @@ public struct ProtocolError: Error, Sendable {
         public static let invalidContent = Code(rawValue: "invalidContent")
         /// The other end speaks a version of the protocol that this one does not.
         public static let unsupportedVersion = Code(rawValue: "unsupportedVersion")
-        /// The temporary file of a spool could not be made, written or read.
+        /// The temporary file of a spool could not be created, written or read.
         public static let spool = Code(rawValue: "spool")
         /// A call out of order, such as a write after the end of the stream.
         public static let misuse = Code(rawValue: "misuse")
@@ -29,14 +29,14 @@ public struct ProtocolError: Error, Sendable {
 
     /// The kind of failure.
     public let code: Code
-    /// What was tried, where, what was found and what was expected; one line without users' data.
+    /// The action, the place, and the found and expected values; one line without users' data.
     public let message: String
-    /// Bytes from the start of the stream or message; nil where there is no position.
+    /// Bytes from the start of the stream or message; nil if there is no position.
     public let byteOffset: Int64?
-    /// The failure below this one; nil where it began here.
+    /// The underlying failure; nil if there is none.
     public let cause: (any Error)?
 
-    /// An error with its offset in the bytes, where it is about bytes.
+    /// Creates an error, with its offset if it concerns bytes.
     public init(_ code: Code, _ message: String, byteOffset: Int64? = nil, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

@@ -1,4 +1,4 @@
-/// Which way a frame stream goes; each way has its own order of frames.
+/// The direction of a frame stream; each direction has its own order of frames.
 public enum FrameDirection: Sendable, Hashable {
     /// From the client to the server: operations.
     case upload
@@ -33,11 +33,11 @@ public enum FrameType: UInt8, Sendable, Hashable, CaseIterable {
     /// `Z`: the regular end of the stream.
     case streamEnd = 0x5A
 
-    /// The letter by which documents and errors call the frame.
+    /// The letter that documents and errors use for the frame.
     public var letter: Character { Character(UnicodeScalar(rawValue)) }
 }
 
-/// What a frame carries.
+/// The content of a frame.
 public enum FrameContent: Sendable, Hashable {
     /// `H`, upload.
     case header(SynchronizeHeader)
@@ -85,10 +85,10 @@ public enum FrameContent: Sendable, Hashable {
     }
 }
 
-/// One frame as it was read.
+/// One frame that was read.
 public struct Frame: Sendable, Hashable {
-    /// Bytes from the start of the stream to the frame's first byte.
+    /// The number of bytes from the start of the stream to the frame's first byte.
     public let offset: Int64
-    /// What it carries.
+    /// The frame's content.
     public let content: FrameContent
 }

@@ -2,7 +2,7 @@ internal import MobileStore
 
 extension FrameContent {
     /// Reads a payload.
-    /// - Parameter offset: where the payload begins in the stream; errors are placed from there.
+    /// - Parameter offset: the position of the payload in the stream; positions in errors count from there.
     init(_ type: FrameType, _ direction: FrameDirection, payload: [UInt8], at offset: Int64) throws(ProtocolError) {
         do {
             switch type {
@@ -38,7 +38,7 @@ extension FrameContent {
         return elements
     }
 
-    /// The payloads to write: one, or several where a list is too long for one frame. Not for data.
+    /// The payloads to write: one, or several if a list is too long for one frame. Not for data.
     func payloads(limit: Int) throws(ProtocolError) -> [[UInt8]] {
         switch self {
         case .header(let value): [value.bytes]
@@ -57,7 +57,7 @@ extension FrameContent {
         }
     }
 
-    /// The payload for people: JSON as it travels; of data its length, because it may be deflated or binary.
+    /// The payload for people: JSON as it is sent; for data only the length, because data may be deflated or binary.
     package var text: String {
         switch self {
         case .data(let bytes): "\(bytes.count) bytes"
@@ -65,7 +65,7 @@ extension FrameContent {
         }
     }
 
-    /// JSON arrays of the values in order, each within `limit` bytes. No values make no array.
+    /// JSON arrays of the values in order, each within `limit` bytes. Without values there is no array.
     private static func arrays(_ values: [some WireValue], limit: Int) throws(ProtocolError) -> [[UInt8]] {
         var arrays: [[UInt8]] = []
         var array: [UInt8] = []

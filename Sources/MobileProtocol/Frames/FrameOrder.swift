@@ -1,33 +1,33 @@
-/// How far a frame stream has come, and which frames may follow. Writer and reader both ask it.
+/// The position in a frame stream, and the frames that may follow. Writer and reader both use it.
 ///
 ///     upload:     H L* ( O ( V D* E )* )* Z
 ///     download:   H ( K | L )* ( ( T D* E | V D* E )* G )* ( R | L )* Z
 ///
-/// A download may break off with `X` wherever a frame may begin, also before `H`. `Z` and `X` are last.
+/// A download may break off with `X` in place of any frame, also before `H`. `Z` and `X` are last.
 struct FrameOrder: Sendable {
     private enum Place: Sendable {
         /// Before `H`.
         case start
-        /// Behind the upload's header, or an operation: the id of the last one.
+        /// After the upload's header, or after an operation: the last one.
         case operations(last: OperationFrame?)
-        /// Behind the download's header.
+        /// After the download's header.
         case prelude
         /// Between the parts of a group that `G` has not ended.
         case group
-        /// Behind a group.
+        /// After a group.
         case groups
-        /// Behind the first result.
+        /// After the first result.
         case results
-        /// In a part; `back` is where its end leads.
+        /// In a part.
         case rows(TablePart)
         case value(LargeValuePart, received: Int64)
-        /// Behind `Z` or `X`.
+        /// After `Z` or `X`.
         case ended
     }
 
     let direction: FrameDirection
     private var place = Place.start
-    /// The operation that the upload's value parts belong to.
+    /// The operation to which the upload's value parts belong.
     private var lastOperation: OperationFrame?
 
     init(_ direction: FrameDirection) { self.direction = direction }
@@ -37,8 +37,8 @@ struct FrameOrder: Sendable {
         if case .ended = place { true } else { false }
     }
 
-    /// Whether a frame of this type may come now; known before its payload is.
-    /// - Throws: ``ProtocolError/Code/malformedFrame``, or ``ProtocolError/Code/trailingBytes`` behind the end.
+    /// Checks that a frame of this type may follow, before its payload is known.
+    /// - Throws: ``ProtocolError/Code/malformedFrame``, or ``ProtocolError/Code/trailingBytes`` after the end.
     func check(_ type: FrameType, at offset: Int64) throws(ProtocolError) {
         if isEnded {
             throw ProtocolError(.trailingBytes, "frame \"\(type.letter)\": the stream has ended before it", byteOffset: offset)
@@ -65,8 +65,8 @@ struct FrameOrder: Sendable {
         }
     }
 
-    /// Goes one frame further.
-    /// - Throws: what ``check(_:at:)`` throws, and ``ProtocolError/Code/invalidContent`` for a frame that contradicts the ones before it.
+    /// Advances by one frame.
+    /// - Throws: the errors of ``check(_:at:)``, and ``ProtocolError/Code/invalidContent`` for a frame that contradicts the ones before it.
     mutating func advance(_ content: FrameContent, at offset: Int64) throws(ProtocolError) {
         try check(content.type, at: offset)
         switch content {
@@ -91,7 +91,7 @@ struct FrameOrder: Sendable {
         }
     }
 
-    /// Ids grow, and the operations of a batch lie together: so a receiver can do a batch as soon as the next one begins.
+    /// Checks that ids grow and that the operations of a batch are consecutive: a receiver can execute a batch as soon as the next one begins.
     private func checkFollows(_ operation: OperationFrame, at offset: Int64) throws(ProtocolError) {
         guard let last = lastOperation else { return }
         guard operation.id > last.id else {

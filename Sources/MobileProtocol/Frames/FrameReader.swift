@@ -5,30 +5,30 @@
 ///         switch frame.content { ... }
 ///     }
 ///
-/// `nil` means that the stream was complete: a stream that ends before `Z` or `X` throws. Where the bytes come by themselves, use
+/// `nil` means that the stream was complete: a stream that ends before `Z` or `X` throws. If bytes arrive on their own, use
 /// ``push(_:)-([UInt8])``, ``next()`` and, at the end, ``finish()``.
 ///
-/// Nothing is believed before it is checked: a frame's type, order, reserved bits and length as soon as its eight header bytes
-/// are there. Memory: one frame (1 MiB at most) and the piece pushed last. After an error the reader throws the same error again.
+/// The reader checks a frame's type, order, reserved bits and length as soon as the eight header bytes have arrived. Memory: one frame
+/// (1 MiB at most) and the piece pushed last. After an error the reader throws the same error again.
 public struct FrameReader: Sendable {
-    /// Which way the stream goes.
+    /// The direction of the stream.
     public var direction: FrameDirection { order.direction }
     private var order: FrameOrder
-    /// Bytes pushed and not yet read begin at `start`.
+    /// The pushed bytes; those from `start` on are unread.
     private var buffer: [UInt8] = []
     private var start = 0
-    /// Position in the stream of the byte at `start`.
+    /// The position of the byte at `start` in the stream.
     private var offset: Int64 = 0
     private var failure: ProtocolError?
 
-    /// A reader of one stream.
+    /// Creates a reader of one stream.
     public init(_ direction: FrameDirection) { order = FrameOrder(direction) }
 
     /// Whether the frame that ends the stream has been read.
     public var isEnded: Bool { order.isEnded }
 
     /// Takes the stream's next bytes.
-    /// - Throws: ``ProtocolError/Code/misuse`` when more than a frame waits: take the frames first.
+    /// - Throws: ``ProtocolError/Code/misuse`` if more than a frame waits: take the frames first.
     public mutating func push(_ bytes: RawSpan) throws(ProtocolError) {
         let unread = buffer.count - start
         guard unread <= ProtocolLimit.frameHeader + ProtocolLimit.framePayload else {
@@ -39,12 +39,12 @@ public struct FrameReader: Sendable {
         bytes.withUnsafeBytes { buffer.append(contentsOf: $0) }
     }
 
-    /// Takes the stream's next bytes; the same for an array.
+    /// Takes the stream's next bytes from an array.
     public mutating func push(_ bytes: [UInt8]) throws(ProtocolError) {
         try push(bytes.span.bytes)
     }
 
-    /// The next frame; nil when more bytes are needed, and behind the end of the stream.
+    /// Returns the next frame; nil if more bytes are needed, and after the end of the stream.
     /// - Throws: ``ProtocolError`` with the offset of the frame or of the place in its payload.
     public mutating func next() throws(ProtocolError) -> Frame? {
         if let failure { throw failure }
@@ -56,8 +56,8 @@ public struct FrameReader: Sendable {
         }
     }
 
-    /// The next frame, with bytes pulled from `source` as needed (`nil` is its end); nil behind the end of a complete stream.
-    /// - Throws: what ``next()`` and ``finish()`` throw, and what `source` throws.
+    /// Returns the next frame and pulls bytes from `source` as needed (`nil` is its end); nil after the end of a complete stream.
+    /// - Throws: the errors of ``next()`` and ``finish()``, and any error of `source`.
     public mutating func next(from source: () throws -> [UInt8]?) throws -> Frame? {
         while true {
             if let frame = try next() { return frame }
@@ -69,7 +69,7 @@ public struct FrameReader: Sendable {
         }
     }
 
-    /// Says that no more bytes come.
+    /// Marks the end of the bytes.
     /// - Throws: ``ProtocolError/Code/truncated`` unless the stream was complete.
     public func finish() throws(ProtocolError) {
         if let failure { throw failure }
@@ -102,7 +102,7 @@ public struct FrameReader: Sendable {
         return frame
     }
 
-    /// The length in a frame's header, checked.
+    /// Reads and checks the length in a frame's header.
     private func payloadLength(_ type: FrameType) throws(ProtocolError) -> Int {
         guard buffer[start + 1] == 0, buffer[start + 2] == 0, buffer[start + 3] == 0 else {
             throw ProtocolError(.malformedFrame, "frame \"\(type.letter)\": its flags and reserved bytes must be 0", byteOffset: offset + 1)

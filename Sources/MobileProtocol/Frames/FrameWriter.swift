@@ -6,28 +6,28 @@
 ///     try writer.write(.streamEnd)
 ///     send(writer.take())
 ///
-/// What is written is checked against the same order that the reader expects, so a writer cannot make a stream that the other end
-/// refuses. Memory: what has been written since the last ``take()``.
+/// The writer checks frames against the order that the reader expects, so it cannot produce a stream that the other end refuses. Memory:
+/// the bytes written since the last ``take()``.
 public struct FrameWriter: Sendable {
-    /// Which way the stream goes.
+    /// The direction of the stream.
     public var direction: FrameDirection { order.direction }
     private var order: FrameOrder
     private var buffer: [UInt8] = []
     /// Bytes that have been taken.
     private var taken: Int64 = 0
 
-    /// A writer of one stream.
+    /// Creates a writer of one stream.
     public init(_ direction: FrameDirection) { order = FrameOrder(direction) }
 
-    /// Bytes that wait to be taken.
+    /// The number of bytes that wait to be taken.
     public var bufferedCount: Int { buffer.count }
 
     /// Whether the stream is complete.
     public var isEnded: Bool { order.isEnded }
 
-    /// Writes one frame; several where data or a list is longer than a frame takes, none for empty data and empty lists.
-    /// - Throws: ``ProtocolError/Code/malformedFrame`` or ``ProtocolError/Code/invalidContent`` for a frame that may not come here,
-    ///   ``ProtocolError/Code/trailingBytes`` behind the end, ``ProtocolError/Code/limitExceeded`` for a value longer than a frame
+    /// Writes one frame; several if data or a list is longer than a frame takes, none for empty data and empty lists.
+    /// - Throws: ``ProtocolError/Code/malformedFrame`` or ``ProtocolError/Code/invalidContent`` for a frame that is not allowed here,
+    ///   ``ProtocolError/Code/trailingBytes`` after the end, ``ProtocolError/Code/limitExceeded`` for a value longer than a frame
     ///   takes. Nothing is written then.
     public mutating func write(_ content: FrameContent) throws(ProtocolError) {
         if case .data(let bytes) = content {
@@ -49,7 +49,7 @@ public struct FrameWriter: Sendable {
         for payload in payloads { append(content.type, payload) }
     }
 
-    /// Takes what has been written, in order, and leaves the buffer empty.
+    /// Returns the bytes written, in order, and empties the buffer.
     public mutating func take() -> [UInt8] {
         defer { buffer = [] }
         taken += Int64(buffer.count)

@@ -1,20 +1,20 @@
 public import MobileStore
 
-/// What a message asks for or answers: the header's `method`.
+/// The request or answer of a message: the header's `method`.
 ///
-/// An answer's method is the request's with `Result` or `Failed` behind it.
+/// An answer's method is the request's with the suffix `Result` or `Failed`.
 public struct MessageMethod: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Makes the device known; content ``Credentials``, answer ``SessionGrant``.
+    /// Registers the device; content ``Credentials``, answer ``SessionGrant``.
     public static let register = MessageMethod(rawValue: "register")
     /// Begins a new session of a known device; content ``Credentials``, answer ``SessionGrant``.
     public static let login = MessageMethod(rawValue: "login")
-    /// Begins the connection of a registered device: asks whether its session is still known; no content, answer
-    /// ``ConnectionGrant``. An unknown session is refused as 401, like everywhere.
+    /// Begins the connection of a registered device and checks that its session is still known; no content, answer
+    /// ``ConnectionGrant``. An unknown session is refused with 401, as for all methods.
     public static let connect = MessageMethod(rawValue: "connect")
-    /// Forgets the device and its sessions; no content.
+    /// Removes the device and its sessions; no content.
     public static let unregister = MessageMethod(rawValue: "unregister")
     /// Subscribes the client to a package; content ``SubscribeContent``.
     public static let subscribe = MessageMethod(rawValue: "subscribe")
@@ -22,22 +22,22 @@ public struct MessageMethod: RawRepresentable, Hashable, Sendable {
     public static let unsubscribe = MessageMethod(rawValue: "unsubscribe")
     /// Pauses imports; no content.
     public static let suspend = MessageMethod(rawValue: "suspend")
-    /// Goes on after ``suspend``; no content.
+    /// Continues imports after ``suspend``; no content.
     public static let resume = MessageMethod(rawValue: "resume")
-    /// Asks for all data again; no content.
+    /// Requests all data again; no content.
     public static let recover = MessageMethod(rawValue: "recover")
-    /// Hands over what the server asked for with ``ServerInquiry/performanceLog``; content ``ClientLogContent``.
+    /// Sends the data that the server requested with ``ServerInquiry/performanceLog``; content ``ClientLogContent``.
     public static let log = MessageMethod(rawValue: "log")
 
-    /// The method of the answer that says yes.
+    /// The method of the answer after success.
     public var result: MessageMethod { MessageMethod(rawValue: rawValue + "Result") }
-    /// The method of the answer that says no; content ``ProtocolFailure``.
+    /// The method of the answer after a failure; content ``ProtocolFailure``.
     public var failed: MessageMethod { MessageMethod(rawValue: rawValue + "Failed") }
 
-    /// Whether this is an answer that says no.
+    /// Whether this is the answer after a failure.
     public var isFailure: Bool { rawValue.hasSuffix("Failed") }
 
-    /// The request's method that this is an answer to; nil for what is no answer.
+    /// The method of the request that this answers; nil if this is not an answer.
     public var request: MessageMethod? {
         for suffix in ["Result", "Failed"] where rawValue.hasSuffix(suffix) && rawValue.utf8.count > suffix.utf8.count {
             return MessageMethod(rawValue: String(rawValue.dropLast(suffix.count)))
@@ -46,15 +46,15 @@ public struct MessageMethod: RawRepresentable, Hashable, Sendable {
     }
 }
 
-/// The header of a message. The keys are those of the original platform where it had one.
+/// The header of a message. Its keys are those of the original platform where it has one.
 public struct MessageHeader: WireValue, Hashable {
-    /// What the message asks for or answers.
+    /// The requested or answered method.
     public var method: MessageMethod
-    /// The id of the request, which its answer repeats; empty for a notice that answers nothing.
+    /// The id of the request, which its answer repeats; empty for a notice, which is not an answer.
     public var id: String
-    /// Name and version of the package, such as `CRM:1.0` (`pkg`); nil where none is meant.
+    /// Name and version of the package, such as `CRM:1.0` (`pkg`); nil if the message concerns no package.
     public var package: String?
-    /// The object's name in the model (`mbo`); nil where none is meant.
+    /// The object's name in the model (`mbo`); nil if the message concerns no object.
     public var object: String?
     /// The client id (`cid`): a GUID made once per local database.
     public var client: String?
@@ -65,7 +65,7 @@ public struct MessageHeader: WireValue, Hashable {
     /// Log records that the receiver stores (`log`).
     public var log: [LogRecordEntry]
 
-    /// The header of a message; `id` is empty until it is sent.
+    /// Creates the header of a message; `id` is empty until it is sent.
     public init(
         method: MessageMethod, id: String = "", package: String? = nil, object: String? = nil, client: String? = nil,
         application: String? = nil, device: String? = nil, log: [LogRecordEntry] = []
@@ -109,18 +109,18 @@ public struct MessageHeader: WireValue, Hashable {
 
 /// One message: `{"header": {...}, "content": {...}}`.
 public struct Message: WireValue, Hashable {
-    /// What it is about.
+    /// The method with the ids of request, client and package.
     public var header: MessageHeader
-    /// What it carries, an object; its form depends on the method.
+    /// The content, an object; its form depends on the method.
     public var content: JSONObject
 
-    /// A message of this header and content.
+    /// Creates a message with this header and content.
     public init(_ header: MessageHeader, content: JSONObject = [:]) {
         self.header = header
         self.content = content
     }
 
-    /// A message with typed content.
+    /// Creates a message with typed content.
     public init(_ header: MessageHeader, content: some WireValue) {
         self.init(header, content: content.json.object ?? [:])
     }
@@ -139,7 +139,7 @@ public struct Message: WireValue, Hashable {
         try Content(json: .object(content))
     }
 
-    /// The answer that says yes: the request's method, ids and package.
+    /// The answer after success: with the request's method, ids and package.
     public func result(_ content: JSONObject = [:]) -> Message {
         var header = header
         header.method = header.method.result
@@ -147,7 +147,7 @@ public struct Message: WireValue, Hashable {
         return Message(header, content: content)
     }
 
-    /// The answer that says no.
+    /// The answer after a failure.
     public func failed(_ failure: ProtocolFailure) -> Message {
         var header = header
         header.method = header.method.failed

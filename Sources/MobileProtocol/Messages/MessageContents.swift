@@ -1,15 +1,15 @@
 public import MobileStore
 
-/// Who somebody is: the content of ``MessageMethod/register`` and ``MessageMethod/login``.
+/// The name and password of a user: the content of ``MessageMethod/register`` and ``MessageMethod/login``.
 public struct Credentials: WireValue, Hashable {
     /// The user's name.
     public var user: String
-    /// The user's password; it goes over the wire as it is, so use HTTPS.
+    /// The user's password; it is sent unencrypted, so use HTTPS.
     public var password: String
-    /// The code that an administrator gave for this device; nil where registration is automatic.
+    /// The code that an administrator issued for this device; nil if registration is automatic.
     public var activationCode: String?
 
-    /// Who somebody is, and by what it is shown.
+    /// Creates the credentials of a user.
     public init(user: String, password: String, activationCode: String? = nil) {
         self.user = user
         self.password = password
@@ -37,7 +37,7 @@ public struct SessionGrant: WireValue, Hashable {
     /// The server's settings for the application, by name.
     public var settings: JSONObject
 
-    /// A session of this token.
+    /// Creates a grant with this token.
     public init(token: String, settings: JSONObject = [:]) {
         self.token = token
         self.settings = settings
@@ -61,7 +61,7 @@ public struct ConnectionGrant: WireValue, Hashable {
     /// The server's settings for the application, by name.
     public var settings: JSONObject
 
-    /// A connection with these settings.
+    /// Creates a grant with these settings.
     public init(settings: JSONObject = [:]) { self.settings = settings }
 
     public init(json: JSONValue) throws(ProtocolError) {
@@ -82,7 +82,7 @@ public struct SubscribeContent: WireValue, Hashable {
     /// Values of the personalization keys.
     public var personalization: JSONObject
 
-    /// What a client wants to get.
+    /// Creates the content of a subscription.
     public init(subscriptions: Subscriptions = [:], personalization: JSONObject = [:]) {
         self.subscriptions = subscriptions
         self.personalization = personalization
@@ -102,16 +102,16 @@ public struct SubscribeContent: WireValue, Hashable {
     }
 }
 
-/// The content of ``MessageMethod/log``: a part of a log that is kept on a device, for the server's domain log.
+/// The content of ``MessageMethod/log``: a part of a device's log, for the server's domain log.
 public struct ClientLogContent: WireValue, Hashable {
     /// One text of the log.
     public struct Entry: WireValue, Hashable {
-        /// What it is called on the device; one that comes again under its name replaces the earlier one.
+        /// The entry's name on the device; a repeated entry of the same name replaces the earlier one.
         public var name: String
         /// The text.
         public var text: String
 
-        /// One text of a log.
+        /// Creates an entry.
         public init(name: String, text: String) { (self.name, self.text) = (name, text) }
 
         public init(json: JSONValue) throws(ProtocolError) {
@@ -123,14 +123,14 @@ public struct ClientLogContent: WireValue, Hashable {
         public var json: JSONValue { ["name": .string(name), "text": .string(text)] }
     }
 
-    /// Which inquiry it answers.
+    /// The inquiry that this answers.
     public var inquiry: ServerInquiry
-    /// The texts; none where the device has none.
+    /// The entries; empty if the device has none.
     public var entries: [Entry]
-    /// Whether this completes the answer: a long log comes in several messages. Default true.
+    /// Whether this completes the answer: a long log is sent in several messages. Default true.
     public var isLast: Bool
 
-    /// An answer, or a part of one.
+    /// Creates an answer, or a part of one.
     public init(inquiry: ServerInquiry, entries: [Entry], isLast: Bool = true) {
         (self.inquiry, self.entries, self.isLast) = (inquiry, entries, isLast)
     }
@@ -152,12 +152,12 @@ public struct ClientLogContent: WireValue, Hashable {
 public struct ServerStatus: WireValue, Hashable {
     /// The server's name and release.
     public var server: String
-    /// The versions of the protocol that it speaks.
+    /// The versions of the protocol that the server speaks.
     public var versions: [Int64]
-    /// Names and versions of its packages, such as `CRM:1.0`.
+    /// Names and versions of the server's packages, such as `CRM:1.0`.
     public var packages: [String]
 
-    /// The status of a server.
+    /// Creates the status of a server.
     public init(server: String, versions: [Int64] = [ProtocolVersion.current], packages: [String]) {
         self.server = server
         self.versions = versions

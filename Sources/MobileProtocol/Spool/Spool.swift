@@ -8,15 +8,15 @@
     internal import Android
 #endif
 
-/// Bytes that must be there completely before somebody acts on them: first written, then read once or several times.
+/// Bytes that must be complete before they are used: first written, then read once or several times.
 ///
-/// Up to ``memoryLimit`` they lie in memory; what is longer goes to a temporary file that has no name, so it vanishes with the
-/// process however that ends. Both ends use it: the server for request bodies, the client for downloads, so that a slow
-/// network holds neither a back end nor the writer connection.
+/// Contents of up to ``memoryLimit`` bytes stay in memory. Longer ones go to a temporary file without a name, which disappears with the
+/// process, however the process ends. The server uses spools for request bodies, the client for downloads: a slow network then blocks
+/// neither a back end nor the writer connection.
 ///
 /// Threads: one at a time.
 public final class Spool {
-    /// Bytes kept in memory before the temporary file is made.
+    /// The number of bytes kept in memory before the temporary file is created.
     public let memoryLimit: Int
     /// The longest content in bytes; nil for no limit.
     public let maximumLength: Int?
@@ -28,20 +28,20 @@ public final class Spool {
     private let directory: String
     private var memory: [UInt8] = []
     private var file: Int32 = -1
-    /// Bytes in the file; behind ``length`` only while the memory's content is being moved there.
+    /// Bytes in the file; less than ``length`` only while the memory's content is being moved there.
     private var fileEnd = 0
 
     /// - Parameters:
-    ///   - memoryLimit: bytes kept in memory before the temporary file is made; default 1 MB.
+    ///   - memoryLimit: the number of bytes kept in memory before the temporary file is created; default 1 MB.
     ///   - maximumLength: the longest content in bytes, nil for no limit.
-    ///   - directory: where the temporary file is made; nil for `TMPDIR`, else `/tmp`.
+    ///   - directory: the directory of the temporary file; nil for `TMPDIR`, otherwise `/tmp`.
     public init(memoryLimit: Int = 1 << 20, maximumLength: Int? = nil, directory: String? = nil) {
         self.memoryLimit = memoryLimit
         self.maximumLength = maximumLength
         self.directory = directory ?? getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
     }
 
-    /// A spool that holds `bytes` in memory, ready to be read.
+    /// Creates a spool that holds `bytes` in memory, ready to be read.
     public convenience init(_ bytes: [UInt8]) {
         self.init(memoryLimit: bytes.count)
         memory = bytes
@@ -52,12 +52,12 @@ public final class Spool {
         if file >= 0 { _ = close(file) }
     }
 
-    /// Whether the content has outgrown memory and lies in a temporary file.
+    /// Whether the content has outgrown memory and is in a temporary file.
     public var isInFile: Bool { file >= 0 }
 
     /// Adds `bytes` at the end.
-    /// - Throws: ``ProtocolError/Code/limitExceeded`` when the content would be longer than ``maximumLength`` (nothing is added),
-    ///   ``ProtocolError/Code/spool`` when the temporary file cannot be made or written (the spool is then of no more use).
+    /// - Throws: ``ProtocolError/Code/limitExceeded`` if the content would be longer than ``maximumLength`` (nothing is added),
+    ///   ``ProtocolError/Code/spool`` if the temporary file cannot be created or written (the spool can no longer be used then).
     public func append(_ bytes: RawSpan) throws(ProtocolError) {
         if let maximumLength, bytes.byteCount > maximumLength - length {
             throw ProtocolError(
@@ -73,7 +73,7 @@ public final class Spool {
         length += bytes.byteCount
     }
 
-    /// Adds `bytes` at the end; the same for an array.
+    /// Adds an array of bytes at the end.
     public func append(_ bytes: [UInt8]) throws(ProtocolError) {
         try append(bytes.span.bytes)
     }
@@ -81,20 +81,20 @@ public final class Spool {
     /// Starts reading again from the first byte.
     public func rewind() { position = 0 }
 
-    /// The next bytes in order, at most `maximum` of them; nil at the end.
-    /// - Throws: ``ProtocolError/Code/spool`` when the temporary file cannot be read; the position is then unchanged.
+    /// Returns the next bytes in order, at most `maximum` of them; nil at the end.
+    /// - Throws: ``ProtocolError/Code/spool`` if the temporary file cannot be read; the position is then unchanged.
     public func nextChunk(maximum: Int = 65_536) throws(ProtocolError) -> [UInt8]? {
         let chunk = try chunk(at: position, maximum: maximum)
         position += chunk?.count ?? 0
         return chunk
     }
 
-    /// The bytes from a place on, at most `maximum` of them; nil at the end. What ``nextChunk(maximum:)`` reads next stays as it is: so
+    /// Returns the bytes from `place` on, at most `maximum` of them; nil at the end. The position of ``nextChunk(maximum:)`` does not change, so
     /// several readers can be at different places.
     /// - Parameters:
-    ///   - place: bytes before the first one, 0 or more.
+    ///   - place: the number of bytes before the first one, 0 or more.
     ///   - maximum: bytes to read, 0 or more.
-    /// - Throws: ``ProtocolError/Code/spool`` when the temporary file cannot be read.
+    /// - Throws: ``ProtocolError/Code/spool`` if the temporary file cannot be read.
     public func chunk(at place: Int, maximum: Int = 65_536) throws(ProtocolError) -> [UInt8]? {
         guard place < length else { return nil }
         let count = min(maximum, length - place)
@@ -102,8 +102,8 @@ public final class Spool {
         return file < 0 ? Array(memory[place..<place + count]) : try readFromFile(count, at: place)
     }
 
-    /// Everything that is left, for contents that are known to be small.
-    /// - Throws: ``ProtocolError/Code/limitExceeded`` when more than `maximum` bytes are left, ``ProtocolError/Code/spool``.
+    /// Returns all remaining bytes, for contents that are known to be small.
+    /// - Throws: ``ProtocolError/Code/limitExceeded`` if more than `maximum` bytes are left, ``ProtocolError/Code/spool``.
     public func remainingBytes(maximum: Int = 1 << 20) throws(ProtocolError) -> [UInt8] {
         guard length - position <= maximum else {
             throw ProtocolError(

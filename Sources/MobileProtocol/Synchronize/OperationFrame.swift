@@ -2,24 +2,24 @@ public import MobileStore
 
 /// One operation that the client submitted: the payload of an `O` frame.
 public struct OperationFrame: WireValue, Hashable {
-    /// What an operation does to its row.
+    /// The effect of an operation on its row.
     public enum Change: String, Sendable, CaseIterable {
         case create = "C"
         case update = "U"
         case delete = "D"
-        /// An operation of the model that is none of these.
+        /// Any other operation of the model.
         case other = "O"
     }
 
-    /// The operation's id: the replay counter it was submitted under; unique per client and growing.
+    /// The operation's id: the replay counter at its submission; unique per client and growing.
     public var id: Int64
     /// The object's name in the model (`mbo`).
     public var object: String
-    /// What the operation does.
+    /// The effect of the operation.
     public var change: Change
-    /// The operation's name in the model; nil for the object's only one of this kind.
+    /// The operation's name in the model; nil for the only operation of the object with this effect.
     public var operation: String?
-    /// The id of the first operation of its batch: operations of one batch are done together or not at all, and lie together.
+    /// The id of the first operation of its batch. Operations of one batch are consecutive and are done together or not at all.
     public var batch: Int64
     /// The row's surrogate key (`_sk`).
     public var key: Int64
@@ -32,7 +32,7 @@ public struct OperationFrame: WireValue, Hashable {
     /// Values of the operation's own parameters.
     public var parameters: JSONObject
 
-    /// An operation with the values that it has; what is left out is empty.
+    /// Creates an operation with these values; omitted ones are empty.
     public init(
         id: Int64, object: String, change: Change, operation: String? = nil, batch: Int64? = nil, key: Int64,
         attributes: JSONObject = [:], primaryKey: JSONObject = [:], refs: JSONObject = [:], parameters: JSONObject = [:]

@@ -1,12 +1,12 @@
 public import MobileStore
 
-/// What became of one operation: an element of an `R` frame's array.
+/// The result of one operation: an element of an `R` frame's array.
 public struct ReplayResult: WireValue, Hashable {
     /// The back end's decision.
     public enum Outcome: String, Sendable, CaseIterable {
-        /// The operation was done; the imports before this result have its effects.
+        /// The operation was done; the imports before this result contain its effects.
         case accepted
-        /// The operation was not done; log records say why.
+        /// The operation was not done; log records contain the reason.
         case rejected
     }
 
@@ -23,7 +23,7 @@ public struct ReplayResult: WireValue, Hashable {
     /// The row's surrogate key.
     public var key: Int64
 
-    /// What became of one operation.
+    /// Creates the result of one operation.
     public init(id: Int64, outcome: Outcome, code: Int64 = ResultCode.success, message: String = "", object: String, key: Int64) {
         self.id = id
         self.outcome = outcome
@@ -58,9 +58,9 @@ public struct LogRecordEntry: WireValue, Hashable {
         case trace = 1, debug, info, warn, error, fatal, off
     }
 
-    /// The record's own id, given by whoever made it; nil, in what a server sends, lets the client give one.
+    /// The record's own id, given by its creator; nil in a server's record lets the client choose one.
     public var messageId: Int64?
-    /// Whether this tells that the record is deleted; nothing but ``messageId`` counts then. Default false.
+    /// Whether this reports the deletion of the record; only ``messageId`` counts then. Default false.
     public var isDeleted = false
     /// The record's level; default error.
     public var level: Level
@@ -76,12 +76,12 @@ public struct LogRecordEntry: WireValue, Hashable {
     public var entityKey: String
     /// The operation's name or change.
     public var operation: String
-    /// The id of the operation that this is about, as text.
+    /// The id of the operation concerned, as text.
     public var requestId: String
-    /// When it happened: ISO 8601 in UTC with milliseconds, `YYYY-MM-DDTHH:MM:SS.sssZ`.
+    /// The time of the event: ISO 8601 in UTC with milliseconds, `YYYY-MM-DDTHH:MM:SS.sssZ`.
     public var timestamp: String
 
-    /// A record that is there.
+    /// Creates a record that is not deleted.
     public init(
         messageId: Int64? = nil, level: Level = .error, code: Int64, eisCode: String = "", message: String, component: String,
         entityKey: String = "", operation: String = "", requestId: String = "", timestamp: String
@@ -98,7 +98,7 @@ public struct LogRecordEntry: WireValue, Hashable {
         self.timestamp = timestamp
     }
 
-    /// Tells that a record is deleted.
+    /// Reports the deletion of a record.
     public init(deleted messageId: Int64) {
         self.init(messageId: messageId, code: 0, message: "", component: "", timestamp: "")
         isDeleted = true
@@ -139,7 +139,7 @@ public struct LogRecordEntry: WireValue, Hashable {
     }
 }
 
-/// An error that one end tells the other: the payload of an `X` frame, the content of a `...Failed` message, and the body of an HTTP
+/// An error that one end reports to the other: the payload of an `X` frame, the content of a `...Failed` message, and the body of an HTTP
 /// error.
 public struct ProtocolFailure: WireValue, Hashable {
     /// A ``ResultCode``.
@@ -147,7 +147,7 @@ public struct ProtocolFailure: WireValue, Hashable {
     /// The text for people.
     public var message: String
 
-    /// A failure of the whole synchronization.
+    /// Creates a failure.
     public init(code: Int64, message: String) {
         self.code = code
         self.message = message

@@ -1,8 +1,8 @@
 public import MobileStore
 
-/// How the data of a part is packed.
+/// The encoding of a part's data.
 public enum PartCompression: String, Sendable, CaseIterable {
-    /// As it is.
+    /// Plain data.
     case none
     /// One zlib stream (RFC 1950) per part.
     case zlib
@@ -11,14 +11,14 @@ public enum PartCompression: String, Sendable, CaseIterable {
 /// Begins rows of one object: the payload of a `T` frame. `D` frames follow with JSON: for ``Mode/upsert`` an array of arrays under
 /// the column list, for ``Mode/delete`` an array of `[surrogate key]` arrays.
 public struct TablePart: WireValue, Hashable {
-    /// What becomes of the rows.
+    /// The effect on the rows.
     public enum Mode: String, Sendable, CaseIterable {
         /// New rows are inserted, known ones overwritten.
         case upsert
         /// Rows leave this client: deleted in the back end, or no longer part of what it subscribes to.
         case delete
-        /// All rows that the client has of the object leave it, as by ``delete``: the server does not know what they are. The part
-        /// has no data; what the server has follows in parts of its own.
+        /// All rows of the object leave the client, as by ``delete``: the server does not know which rows the client has. The part has no data;
+        /// the server's rows follow in other parts.
         case reset
     }
 
@@ -26,12 +26,12 @@ public struct TablePart: WireValue, Hashable {
     public var object: String
     /// The columns of each row, in order; the first one is the surrogate key `_sk`.
     public var columns: [String]
-    /// What becomes of the rows.
+    /// The effect on the rows.
     public var mode: Mode
-    /// How the data is packed.
+    /// The encoding of the data.
     public var compression: PartCompression
 
-    /// The beginning of the rows of one object.
+    /// Creates the beginning of the rows of one object.
     public init(object: String, columns: [String], mode: Mode = .upsert, compression: PartCompression = .zlib) {
         self.object = object
         self.columns = columns
@@ -60,11 +60,11 @@ public struct TablePart: WireValue, Hashable {
 
 /// Begins the value of one large attribute: the payload of a `V` frame. `D` frames follow with its bytes (a string's in UTF-8).
 public struct LargeValuePart: WireValue, Hashable {
-    /// Whose value it is.
+    /// The owner of the value.
     public enum Owner: Sendable, Hashable {
-        /// Down: the row with this surrogate key.
+        /// In a download: the row with this surrogate key.
         case row(key: Int64)
-        /// Up: the operation with this id, which is the last `O` frame before.
+        /// In an upload: the operation with this id, which is that of the last `O` frame before.
         case operation(id: Int64)
     }
 
@@ -72,14 +72,14 @@ public struct LargeValuePart: WireValue, Hashable {
     public var object: String
     /// The attribute's name.
     public var attribute: String
-    /// Whose value it is.
+    /// The owner of the value.
     public var owner: Owner
-    /// Bytes of the value before compression; nil: the value is NULL, and no data follows.
+    /// The number of bytes of the value before compression; nil: the value is NULL, and no data follows.
     public var length: Int64?
-    /// How the data is packed.
+    /// The encoding of the data.
     public var compression: PartCompression
 
-    /// The beginning of one large value.
+    /// Creates the beginning of one large value.
     public init(object: String, attribute: String, owner: Owner, length: Int64?, compression: PartCompression = .none) {
         self.object = object
         self.attribute = attribute
@@ -116,9 +116,9 @@ public struct LargeValuePart: WireValue, Hashable {
 
 /// Ends the open part: the payload of an `E` frame.
 public enum PartEnd: WireValue, Hashable {
-    /// The rows that a table part had.
+    /// The number of rows of a table part.
     case rows(Int64)
-    /// The bytes that a large value had, before compression; 0 for NULL.
+    /// The number of bytes of a large value before compression; 0 for NULL.
     case bytes(Int64)
 
     public init(json: JSONValue) throws(ProtocolError) {
@@ -142,10 +142,10 @@ public enum PartEnd: WireValue, Hashable {
 public struct GroupEnd: WireValue, Hashable {
     /// The group's name.
     public var group: String
-    /// What the client has of the group once it has stored everything before this frame.
+    /// The state of the group on the client once it has stored everything before this frame.
     public var token: Token
 
-    /// The end of a group, from which on the token holds.
+    /// Creates the end of a group.
     public init(group: String, token: Token) {
         self.group = group
         self.token = token
@@ -167,7 +167,7 @@ public struct KeyRange: WireValue, Hashable {
     /// The last key, which belongs to the range.
     public var last: Int64
 
-    /// A range of surrogate keys, both ends included.
+    /// Creates a range of surrogate keys, both ends included.
     public init(first: Int64, last: Int64) {
         self.first = first
         self.last = last

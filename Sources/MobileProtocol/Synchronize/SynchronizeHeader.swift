@@ -1,7 +1,7 @@
 public import MobileStore
 
-/// A position in what the server has sent to this client for one group. Made by the server, opaque to the client, which stores
-/// it in the transaction that imports the group and sends it back with the next synchronization.
+/// The position of this client in the data of one group. The server creates it. The client cannot interpret it: it stores the token in the
+/// transaction that imports the group and returns it with the next synchronization.
 public struct Token: WireValue, Hashable {
     /// The server's own value, an object.
     public let json: JSONValue
@@ -13,7 +13,7 @@ public struct Token: WireValue, Hashable {
         self.json = json
     }
 
-    /// A token with these members; for servers.
+    /// Creates a token with these members; for servers.
     public init(_ members: JSONObject) { json = .object(members) }
 
     /// The token as JSON text, for a client to store.
@@ -23,7 +23,7 @@ public struct Token: WireValue, Hashable {
 /// The synchronization parameters of one package: per object a list of subscriptions, each an object of parameter values.
 public typealias Subscriptions = [String: [JSONObject]]
 
-/// The first frame of an upload: who synchronizes what, and how far this client has come.
+/// The first frame of an upload: the client, the package, and the client's state of each group.
 public struct SynchronizeHeader: WireValue, Hashable {
     /// The protocol's version, see ``ProtocolVersion``.
     public var version: Int64
@@ -31,9 +31,9 @@ public struct SynchronizeHeader: WireValue, Hashable {
     public var client: String
     /// Name and version of the package, such as `CRM:1.0` (`pkg`).
     public var package: String
-    /// The groups to download, in this order. None: the synchronization only uploads.
+    /// The groups to download, in this order. If empty, the synchronization only uploads.
     public var groups: [String]
-    /// What the client has of each group; a group without token is sent from the start.
+    /// The state of each group on the client; a group without token is sent from the start.
     public var tokens: [String: Token]
     /// The synchronization parameters per object.
     public var subscriptions: Subscriptions
@@ -41,10 +41,10 @@ public struct SynchronizeHeader: WireValue, Hashable {
     public var personalization: JSONObject
     /// The client has settled the results of all its operations with an id below this one, so the server may forget them.
     public var settledBelow: Int64
-    /// How many surrogate keys the client has left; the server grants a new range when they are few. 0...
+    /// The number of unused surrogate keys of the client, 0 or more; the server grants a new range when few are left.
     public var keysLeft: Int64
 
-    /// The beginning of an upload, in the present version of the protocol.
+    /// Creates the beginning of an upload, in the current version of the protocol.
     public init(
         client: String, package: String, groups: [String] = [], tokens: [String: Token] = [:], subscriptions: Subscriptions = [:],
         personalization: JSONObject = [:], settledBelow: Int64 = 0, keysLeft: Int64 = 0
@@ -86,7 +86,7 @@ public struct SynchronizeHeader: WireValue, Hashable {
     }
 }
 
-/// Something that the server's administrator wants from a client, which answers with a message.
+/// A request of the server's administrator to a client, which answers with a message.
 public struct ServerInquiry: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -95,7 +95,7 @@ public struct ServerInquiry: RawRepresentable, Hashable, Sendable {
     public static let performanceLog = ServerInquiry(rawValue: "performanceLog")
 }
 
-/// The group that every package has without naming it: its log records.
+/// The implicit group of every package: its log records.
 public enum SystemGroup {
     /// `system`; no group of a model has this name.
     public static let name = "system"
@@ -109,12 +109,12 @@ public struct SynchronizeAnswer: WireValue, Hashable {
     public var package: String
     /// The groups that follow, in this order.
     public var groups: [String]
-    /// How many operations of this upload the server has a result for; the results follow in `R` frames.
+    /// The number of operations of this upload for which the server has a result; the results follow in `R` frames.
     public var operations: Int64
-    /// What the server's administrator asks this client for, such as ``ServerInquiry/performanceLog``. A client skips what it does not know.
+    /// Requests of the server's administrator to this client, such as ``ServerInquiry/performanceLog``. A client skips unknown ones.
     public var inquiries: [ServerInquiry]
 
-    /// The beginning of a download, in the present version of the protocol.
+    /// Creates the beginning of a download, in the current version of the protocol.
     public init(package: String, groups: [String] = [], operations: Int64 = 0, inquiries: [ServerInquiry] = []) {
         version = ProtocolVersion.current
         self.package = package
@@ -143,8 +143,8 @@ public struct SynchronizeAnswer: WireValue, Hashable {
 }
 
 extension WireMembers {
-    /// The version of a stream.
-    /// - Throws: ``ProtocolError/Code/unsupportedVersion`` for one that this end does not speak.
+    /// Reads the version of a stream.
+    /// - Throws: ``ProtocolError/Code/unsupportedVersion`` for a version that this end does not speak.
     func version() throws(ProtocolError) -> Int64 {
         let version = try integer("version")
         guard version == ProtocolVersion.current else {

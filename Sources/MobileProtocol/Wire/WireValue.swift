@@ -2,8 +2,8 @@ public import MobileStore
 
 /// A value with one JSON form, the same on both ends.
 ///
-/// Members that a version of the protocol does not know are skipped on reading, so that an end can send more than the other
-/// understands; a member that is missing, has another type or is out of its range is ``ProtocolError/Code/invalidContent``.
+/// Reading skips unknown members, so that one end can send more than the other understands. A member that is missing, has another type or
+/// is out of its range is reported as ``ProtocolError/Code/invalidContent``.
 public protocol WireValue: Sendable {
     /// Reads the value.
     init(json: JSONValue) throws(ProtocolError)
@@ -13,7 +13,7 @@ public protocol WireValue: Sendable {
 
 extension WireValue {
     /// Reads the value from JSON text.
-    /// - Throws: ``ProtocolError/Code/invalidJSON`` with the offset in `bytes`, and what ``init(json:)`` throws.
+    /// - Throws: ``ProtocolError/Code/invalidJSON`` with the offset in `bytes`, and the errors of ``init(json:)``.
     public init(parsing bytes: [UInt8]) throws(ProtocolError) {
         try self.init(json: JSONValue(wire: bytes))
     }
@@ -23,7 +23,7 @@ extension WireValue {
 }
 
 extension JSONValue {
-    /// Reads JSON as it comes from the other end.
+    /// Reads JSON from the other end.
     init(wire bytes: [UInt8]) throws(ProtocolError) {
         do {
             self = try JSONValue(parsing: bytes)
@@ -32,7 +32,7 @@ extension JSONValue {
         }
     }
 
-    /// What a value is called in error messages.
+    /// The value's kind in error messages.
     var kindName: String {
         switch self {
         case .null: "null"
@@ -46,7 +46,7 @@ extension JSONValue {
     }
 }
 
-/// The members of one JSON object that came from the other end, with the name under which errors speak of it.
+/// The members of one JSON object from the other end, with its name in errors.
 struct WireMembers {
     let object: JSONObject
     let name: String
@@ -69,7 +69,7 @@ struct WireMembers {
         isAbsent(key) ? nil : try string(key)
     }
 
-    /// - Parameter range: what the value may be.
+    /// - Parameter range: the valid values.
     func integer(_ key: String, in range: ClosedRange<Int64> = .min ... .max) throws(ProtocolError) -> Int64 {
         let value = try value(key, "an integer")
         guard let integer = value.integer else { throw unexpected(key, "an integer", value) }
@@ -106,7 +106,7 @@ struct WireMembers {
         return strings
     }
 
-    /// The members of an object; none where the member is absent or null.
+    /// The members of an object; empty if the member is absent or null.
     func members(_ key: String) throws(ProtocolError) -> JSONObject {
         guard !isAbsent(key) else { return JSONObject() }
         let value = try value(key, "an object")
@@ -140,7 +140,7 @@ struct WireMembers {
 }
 
 extension JSONObject {
-    /// Sets a member unless its value is nil: on the wire, absent and null mean the same where a member is optional.
+    /// Sets a member unless its value is nil: on the wire, absent and null are equal for an optional member.
     mutating func set(_ key: String, _ value: String?) { if let value { self[key] = .string(value) } }
     mutating func set(_ key: String, _ value: Int64?) { if let value { self[key] = .integer(value) } }
     mutating func set(_ key: String, _ value: JSONObject) { if !value.isEmpty { self[key] = .object(value) } }

@@ -1,6 +1,6 @@
 internal import CMobileTransport
 
-/// One request that libcurl is working on: what C calls back, on the sending thread.
+/// One request in progress in libcurl: the callbacks from C, on the sending thread.
 final class HTTPExchange {
     let source: BodySource?
     private let expects: TransportRequest.ExpectedStatus
@@ -11,7 +11,7 @@ final class HTTPExchange {
     private var headers: [(name: String, value: String)] = []
     /// The body of a response with an unexpected status.
     private var unexpectedBody: [UInt8] = []
-    /// What `receive` or the source threw.
+    /// The error of `receive` or of the source.
     private(set) var failure: (any Error)?
 
     init(_ source: BodySource?, expects: TransportRequest.ExpectedStatus, _ receive: @escaping (RawSpan) throws -> Void) {
@@ -20,8 +20,8 @@ final class HTTPExchange {
         self.receive = receive
     }
 
-    /// The finished response.
-    /// - Throws: ``TransportError/Code/httpStatus`` for a status that was not expected.
+    /// Returns the finished response.
+    /// - Throws: ``TransportError/Code/httpStatus`` for an unexpected status.
     func response(to request: TransportRequest, _ summary: ct_summary) throws -> TransportResponse {
         let status = status ?? 0
         guard isExpected else {
@@ -37,7 +37,7 @@ final class HTTPExchange {
     private var isExpected: Bool { expects == .any || (200..<300).contains(status ?? 0) }
 
     private static func of(_ context: UnsafeMutableRawPointer?) -> HTTPExchange {
-        Unmanaged<HTTPExchange>.fromOpaque(context!).takeUnretainedValue()  // the caller of libcurl put it there
+        Unmanaged<HTTPExchange>.fromOpaque(context!).takeUnretainedValue()  // set by the caller of libcurl
     }
 
     static let begin: ct_begin = { context, status in
@@ -85,7 +85,7 @@ final class HTTPExchange {
 }
 
 extension TransportError {
-    /// An error of the C layer. The gate between libcurl and Swift.
+    /// Creates an error from an error of the C layer.
     init(_ error: ct_error, _ action: String, status: Int? = nil) {
         let code: Code =
             switch error.code {

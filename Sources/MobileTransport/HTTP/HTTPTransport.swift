@@ -3,12 +3,12 @@ internal import Synchronization
 
 /// Requests over HTTP and HTTPS (HTTP/1.1, by libcurl).
 ///
-/// Connections stay open between requests: each request borrows one of the idle clients, and a client that comes back keeps its
-/// connection. Requests at the same time use different clients. No environment variable, such as `http_proxy`, has any influence.
+/// Connections stay open between requests: each request borrows an idle client, and a returned client keeps its connection.
+/// Simultaneous requests use different clients. Environment variables, such as `http_proxy`, have no influence.
 public final class HTTPTransport: Transport {
-    /// How servers are reached and trusted.
+    /// The access to servers, and the trust in them.
     public struct Configuration: Sendable {
-        /// Certificates to trust instead of the system's, as PEM text; nil (default) for the system's. A ``proxy`` over HTTPS is held
+        /// Certificates to trust instead of the system's, as PEM text; nil (default) for the system's. A ``proxy`` over HTTPS is checked
         /// against them too. The certificate's name must match the host in every case.
         public var trustedCertificates: String?
         /// The client's own certificate with its private key, as PEM text; nil (default) for none.
@@ -19,18 +19,18 @@ public final class HTTPTransport: Transport {
         public var proxy: String?
         /// The `User-Agent` field; default `MobileObjects`.
         public var userAgent = "MobileObjects"
-        /// How many clients with their open connections are kept while nothing is to do; default 4.
+        /// The maximum number of idle clients that are kept with their open connections; default 4.
         public var maximumIdleClients = 4
 
-        /// The defaults.
+        /// Creates a configuration with the defaults.
         public init() {}
     }
 
-    /// What the transport was made with.
+    /// The configuration of the transport.
     public let configuration: Configuration
     private let idle = Mutex<[HTTPClient]>([])
 
-    /// A transport; connections are opened by its requests, and kept for the next ones.
+    /// Creates a transport; its requests open connections, which are kept for the next ones.
     public init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
 
     public func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {
@@ -40,20 +40,20 @@ public final class HTTPTransport: Transport {
                 if idle.count < configuration.maximumIdleClients { idle.append(client) }
             }
         }
-        // A cancellation ends the client's requests until it is rearmed, and may have come when its request was over already: whoever
-        // borrows the client next must not inherit it, also where nobody can cancel the new request.
+        // A cancellation stays in effect in a client until `rearm`, and may arrive after its request is over. The next request that borrows
+        // the client must not inherit it, even if that request cannot be cancelled itself.
         client.rearm()
         guard let cancellation = request.cancellation else { return try client.perform(request, receive) }
         return try cancellation.whileCalling({ client.cancel() }) { try client.perform(request, receive) }
     }
 
-    /// Closes the connections that are open and unused.
+    /// Closes the open connections that are unused.
     public func closeIdleConnections() {
         idle.withLock { $0.removeAll() }
     }
 }
 
-/// One libcurl client. Sound as Sendable because one thread at a time borrows it from the pool, and `cancel` may come from any.
+/// One libcurl client. Sound as Sendable because one thread at a time borrows it from the pool, and any thread may call `cancel`.
 final class HTTPClient: @unchecked Sendable {
     private let handle: OpaquePointer
 
@@ -78,7 +78,7 @@ final class HTTPClient: @unchecked Sendable {
     func cancel() { ct_client_cancel(handle) }
     func rearm() { ct_client_rearm(handle) }
 
-    /// Does one request.
+    /// Performs one request.
     func perform(_ request: TransportRequest, _ receive: (RawSpan) throws -> Void) throws -> TransportResponse {
         for (name, value) in request.headers where (name + value).utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
             throw TransportError(.badRequest, "header field \"\(name.prefix(80))\": control characters are not allowed")
@@ -104,7 +104,7 @@ final class HTTPClient: @unchecked Sendable {
         return CStrings.with([request.method, request.url] + lines) { texts in
             texts.withUnsafeBufferPointer { texts in
                 guard let method = texts[0], let url = texts[1], let start = texts.baseAddress else { return CT_ERROR_REQUEST }
-                // The texts of all lines are there, so none of the pointers is null.
+                // No line is nil, so none of the pointers is null.
                 return (start + 2).withMemoryRebound(to: UnsafePointer<CChar>.self, capacity: lines.count) { headerLines in
                     var raw = ct_request(
                         method: method, url: url, header_lines: lines.isEmpty ? nil : headerLines, header_count: lines.count,
@@ -124,14 +124,14 @@ final class HTTPClient: @unchecked Sendable {
 }
 
 extension Duration {
-    /// Milliseconds, at least 1 for anything above zero.
+    /// Whole milliseconds, at least 1 for a duration above zero.
     fileprivate var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         return max(seconds * 1000 + attoseconds / 1_000_000_000_000_000, self > .zero ? 1 : 0)
     }
 }
 
-/// Texts as C wants them, for the time of a call.
+/// C strings of several texts, valid during a call.
 enum CStrings {
     static func with<Result>(_ texts: [String?], _ body: ([UnsafePointer<CChar>?]) throws -> Result) rethrows -> Result {
         var bytes: [CChar] = []

@@ -1,15 +1,15 @@
-/// What a server says with `Retry-After` about when it wants to be asked again (RFC 9110, section 10.2.3).
+/// The time in a server's `Retry-After` field until the next attempt (RFC 9110, section 10.2.3).
 public enum RetryAfter {
-    /// The time to wait.
+    /// Returns the time to wait.
     /// - Parameters:
-    ///   - headers: of the response. A date is compared with the server's own `Date` where that came too, so that clocks need not agree.
+    ///   - headers: of the response. A date is compared with the server's own `Date` if present, so that clocks need not agree.
     ///   - now: seconds since 1970, UTC, for a response without `Date`.
-    /// - Returns: nil without the field, for one that makes no sense, and for a time that is over; never more than a year.
+    /// - Returns: nil without the field, for an invalid one, and for a time that is over; at most one year.
     public static func delay(in headers: [(name: String, value: String)], now: Int64) -> Duration? {
         guard let text = value(of: "retry-after", headers) else { return nil }
         let seconds: Int64
         if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            // More digits than a number has are a long time all the same.
+            // A number with too many digits counts as the longest time.
             seconds = Int64(text) ?? longest
         } else {
             guard let date = HTTPDate.seconds(of: text) else { return nil }
@@ -25,7 +25,7 @@ public enum RetryAfter {
     }
 }
 
-/// The dates of HTTP: the one form that is sent today and the two old ones that must still be understood (RFC 9110, section 5.6.7).
+/// The dates of HTTP: the form that is sent today and the two old ones that must still be accepted (RFC 9110, section 5.6.7).
 ///
 ///     Sun, 06 Nov 1994 08:49:37 GMT      Sunday, 06-Nov-94 08:49:37 GMT      Sun Nov  6 08:49:37 1994
 enum HTTPDate {
@@ -39,7 +39,7 @@ enum HTTPDate {
         guard isOldest || words[5] == "GMT", let month = months.firstIndex(of: String(month)), let days = Int64(digits: day),
             [2, 4].contains(yearText.utf8.count), var year = Int64(digits: yearText)
         else { return nil }
-        // Two digits are of the century that makes a date of this one; nobody sends them for a time to come in fifty years.
+        // A year of two digits counts as one of this century: servers do not send it for a time fifty years ahead.
         if yearText.utf8.count == 2 { year += 2000 }
         let parts = time.split(separator: ":", omittingEmptySubsequences: false).compactMap { Int64(digits: $0) }
         guard parts.count == 3, (1...31).contains(days), (1970...9999).contains(year), parts[0] < 24, parts[1] < 60, parts[2] <= 60 else {
@@ -50,7 +50,7 @@ enum HTTPDate {
 
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// In the Gregorian calendar, whose years are counted from March here, so that the leap day is their last one.
+    /// Returns the days of a Gregorian date. Years begin in March here, so that the leap day is the last day of a year.
     private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let (years, months) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
         let leapDays = years / 4 - years / 100 + years / 400
@@ -59,7 +59,7 @@ enum HTTPDate {
 }
 
 extension Int64 {
-    /// Up to four digits and nothing else.
+    /// Reads one to four digits without any other character.
     fileprivate init?(digits: Substring) {
         guard (1...4).contains(digits.utf8.count), digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil

@@ -2,21 +2,21 @@ public import Foundation
 internal import MobileCrypto
 internal import MobileStore
 
-/// What everything in this module throws. SMP 2.3: `SUPDataVaultException`.
+/// The error of all functions of this module. SMP 2.3: `SUPDataVaultException`.
 ///
 ///     do { try vault.unlock(password) } catch let error as DataVaultError where error.reason == .incompatiblePassword {
 ///         askForNewPassword(error.code)               // 50 to 57: what is wrong with the present one
 ///     }
 ///
-/// Seen as an `NSError`, its user info has `ErrorCode` and `ErrorMessage`, as that of the original had.
+/// As an `NSError`, it has `ErrorCode` and `ErrorMessage` in its user info, like that of the original.
 public struct DataVaultError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure; stable, for programs.
+    /// The kind of failure; stable, for programs.
     public let code: Code
-    /// The documented reason that the failure belongs to; several codes can have one reason.
+    /// The documented reason of the failure; several codes can have one reason.
     public let reason: Reason
-    /// What was tried with which vault, what was found; one line, never a secret.
+    /// The action, the vault and the failure; one line, never a secret.
     public let message: String
-    /// The failure below this one; nil where it began here.
+    /// The underlying failure; nil if there is none.
     public let cause: (any Error)?
 
     init(_ code: Code, _ reason: Reason, _ message: String, cause: (any Error)? = nil) {
@@ -25,7 +25,7 @@ public struct DataVaultError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 
-    /// The reasons of the original, and some for what it left open. SMP 2.3: `kDataVaultExceptionReason...`.
+    /// The reasons of the original, with additional ones for cases that it left open. SMP 2.3: `kDataVaultExceptionReason...`.
     public struct Reason: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -36,7 +36,7 @@ public struct DataVaultError: Error, Sendable, CustomStringConvertible {
         public static let doesNotExist = Reason(rawValue: "DoesNotExist")
         /// A wrong password or salt. SMP 2.3: `kDataVaultExceptionReasonInvalidPassword`.
         public static let invalidPassword = Reason(rawValue: "InvalidPassword")
-        /// A password that is not in keeping with the policy; the code says why. SMP 2.3: `IncompatiblePassword`.
+        /// A password that violates the policy; the code names the rule. SMP 2.3: `IncompatiblePassword`.
         public static let incompatiblePassword = Reason(rawValue: "IncompatiblePassword")
         /// The vault cannot be read. SMP 2.3: `kDataVaultExceptionReasonIORead`.
         public static let ioRead = Reason(rawValue: "IORead")
@@ -82,13 +82,13 @@ public struct DataVaultError: Error, Sendable, CustomStringConvertible {
         public static let retryLimitReached = Code(rawValue: 3004)
         /// The vault is locked.
         public static let locked = Code(rawValue: 3005)
-        /// The file of the vault is damaged, or is none; it was left as it is.
+        /// The file of the vault is damaged, or is not a vault; it was left as it is.
         public static let damaged = Code(rawValue: 3006)
-        /// The operating system does not let the vault be read.
+        /// The operating system does not allow the vault to be read.
         public static let unreadable = Code(rawValue: 3007)
-        /// The operating system does not let the vault be written.
+        /// The operating system does not allow the vault to be written.
         public static let unwritable = Code(rawValue: 3008)
-        /// Somebody else has been using the vaults of the directory for longer than its timeout.
+        /// Another process or thread used the vaults of the directory for longer than the timeout.
         public static let busy = Code(rawValue: 3009)
         /// The cryptographic library, or the source of randomness, has failed.
         public static let cryptography = Code(rawValue: 3010)
@@ -124,10 +124,10 @@ extension DataVaultError {
         DataVaultError(.damaged, .ioRead, "vault \"\(name)\": \(what); its file was left as it is", cause: cause)
     }
 
-    /// Whether the failing call meant to change something decides which of two reasons the same refusal of the system has.
+    /// The access that failed. The same refusal of the system has one reason for reading and another for writing.
     enum Access { case reading, writing }
 
-    /// The gate: what the store, libcrypto or the source of randomness threw leaves as a `DataVaultError`.
+    /// Turns any error of the store, of libcrypto or of the source of randomness into a `DataVaultError`.
     init(_ error: any Error, vault name: String, _ access: Access) {
         switch error {
         case let error as DataVaultError: self = error
@@ -136,7 +136,7 @@ extension DataVaultError {
         case let error as StoreError:
             switch error.code {
             case .corrupt, .type: self = .damaged(name, error.message, cause: error)
-            case .timeout: self.init(.busy, .ioRead, "vault \"\(name)\": somebody else uses it: \(error.message)", cause: error)
+            case .timeout: self.init(.busy, .ioRead, "vault \"\(name)\": another process or thread uses it: \(error.message)", cause: error)
             case _ where access == .writing: self.init(.unwritable, .ioWrite, "vault \"\(name)\": \(error.message)", cause: error)
             default: self.init(.unreadable, .ioRead, "vault \"\(name)\": \(error.message)", cause: error)
             }

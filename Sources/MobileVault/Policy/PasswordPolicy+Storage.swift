@@ -4,13 +4,13 @@ extension PasswordPolicy {
     private static let columns =
         "default_allowed, min_length, digits, upper, lower, special, expiration_days, min_unique, lock_timeout, retry_limit"
 
-    /// The policy of a vault; nil where none was set.
+    /// Reads the policy of a vault; nil if none was set.
     /// - Throws: ``DataVaultError/Code/damaged``.
     static func read(from connection: Connection, of name: String) throws -> PasswordPolicy? {
         guard let row = try connection.first("SELECT \(columns) FROM policy WHERE id = 1") else { return nil }
         let numbers = row.compactMap { $0.integer.flatMap { Int(exactly: $0) } }
         guard numbers.count == 10, numbers.allSatisfy({ $0 >= 0 }) else {
-            throw DataVaultError.damaged(name, "the password policy is none")
+            throw DataVaultError.damaged(name, "the password policy is invalid")
         }
         return PasswordPolicy(
             defaultPasswordAllowed: numbers[0] != 0, minLength: numbers[1], hasDigits: numbers[2] != 0, hasUpper: numbers[3] != 0,

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a vault asks of its password. All defaults ask for nothing but a password. SMP 2.3: `SUPDVPasswordPolicy`.
+/// The rules of a vault for its password. The defaults require only that there is a password. SMP 2.3: `SUPDVPasswordPolicy`.
 ///
 ///     var policy = PasswordPolicy()
 ///     policy.minLength = 8
@@ -8,10 +8,10 @@ internal import Foundation
 ///     policy.retryLimit = 20
 ///     try vault.setPasswordPolicy(policy)                 // locks the vault: the next unlocking checks the present password
 ///
-/// Characters are what people see as such: a letter with its accents is one. Letters and digits of all scripts count.
+/// Characters are user-perceived ones: a letter with its accents is one. Letters and digits of all scripts count.
 public struct PasswordPolicy: Sendable, Hashable {
-    /// Whether the default password may be used, which stands in for none. Rules about characters are not applied to it, because nobody
-    /// chooses its characters. Default false. SMP 2.3: `defaultPasswordAllowed`.
+    /// Whether the default password may be used, which replaces a missing one. Rules about characters do not apply to it, because the user
+    /// does not choose its characters. Default false. SMP 2.3: `defaultPasswordAllowed`.
     public var defaultPasswordAllowed: Bool
     /// The least number of characters, from 0 (default). SMP 2.3: `minLength`, `minimumLength`.
     public var minLength: Int
@@ -23,20 +23,20 @@ public struct PasswordPolicy: Sendable, Hashable {
     public var hasLower: Bool
     /// Whether there must be one of ``specialCharacters``; default false.
     public var hasSpecial: Bool
-    /// Days from the setting of a password until it is too old, looked at when the vault is unlocked; 0 (default) for never.
+    /// Days from the setting of a password until it expires, checked when the vault is unlocked; 0 (default) for never.
     public var expirationDays: Int
     /// The least number of different characters, from 0 (default). With 4, `aaate` and `ababa` are refused and `aaord` is not.
     public var minUniqueChars: Int
-    /// Seconds from unlocking until the vault locks itself, 0 (default) for never. Comes before `setLockTimeout(_:)`.
+    /// Seconds from unlocking until the vault locks itself, 0 (default) for never. Takes precedence over `setLockTimeout(_:)`.
     public var lockTimeout: Int
-    /// The number of failed unlocks after which the vault is deleted with everything in it, 0 (default) for no limit. Comes before
+    /// The number of failed unlocks after which the vault is deleted with all its contents, 0 (default) for no limit. Takes precedence over
     /// `setRetryLimit(_:)`.
     public var retryLimit: Int
 
-    /// Those characters that are special, whatever else may be.
+    /// The characters that count as special; no other ones do.
     public static let specialCharacters = "~!@#$%^&*()-+"
 
-    /// A policy; what is left out asks for nothing.
+    /// Creates a policy; omitted values require nothing.
     public init(
         defaultPasswordAllowed: Bool = false, minLength: Int = 0, hasDigits: Bool = false, hasUpper: Bool = false, hasLower: Bool = false,
         hasSpecial: Bool = false, expirationDays: Int = 0, minUniqueChars: Int = 0, lockTimeout: Int = 0, retryLimit: Int = 0
@@ -57,7 +57,7 @@ public struct PasswordPolicy: Sendable, Hashable {
     }
 
     /// - Parameter password: nil for the default one.
-    /// - Throws: ``DataVaultError`` with reason ``DataVaultError/Reason/incompatiblePassword`` and the code of the first rule that is broken.
+    /// - Throws: ``DataVaultError`` with reason ``DataVaultError/Reason/incompatiblePassword`` and the code of the first violated rule.
     func check(_ password: VaultPassword) throws(DataVaultError) {
         switch password {
         case .standard:

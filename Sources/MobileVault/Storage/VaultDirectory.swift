@@ -2,30 +2,30 @@ internal import Foundation
 public import MobileCrypto
 internal import MobileStore
 
-/// Where vaults are: a directory with a file per vault.
+/// The place of vaults: a directory with a file per vault.
 ///
 ///     let directory = VaultDirectory("\(applicationSupport)/vaults")
 ///     let vault = try DataVault.getVault("crm", in: directory)
 ///
-/// Every call takes the directory for itself for as long as it lasts, across threads and processes: so that all of them agree on what is in
-/// a vault and how often somebody has failed to unlock it. File names are digests of the vaults' names.
+/// Each call has the directory for itself while it runs, across threads and processes. All of them therefore agree on the contents of a
+/// vault and on the number of failed unlocks. File names are digests of the vaults' names.
 public struct VaultDirectory: Sendable {
-    /// The directory; it is made, readable for its owner alone, together with the first vault.
+    /// The directory; it is created together with the first vault, readable only by its owner.
     public let path: String
     /// The group of applications that share the vaults; nil (default) for those of one application. An application sees the vaults of
-    /// the group that it names and no others. It is a part of the directory, hence set before any vault is used. Access to the files
-    /// themselves is the file system's business: `path` must be open to all applications of the group, and to nobody else.
+    /// the group that it names and no others. It is a part of the directory, so set it before any vault is used. The file system controls
+    /// the access to the files: `path` must be open to all applications of the group, and to no others.
     /// SMP 2.3: `SUPDataVault.setAccessGroup`.
     public let accessGroup: String?
-    /// Time and chance.
+    /// Time and randomness.
     public var environment: VaultEnvironment
-    /// What deriving a key from a password costs, for vaults that are created and for passwords that are set from now on. Default:
+    /// The cost of deriving a key from a password, for new vaults and for passwords that are set from now on. Default:
     /// about 0.1 s and 32 MB.
     public var keyDerivation: PasswordVerifier.Parameters
-    /// How long a call waits for others that use the directory; default 30 s. Then it throws ``DataVaultError/Code/busy``.
+    /// The time that a call waits for other users of the directory; default 30 s. After it the call throws ``DataVaultError/Code/busy``.
     public var timeout: Duration
 
-    /// A directory, which need not be there yet.
+    /// Creates a directory value; the directory need not exist yet.
     public init(
         _ path: String, accessGroup: String? = nil, environment: VaultEnvironment = VaultEnvironment(),
         keyDerivation: PasswordVerifier.Parameters = PasswordVerifier.Parameters(), timeout: Duration = .seconds(30)
@@ -34,17 +34,17 @@ public struct VaultDirectory: Sendable {
         (self.keyDerivation, self.timeout) = (keyDerivation, timeout)
     }
 
-    /// The directory of the vaults that are seen.
+    /// The directory of the visible vaults.
     func folder() throws(CryptoError) -> String {
         guard let accessGroup else { return path }
         return try "\(path)/group-\(SHA256.digest(of: Fields.bytes(of: accessGroup)).hexadecimal)"
     }
 
-    /// Runs `body` with the file of a vault, while nobody else uses any vault of the directory.
+    /// Runs `body` with the file of a vault, while no other call uses any vault of the directory.
     /// - Parameters:
-    ///   - access: what `body` means to do, for the reason of an error.
-    ///   - creates: whether a directory that is missing is made; otherwise there is no vault, and ``DataVaultError/Code/doesNotExist`` is thrown.
-    /// - Throws: ``DataVaultError`` alone.
+    ///   - access: the purpose of `body`, for the reason of an error.
+    ///   - creates: whether a missing directory is created; otherwise ``DataVaultError/Code/doesNotExist`` is thrown.
+    /// - Throws: only ``DataVaultError``.
     func exclusively<R>(
         _ name: String, _ access: DataVaultError.Access, creates: Bool = false, _ body: (VaultFile) throws -> R
     ) throws(DataVaultError) -> R {

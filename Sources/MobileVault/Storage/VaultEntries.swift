@@ -1,10 +1,10 @@
 internal import MobileCrypto
 internal import MobileStore
 
-/// The values of an unlocked vault. Names are sealed like values, because a name can tell as much as its value. A name is found by opening all
-/// of them, about a microsecond each: a vault holds few, and a keyed digest would be one more secret to look after.
+/// The values of an unlocked vault. Names are sealed like values, because a name can reveal as much as its value. A name is found by opening
+/// all of them, about a microsecond each: a vault holds few, and a keyed digest would be one more secret to protect.
 ///
-/// What belongs together is authenticated together: a value moved to another name, row or vault does not open.
+/// Vault, row, name and value are authenticated together: a value moved to another name, row or vault does not open.
 struct VaultEntries {
     let connection: Connection
     let vault: String
@@ -14,25 +14,25 @@ struct VaultEntries {
     struct Entry {
         let id: Int64
         let name: String
-        /// What ``DataVault/DataType`` stands for it in the file.
+        /// The byte of ``DataVault/DataType`` in the file.
         let type: UInt8
     }
 
-    /// All entries, in the order of their making.
+    /// Reads all entries, in the order of their creation.
     func all() throws -> [Entry] {
         try connection.rows("SELECT id, name FROM entry ORDER BY id").map { row in
             guard let id = row[0].integer, let sealed = row[1].blob else { throw DataVaultError.damaged(vault, "an entry has no name") }
             let content = try open(sealed, Fields.join("name", Fields.bytes(of: vault), Fields.bytes(of: id)), "the name of entry \(id)")
             guard let type = content.first, let name = String(validating: content.dropFirst(), as: UTF8.self) else {
-                throw DataVaultError.damaged(vault, "the name of entry \(id) is no text")
+                throw DataVaultError.damaged(vault, "the name of entry \(id) is not text")
             }
             return Entry(id: id, name: name, type: type)
         }
     }
 
-    /// The entry of a name; nil where there is none.
+    /// Finds the entry of a name; nil if there is none.
     func find(_ name: String) throws -> Entry? {
-        // Swift compares texts by canonical equivalence, as names are told apart.
+        // Swift compares texts by canonical equivalence, which is also the rule for names.
         try all().first { $0.name == name }
     }
 
@@ -43,7 +43,7 @@ struct VaultEntries {
         return try open(sealed, context(of: entry), "the value of entry \(entry.id)")
     }
 
-    /// Stores a value under a name, in place of the one it has.
+    /// Stores a value under a name, in place of its present value.
     func set(_ name: String, type: UInt8, _ value: [UInt8]) throws {
         try write(Entry(id: try find(name)?.id ?? nextID(), name: name, type: type), value)
     }
@@ -52,13 +52,13 @@ struct VaultEntries {
         try connection.number("SELECT coalesce(max(id), 0) + 1 FROM entry")
     }
 
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was an entry.
     func delete(_ name: String) throws -> Bool {
         guard let entry = try find(name) else { return false }
         return try connection.execute("DELETE FROM entry WHERE id = ?", [.integer(entry.id)]) == 1
     }
 
-    /// Encrypts every name and every value anew under another key.
+    /// Encrypts every name and every value again under another key.
     func reseal(under key: SecretKey) throws {
         let resealed = VaultEntries(connection: connection, vault: vault, key: key, random: random)
         for entry in try all() {

@@ -2,11 +2,11 @@ internal import Foundation
 internal import MobileCrypto
 internal import MobileStore
 
-/// The file of one vault: an SQLite database with the header, the policy and the entries. Used only inside of
-/// `exclusively(_:_:creates:_:)`, and open only meanwhile: so it can be replaced and removed like any other file.
+/// The file of one vault: an SQLite database with the header, the policy and the entries. It is used only in
+/// `exclusively(_:_:creates:_:)`, and open only during that call, so it can be replaced and removed like any other file.
 ///
-///     vault    one row: what the password opens, and how often that was tried in vain; no row: the vault is being deleted
-///     policy   one row, or none where no policy was set
+///     vault    one row: the sealed key, and the number of failed unlocks; no row: the vault is being deleted
+///     policy   one row, or none if no policy was set
 ///     entry    a sealed name and a sealed value each
 struct VaultFile {
     let name: String
@@ -14,9 +14,9 @@ struct VaultFile {
     private let folder: String
     private let path: String
 
-    /// `MVLT`: whose file it is.
+    /// `MVLT`: marks the file as a vault.
     private static let applicationID: Int64 = 0x4D56_4C54
-    /// The version of what is in it.
+    /// The version of the file's contents.
     private static let format: Int64 = 1
 
     private static let schema = """
@@ -36,21 +36,21 @@ struct VaultFile {
         path = try "\(folder)/\(SHA256.digest(of: Fields.bytes(of: name)).hexadecimal).vault"
     }
 
-    /// Whether there is a vault. One whose deletion was interrupted is none.
-    /// - Throws: ``DataVaultError`` with reason ``DataVaultError/Reason/ioRead`` where that cannot be told.
+    /// Whether there is a vault. A vault whose deletion was interrupted does not count.
+    /// - Throws: ``DataVaultError`` with reason ``DataVaultError/Reason/ioRead`` if that cannot be determined.
     func exists() throws -> Bool {
         guard try isThere() else { return false }
         return try open { try $0.read { try VaultHeader.find(in: $0, of: name) } } != nil
     }
 
     /// Runs `body` with the database of the vault.
-    /// - Throws: ``DataVaultError/Code/doesNotExist``, ``DataVaultError/Code/damaged``, and what `body` throws.
+    /// - Throws: ``DataVaultError/Code/doesNotExist``, ``DataVaultError/Code/damaged``, and any error of `body`.
     func open<R>(_ body: (Database) throws -> R) throws -> R {
         guard try isThere() else { throw DataVaultError.noVault(name) }
         let database = try Database(Self.profile(path, journal: .unchanged, createsFile: false))
         try database.read { connection in
             guard try connection.first("PRAGMA application_id")?.first?.integer == Self.applicationID else {
-                throw DataVaultError.damaged(name, "the file is no vault")
+                throw DataVaultError.damaged(name, "the file is not a vault")
             }
             let format = try connection.number("PRAGMA user_version")
             guard format == Self.format else {
@@ -62,8 +62,8 @@ struct VaultFile {
         return result
     }
 
-    /// Makes the vault under another name and moves it to its place when it is whole, so that there is never a part of one.
-    /// There is none, as `exists()` said: at most what an interrupted deletion has left.
+    /// Creates the vault under another name and moves it to its place when it is complete, so that a partial vault never exists.
+    /// `exists()` has returned false before: at most the files of an interrupted deletion are left.
     func create(_ header: VaultHeader) throws {
         try remove(path)
         try clear(path)
@@ -82,9 +82,9 @@ struct VaultFile {
         try synchronizeFolder()
     }
 
-    /// Removes the vault: first its rows, whose places are overwritten, then the file. A process killed between the two leaves a file
-    /// without a vault. A damaged file goes as a whole.
-    /// - Throws: ``DataVaultError/Code/doesNotExist`` where there is none, or all but its file was gone already.
+    /// Removes the vault: first its rows, which are overwritten, then the file. A process killed between the two leaves a file without a
+    /// vault. A damaged file is removed as a whole.
+    /// - Throws: ``DataVaultError/Code/doesNotExist`` if there is no vault, or only its file was left.
     func delete() throws {
         let wasThere = try erase()
         try remove(path)
@@ -93,8 +93,8 @@ struct VaultFile {
         guard wasThere else { throw DataVaultError.noVault(name) }
     }
 
-    /// Overwrites what is in the vault.
-    /// - Returns: whether there was anything; a damaged file counts as something.
+    /// Overwrites the contents of the vault.
+    /// - Returns: whether there were any; a damaged file counts as contents.
     private func erase() throws -> Bool {
         do {
             return try open { database in
@@ -124,7 +124,7 @@ struct VaultFile {
             secureDelete: true)
     }
 
-    /// Removes what a killed process may have left beside a file that is gone: SQLite would take it for a part of the next one.
+    /// Removes files of a killed process next to a vault file that is gone: SQLite would take them for parts of the next one.
     private func clear(_ path: String) throws {
         for suffix in ["-wal", "-shm", "-journal"] { try remove(path + suffix) }
     }
@@ -134,7 +134,7 @@ struct VaultFile {
         try onDisk { try FileManager.default.removeItem(atPath: path) }
     }
 
-    /// Brings the names in the directory to the disk: a deleted vault must not come back with its tries.
+    /// Writes the names in the directory to the disk: a deleted vault must not reappear with its attempts.
     private func synchronizeFolder() throws {
         try onDisk {
             let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder, isDirectory: true))

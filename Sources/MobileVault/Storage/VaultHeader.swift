@@ -2,44 +2,44 @@ internal import Foundation
 internal import MobileCrypto
 internal import MobileStore
 
-/// The row about the vault itself. The values are encrypted under a data key; that key is sealed under one derived from the password.
+/// The row about the vault itself. The values are encrypted under a data key; that key is sealed under a key derived from the password.
 struct VaultHeader {
-    /// Random bytes that default password and salt are computed from.
+    /// Random bytes from which the default password and salt are computed.
     var seed: [UInt8]
     /// Random bytes of the present password.
     var salt: [UInt8]
-    /// What deriving the key from the present password costs.
+    /// The cost of deriving the key from the present password.
     var parameters: PasswordVerifier.Parameters
     /// The data key, sealed.
     var sealedKey: [UInt8]
-    /// Random bytes that are new after each change that locks every open object of the vault.
+    /// Random bytes that change with each change that locks every open object of the vault.
     var stamp: [UInt8]
-    /// When the password was set, in milliseconds since 1970.
+    /// The time at which the password was set, in milliseconds since 1970.
     var passwordSet: Int64
-    /// Failed unlocks since the last successful one.
+    /// The number of failed unlocks since the last successful one.
     var failed: Int
-    /// Seconds from unlocking until locking, where no policy says so; 0: never.
+    /// Seconds from unlocking until locking, without a policy; 0: never.
     var lockTimeout: Int
-    /// Failed unlocks until deletion, where no policy says so; 0: no limit.
+    /// The number of failed unlocks until deletion, without a policy; 0: no limit.
     var retryLimit: Int
 
     private static let columns =
         "seed, salt, n, r, p, sealed_key, digest, stamp, password_set, failed, lock_timeout, retry_limit"
 
-    /// A digest of what the password is checked with: damage there must not look like a wrong password, which would count.
+    /// A digest of the data that checks the password: damage there must not count as a wrong password.
     private func digest() throws(CryptoError) -> [UInt8] {
         try SHA256.digest(
             of: Fields.join("header", seed, salt, Array("\(parameters.n) \(parameters.r) \(parameters.p)".utf8), sealedKey))
     }
 
-    /// The header of a vault.
-    /// - Throws: ``DataVaultError/Code/doesNotExist`` where the vault is being deleted, ``DataVaultError/Code/damaged``.
+    /// Reads the header of a vault.
+    /// - Throws: ``DataVaultError/Code/doesNotExist`` if the vault is being deleted, ``DataVaultError/Code/damaged``.
     static func read(from connection: Connection, of name: String) throws -> VaultHeader {
         guard let header = try find(in: connection, of: name) else { throw DataVaultError.noVault(name) }
         return header
     }
 
-    /// The header of a vault; nil where the vault is being deleted.
+    /// Reads the header of a vault; nil if the vault is being deleted.
     /// - Throws: ``DataVaultError/Code/damaged``.
     static func find(in connection: Connection, of name: String) throws -> VaultHeader? {
         guard try connection.first("SELECT count(*) FROM sqlite_schema WHERE name IN ('vault', 'policy', 'entry')")?.first?.integer == 3 else {
@@ -51,7 +51,7 @@ struct VaultHeader {
             let sealedKey = row[5].blob, let digest = row[6].blob, let stamp = row[7].blob, let passwordSet = row[8].integer,
             let failed = row[9].integer, failed >= 0, let lockTimeout = row[10].integer, lockTimeout >= 0, let retryLimit = row[11].integer,
             retryLimit >= 0
-        else { throw DataVaultError.damaged(name, "the header is no header") }
+        else { throw DataVaultError.damaged(name, "the header is invalid") }
         let header = VaultHeader(
             seed: seed, salt: salt, parameters: .init(n: n, r: r, p: p), sealedKey: sealedKey, stamp: stamp, passwordSet: passwordSet,
             failed: Int(failed), lockTimeout: Int(lockTimeout), retryLimit: Int(retryLimit))
@@ -71,8 +71,8 @@ struct VaultHeader {
 }
 
 extension VaultHeader {
-    /// A header for a new password, and the data key that it seals.
-    /// - Parameter former: the header whose other settings stay; nil for a new vault.
+    /// Creates a header for a new password, and seals the data key in it.
+    /// - Parameter former: the header whose other settings are kept; nil for a new vault.
     static func sealing(
         _ key: SecretKey, under password: VaultPassword, salt: String?, for vault: String, in directory: VaultDirectory,
         keeping former: VaultHeader? = nil
@@ -88,7 +88,7 @@ extension VaultHeader {
         return header
     }
 
-    /// The data key; nil where password or salt are wrong.
+    /// Opens the data key; nil if password or salt are wrong.
     func key(_ password: VaultPassword, salt: String?, for vault: String) throws(CryptoError) -> SecretKey? {
         do {
             return try passwordKey(password, salt: salt, for: vault).openKey(sealedKey, associatedData: keyContext(vault))

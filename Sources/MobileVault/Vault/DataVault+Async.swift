@@ -1,6 +1,6 @@
 internal import MobileExecution
 
-// The twins that do not block: deriving a key and reading files happen on threads that may wait.
+// The `async` twins: deriving a key and reading files run on threads that may wait.
 extension DataVault {
     /// The `async` twin of `createVault`.
     public static func createVault(

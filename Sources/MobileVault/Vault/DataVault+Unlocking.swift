@@ -2,18 +2,18 @@ internal import MobileCrypto
 internal import MobileStore
 
 extension DataVault {
-    /// Unlocks the vault, for good or until the lock timeout, which counts from here. SMP 2.3: `unlock:withSalt:`.
+    /// Unlocks the vault, without limit or until the lock timeout, which counts from here. SMP 2.3: `unlock:withSalt:`.
     ///
-    /// Every try is counted in the file before the password is looked at, so that ending the process gives no more of them; a right
+    /// Every attempt is counted in the file before the password is checked, so that killing the process gives no further attempts. A right
     /// password sets the count to 0. A call that throws changes nothing else: an unlocked vault stays unlocked.
     /// - Parameters:
     ///   - password: nil or empty for the default one.
     ///   - salt: nil for the default one.
     /// - Throws: ``DataVaultError``: ``DataVaultError/Code/invalidPassword`` for a wrong password or salt;
-    ///   ``DataVaultError/Code/retryLimitReached``, of the same reason, when it was wrong for the last time and the vault has been deleted;
-    ///   reason ``DataVaultError/Reason/incompatiblePassword`` with codes 50 to 57 where the password is right but not in keeping with the
-    ///   policy: then change it with `changePassword(current:currentSalt:new:newSalt:)`. Further ``DataVaultError/Code/doesNotExist``, and
-    ///   the reasons ``DataVaultError/Reason/ioRead`` and ``DataVaultError/Reason/ioWrite``.
+    ///   ``DataVaultError/Code/retryLimitReached``, of the same reason, if that was the last attempt and the vault has been deleted;
+    ///   reason ``DataVaultError/Reason/incompatiblePassword`` with codes 50 to 57 if the password is right but violates the policy: then
+    ///   change it with `changePassword(current:currentSalt:new:newSalt:)`. Also ``DataVaultError/Code/doesNotExist``, and the reasons
+    ///   ``DataVaultError/Reason/ioRead`` and ``DataVaultError/Reason/ioWrite``.
     public func unlock(_ password: String?, salt: String? = nil) throws {
         try onFile(.writing) { file in
             try file.open { database in
@@ -28,15 +28,15 @@ extension DataVault {
         }
     }
 
-    /// Changes the password of an unlocked vault, which stays unlocked: all values are encrypted anew, under a new key. A process killed
-    /// meanwhile leaves the vault with its former password. SMP 2.3: `changePassword:withSalt:`.
+    /// Changes the password of an unlocked vault, which stays unlocked: all values are encrypted again, under a new key. A process killed
+    /// during the change leaves the vault with its former password. SMP 2.3: `changePassword:withSalt:`.
     /// - Parameters:
     ///   - newPassword: not empty.
     ///   - newSalt: nil for the default one.
     /// - Throws: ``DataVaultError``: ``DataVaultError/Code/locked``, ``DataVaultError/Code/passwordRequired`` for an empty password, reason
-    ///   ``DataVaultError/Reason/incompatiblePassword`` for one that is not in keeping with the policy.
+    ///   ``DataVaultError/Reason/incompatiblePassword`` for one that violates the policy.
     public func changePassword(_ newPassword: String, salt newSalt: String? = nil) throws {
-        // The session gets its new key before another thread of this object can take the new stamp for somebody else's.
+        // The session gets its new key before another thread of this object can see the new stamp and take it for a change by another object.
         _ = try unlocked(.writing, committed: { new in self.change { ($0.key, $0.stamp) = (new.0, new.1.stamp) } }) { connection, header, key in
             guard !newPassword.isEmpty else {
                 throw DataVaultError(.passwordRequired, .incompatiblePassword, "vault \"\(self.name)\": the new password is empty")
@@ -46,7 +46,7 @@ extension DataVault {
         }
     }
 
-    /// Changes the password of a locked or unlocked vault, and unlocks it. The new password is checked against the policy first, then the
+    /// Changes the password of a locked or unlocked vault, and unlocks it. The new password is checked against the policy first. Then the
     /// current one is tried, which counts as in `unlock(_:salt:)`. SMP 2.3: `changePassword:currentSalt:newPassword:newSalt:`.
     /// - Parameters:
     ///   - current: the present password; nil or empty for the default one.
@@ -69,14 +69,14 @@ extension DataVault {
         }
     }
 
-    /// Tries a password and keeps the count.
+    /// Tries a password and updates the count.
     private func verify(
         _ password: VaultPassword, salt: String?, in database: Database, of file: VaultFile
     ) throws -> (VaultHeader, PasswordPolicy?, SecretKey) {
         var (header, policy) = try database.read {
             (try VaultHeader.read(from: $0, of: name), try PasswordPolicy.read(from: $0, of: name))
         }
-        // The documents say both "after that many failures" and "more than": it is the former, as the policy's own definition has it.
+        // The original's documents say both "after that many failures" and "more than". The former holds: the definition of the policy says so.
         let retryLimit = policy?.retryLimit ?? header.retryLimit
         let isLastTry = retryLimit > 0 && header.failed >= retryLimit - 1
         guard retryLimit == 0 || header.failed < retryLimit else { throw try usedUp(retryLimit, database, file) }
@@ -91,7 +91,7 @@ extension DataVault {
         return (header, policy, key)
     }
 
-    /// Deletes the vault.
+    /// Deletes the vault and returns the error to throw.
     private func usedUp(_ retryLimit: Int, _ database: Database, _ file: VaultFile) throws -> DataVaultError {
         try database.close()
         try file.delete()
@@ -101,7 +101,7 @@ extension DataVault {
             "vault \"\(name)\": password or salt were wrong \(retryLimit) times, and the vault has been deleted")
     }
 
-    /// New data key, new salt, everything encrypted anew.
+    /// Encrypts everything again, with a new data key and a new salt.
     private func reseal(
         _ connection: Connection, _ header: VaultHeader, _ key: SecretKey, _ password: VaultPassword, _ salt: String?
     ) throws -> (SecretKey, VaultHeader) {
@@ -118,7 +118,7 @@ extension DataVault {
             lockTimeout: policy?.lockTimeout ?? header.lockTimeout)
     }
 
-    /// Runs `body` with the file, locked or not. An object whose vault is gone is locked.
+    /// Runs `body` with the file, locked or not. If the vault does not exist, the object is locked.
     private func onFile<R>(_ access: DataVaultError.Access, _ body: (VaultFile) throws -> R) throws(DataVaultError) -> R {
         do { return try directory.exclusively(name, access, body) } catch {
             if error.code == .doesNotExist { lock() }

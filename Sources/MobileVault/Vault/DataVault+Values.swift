@@ -2,13 +2,13 @@ internal import MobileCrypto
 internal import MobileStore
 
 extension DataVault {
-    /// What kind of value is stored under a name. SMP 2.3: `SUPDVDataTypeString`, `SUPDVDataTypeBinary`.
+    /// The kind of a stored value. SMP 2.3: `SUPDVDataTypeString`, `SUPDVDataTypeBinary`.
     public enum DataType: Sendable, Hashable {
         /// A text: read it with `string(_:)`.
         case string
         /// Bytes: read them with `value(_:)`.
         case binary
-        /// Stored by another version, which had kinds that this one does not know: try `string(_:)`, then
+        /// A value of a kind that this version does not know, stored by another version: try `string(_:)`, then
         /// `value(_:)`.
         case unknown
 
@@ -26,16 +26,16 @@ extension DataVault {
 
     /// A name under which a value is stored. SMP 2.3: `SUPDVDataName`.
     public struct DataName: Sendable, Hashable {
-        /// The name that it is stored under.
+        /// The name of the value.
         public let name: String
-        /// What it is.
+        /// The kind of the value.
         public let type: DataType
 
-        /// A name with the type of its value.
+        /// Creates a name with the kind of its value.
         public init(name: String, type: DataType) { (self.name, self.type) = (name, type) }
     }
 
-    /// What is stored in the unlocked vault, by name. SMP 2.3: `getDataNames`.
+    /// The names in the unlocked vault, sorted, with the kinds of their values. SMP 2.3: `getDataNames`.
     /// - Throws: ``DataVaultError``: ``DataVaultError/Code/locked``, reason ``DataVaultError/Reason/ioRead``.
     public func dataNames() throws -> [DataName] {
         try unlocked(.reading) { connection, _, key in
@@ -43,7 +43,7 @@ extension DataVault {
         }
     }
 
-    /// Stores a text, in place of what the name has. SMP 2.3: `setString:withValue:`.
+    /// Stores a text, in place of the name's present value. SMP 2.3: `setString:withValue:`.
     /// - Parameters:
     ///   - name: any text but an empty one.
     ///   - value: of any length; it is held in memory as a whole.
@@ -53,33 +53,33 @@ extension DataVault {
         try set(name, DataType.stringByte, Array(value.utf8))
     }
 
-    /// The text that is stored under a name; nil where there is none, or it is no text. SMP 2.3: `getString:`.
+    /// The text stored under a name; nil if there is no value, or it is not text. SMP 2.3: `getString:`.
     /// - Throws: ``DataVaultError``: ``DataVaultError/Code/locked``, reason ``DataVaultError/Reason/ioRead``.
     public func string(_ name: String) throws -> String? {
         guard let bytes = try content(of: name, butNot: .binary) else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Stores bytes, in place of what the name has. SMP 2.3: `setValue:withValue:`.
+    /// Stores bytes, in place of the name's present value. SMP 2.3: `setValue:withValue:`.
     /// - Parameters:
     ///   - name: any text but an empty one.
     ///   - value: of any length; it is held in memory as a whole.
     /// - Throws: as `setString(_:value:)`.
     public func setValue(_ name: String, value: [UInt8]) throws { try set(name, DataType.binaryByte, value) }
 
-    /// The bytes that are stored under a name; nil where there are none, or it is a text. SMP 2.3: `getValue:`.
+    /// The bytes stored under a name; nil if there is no value, or it is a text. SMP 2.3: `getValue:`.
     /// - Throws: as `string(_:)`.
     public func value(_ name: String) throws -> [UInt8]? { try content(of: name, butNot: .string) }
 
-    /// Removes what is stored under a name. SMP 2.3: `deleteValue:`.
-    /// - Returns: whether there was anything.
+    /// Removes the value stored under a name. SMP 2.3: `deleteValue:`.
+    /// - Returns: whether there was a value.
     /// - Throws: ``DataVaultError``: ``DataVaultError/Code/locked``, reason ``DataVaultError/Reason/ioWrite``.
     @discardableResult
     public func deleteValue(_ name: String) throws -> Bool {
         try unlocked(.writing) { connection, _, key in try self.entries(connection, key).delete(name) }
     }
 
-    /// Stores a value of a kind that may be none of this version's.
+    /// Stores a value of a kind that this version may not know.
     func set(_ name: String, _ type: UInt8, _ value: [UInt8]) throws(DataVaultError) {
         try unlocked(.writing) { connection, _, key in
             guard !name.isEmpty else {

@@ -9,25 +9,25 @@ internal import Synchronization
 ///     defer { vault.lock() }
 ///     let key = try vault.value("database key")
 ///
-/// **What protects what.** Names and values are encrypted with AES-128-GCM under a random key, which is sealed under a key derived from
-/// password and salt by scrypt. Nothing in the file is a password. Somebody who has the file can guess passwords as fast as scrypt lets
-/// them, whatever the retry limit, the policy and the expiration say: those bind who uses this class. The default password is computed from what
-/// is in the file and protects nothing against somebody who can read it.
+/// **Protection.** Names and values are encrypted with AES-128-GCM under a random key, which is sealed under a key derived from password and
+/// salt by scrypt. The file contains no password. An attacker with the file can guess passwords at the speed of scrypt, regardless of retry
+/// limit, policy and expiration: those bind only users of this class. The default password is computed from the file and gives no
+/// protection against a reader of the file.
 ///
-/// **Who sees what.** Any number of objects, threads and processes may use one vault: what is stored, the policy and the count of failed
-/// unlocks are common to all; being unlocked is each object's own, and ends when another one changes the password or the policy.
+/// **Sharing.** Any number of objects, threads and processes may use one vault. They share values, policy and the count of failed unlocks.
+/// Each object is unlocked for itself, until another one changes the password or the policy.
 ///
-/// Every call but ``lock()`` and ``isLocked`` reads or writes the file, and deriving a key takes about 0.1 s: in `async` code the twins of
-/// the same names do so on other threads.
+/// Every call except ``lock()`` and ``isLocked`` reads or writes the file, and deriving a key takes about 0.1 s: in `async` code the twins of
+/// the same names do this on other threads.
 public final class DataVault: Sendable {
-    /// The name that the vault was created under.
+    /// The name of the vault.
     public let name: String
-    /// Where the vault is.
+    /// The directory of the vault.
     public let directory: VaultDirectory
 
     private let session: Mutex<Session?>
 
-    /// What an unlocked object has.
+    /// The state of an unlocked object.
     struct Session {
         var key: SecretKey
         /// ``VaultHeader/stamp`` at the time of unlocking.
@@ -46,14 +46,14 @@ public final class DataVault: Sendable {
 
     // MARK: Vaults and their names
 
-    /// Makes a vault, unlocked and without a policy. SMP 2.3: `createVault:withPassword:withSalt:`.
+    /// Creates a vault, unlocked and without a policy. SMP 2.3: `createVault:withPassword:withSalt:`.
     /// - Parameters:
-    ///   - name: any text but an empty one, that no other vault of the directory has. Two spellings of one accented letter are one.
-    ///   - password: of any length and any characters; nil or empty for the default one, which is computed from the name and from what
-    ///     the file holds, and protects nothing against somebody who can read the file. It is not checked: there is no policy yet.
-    ///   - salt: makes another key of the same password, such as a constant of the application; nil for a default one. The vault has a
-    ///     random one of its own besides.
-    ///   - directory: where the vault is to be; it is made where it is missing.
+    ///   - name: a text that is not empty and that no other vault of the directory has. Two spellings of one accented letter are equal.
+    ///   - password: of any length and any characters; nil or empty for the default one, which is computed from the name and the contents
+    ///     of the file, and gives no protection against a reader of the file. It is not checked: there is no policy yet.
+    ///   - salt: a text that changes the key of the same password, such as a constant of the application; nil for a default one. The vault
+    ///     also has a random salt of its own.
+    ///   - directory: the directory of the vault; it is created if it is missing.
     /// - Throws: ``DataVaultError``: code ``DataVaultError/Code/invalidArgument`` with reason ``DataVaultError/Reason/alreadyExists`` for a name
     ///   that is taken, with ``DataVaultError/Reason/invalidArgument`` for an empty one; ``DataVaultError/Code/unwritable``.
     public static func createVault(
@@ -72,29 +72,29 @@ public final class DataVault: Sendable {
         }
     }
 
-    /// Whether there is a vault of this name that can be read now: false for one that is damaged, or whose directory somebody else keeps
-    /// locked for longer than its timeout. That the vault waits for its password makes no difference. SMP 2.3: `vaultExists:`.
+    /// Whether there is a vault of this name that can be read now: false for a damaged one, or if another process or thread keeps the directory
+    /// locked for longer than its timeout. A locked vault exists too. SMP 2.3: `vaultExists:`.
     public static func vaultExists(_ name: String, in directory: VaultDirectory) -> Bool {
         do { return try checkVaultExists(name, in: directory) } catch { return false }
     }
 
     /// Whether there is a vault of this name. SMP 2.3: `vaultExists2:`.
-    /// - Throws: ``DataVaultError`` with reason ``DataVaultError/Reason/ioRead`` where that cannot be told.
+    /// - Throws: ``DataVaultError`` with reason ``DataVaultError/Reason/ioRead`` if that cannot be determined.
     public static func checkVaultExists(_ name: String, in directory: VaultDirectory) throws -> Bool {
         do { return try directory.exclusively(name, .reading) { try $0.exists() } } catch {
             guard error.code == .doesNotExist else { throw error }
-            return false  // not even the directory is there
+            return false  // the directory does not exist either
         }
     }
 
-    /// The vault of a name, locked. SMP 2.3: `getVault:`.
+    /// Returns the vault of a name, locked. SMP 2.3: `getVault:`.
     /// - Throws: ``DataVaultError``: ``DataVaultError/Code/doesNotExist``, or reason ``DataVaultError/Reason/ioRead``.
     public static func getVault(_ name: String, in directory: VaultDirectory) throws -> DataVault {
         guard try checkVaultExists(name, in: directory) else { throw DataVaultError.noVault(name) }
         return DataVault(name, in: directory)
     }
 
-    /// Deletes a vault and everything in it: also a locked or damaged one, or one whose password nobody knows. SMP 2.3: `deleteVault:`.
+    /// Deletes a vault with all its contents, also a locked or damaged one, or one whose password is lost. SMP 2.3: `deleteVault:`.
     /// - Throws: ``DataVaultError``: ``DataVaultError/Code/doesNotExist``, ``DataVaultError/Code/unwritable``.
     public static func deleteVault(_ name: String, in directory: VaultDirectory) throws {
         try directory.exclusively(name, .writing) { try $0.delete() }
@@ -102,12 +102,12 @@ public final class DataVault: Sendable {
 
     // MARK: Locked and unlocked
 
-    /// Forgets the key, which is overwritten as soon as no call that is under way uses it. No effect on a locked vault. SMP 2.3: `lock`.
+    /// Forgets the key, which is overwritten as soon as no running call uses it. No effect on a locked vault. SMP 2.3: `lock`.
     public func lock() { session.withLock { $0 = nil } }
 
-    /// Whether the vault has to be unlocked before anything in it can be read or changed. SMP 2.3: `isLocked`.
+    /// Whether the vault must be unlocked before its contents can be read or changed. SMP 2.3: `isLocked`.
     ///
-    /// A vault whose time is over is locked from then on; its key is overwritten by the first call behind that time, or with the object.
+    /// A vault whose time is over is locked from then on; the first later call overwrites its key, otherwise the object's end does.
     public var isLocked: Bool { currentSession() == nil }
 
     func currentSession() -> Session? {
@@ -120,7 +120,7 @@ public final class DataVault: Sendable {
 
     func begin(_ session: Session) { self.session.withLock { $0 = session } }
 
-    /// Puts another key, stamp or timeout into the session, unless the vault was locked meanwhile: its time goes on.
+    /// Changes key, stamp or timeout of the session, unless the vault was locked meanwhile; the session's time is not restarted.
     func change(_ change: (inout Session) -> Void) {
         session.withLock { session in
             guard var changed = session else { return }
@@ -129,9 +129,9 @@ public final class DataVault: Sendable {
         }
     }
 
-    /// Runs `body` with what an unlocked vault has, in one transaction.
-    /// - Parameter committed: called behind the transaction, before anybody else sees what it changed.
-    /// - Throws: ``DataVaultError``: ``DataVaultError/Code/locked``, also where somebody else changed password or policy meanwhile.
+    /// Runs `body` with the key and the header of an unlocked vault, in one transaction.
+    /// - Parameter committed: called after the transaction, before any other call sees its changes.
+    /// - Throws: ``DataVaultError``: ``DataVaultError/Code/locked``, also if another object changed password or policy meanwhile.
     func unlocked<R>(
         _ access: DataVaultError.Access, committed: (R) -> Void = { _ in },
         _ body: (Connection, inout VaultHeader, SecretKey) throws -> R
@@ -161,7 +161,7 @@ public final class DataVault: Sendable {
         return try body(connection, &header, key)
     }
 
-    /// The key, if the vault is still unlocked: the time that others may have set since counts.
+    /// The key, if the vault is still unlocked: the present timeout counts, which other objects may have changed.
     private func key(_ header: VaultHeader, _ policy: PasswordPolicy?) throws(DataVaultError) -> SecretKey {
         let stamp = header.stamp, lockTimeout = policy?.lockTimeout ?? header.lockTimeout
         session.withLock { session in

@@ -1,6 +1,6 @@
 import MobileServer
 
-/// The commands of `mobile admin` about who may come in.
+/// The commands of `mobile admin` about access to the server.
 enum AccountCommands {
     static let usage = """
           users                         the users, with their devices and sessions
@@ -17,7 +17,7 @@ enum AccountCommands {
 
         """
 
-    /// What a command does; nil for one that is none of these.
+    /// The action of a command; nil for an unknown command.
     static func work(_ command: String, _ values: [String]) throws(UsageError) -> ((ServerAdministration) throws -> [String])? {
         let verb = values.first, names = Array(values.dropFirst())
         switch (command, verb, names.count) {
@@ -48,7 +48,7 @@ enum AccountCommands {
     }
 
     private static func set(_ name: String, _ source: PasswordSource) throws(UsageError) -> (ServerAdministration) throws -> [String] {
-        // A colon would look like the beginning of a password; it is not repeated here for the same reason.
+        // A colon could be the beginning of a password; for the same reason the message does not repeat the text.
         guard !name.isEmpty, !name.contains(":") else { throw UsageError(message: "admin: users set: write a name alone, without a colon") }
         return done { try $0.setPassword(source.password(of: name), ofUser: name) }
     }
@@ -80,7 +80,7 @@ enum AccountCommands {
 
     private static func mark(_ isLocked: Bool) -> String { isLocked ? "locked" : "" }
 
-    /// Devices have chosen some of the names.
+    /// Devices have chosen some of the names, so they are escaped.
     private static func table(_ heading: [String], _ rows: [[String]]) -> [String] {
         Terminal.table([heading] + rows.map { $0.map { LogLine.escaped($0) } })
     }

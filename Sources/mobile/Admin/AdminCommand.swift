@@ -1,7 +1,7 @@
 import Foundation
 import MobileServer
 
-/// `mobile admin`: what the administrator of a server does, on its cache, also while the server runs.
+/// `mobile admin`: the administration of a server, on its cache, also while the server runs.
 enum AdminCommand {
     static let summary = "manages users and devices of a server, cleans its log records, and reads logs and traces"
     static let usage = """
@@ -20,8 +20,8 @@ enum AdminCommand {
         FILE is the server's own database, which may be in use. Cleaning goes in short transactions: synchronizations go through in between.
         """
 
-    /// - Parameter arguments: what stands behind `admin`.
-    /// - Returns: the exit status: 0 done, 1 it did not work, 64 the arguments are wrong.
+    /// - Parameter arguments: the arguments after `admin`.
+    /// - Returns: the exit status: 0 success, 1 failure, 64 wrong arguments.
     @Sendable static func run(_ arguments: [String]) -> Int32 {
         if arguments.contains("--help") || arguments.contains("-h") {
             print(usage)
@@ -46,7 +46,7 @@ enum AdminCommand {
         }
     }
 
-    /// What a command does; the arguments are checked before the cache is opened.
+    /// The action of a command; its arguments are checked before the cache is opened.
     private static func work(_ command: String, _ values: [String]) throws(UsageError) -> (ServerAdministration) throws -> [String] {
         switch (command, values.count) {
         case ("logs", 0):
@@ -89,7 +89,7 @@ enum AdminCommand {
     }
 
     private static func line(_ record: ServerAdministration.LogRecord) -> String {
-        // Devices have written most of it.
+        // Devices have written most of the line, so it is escaped.
         LogLine.escaped(
             "\(time(record.stored)) \(record.user) \(record.isFromClient ? "client" : "server")\(record.isDeleted ? " deleted" : ""): \(record.line)")
     }
@@ -100,9 +100,9 @@ enum AdminCommand {
 
     private static func day(_ text: String) throws(UsageError) -> Date {
         let style = Date.ISO8601FormatStyle().year().month().day()
-        // The system reads the 30th of February as a day in March.
+        // The system accepts the 30th of February as a day in March.
         guard let date = try? Date(text, strategy: style), date.formatted(style) == text else {
-            throw UsageError(message: "admin: \"\(text.prefix(80))\" is no day: write YYYY-MM-DD")
+            throw UsageError(message: "admin: \"\(text.prefix(80))\" is not a day: write YYYY-MM-DD")
         }
         return date
     }

@@ -9,7 +9,7 @@ enum Demo {
                mobile demo --backend FILE.db --model FILE.mbo.json [--keep DIRECTORY]
 
         Without arguments: a sample back end, a server in a process of its own, two devices. With a back end and its model the same on
-        a copy of that file, through metadata. Needs no network but loopback and leaves nothing behind, unless told to.
+        a copy of that file, through metadata. Needs no network except loopback, and leaves no files unless told to.
           --keep DIRECTORY  leaves the databases there, for mobile inspect; the directory is made and must be empty
         """
 
@@ -37,7 +37,7 @@ enum Demo {
         }
     }
 
-    /// The day that new rows of the demonstration carry: always the same, so that two runs can be compared.
+    /// The day in new rows of the demonstration: always the same, so that two runs can be compared.
     static let today = LocalDate(year: 2026, month: 5, day: 18) ?? .epoch
 
     struct Options: Equatable {
@@ -61,7 +61,7 @@ enum Demo {
     }
 }
 
-/// What the demonstration promised and did not happen; it ends there.
+/// A promise of the demonstration that was not kept; the demonstration ends there.
 struct DemoFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
@@ -72,7 +72,7 @@ struct DemoFolder {
     let url: URL
     let isKept: Bool
 
-    /// - Throws: ``UsageError`` when the folder to keep is not empty.
+    /// - Throws: ``UsageError`` if the folder to keep is not empty.
     init(keptAt path: String?) throws {
         isKept = path != nil
         url =

@@ -12,7 +12,7 @@ protocol Demonstration {
 }
 
 extension Demonstration {
-    /// - Throws: ``DemoFailure`` when something is not as promised, and the errors of the modules.
+    /// - Throws: ``DemoFailure`` if a promise is not kept, and the errors of the modules.
     func playAllSteps() throws {
         try startServer()
         try firstSynchronization()

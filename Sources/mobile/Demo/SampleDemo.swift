@@ -6,15 +6,15 @@ import MobileSync
 import SampleCRM
 
 /// The demonstration on the sample: typed classes generated from `crm.mbo.json`, a back end with 40,000 customers. Each step is a method in
-/// a file of its own kind; what the steps share is here.
+/// one of the extensions; the values that the steps share are here.
 final class SampleDemo: Demonstration {
     let folder: DemoFolder
     let backEndPath: String
     var narrator = Narrator()
-    /// From step 1 on.
+    /// Set from step 1 on.
     var contents = SampleBackEnd.Contents()
     var server: ServerProcess!
-    /// From step 2 on.
+    /// Set from step 2 on.
     var device: Device<CRM>!
     var state = StateTable()
 
@@ -23,7 +23,7 @@ final class SampleDemo: Demonstration {
         backEndPath = folder.path("enterprise.db")
     }
 
-    /// - Throws: ``DemoFailure`` when something is not as promised, and the errors of the modules.
+    /// - Throws: ``DemoFailure`` if a promise is not kept, and the errors of the modules.
     func run() throws {
         Terminal.say("MobileObjects: an offline-first application from the first synchronization to a replayed change.")
         try playAllSteps()
@@ -33,7 +33,7 @@ final class SampleDemo: Demonstration {
     func makeDevice(_ name: String) throws -> Device<CRM> {
         let device = try Device(name, in: folder, user: "sales", server: server) { try CRM.open($0) }
         try device.application.register(timeout: .seconds(30))
-        // The parameter stands for the rows that this device wants: one region of four.
+        // The parameter chooses the rows that this device loads: one region of four.
         for entity in device.package.metadata.entities where entity.model.synchronizationParameters.contains(where: { $0.name == "region" }) {
             try device.package.addSubscription(["region": "NORTH"], to: entity)
         }
@@ -41,7 +41,7 @@ final class SampleDemo: Demonstration {
         return device
     }
 
-    /// The back end itself, behind the server's back: for reading.
+    /// Opens the back end directly, past the server, for reading.
     func openBackEnd() throws -> Database {
         var profile = ConnectionProfile(path: backEndPath, isReadOnly: true, createsFile: false)
         profile.journal = .unchanged
@@ -50,11 +50,11 @@ final class SampleDemo: Demonstration {
 }
 
 extension Database {
-    /// The number that a SELECT gives.
+    /// The number that a SELECT returns.
     func count(_ sql: String) throws -> Int { try read { Int(try $0.number(sql)) } }
 }
 
-/// What step 4 changed, for the steps after it.
+/// The changes of step 4, for the steps after it.
 struct OfflineEdits {
     /// Created with two orders.
     let created: Customer

@@ -6,7 +6,7 @@ import MobileServer
 enum Generate {
     static let summary = "writes the Swift classes of a package model, or converts a deployment unit to a model"
 
-    /// - Parameter arguments: what stands behind `generate`.
+    /// - Parameter arguments: the arguments after `generate`.
     /// - Returns: the exit status.
     @Sendable static func run(_ arguments: [String]) -> Int32 {
         let command = GenerateCommand(

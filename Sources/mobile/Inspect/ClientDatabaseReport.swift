@@ -1,17 +1,17 @@
 import Foundation
 import MobileStore
 
-/// What a client database holds, read from its tables alone: an object is a table with an original-state table beside it.
+/// The contents of a client database, read from its tables alone: an object is a table with an original-state table next to it.
 struct ClientDatabaseReport {
     /// Pending changes of one object.
     struct Entity {
         let name: String
         let rows: Int
-        /// By letter: C, U, D, P.
+        /// The numbers by letter: C, U, D, P.
         let pending: [Character: Int]
         let submitted: Int
         let failed: Int
-        /// Client-only: it never has anything pending.
+        /// Whether the object exists only on the client: it never has pending changes.
         let isLocal: Bool
     }
 
@@ -28,13 +28,13 @@ struct ClientDatabaseReport {
     let groups: [[Value]]
     let subscriptions: [[Value]]
     let fileSpace: Database.FileSpace
-    /// The largest first. Empty where SQLite was built without `dbstat`.
+    /// The largest first. Empty if SQLite was built without `dbstat`.
     let tableSpace: [Database.TableSpace]
 
-    /// Lists are cut at this many lines.
+    /// The number of lines after which lists are cut.
     static let listedLines = 20
 
-    /// - Throws: `StoreError` when the file cannot be read, ``NotAClientDatabase`` when it is something else.
+    /// - Throws: `StoreError` if the file cannot be read, ``NotAClientDatabase`` if it is another kind of database.
     init(path: String) throws {
         let facts: Facts
         (facts, settings, fileSpace, tableSpace) = try withInspectedDatabase(path) { database in
@@ -49,10 +49,10 @@ struct ClientDatabaseReport {
     }
 }
 
-/// The file is a database, but none that this framework made.
+/// A database that this framework did not make.
 struct NotAClientDatabase: Error, CustomStringConvertible {
     let path: String
-    var description: String { "\"\(path)\" is no client database: it has no table of settings; for a back end or a server's cache use sqlite3" }
+    var description: String { "\"\(path)\" is not a client database: it has no table of settings; for a back end or a server's cache use sqlite3" }
 }
 
 /// The framework's own settings of a client database.
@@ -61,7 +61,7 @@ private enum SettingColumn: String, StoredColumn {
     case name, value
 }
 
-/// Everything that is read in one snapshot.
+/// The values that are read in one snapshot.
 private struct Facts {
     let package: String
     let clientID: String

@@ -1,7 +1,7 @@
 import Foundation
 import MobileStore
 
-/// `mobile inspect`: what is in a client database, without its model and without changing anything.
+/// `mobile inspect`: shows the contents of a client database, without its model and without a change.
 enum Inspect {
     static let summary = "shows what is in a client database: objects, pending changes, outbox, settings, space"
     static let usage = """

@@ -1,7 +1,7 @@
 import MobileStore
 
-/// Opens a file to look at it: nothing is made, switched or changed.
-/// - Throws: `StoreError` when there is no such file, or when it is no database.
+/// Opens a file for reading: no file is created, no mode switched, no data changed.
+/// - Throws: `StoreError` if there is no such file, or it is not a database.
 func withInspectedDatabase<R>(_ path: String, _ body: (Database) throws -> R) throws -> R {
     var profile = ConnectionProfile(path: path)
     profile.isReadOnly = true
@@ -9,12 +9,12 @@ func withInspectedDatabase<R>(_ path: String, _ body: (Database) throws -> R) th
     profile.journal = .unchanged
     profile.maxConnections = 1
     let database = try Database(profile)
-    defer { try? database.close() }  // it was only read
+    defer { try? database.close() }  // no result to lose: the database was only read
     return try body(database)
 }
 
 extension Database {
-    /// Space by table, the largest first; empty where SQLite was built without `dbstat`.
+    /// Space by table, the largest first; empty if SQLite was built without `dbstat`.
     func tableSpaceWhereKnown() throws -> [TableSpace] {
         do { return try tableSpace() } catch let error as StoreError where error.code == .notFound { return [] }
     }

@@ -1,19 +1,19 @@
 import Foundation
 import MobileStore
 
-/// `mobile inspect --stats`: the settings in force and what one look at the whole file costs; of any SQLite database, not only a client's.
+/// `mobile inspect --stats`: the settings in force and the cost of reading the whole file; for any SQLite database, not only a client's.
 struct TuningReport {
     let path: String
     let settings: Database.Settings
     let file: Database.FileSpace
-    /// Bytes of the file beside it that holds the write-ahead log; `nil`: there is none.
+    /// The size in bytes of the write-ahead log, a file next to the database; `nil`: there is none.
     let logFile: Int?
-    /// The largest first. Empty where SQLite was built without `dbstat`.
+    /// The largest first. Empty if SQLite was built without `dbstat`.
     let space: [Database.TableSpace]
-    /// After a first look at every page, and after a second one: what did not fit into the cache is read again.
+    /// The statistics after a first pass over all pages, and after a second one: pages that did not fit into the cache are read again.
     let looks: [Database.Statistics]
 
-    /// - Throws: `StoreError` when the file cannot be read.
+    /// - Throws: `StoreError` if the file cannot be read.
     init(path: String) throws {
         (settings, file, space, looks) = try withInspectedDatabase(path) { database in
             let looks = try (0..<2).map { _ in try Self.look(database) }
@@ -23,10 +23,10 @@ struct TuningReport {
         logFile = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
     }
 
-    /// Reads every table, and tells what the connections have done so far.
+    /// Reads every table, and returns the statistics of the connections so far.
     private static func look(_ database: Database) throws -> Database.Statistics {
         try database.read { connection in
-            // The names come from the schema: quoted, they are what they are.
+            // The names come from the schema, so quoting suffices.
             let tables = try connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").compactMap { $0[0].text }
             for table in tables { _ = try connection.first("SELECT count(*) FROM \"\(table.replacing("\"", with: "\"\""))\" NOT INDEXED") }
         }

@@ -2,7 +2,7 @@ import Foundation
 import MobileModel
 import MobileServer
 
-/// What stands behind `mobile serve`.
+/// The arguments after `mobile serve`.
 struct ServeArguments {
     var models: [String] = []
     /// Paths by back-end name.
@@ -10,7 +10,7 @@ struct ServeArguments {
     var cache = ""
     var port: UInt16 = 0
     var address = "127.0.0.1"
-    /// Users whose passwords are set.
+    /// Users whose passwords are to be set.
     var users: [String] = []
     var passwords = PasswordSource.terminal
     /// PEM files of the server's certificate and its private key; empty for plain HTTP.
@@ -19,7 +19,7 @@ struct ServeArguments {
     var tracesAll = false
     var tracedDevices: Set<String> = []
     var logsSuccesses = false
-    /// How long applications need the log records of their clients.
+    /// The time that an application needs the log records of its clients, by application.
     var logRetention: [String: Duration] = [:]
 
     static let usage = """
@@ -40,7 +40,7 @@ struct ServeArguments {
           --trace all|DEVICE     writes a line about each request, or each of one device, to the standard error
           --log-successes yes    sends devices a log record of every operation that was done, not of rejections alone
           --log-retention APPLICATION=DAYS
-                                 how long an application needs the log records that its devices upload; the longest time counts, default for ever
+                                 how long an application needs the log records that its devices upload; the longest time counts, default: forever
 
         Prints one line with the address when it listens, and stops on SIGTERM or SIGINT.
         """
@@ -48,7 +48,7 @@ struct ServeArguments {
     init(_ arguments: [String]) throws(UsageError) {
         var rest = arguments[...]
         while let option = rest.popFirst() {
-            guard option.hasPrefix("--") else { throw UsageError(message: "serve: \"\(option)\" is no option") }
+            guard option.hasPrefix("--") else { throw UsageError(message: "serve: \"\(option)\" is not an option") }
             guard let value = rest.popFirst() else { throw UsageError(message: "serve: \(option) needs a value") }
             try take(option, value)
         }
@@ -72,10 +72,10 @@ struct ServeArguments {
             guard parts.count == 2 else { throw UsageError(message: "serve: --backend \"\(value)\": write NAME=FILE") }
             backEnds[String(parts[0])] = String(parts[1])
         case "--user":
-            // What stands behind the colon is not repeated here: it may be a password.
+            // The text after the colon is not repeated here: it may be a password.
             guard !value.isEmpty, !value.contains(":") else {
                 throw UsageError(
-                    message: "serve: --user: write a name alone, without a colon; its password is asked for, or comes from --password-fd")
+                    message: "serve: --user: write a name alone, without a colon; the command asks for its password, or reads it from --password-fd")
             }
             users.append(value)
         case "--password-fd": passwords = try PasswordSource(option: value)
@@ -95,8 +95,8 @@ struct ServeArguments {
         }
     }
 
-    /// How the server listens; reads certificate and key.
-    /// - Throws: ``CommandFailure`` for one that cannot be read.
+    /// The configuration of the listener; reads certificate and key.
+    /// - Throws: ``CommandFailure`` if one of them cannot be read.
     func listening() throws -> HTTPServer.Configuration {
         var configuration = HTTPServer.Configuration()
         configuration.port = port
@@ -114,7 +114,7 @@ struct ServeArguments {
     }
 
     /// The server's configuration; reads the models, and asks for the passwords.
-    /// - Throws: `ModelError` with everything that is wrong in a model; ``CommandFailure`` where there is no password.
+    /// - Throws: `ModelError` with all errors of a model; ``CommandFailure`` if a password is missing.
     func configuration() throws -> ServerConfiguration {
         let packages = try models.map { path in
             let url = URL(fileURLWithPath: path)

@@ -1,12 +1,12 @@
 import Foundation
 import MobileServer
 
-/// `mobile serve`: the server alone.
+/// `mobile serve`: only the server.
 enum ServeCommand {
     static let summary = "serves packages over HTTP or HTTPS"
 
-    /// - Parameter arguments: what stands behind `serve`.
-    /// - Returns: the exit status: 0 stopped by a signal, 1 it could not start, 64 the arguments are wrong.
+    /// - Parameter arguments: the arguments after `serve`.
+    /// - Returns: the exit status: 0 stopped by a signal, 1 failure at the start, 64 wrong arguments.
     @Sendable static func run(_ arguments: [String]) -> Int32 {
         if arguments.contains("--help") || arguments.contains("-h") {
             print(ServeArguments.usage)
@@ -27,7 +27,7 @@ enum ServeCommand {
         var listening = try arguments.listening()
         var configuration = try arguments.configuration()
         listening.log = { complain($0) }
-        // Blocked before there is another thread, so that only the wait below gets them.
+        // Blocked before any other thread exists, so that only the wait below gets the signals.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGTERM)

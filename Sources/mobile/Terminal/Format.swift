@@ -41,7 +41,7 @@ enum Format {
         return seconds < 1 ? String(format: "%.1f ms", seconds * 1000) : String(format: "%.2f s", seconds)
     }
 
-    /// How many in a second: `812,000 rows/s`, rounded to three digits, because the rest is chance.
+    /// A number per second: `812,000 rows/s`, rounded to three digits, because the others vary by chance.
     static func rate(_ number: Int, _ unit: String, in duration: Duration) -> String {
         let perSecond = Double(number) / max(duration / .seconds(1), 1e-6)
         let step = pow(10, max(0, floor(log10(max(perSecond, 1))) - 2))

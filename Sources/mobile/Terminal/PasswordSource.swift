@@ -4,18 +4,18 @@ import Foundation
     import Glibc
 #endif
 
-/// Where a command gets passwords from: the terminal, which does not show them, or a file descriptor. Never its arguments: those are in the
-/// list of processes, in the shell's history, and in logs.
+/// The source of a command's passwords: the terminal, which does not show them, or a file descriptor. Never its arguments: those appear in
+/// the list of processes, in the shell's history, and in logs.
 enum PasswordSource {
     /// Asks on the terminal.
     case terminal
-    /// Reads them from a file descriptor, one line each, in the order of the users.
+    /// Reads the passwords from a file descriptor, one line each, in the order of the users.
     case descriptor(Int32)
 
-    /// Bytes of the longest password.
+    /// The maximum number of bytes of a password.
     static let longest = 1024
 
-    /// - Parameter text: what stands behind `--password-fd`.
+    /// - Parameter text: the argument after `--password-fd`.
     init(option text: String) throws(UsageError) {
         guard let number = Int32(text), number >= 0 else {
             throw UsageError(message: "--password-fd \"\(text.prefix(20))\": write the number of a file descriptor that is open for reading")
@@ -23,8 +23,8 @@ enum PasswordSource {
         self = .descriptor(number)
     }
 
-    /// The passwords of users.
-    /// - Throws: ``CommandFailure`` where there is no terminal, or a line is missing.
+    /// Returns the passwords of users.
+    /// - Throws: ``CommandFailure`` if there is no terminal, or a line is missing.
     func passwords(of users: [String]) throws -> [String: String] {
         var passwords: [String: String] = [:]
         for user in users { passwords[user] = try password(of: user) }
@@ -38,17 +38,17 @@ enum PasswordSource {
         case .terminal: bytes = try Self.asked("password of \(user): ")
         }
         guard let bytes, !bytes.isEmpty else { throw CommandFailure("user \"\(user.prefix(80))\": there is no password") }
-        // Among them the keys that would have broken off a program that listens to signals: see `asked`.
+        // These include the keys that would otherwise have sent a signal to the program: see `asked`.
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw CommandFailure("user \"\(user.prefix(80))\": the password has a control character in it")
         }
         guard let password = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure("user \"\(user.prefix(80))\": the password is no text in UTF-8")
+            throw CommandFailure("user \"\(user.prefix(80))\": the password is not text in UTF-8")
         }
         return password
     }
 
-    /// One line without its end; nil where there is none. Byte by byte, so that the next line stays where it is.
+    /// Reads one line without its end; nil if there is none. Reads byte by byte, so that the next line stays unread.
     private static func line(from descriptor: Int32) throws -> [UInt8]? {
         var line: [UInt8] = []
         while true {
@@ -73,9 +73,9 @@ enum PasswordSource {
             throw CommandFailure("there is no terminal to ask for a password; hand it over with --password-fd")
         }
         var hidden = shown
-        // Without signals too: a break in the middle would leave a terminal that shows nothing.
+        // Signals are off too: an interrupt at this point would leave a terminal without echo.
         hidden.c_lflag &= ~tcflag_t(ECHO | ISIG)
-        guard tcsetattr(0, TCSAFLUSH, &hidden) == 0 else { throw CommandFailure("the terminal cannot be told to show nothing") }
+        guard tcsetattr(0, TCSAFLUSH, &hidden) == 0 else { throw CommandFailure("the terminal's echo cannot be turned off") }
         defer { tcsetattr(0, TCSAFLUSH, &shown) }
         FileHandle.standardError.write(Data(question.utf8))
         defer { FileHandle.standardError.write(Data("\n".utf8)) }

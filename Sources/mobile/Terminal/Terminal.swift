@@ -1,28 +1,28 @@
 import Foundation
 
-/// Lines on the terminal, and one bar that moves. Where the output is no terminal, as in a log, there are no colours and no moving bar.
+/// Lines on the terminal, and one moving bar. If the output is not a terminal, as in a log, there are no colours and no bar.
 enum Terminal {
     static let isInteractive = isatty(1) != 0
 
-    /// A line for the user, out at once.
+    /// Prints a line for the user at once.
     static func say(_ text: String = "") {
         print(text)
         fflush(nil)
     }
 
-    /// A line on the error stream.
+    /// Writes a line to the error stream.
     static func complain(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
     static func bold(_ text: String) -> String { isInteractive ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 
-    /// Writes over the line that the bar is in.
+    /// Overwrites the line of the bar.
     static func overwrite(_ text: String) {
         guard isInteractive else { return }
         print("\r\u{1B}[K\(text)", terminator: "")
         fflush(nil)
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     static func clearLine() { overwrite("") }
 
     /// A table with columns as wide as their contents, numbers to the right. The first row is the heading.
@@ -44,7 +44,7 @@ enum Terminal {
     }
 }
 
-/// A bar with a rate, for work that takes a while. Moves at most ten times a second.
+/// A bar with a rate, for work that takes seconds. Moves at most ten times a second.
 struct ProgressBar {
     private let label: String
     private let start = ContinuousClock.now
@@ -52,7 +52,7 @@ struct ProgressBar {
 
     init(_ label: String) { self.label = label }
 
-    /// Shows how far it has come. `total` nil: nobody knows yet.
+    /// Shows the progress. `total` nil: not known yet.
     mutating func show(_ done: Int, of total: Int?, _ detail: String = "") {
         let now = ContinuousClock.now
         if let lastShown, now - lastShown < .milliseconds(100) { return }
@@ -64,7 +64,7 @@ struct ProgressBar {
         Terminal.overwrite("  \(label) [\(bar)] \(part.map { "\(Int($0 * 100)) %" } ?? Format.count(done)) \(detail)")
     }
 
-    /// Takes the bar away and tells how long it took.
+    /// Removes the bar and returns the time that the work took.
     func finish() -> Duration {
         Terminal.clearLine()
         return ContinuousClock.now - start

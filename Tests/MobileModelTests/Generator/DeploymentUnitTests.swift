@@ -109,7 +109,7 @@ import Testing
     @Test(
         "what is no deployment unit is refused with the line",
         arguments: [
-            ("", 1, "no well-formed XML"), ("<package name='A'>\n<entity", 2, "no well-formed XML"), ("<model/>", 1, "the root is <model>"),
+            ("", 1, "not well-formed XML"), ("<package name='A'>\n<entity", 2, "not well-formed XML"), ("<model/>", 1, "the root is <model>"),
             (String(repeating: "<package>", count: 101), 1, "elements are nested deeper than 100 levels"),
         ])
     func refused(text: String, line: Int, cause: String) throws {

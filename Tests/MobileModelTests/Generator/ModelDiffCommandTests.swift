@@ -40,7 +40,7 @@ import Testing
         #expect(
             output == [
                 "migrates    Note.body: was \"text\"", "migrates    Note.body: a string becomes a bigString: values leave their rows",
-                "migrates    Note.due: added; rows that are there have no value", "loses data  Note.color: removed; its values are dropped",
+                "migrates    Note.due: added; existing rows have no value", "loses data  Note.color: removed; its values are dropped",
                 "3 migrates, 1 loses data: databases of the old model are upgraded when they are opened",
             ])
         #expect(run(new, "--diff", new) == 0 && output == ["no difference: databases stay as they are"])

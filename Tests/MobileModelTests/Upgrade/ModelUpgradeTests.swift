@@ -159,7 +159,7 @@ import Testing
         new.objects[0].attributes.append(AttributeModel(name: "name", type: .string, isNullable: true))
         #expect(
             ModelUpgrade(from: old, to: new).changes.map(\.description) == [
-                "Customer.name: added; rows that are there have no value until the server's come"
+                "Customer.name: added; existing rows have no value until the server's values arrive"
             ])
     }
 

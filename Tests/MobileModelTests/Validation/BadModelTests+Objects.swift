@@ -54,7 +54,7 @@ extension BadModelTests {
             "the object \"Customer\" has no attribute \"cty\"; did you mean \"city\"?"),
         BadModel(
             "WHERE x.city = :city", "WHERE y.city = :city", "objects[0].queries[0].sql",
-            "\"y\" is no object or alias of the query; did you mean \"x\"?"),
+            "\"y\" is not an object or alias of the query; did you mean \"x\"?"),
         BadModel(
             "WHERE x.city = :city", "WHERE city = :city AND towm = 1", "objects[0].queries[0].sql", "no object of the query has an attribute \"towm\""
         ),
@@ -74,10 +74,10 @@ extension BadModelTests {
             "JOIN \\\"Order\\\" o ON", "JOIN \\\"Ordr\\\" o ON", "objects[0].queries[1].sql", "there is no object \"Ordr\"; did you mean \"Order\"?"),
         BadModel(
             "WHERE x.city = :city", "WHERE x.city = :city AND x.photo IS NULL", "objects[0].queries[0].sql",
-            "\"photo\" is a bigBinary and cannot stand in a query; read it from the objects that the query finds"),
+            "\"photo\" is a bigBinary and cannot occur in a query; read it from the objects that the query finds"),
         BadModel("WHERE x.city = :city", "WHERE x.city = :city;", "objects[0].queries[0].sql", "a query is one statement; leave out the ';'"),
         BadModel("WHERE x.city = :city", "WHERE x.city = :city AND 'open", "objects[0].queries[0].sql", "a string does not end"),
-        BadModel("WHERE x.city = :city", "WHERE x.city = ?", "objects[0].queries[0].sql", "a parameter stands as \":name\", not as \"?\""),
+        BadModel("WHERE x.city = :city", "WHERE x.city = ?", "objects[0].queries[0].sql", "a parameter is written as \":name\", not as \"?\""),
         BadModel(
             "{\"name\": \"city\", \"type\": \"string\"}]", "{\"name\": \"city\", \"type\": \"string\"}, {\"name\": \"zip\", \"type\": \"string\"}]",
             "objects[0].queries[0].parameters[1].name", "the query does not use the parameter \"zip\"; write \":zip\" in its SQL, or remove it"),
@@ -136,7 +136,7 @@ extension BadModelTests {
         own("\"type\": \"decimal\", \"precision\": 4, \"scale\": 5", "scale", "scale 5: use 0 to 4, the decimal's precision"),
         own(
             "\"type\": \"decimal\", \"precision\": 4, \"default\": 100", "default",
-            "100 does not fit into a decimal of 4 digits with 2 behind the point"),
+            "100 does not fit into a decimal of 4 digits with 2 after the point"),
         own(
             "\"type\": \"string\", \"length\": 2, \"default\": \"abc\"", "default", "the default has 3 characters, the length is 2"),
         BadModel(
@@ -216,7 +216,7 @@ extension BadModelTests {
         BadModel("\"table\": \"orders\"", "\"table\": \"\"", "objects[1].binding.table", "a table has an empty name"),
         BadModel(
             "{\"versionColumn\": \"v\"}", "\"trigger\"", "objects[1].binding.changeDetection",
-            "\"trigger\" is no way to detect changes; write \"digest\" or {\"versionColumn\": \"name\"}"),
+            "\"trigger\" is not a way to detect changes; write \"digest\" or {\"versionColumn\": \"name\"}"),
         BadModel(
             "{\"versionColumn\": \"v\"}", "{\"versionColumn\": \"\"}", "objects[1].binding.changeDetection.versionColumn",
             "a column has an empty name"),
@@ -231,7 +231,7 @@ extension BadModelTests {
             "the load statement does not use the parameter \"region\"; write \":region\" in it, or remove the parameter"),
         BadModel(
             "customer WHERE region = :region", "customer WHERE region = :region AND a = :area", "objects[0].binding.load",
-            "\":area\" is no synchronization parameter of \"Customer\"; add it to \"synchronizationParameters\""),
+            "\":area\" is not a synchronization parameter of \"Customer\"; add it to \"synchronizationParameters\""),
         BadModel("\"load\": \"SELECT *", "\"load\": \"DELETE", "objects[0].binding.load", "a load statement begins with SELECT or WITH"),
         BadModel(
             "\"personalizationKey\": \"region\"", "\"personalizationKey\": \"regoin\"", "objects[0].synchronizationParameters[0].personalizationKey",

@@ -63,9 +63,9 @@ import Testing
         ),
         BadModel(
             "\"name\": \"Shop\"", "\"name\": \"Customer\"", "objects[0].name",
-            "the generated class \"Customer\" of the object \"Customer\" is there already: the package"),
+            "the generated class \"Customer\" of the object \"Customer\" already exists: the package"),
         BadModel(
-            "\"version\": \"2.1\"", "\"version\": \"2:1\"", "version", "\"2:1\" is no version; use letters, digits, points and dashes, such as 1.0"),
+            "\"version\": \"2.1\"", "\"version\": \"2:1\"", "version", "\"2:1\" is not valid; use letters, digits, points and dashes, such as 1.0"),
         BadModel("\"pageSize\": 4096", "\"pageSize\": 3000", "pageSize", "page size 3000: use a power of two from 1024 to 65536"),
         BadModel("\"pageSize\": 4096", "\"pageSize\": 131072", "pageSize", "page size 131072: use a power of two from 1024 to 65536"),
         BadModel("\"version\": \"2.1\"", "\"namePrefix\": \"1A\"", "namePrefix", "\"1A\" cannot begin a Swift name"),
@@ -84,9 +84,9 @@ import Testing
             "the group \"system\" belongs to the framework"),
         BadModel(
             "[{\"name\": \"orders\", \"interval\": 5}]", "[{\"name\": \"orders\"}, {\"name\": \"Orders\"}]", "synchronizationGroups[1].name",
-            "there is already a synchronization group \"orders\"; upper and lower case do not tell names apart"),
+            "there is already a synchronization group \"orders\"; upper and lower case do not distinguish names"),
         BadModel(
-            "\"kind\": \"sqlite\"", "\"path\": \"\"", "backEnds[0].path", "the path is empty; leave it out where the deployment says it"),
+            "\"kind\": \"sqlite\"", "\"path\": \"\"", "backEnds[0].path", "the path is empty; omit it if the deployment sets it"),
     ]
 
     // MARK: Structures
@@ -100,7 +100,7 @@ import Testing
             "a list of lists is not supported; use a structure that has a list"),
         BadModel(
             "\"type\": \"string[]\"", "\"type\": \"bigString\"", "structures[0].attributes[1].type",
-            "a bigString cannot stand here; only attributes of objects are large"),
+            "a bigString is not allowed here; only attributes of objects are large"),
         BadModel(
             "\"type\": \"string[]\"", "\"type\": \"Address\"", "structures[0]", "the structure contains itself: Address > Address; use a list of it"),
         BadModel("\"type\": \"string[]\"", "\"type\": \"bigBinary[]\"", "structures[0].attributes[1].type", "a list cannot hold a bigBinary"),
@@ -111,7 +111,7 @@ import Testing
     static let objects = [
         BadModel(
             "\"name\": \"Note\"", "\"name\": \"customer\"", "objects[2].name",
-            "there is already an object \"Customer\"; upper and lower case do not tell names apart"),
+            "there is already an object \"Customer\"; upper and lower case do not distinguish names"),
         BadModel(
             "\"name\": \"Note\"", "\"name\": \"_note\"", "objects[2].name", "\"_note\" begins with an underscore; such names belong to the framework"),
         BadModel(
@@ -128,7 +128,7 @@ import Testing
             "a class \"class\" would hide the type of that name; choose another name, or a namePrefix; the table's name stays in the binding"),
         BadModel(
             "\"name\": \"Note\"", "\"name\": \"Address\"", "structures[0].name",
-            "the generated class \"Address\" of the structure \"Address\" is there already: the object \"Address\""),
+            "the generated class \"Address\" of the structure \"Address\" already exists: the object \"Address\""),
         BadModel("\"name\": \"Note\"", "\"name\": \"Note \"", "objects[2].name", "\"Note \" begins or ends with white space"),
         BadModel("[{\"name\": \"text\", \"type\": \"string\"}]", "[]", "objects[2]", "the object \"Note\" has no attributes"),
         BadModel(
@@ -139,7 +139,7 @@ import Testing
     static let attributes = [
         BadModel(
             "{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"text\", \"type\": \"string\"}, {\"name\": \"Text\", \"type\": \"string\"}",
-            "objects[2].attributes[1].name", "there is already an attribute \"text\"; upper and lower case do not tell names apart"),
+            "objects[2].attributes[1].name", "there is already an attribute \"text\"; upper and lower case do not distinguish names"),
         BadModel(
             "{\"name\": \"text\", \"type\"", "{\"name\": \"isPending\", \"type\"", "objects[2].attributes[0].name",
             "every object has an attribute \"isPending\" of its own; choose another name"),
@@ -191,7 +191,7 @@ import Testing
             "the default of a date is a string such as \"2025-12-31\", found \"2025-02-29\""),
         BadModel(
             "\"scale\": 2, \"default\": 0", "\"scale\": 2, \"default\": 0.125", "objects[0].attributes[3].default",
-            "0.125 does not fit into a decimal of 10 digits with 2 behind the point"),
+            "0.125 does not fit into a decimal of 10 digits with 2 after the point"),
         BadModel(
             "\"scale\": 2, \"default\": 0", "\"scale\": 2, \"default\": null", "objects[0].attributes[3].default",
             "the default is null, the type is not nullable"),

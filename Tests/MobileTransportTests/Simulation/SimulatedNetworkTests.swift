@@ -84,7 +84,7 @@ import Testing
         let transport = SimulatedTransport(server: echo, conditions: conditions(.refuse))
         let error = #expect(throws: TransportError.self) { _ = try transport.send(request()) }
         #expect(error?.code == .cannotConnect)
-        #expect(error?.message == "POST http://server/echo: nobody listens")
+        #expect(error?.message == "POST http://server/echo: no server listens")
         #expect(transport.requestCount == 1)
     }
 

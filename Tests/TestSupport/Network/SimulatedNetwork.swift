@@ -18,22 +18,22 @@ public enum NetworkFault: Sendable, Hashable {
 
 /// The behaviour of a simulated network. Equal values cause equal behaviour, request by request.
 public struct NetworkConditions: Sendable {
-    /// Time from one end to the other; default none.
+    /// The time from one end to the other; default none.
     public var latency = Duration.zero
     /// Bytes per second in each direction; nil (default) for no limit.
     public var bytesPerSecond: Int?
-    /// Cuts bodies into chunks of random lengths from 1 byte to this many; default 16 KB.
+    /// The maximum length of the random chunks into which bodies are cut, in bytes; default 16 KB.
     public var longestChunk = 16_384
-    /// The fault of the n-th request, counted from 0; default none.
+    /// The fault of the n-th request, from 0; default none.
     public var fault: @Sendable (_ request: Int, _ random: inout SeededGenerator) -> NetworkFault? = { _, _ in nil }
 
-    /// A network without delays and faults.
+    /// Creates a network without delays and faults.
     public init() {}
 
-    /// A network on which requests fail at random.
+    /// Creates a network on which requests fail at random.
     /// - Parameters:
-    ///   - probability: the probability that a request has a fault, 0...1.
-    ///   - maximumBytes: the largest number of bytes of a body before a break.
+    ///   - probability: the probability of a fault in a request, 0...1.
+    ///   - maximumBytes: connections break after 0 to this number of bytes of a body.
     public static func unreliable(probability: Double, maximumBytes: Int) -> NetworkConditions {
         var conditions = NetworkConditions()
         conditions.fault = { _, random in
@@ -59,7 +59,7 @@ public struct SimulatedRequest {
     public let query: String
     /// The header fields as they were sent.
     public let headers: [(name: String, value: String)]
-    /// The next chunk of the body, nil at its end. Throws where the connection breaks; a server then forgets the request.
+    /// The next chunk of the body, nil at its end. Throws if the connection breaks; a server then discards the request.
     public let nextChunk: () throws -> [UInt8]?
 }
 
@@ -69,10 +69,10 @@ public struct SimulatedResponse {
     public let status: Int
     /// The header fields.
     public let headers: [(name: String, value: String)]
-    /// The next chunk of the body, nil at its end. Where it throws, the connection breaks.
+    /// The next chunk of the body, nil at its end. If it throws, the connection breaks.
     public let nextChunk: () throws -> [UInt8]?
 
-    /// Makes a handler's response: its head, and its body piece by piece until nil.
+    /// Creates a handler's answer: the head, and the body piece by piece until nil.
     public init(status: Int, headers: [(name: String, value: String)] = [], nextChunk: @escaping () throws -> [UInt8]? = { nil }) {
         self.status = status
         self.headers = headers
@@ -80,15 +80,15 @@ public struct SimulatedResponse {
     }
 }
 
-/// A network that exists only in memory: it calls the server's function directly, and breaks, delays and refuses on request.
+/// A network that exists only in memory: it calls the server's function directly, and refuses, delays and breaks connections as set.
 ///
-/// It has no threads, no sockets and no waiting: time passes on a ``VirtualClock``, random numbers come from a seed. So a year of devices
-/// and faults runs in minutes, and a run that found a bug can be repeated.
+/// No threads, no sockets, no waiting: time is that of a ``VirtualClock``, random numbers come from a seed. A year of devices and faults
+/// therefore runs in minutes, and the run that found a bug can be repeated.
 public final class SimulatedTransport: Transport {
     /// The server's function. Called on the sending thread.
     public typealias Handler = @Sendable (SimulatedRequest) throws -> SimulatedResponse
 
-    /// The clock that latency, bandwidth and delays move.
+    /// The clock that latency, bandwidth and delays advance.
     public let clock: VirtualClock
     private let handler: Handler
 
@@ -99,7 +99,7 @@ public final class SimulatedTransport: Transport {
     }
     private let state: Mutex<State>
 
-    /// A transport to a handler in this process. The same seed gives the same faults.
+    /// Creates a transport to a handler in this process. The same seed gives the same faults.
     public init(
         conditions: NetworkConditions = NetworkConditions(), seed: UInt64 = 1, clock: VirtualClock = VirtualClock(),
         handler: @escaping Handler
@@ -115,7 +115,7 @@ public final class SimulatedTransport: Transport {
         set { state.withLock { $0.conditions = newValue } }
     }
 
-    /// The number of requests, including failed ones.
+    /// The number of requests sent, with any result.
     public var requestCount: Int { state.withLock { $0.requests } }
 
     public func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {

@@ -11,7 +11,7 @@ final class SimulatedPassage {
     private let began: Duration
     private var sent = 0
     private var received = 0
-    /// The reason for an early end, kept because a server may ignore the error that it gets.
+    /// The reason why the passage ended early; kept because a server may ignore an error thrown to it.
     private var failure: (any Error)?
 
     init(
@@ -30,13 +30,13 @@ final class SimulatedPassage {
     func send(to handler: SimulatedTransport.Handler, _ receive: (RawSpan) throws -> Void) throws -> TransportResponse {
         guard let (path, query) = target else { throw error(.badRequest, "the URL is not absolute") }
         try checkCancelled()
-        if fault == .refuse { throw error(.cannotConnect, "nobody listens") }
+        if fault == .refuse { throw error(.cannotConnect, "no server listens") }
         try pass(conditions.latency, limit: request.connectTimeout)
         let arrived = SimulatedRequest(
             method: request.method, path: path, query: query, headers: request.headers, nextChunk: { try self.nextUpload() })
         let answer: Result<SimulatedResponse, any Error> = Result { try handler(arrived) }
         if let failure { throw failure }
-        // A server may answer before it has read the whole body; the connection breaks nevertheless.
+        // A server may answer before it has read the whole body; a connection that breaks later still breaks.
         if case .cutUpload = fault { throw error(.interrupted, "the connection broke during the upload") }
         guard case .success(let response) = answer else { throw error(.interrupted, "the server cut the connection") }
         if case .delay(let duration) = fault { try pass(duration, limit: request.stallTimeout) }
@@ -80,7 +80,7 @@ final class SimulatedPassage {
         }
     }
 
-    /// The next piece of the request's body, as the server reads it.
+    /// Returns the next piece of the request's body, as the server reads it.
     private func nextUpload() throws -> [UInt8]? {
         if let failure { throw failure }
         do {
@@ -120,7 +120,7 @@ final class SimulatedPassage {
 
     private enum Way { case upload, download }
 
-    /// Returns the number of bytes before the break. They all arrive, so that a test can break at each byte.
+    /// The number of further bytes that arrive. All bytes before the break arrive, so that a test can break at each byte.
     private func allowance(_ way: Way) throws -> Int {
         let left: Int
         switch (fault, way) {
@@ -138,7 +138,7 @@ final class SimulatedPassage {
         try pass(.seconds(count) / speed, limit: request.stallTimeout)
     }
 
-    /// Lets time pass, up to a limit.
+    /// Advances the time, up to a limit.
     private func pass(_ duration: Duration, limit: Duration?) throws {
         let left = request.totalTimeout.map { $0 - (clock.now - began) }
         let allowed = [limit, left].compactMap { $0 }.min()

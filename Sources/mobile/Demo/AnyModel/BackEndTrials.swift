@@ -3,7 +3,7 @@ import MobileModel
 import MobileObjects
 import MobileStore
 
-/// Tries changes on the copy of a back end in transactions that are rolled back: what it refuses is a constraint that was found, not guessed.
+/// Tries changes on the copy of a back end in transactions that are rolled back: a refused change reveals a constraint, without guessing.
 struct BackEndTrials {
     private let database: Database
 
@@ -19,14 +19,14 @@ struct BackEndTrials {
     struct Refusal {
         let attribute: AttributeMetadata
         let value: AttributeValue
-        /// SQLite's words.
+        /// The message of SQLite.
         let reason: String
     }
 
-    /// Looks for a value that the back end refuses in `object`, among those that tend to be wrong: negative numbers, unknown references,
-    /// an unknown code, nothing at all.
+    /// Finds a value that the back end refuses in `object`, among likely ones: negative numbers, unknown references, an unknown code, a missing
+    /// value.
     func refusedUpdate(of object: GenericEntity) throws -> Refusal? {
-        // What a relationship fills follows the object at its other end, whatever the attribute says.
+        // An attribute that a relationship fills follows the object at the other end, regardless of its own value.
         let filled = Set(object.metadata.relationships.filter { !$0.isMany }.flatMap { $0.mapping.map(\.source) })
         for attribute in object.metadata.attributes
         where !attribute.isKey && !attribute.isLarge && !attribute.isGenerated && !filled.contains(attribute.index) {
@@ -52,18 +52,18 @@ struct BackEndTrials {
         }
     }
 
-    /// Whether the back end takes `value` for an attribute.
+    /// Whether the back end accepts `value` for an attribute.
     func accepts(_ object: GenericEntity, _ attribute: AttributeMetadata, _ value: AttributeValue) throws -> Bool {
         try refusal(of: update(object, attribute, value)) == nil
     }
 
-    /// Whether the back end lets the row go: nothing refers to it.
+    /// Whether the back end accepts the deletion of the row: no other row refers to it.
     func acceptsDelete(of object: GenericEntity) throws -> Bool {
         let (test, values) = key(of: object)
         return try refusal(of: ("DELETE FROM \(Self.table(object.metadata)) WHERE \(test)", values)) == nil
     }
 
-    /// Whether the back end takes a new row with the object's values.
+    /// Whether the back end accepts a new row with the object's values.
     func acceptsCreate(of object: GenericEntity) throws -> Bool {
         let attributes = object.metadata.attributes.filter { !$0.isGenerated && !$0.isLarge }
         let columns = attributes.map { Self.column($0, of: object.metadata) }.joined(separator: ", ")
@@ -87,7 +87,7 @@ struct BackEndTrials {
 
     private struct RolledBack: Error {}
 
-    /// Runs one statement and takes it back. Nil: the back end accepted it.
+    /// Runs one statement and rolls it back. Nil: the back end accepted it.
     private func refusal(of statement: (sql: String, values: [Value])) throws -> String? {
         do {
             try database.write { connection in
@@ -122,7 +122,7 @@ struct BackEndTrials {
 
     private static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
 
-    /// As a back end's column takes it; its own affinity does the rest.
+    /// The value for a back end's column; the column's affinity converts it further.
     private static func value(_ value: AttributeValue) -> Value {
         switch value {
         case .null, .large: .null

@@ -28,7 +28,7 @@ extension ModelDemo {
             try object.delete()
             state.add("deleted", object)
         } else {
-            narrator.say("nothing is deleted: every row that was looked at is referred to by another one")
+            narrator.say("nothing is deleted: every row that was checked is referred to by another one")
         }
         try streamPicture(except: edits)
         narrator.lines(state.newLines())
@@ -126,7 +126,7 @@ extension ModelDemo {
         try second.close()
     }
 
-    /// Submits one more new object and kills the server while it comes in.
+    /// Submits one more new object and kills the server while it arrives.
     private func createWhileServerDies() throws {
         let editor = ModelEditor(package: device.package, trials: trials)
         guard let (object, _, _) = try editor.newObject(withChildren: false) else { return }

@@ -4,13 +4,13 @@ import MobileObjects
 import MobileStore
 import MobileSync
 
-/// The demonstration on other data, without a generated class: what it does it finds in the model and in a copy of the back end.
+/// The demonstration on other data, without a generated class: it finds its changes in the model and in a copy of the back end.
 final class ModelDemo: Demonstration {
     let folder: DemoFolder
     let model: PackageModel
     let modelPath: String
     let backEndPath: String
-    /// The program that serves; this one unless a test says otherwise.
+    /// The program that serves; this one unless a test sets another.
     private let executable: URL?
     var narrator = Narrator()
     var server: ServerProcess!
@@ -28,7 +28,7 @@ final class ModelDemo: Demonstration {
             throw UsageError(message: "\(path): the demonstration needs a model with one back end, this one has \(model.backEnds.count)")
         }
         backEndPath = folder.path("\(name).db")
-        // With the log beside it, which may hold what was committed last.
+        // The log next to it is copied as well: it may hold the last commits.
         for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: backEnd + suffix) {
             try FileManager.default.copyItem(atPath: backEnd + suffix, toPath: backEndPath + suffix)
         }
@@ -99,7 +99,7 @@ final class ModelDemo: Demonstration {
         try showParentWithChildren()
     }
 
-    /// The first query of the model whose parameters are named after attributes, with the values of an object that is there.
+    /// Runs the first query of the model whose parameters have the names of attributes, with the values of an existing object.
     private func runFirstQuery() throws {
         for entity in synchronizedEntities {
             guard let object = try device.package.entity(entity.name).page(size: 1).first else { continue }
@@ -142,7 +142,7 @@ final class ModelDemo: Demonstration {
         try device.close()
         server.kill()
         narrator.begin("Done")
-        narrator.say("The same as with the sample, on data that nobody prepared; the original file is as it was.")
+        narrator.say("The same as with the sample, on data that was not prepared for it; the original file is as it was.")
         if folder.isKept { narrator.say("The databases are in \(folder.url.path): mobile inspect \(device.databasePath)") }
         Terminal.say("\nDone in \(Format.time(narrator.elapsed)).")
     }

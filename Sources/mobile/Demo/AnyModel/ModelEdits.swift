@@ -1,13 +1,13 @@
 import MobileModel
 import MobileObjects
 
-/// What is changed offline, as far as model and data allow it.
+/// The offline changes, as far as model and data allow them.
 struct ModelEdits {
     var created: GenericEntity?
     var children = 0
     var updated: GenericEntity?
     var deleted: (entity: EntityMetadata, key: Int64)?
-    /// Changed against a constraint that was found.
+    /// Changed against a constraint found before.
     var refused: (object: GenericEntity, refusal: BackEndTrials.Refusal, before: AttributeValue)?
 }
 
@@ -46,7 +46,7 @@ struct ModelEditor {
         return nil
     }
 
-    /// An object that nothing refers to.
+    /// An object to which no other one refers.
     func deletable(except others: [GenericEntity]) throws -> GenericEntity? {
         for entity in entities(with: .delete) {
             for object in try package.entity(entity.name).page(size: 50)
@@ -57,8 +57,8 @@ struct ModelEditor {
         return nil
     }
 
-    /// A new object like one that is there, under a key of its own; with up to two children where the model owns them.
-    /// - Parameter withChildren: prefer an object that has them.
+    /// A new object like an existing one, under a new key; with up to two children if the model makes it their composite parent.
+    /// - Parameter withChildren: whether an object with children is preferred.
     func newObject(withChildren: Bool) throws -> (object: GenericEntity, children: [GenericEntity], relationship: Int?)? {
         let candidates = entities(with: .create)
         for entity in candidates where withChildren {
@@ -75,7 +75,7 @@ struct ModelEditor {
         return nil
     }
 
-    /// A new object with the attributes of the row at a position. Nil where there is none, or the back end would not take it.
+    /// A new object with the attributes of the row at a position. Nil if there is no row, or the back end would refuse the object.
     private func copy(of entity: EntityMetadata, at position: Int, isChild: Bool = false) throws -> GenericEntity? {
         let objects = try package.entity(entity.name)
         guard let template = try objects.findAll(skip: position, take: 1).first else { return nil }

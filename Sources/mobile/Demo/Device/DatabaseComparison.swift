@@ -1,11 +1,11 @@
 import MobileObjects
 import MobileStore
 
-/// Whether two devices have the same objects: every attribute of every synchronized object, large values by their bytes.
+/// A comparison of the objects on two devices: every attribute of every synchronized object, large values by their bytes.
 struct DatabaseComparison {
-    /// Rows compared.
+    /// The number of rows compared.
     private(set) var rows = 0
-    /// By object: rows that one of the two does not have like that.
+    /// By object: the number of rows that only one of the two has in this form.
     private(set) var differences: [String: Int] = [:]
 
     init(_ metadata: PackageMetadata, _ one: String, _ other: String) throws {
@@ -19,7 +19,7 @@ struct DatabaseComparison {
 
     var isEqual: Bool { differences.isEmpty }
 
-    /// One number per row, equal for equal rows; computed where the values lie.
+    /// One number per row, equal for equal rows; computed from the values in place.
     private static func fingerprints(of entity: EntityMetadata, in path: String) throws -> Set<UInt64> {
         func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
         let columns = entity.attributes.map { quoted($0.name) }.joined(separator: ", ")
@@ -44,7 +44,7 @@ struct DatabaseComparison {
     }
 }
 
-/// FNV-1a over values in order.
+/// An FNV-1a hash over values in order.
 struct Fingerprint {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -68,7 +68,7 @@ struct Fingerprint {
         for offset in 0..<bytes.byteCount { mix(UInt64(bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self))) }
     }
 
-    /// - Throws: `StoreError` when a chunk is missing.
+    /// - Throws: `StoreError` if a chunk is missing.
     mutating func add(largeValue id: Int64, in database: Database) throws {
         let reader = try LargeValueReader(id, in: database)
         mix(UInt64(reader.byteCount))

@@ -4,8 +4,8 @@ import MobileStore
 import MobileSync
 import Synchronization
 
-/// One device: an application with its registration, and the local database of a package. Two of them live in this process without
-/// knowing of each other.
+/// One device: an application with its registration, and the local database of a package. Two devices can exist in this process without
+/// contact with each other.
 final class Device<Package: PackageDatabase> {
     let name: String
     let application: Application
@@ -26,7 +26,7 @@ final class Device<Package: PackageDatabase> {
         package.application = application
     }
 
-    /// Synchronizes with a moving bar.
+    /// Synchronizes and shows a moving bar.
     func synchronize(expectedRows: Int? = nil) throws -> SynchronizationResult {
         let progress = SynchronizationBar(name, expectedRows: expectedRows)
         defer { progress.finish() }
@@ -40,7 +40,7 @@ final class Device<Package: PackageDatabase> {
     }
 }
 
-/// Shows rows and bytes while they come.
+/// Shows rows and bytes as they arrive.
 final class SynchronizationBar: SynchronizationStatusListener {
     private let expectedRows: Int?
     private let bar: Mutex<ProgressBar>

@@ -1,6 +1,6 @@
 import Foundation
 
-/// `mobile serve` in a process of its own, which can be killed and started again on the same port.
+/// `mobile serve` in a separate process, which can be killed and started again on the same port.
 final class ServerProcess {
     static let password = "offline-first"
 
@@ -11,10 +11,10 @@ final class ServerProcess {
     private(set) var port = 0
 
     /// - Parameters:
-    ///   - arguments: what stands behind `serve`, without the port.
-    ///   - log: the file that gets what the server says on its error stream.
+    ///   - arguments: the arguments after `serve`, without the port.
+    ///   - log: the file for the server's error stream.
     init(arguments: [String], log: String, executable: URL? = Bundle.main.executableURL) throws {
-        guard let executable else { throw DemoFailure("where this program lies is unknown, so it cannot start itself as server") }
+        guard let executable else { throw DemoFailure("the path of this program is unknown, so it cannot start itself as server") }
         (self.arguments, self.log, self.executable) = (arguments, log, executable)
         try Data().write(to: URL(fileURLWithPath: log))
     }
@@ -23,8 +23,8 @@ final class ServerProcess {
 
     var processID: Int32? { process?.processIdentifier }
 
-    /// Starts it and waits until it listens: on any free port at first, on the same one later.
-    /// - Throws: ``DemoFailure`` with what it said, when it ends instead.
+    /// Starts the server and waits until it listens: on any free port at first, on the same one later.
+    /// - Throws: ``DemoFailure`` with the server's messages, if it ends instead.
     func start() throws {
         let child = Process()
         child.executableURL = executable
@@ -36,7 +36,7 @@ final class ServerProcess {
         let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
         try errors.seekToEnd()
         child.standardError = errors
-        // What `--password-fd 0` reads. The pipe takes it at once, and before the other end can be gone.
+        // The line for `--password-fd 0`. The pipe takes it at once, and before the other end can be closed.
         try input.fileHandleForWriting.write(contentsOf: Data((Self.password + "\n").utf8))
         try child.run()
         process = child
@@ -47,7 +47,7 @@ final class ServerProcess {
             text += String(decoding: piece, as: UTF8.self)
             if let found = Self.port(in: text) {
                 port = found
-                // What it says later is thrown away, so that it never waits for a reader.
+                // Later output is discarded, so that the server never waits for a reader.
                 output.fileHandleForReading.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
                 return
             }
@@ -57,7 +57,7 @@ final class ServerProcess {
         throw DemoFailure("the server ended with status \(child.terminationStatus): \(reason)")
     }
 
-    /// SIGKILL: it gets no chance to finish anything.
+    /// Sends SIGKILL: the server cannot finish any work.
     func kill() {
         guard let child = process else { return }
         process = nil
@@ -67,7 +67,7 @@ final class ServerProcess {
         child.waitUntilExit()
     }
 
-    /// The number behind the last colon of `listening on http://127.0.0.1:8090`, once the line is complete.
+    /// The number after the last colon of `serving CRM:1.0 at http://127.0.0.1:8090`, once the line is complete.
     static func port(in text: String) -> Int? {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() where line.contains(" http") {
             let digits = line.split(separator: ":").last?.prefix { $0.isNumber }

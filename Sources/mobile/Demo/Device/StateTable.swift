@@ -1,6 +1,6 @@
 import MobileObjects
 
-/// The state attributes of objects, a line for each moment.
+/// The state attributes of objects, one line per moment.
 struct StateTable {
     private static let heading = ["moment", "new", "created", "dirty", "deleted", "updated", "pending", "change", "counter", "submitted", "failed"]
     private var rows: [[String]] = []
@@ -15,7 +15,7 @@ struct StateTable {
         ])
     }
 
-    /// The lines that were not asked for yet, under the heading.
+    /// The lines since the last call, under the heading.
     mutating func newLines() -> [String] {
         defer { shown = rows.count }
         return Terminal.table([Self.heading] + rows[shown...], indent: "")

@@ -5,7 +5,7 @@ import MobileSync
 import SampleCRM
 
 extension SampleDemo {
-    /// Operations that are under way when the server is killed.
+    /// The number of operations in progress when the server is killed.
     private static let nightShift = 200
     private static let nightShiftCount = "SELECT count(*) FROM customer WHERE name LIKE 'Night shift %'"
 
@@ -40,7 +40,7 @@ extension SampleDemo {
     }
 
     /// Uploads new customers and kills the server while it replays them.
-    /// - Returns: how many were in the back end at that moment.
+    /// - Returns: the number of customers in the back end at that moment.
     private func killServerDuringReplay() throws -> Int {
         for number in 1...Self.nightShift {
             let customer = Customer(in: device.package)
@@ -53,7 +53,7 @@ extension SampleDemo {
         try device.package.submitPendingOperations()
         let backEnd = try openBackEnd()
         try device.package.beginSynchronize()
-        // Looks until some have come in; should the server have died for another reason, it looks no longer than 20 s.
+        // Polls until some have arrived; at most 20 s, in case the server has died for another reason.
         let limit = ContinuousClock.now + .seconds(20)
         while try backEnd.count(Self.nightShiftCount) < Self.nightShift / 10, ContinuousClock.now < limit { usleep(200) }
         server.kill()
@@ -88,13 +88,13 @@ extension SampleDemo {
         let pending = try device.package.hasPendingOperations()
         try device.close()
         server.kill()
-        narrator.begin("What you have seen")
+        narrator.begin("Summary")
         narrator.lines([
             "- An application that reads and writes its own database: no step waited for a network except synchronizing.",
-            "- Changes that wait as pending operations, with the original beside them, until the back end accepts or rejects them.",
+            "- Changes that wait as pending operations, with the original next to them, until the back end accepts or rejects them.",
             "- A rejection as a result that the user can look at and take back, not as an error.",
             "- A server that was killed while it worked, and databases that agree all the same\(pending ? "" : "; nothing is pending").",
-            "Where to go on: README.md, then the classes behind this in Sources/SampleCRM/crm.mbo.json, Sources/mobile/Demo,",
+            "Next: README.md, then the model and the code of this demonstration in Sources/SampleCRM/crm.mbo.json, Sources/mobile/Demo,",
             "and the architecture article (make docs).",
         ])
         if folder.isKept { narrator.say("The databases are in \(folder.url.path): mobile inspect \(device.databasePath)") }
