@@ -4,27 +4,32 @@ import MobileExecution
 import Synchronization
 import Testing
 
-/// Blocking work has its own threads: no amount of it makes other work wait for a thread.
+/// Work that blocks has threads of its own: however much of it there is, nobody else waits for a thread.
 @Suite struct BlockingWorkTests {
-    /// Holds jobs until it is opened, and reports their arrival.
+    /// Holds jobs until it is opened, and tells when they have come.
     final class Gate: Sendable {
         private let arrived = DispatchSemaphore(value: 0)
         private let opened = DispatchSemaphore(value: 0)
 
-        /// Runs in each job: reports its arrival and waits.
+        /// What a job does.
         func pass() {
             arrived.signal()
             opened.wait()
             opened.signal()
         }
 
-        /// Waits for this number of jobs; false if they do not arrive.
-        func wait(for count: Int) -> Bool { (0..<count).allSatisfy { _ in arrived.wait(timeout: .now() + 60) == .success } }
+        /// Waits for so many jobs; false if they do not come. A pool that grows by a thread a second is none of their own.
+        func wait(for count: Int) -> Bool { BlockingWorkTests.wait(for: count, arrived) }
 
         func open() { opened.signal() }
     }
 
-    /// The number of running jobs, the largest number of jobs that ran at the same time, and the number of finished ones.
+    private static func wait(for count: Int, _ signals: DispatchSemaphore) -> Bool {
+        let deadline = DispatchTime.now() + 20
+        return (0..<count).allSatisfy { _ in signals.wait(timeout: deadline) == .success }
+    }
+
+    /// Jobs that run, and the most that ever did at the same time; jobs that are done.
     final class Count: Sendable {
         private let running = Atomic(0), most = Atomic(0), ended = Atomic(0)
 
@@ -42,7 +47,7 @@ import Testing
         var done: Int { ended.load(ordering: .sequentiallyConsistent) }
     }
 
-    /// Starts jobs on their own threads, because other tests may keep Swift's threads busy.
+    /// Starts jobs on threads of their own: on Swift's they would have to wait for other tests that keep these busy.
     private final class OwnThreads: TaskExecutor {
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
@@ -50,7 +55,7 @@ import Testing
         }
     }
 
-    /// Waits on a separate thread, so that no thread of the tested pools is blocked.
+    /// Waits where no pool is kept from its work, because the pools are what is looked at.
     private func onThreadOfNoPool(_ wait: @escaping @Sendable () -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in Thread.detachNewThread { continuation.resume(returning: wait()) } }
     }
@@ -63,7 +68,7 @@ import Testing
         #expect(areBlocked, "\(count) jobs do not run at the same time")
         let onDispatch = DispatchSemaphore(value: 0)
         for _ in 0..<count { DispatchQueue.global().async { onDispatch.signal() } }
-        let dispatchRuns = await onThreadOfNoPool { (0..<count).allSatisfy { _ in onDispatch.wait(timeout: .now() + 60) == .success } }
+        let dispatchRuns = await onThreadOfNoPool { Self.wait(for: count, onDispatch) }
         #expect(dispatchRuns, "Dispatch's global queue has no thread left")
         let sum = await withTaskGroup(of: Int.self) { group in
             for number in 0..<1000 { group.addTask { number } }
