@@ -1,9 +1,9 @@
-/// killed-process: writes to a database until it is killed, or reads beside such a writer and judges what it sees.
+/// killed-process: writes to a database until it is killed, or reads in parallel to such a writer and checks the states that it sees.
 ///
-/// usage: killed-process write DATABASE    says the number of each transaction when it is committed, one per line
-///        killed-process read DATABASE     reads until its input ends, then says how often it did; exit status 1 when a state was wrong
+/// usage: killed-process write DATABASE    prints the number of each transaction after its commit, one per line
+///        killed-process read DATABASE     reads until its input ends, then prints the number of reads; exit status 1 after a wrong state
 ///
-/// The row of `counter` says what `item` must hold, so that a state between two transactions is seen.
+/// The row of `counter` has the expected contents of `item`, so that a state within a transaction is noticed.
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static mc_status run(mc_connection *connection, const char *sql, mc_error *error
     return mc_connection_exec(connection, sql, strlen(sql), NULL, error);
 }
 
-/// The integers of a query's first row; -1 for each when there is none.
+/// Reads the integers of a query's first row; -1 for each without a row.
 static mc_status integers(mc_connection *connection, const char *sql, int64_t *values, int count, mc_error *error)
 {
     mc_statement *statement = NULL;
@@ -40,7 +40,7 @@ static mc_status integers(mc_connection *connection, const char *sql, int64_t *v
 static mc_status write_batch(mc_connection *writer, int64_t batch, mc_error *error)
 {
     char sql[1024];
-    // Far more than the cache holds: pages spill into the log before the commit, and are changed again afterwards.
+    // Far more pages than the cache holds: they spill into the log before the commit, and are changed again afterwards.
     (void)snprintf(sql, sizeof sql,
                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20 + %" PRId64 " %% 90)"
                    " INSERT INTO item (batch, payload) SELECT %" PRId64 ", randomblob(abs(random()) %% 900) FROM n;"
@@ -79,7 +79,7 @@ static int write_until_killed(mc_pool *pool)
     return fail("write", &error);
 }
 
-/// One state of the database: the counter, and what it counts.
+/// Checks one state of the database: the counter and the counted rows.
 static mc_status judge(mc_connection *reader, int64_t *batch, bool *is_right, mc_error *error)
 {
     int64_t counter[3], found[2];

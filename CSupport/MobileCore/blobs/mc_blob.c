@@ -1,4 +1,4 @@
-/// mc_blob.c: the tables of large values, and what their rows say.
+/// mc_blob.c: the tables of large values, and the contents of their rows.
 #include "blobs/mc_blob_internal.h"
 #include "blobs/mc_blob_lease.h"
 #include "pool/mc_pool_internal.h"
@@ -6,7 +6,7 @@
 // The state is 0 while a value is written, 1 when it is complete, 2 when it is dropped.
 static const char SQL_SCHEMA[] =
     "CREATE TABLE IF NOT EXISTS \"_mc_value\"("
-    "\"id\" INTEGER PRIMARY KEY AUTOINCREMENT, "  // ids are never used again: a stale reference finds nothing
+    "\"id\" INTEGER PRIMARY KEY AUTOINCREMENT, "  // ids are never reused: a stale reference finds no value
     "\"unit\" INTEGER NOT NULL, \"chunk\" INTEGER NOT NULL, \"state\" INTEGER NOT NULL, "
     "\"length\" INTEGER NOT NULL, \"bytes\" INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS \"_mc_chunk\"(\"id\" INTEGER PRIMARY KEY, \"start\" INTEGER, \"content\" BLOB NOT NULL);";
@@ -102,7 +102,7 @@ mc_status mc_blob_find(mc_connection *connection, const char *sql, const int64_t
     return status;
 }
 
-/// Values of this pool that are being written are unfinished as well: then all of them stay.
+/// Drops all unfinished values, unless this pool holds the lease: its own values may be among them.
 static mc_status drop_unfinished(mc_connection *connection, void *context, mc_error *error)
 {
     (void)context;
@@ -160,8 +160,8 @@ mc_status mc_blob_describe(mc_connection *connection, int64_t value, mc_blob_des
     return status;
 }
 
-/// A row of a rowid table keeps a little of a long payload in its leaf and the rest on overflow pages of `usable - 4` bytes;
-/// when that rest fills its last page exactly, the leaf keeps the least possible, and several chunks share one leaf page
+/// A row of a rowid table keeps the beginning of a long payload in its leaf and the rest on overflow pages of `usable - 4` bytes.
+/// If that rest fills its last page exactly, the leaf part has its minimum size, and several chunks share one leaf page
 /// (SQLite's file format, section 1.6). The record's header takes 6 bytes: its own size, NULL for the key, the type of
 /// `start`, and 3 for the type of `content`; the value of `start` up to 6 more.
 size_t mc_blob_chunk_size(mc_connection *connection, mc_blob_unit unit)

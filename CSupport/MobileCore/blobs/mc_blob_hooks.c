@@ -36,7 +36,7 @@ static void close_state(void *state)
 static void free_state(void *state)
 {
     mc_blob_pool *const blobs = state;
-    mc_blob_lease_close(&blobs->lease);  // somebody may have tried to write since the pool was closed
+    mc_blob_lease_close(&blobs->lease);  // a writer may have taken it since the pool was closed
     (void)pthread_mutex_destroy(&blobs->lease.mutex);
     (void)pthread_mutex_destroy(&blobs->pins.mutex);
     mc_free(blobs->pins.pins);

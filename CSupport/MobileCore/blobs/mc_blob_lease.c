@@ -1,14 +1,14 @@
-/// mc_blob_lease.c: locks of the file beside the database, on one connection per pool.
+/// mc_blob_lease.c: locks of the file next to the database, on one connection per pool.
 ///
 ///     free --take--> shared --end of the last--> free
-///       +--begin_alone--> alone --end_alone--> free, or shared where somebody of this pool holds the lease
-///       shared --begin_alone--> alone        through free: who else could be alone waits for our transaction
+///       +--begin_alone--> alone --end_alone--> free, or shared if a value of this pool holds the lease
+///       shared --begin_alone--> alone        by way of free: any other pool that tries to be alone waits for our transaction
 #include "blobs/mc_blob_lease.h"
 
 #include "base/mc_fail.h"
 #include "pool/mc_pool_internal.h"
 
-/// Whoever looks for leftovers holds the exclusive lock for one pass over some columns.
+/// A search for values of killed processes holds the exclusive lock for one pass over some columns.
 enum { TIMEOUT_MS = 10000 };
 
 static mc_lease *lease_of(const mc_pool *pool)

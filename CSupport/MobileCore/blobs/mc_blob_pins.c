@@ -9,7 +9,7 @@ static mc_pins *pins_of(const mc_pool *pool)
     return &mc_blob_pool_of(pool)->pins;
 }
 
-/// With the pins locked: where the value's is, or the end.
+/// With the pins locked: the index of the value's pin, or the end.
 static size_t find_pin(const mc_pins *pins, int64_t value)
 {
     size_t index = 0;
@@ -18,7 +18,7 @@ static size_t find_pin(const mc_pins *pins, int64_t value)
     return index;
 }
 
-/// With the pins locked: makes room for one more. False without memory.
+/// With the pins locked: makes room for another pin. False without memory.
 static bool make_room(mc_pins *pins)
 {
     if (pins->count < pins->capacity)
@@ -32,7 +32,7 @@ static bool make_room(mc_pins *pins)
     return true;
 }
 
-/// `holds_lease`: the lease that the caller holds goes with the last pin.
+/// Pins a value. `holds_lease`: the last pin ends the lease that the caller holds.
 static mc_status pin(mc_pool *pool, int64_t value, bool holds_lease, mc_error *error)
 {
     mc_pins *const pins = pins_of(pool);

@@ -1,4 +1,4 @@
-/// mc_blob_pool.h: the state of large values in a pool: which of them are in use, and the lease. Internal.
+/// mc_blob_pool.h: the state of large values in a pool: the values in use, and the lease. Internal.
 #ifndef MC_BLOB_POOL_H
 #define MC_BLOB_POOL_H
 
@@ -13,7 +13,7 @@
 typedef struct mc_pin {
     int64_t value;
     int count;
-    bool holds_lease;  ///< nothing may refer to it yet
+    bool holds_lease;  ///< no row may refer to it yet
 } mc_pin;
 
 typedef struct mc_pins {
@@ -36,19 +36,19 @@ typedef struct mc_blob_pool {
     mc_lease lease;
 } mc_blob_pool;
 
-/// Make and free it with each pool.
+/// The hooks that make and free the state of each pool.
 extern const mc_pool_hooks mc_blob_hooks;
 
-/// That of a pool, borrowed.
+/// The state of a pool, borrowed.
 static inline mc_blob_pool *mc_blob_pool_of(const mc_pool *pool)
 {
     return mc_pool_hook_state(pool, &mc_blob_hooks);
 }
 
-/// Whether somebody of this pool uses a value.
+/// Whether a reader or a writer of this pool uses a value.
 bool mc_blob_is_pinned(mc_pool *pool, int64_t value);
 
-/// Pins a value that nobody has pinned. Its last pin ends a lease, which the caller holds until then. Fails with MC_ERROR_NO_MEMORY.
+/// Pins a value that has no pin. Its last pin ends a lease, which the caller holds until then. Fails with MC_ERROR_NO_MEMORY.
 mc_status mc_blob_pin_leased(mc_pool *pool, int64_t value, mc_error *error);
 
 #endif

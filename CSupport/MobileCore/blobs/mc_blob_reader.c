@@ -10,7 +10,7 @@ struct mc_blob_reader {
     mc_pool *pool;
     int64_t value;
     mc_blob_description description;
-    int64_t byte;  ///< where it stands
+    int64_t byte;  ///< the position
     int64_t unit;  ///< the same in units
     mc_blob_window window;
     mc_error source_failure;
@@ -94,7 +94,7 @@ const mc_error *mc_blob_reader_failure(const mc_blob_reader *reader)
     return &reader->source_failure;
 }
 
-/// Reads as many bytes as fit and gives back those of a character that does not: for requests that want all of what fits.
+/// Reads as many bytes as fit, and drops an incomplete character at their end: for requests that are limited by the buffer only.
 static mc_status read_whole_characters(mc_blob_reader *reader, char *buffer, size_t capacity, size_t *length, int64_t *units,
                                        mc_error *error)
 {
@@ -147,7 +147,7 @@ mc_status mc_blob_reader_read_text(mc_blob_reader *reader, int64_t max_units, ch
     return MC_OK;
 }
 
-/// The scalars before a chunk.
+/// Finds the number of scalars before a chunk.
 static mc_status start_of_chunk(const mc_blob_reader *reader, mc_connection *connection, int64_t number, int64_t *start, mc_error *error)
 {
     const int64_t key = mc_chunk_key(reader->value, number);
@@ -159,7 +159,7 @@ static mc_status start_of_chunk(const mc_blob_reader *reader, mc_connection *con
     return status;
 }
 
-/// The last chunk that no more than `position` scalars precede, and how many do.
+/// Finds the last chunk with at most `position` scalars before it, and their number.
 static mc_status find_chunk(const mc_blob_reader *reader, mc_connection *connection, int64_t position, int64_t *number, int64_t *start,
                             mc_error *error)
 {
@@ -182,7 +182,7 @@ static mc_status find_chunk(const mc_blob_reader *reader, mc_connection *connect
     return MC_OK;
 }
 
-/// Goes on from the first byte of a chunk, which may lie within a character, to a character that begins in it.
+/// Advances from the first byte of a chunk, which may be within a character, to a character that begins in it.
 static mc_status skip_scalars(mc_blob_reader *reader, int64_t byte, int64_t scalars, int64_t *found, mc_error *error)
 {
     bool is_start = true;

@@ -1,8 +1,8 @@
 /// mc_blob_removal.c: drops values and frees their space.
 ///
-/// In two steps, because a reader may open a value at any time: first the value is marked as dropped, and the mark committed;
-/// from then on nobody can open it. Whoever opened it before has pinned it before looking, so its pin is seen by the second
-/// step, which leaves it for a later one.
+/// Removal takes two steps, because a reader may open a value at any time. The first step marks the value as dropped, and commits the
+/// mark; from then on no reader can open it. An earlier reader has pinned the value before it read its row. The second step sees
+/// that pin, and leaves the value to a later removal.
 #include "blobs/mc_blob_internal.h"
 #include "blobs/mc_blob_pool.h"
 #include "pool/mc_pool_internal.h"
@@ -28,7 +28,7 @@ mc_status mc_blob_drop(mc_connection *connection, const int64_t *values, size_t 
     return status;
 }
 
-/// SELECT of the complete values that no column refers to. NULL without memory; the caller frees it.
+/// Makes the SELECT of the complete values to which no column refers. NULL without memory; the caller frees it.
 static char *unreferenced_sql(const mc_blob_reference *references, size_t count)
 {
     sqlite3_str *sql = sqlite3_str_new(NULL);
@@ -85,14 +85,14 @@ mc_status mc_blob_drop_unreferenced(mc_connection *connection, const mc_blob_ref
     return status;
 }
 
-/// The next dropped value behind `*value`; `*found` is false behind the last.
+/// Finds the next dropped value after `*value`; `*found` is false after the last.
 static mc_status next_dropped(mc_connection *connection, int64_t *value, bool *found, mc_error *error)
 {
     return mc_blob_find(connection, "SELECT \"id\" FROM \"_mc_value\" WHERE \"id\" > ? AND \"state\" = 2 ORDER BY \"id\" LIMIT 1", value, 1,
                         value, found, error);
 }
 
-/// Removes the last chunks of a value, and the value itself when none is left: `*is_gone`.
+/// Removes the last chunks of a value. If none is left, removes the value itself and sets `*is_gone`.
 static mc_status remove_some(mc_connection *connection, int64_t value, bool *is_gone, mc_error *error)
 {
     const int64_t range[] = {mc_chunk_key(value, 0), mc_chunk_key(value, MC_CHUNKS_MAXIMUM - 1)};
@@ -123,7 +123,7 @@ static mc_status has_tables(mc_connection *connection, bool *has, mc_error *erro
     return mc_blob_find(connection, "SELECT 1 FROM sqlite_schema WHERE \"name\" = '_mc_value'", NULL, 0, &one, has, error);
 }
 
-/// One short transaction of the collection: some chunks of the first dropped value from `*value` on that is not pinned.
+/// Runs one short transaction of the collection: some chunks of the first dropped value from `*value` on that is not pinned.
 static mc_status collect_some(mc_pool *pool, int64_t *value, bool *is_gone, bool *is_done, mc_error *error)
 {
     mc_short_write write;

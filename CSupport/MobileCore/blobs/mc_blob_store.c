@@ -1,4 +1,4 @@
-/// mc_blob_store.c: writes the rows of a value: for `mc_blob_writer`, and for imports, whose transactions are their own.
+/// mc_blob_store.c: writes the rows of a value, for `mc_blob_writer` and for imports, which have their own transactions.
 #include "blobs/mc_blob_internal.h"
 
 mc_status mc_blob_insert_value(mc_connection *connection, mc_blob_unit unit, size_t chunk_size, int64_t *value, mc_error *error)

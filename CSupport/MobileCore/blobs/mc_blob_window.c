@@ -4,9 +4,9 @@
 #include "base/mc_memory.h"
 #include "blobs/mc_blob_internal.h"
 
-/// Reading ahead grows while reads follow each other: then the costs of a connection and a look-up, which each fetch has, are few beside
-/// those of its bytes. What is asked for goes straight to the caller, only what is read ahead is copied twice; requests from DIRECT on
-/// bear the costs alone. Windows that do not fit a processor's own cache beside SQLite's pages are slower again.
+/// Consecutive reads read ahead more each time: then the costs of a connection and a look-up, which each fetch has, are small compared to
+/// those of its bytes. Requested bytes go directly to the caller, and only bytes that are read ahead are copied twice. Requests of DIRECT
+/// bytes or more read nothing ahead. Windows that do not fit into a processor's own cache next to SQLite's pages are slower again.
 enum { WINDOW_LEAST = 4096, WINDOW_MOST = 192 * 1024, WINDOW_GROWTH = 4, DIRECT = 128 * 1024 };
 
 static mc_status fail_chunk(const mc_blob_window *window, sqlite3 *db, int code, int64_t number, mc_error *error)
@@ -16,7 +16,7 @@ static mc_status fail_chunk(const mc_blob_window *window, sqlite3 *db, int code,
     return mc_fail_sqlite(error, db, code, "large value %" PRId64 ", chunk %" PRId64, window->value, number);
 }
 
-/// Opens the chunk, in the handle of the chunk before where there is one, and checks its length.
+/// Opens the chunk, if possible in the handle of the previous chunk, and checks its length.
 static mc_status open_chunk(const mc_blob_window *window, sqlite3 *db, int64_t number, sqlite3_blob **blob, mc_error *error)
 {
     const int64_t key = mc_chunk_key(window->value, number);
@@ -37,7 +37,7 @@ typedef struct transfer {
     const mc_blob_window *window;
     sqlite3 *db;
     sqlite3_blob *blob;  ///< the chunk that was read last; NULL before the first
-    int64_t byte;        ///< where it goes on
+    int64_t byte;        ///< the next one to copy
 } transfer;
 
 /// Copies the next `length` bytes, all of which exist.
@@ -64,7 +64,7 @@ static mc_status copy_next(transfer *transfer, uint8_t *buffer, size_t length, m
     return MC_OK;
 }
 
-/// Fills `buffer`, then `behind` with what follows, from `byte` on, with one connection of the pool.
+/// Fills `buffer` from `byte` on, then `behind` with the next bytes, with one connection of the pool.
 static mc_status fetch(const mc_blob_window *window, int64_t byte, uint8_t *buffer, size_t length, uint8_t *behind, size_t more,
                        mc_error *error)
 {
@@ -77,13 +77,13 @@ static mc_status fetch(const mc_blob_window *window, int64_t byte, uint8_t *buff
     status = copy_next(&transfer, buffer, length, error);
     if (status == MC_OK)
         status = copy_next(&transfer, behind, more, error);
-    (void)sqlite3_blob_close(transfer.blob);  // repeats the failure that has been reported
+    (void)sqlite3_blob_close(transfer.blob);  // returns the reported failure again
     mc_pool_return(window->pool, connection);
     return status;
 }
 
-/// How much to read behind `length` bytes that are asked for: what makes a small request worth a fetch, and from the second one on
-/// in a row more each time.
+/// The number of bytes to read after `length` requested bytes: enough to make a small request worth a fetch, and more for each
+/// consecutive request.
 static size_t window_size(const mc_blob_window *window, int64_t byte, size_t length)
 {
     const bool goes_on = byte > 0 && byte == window->start + (int64_t)window->length;
@@ -105,14 +105,14 @@ static mc_status make_room(mc_blob_window *window, size_t size, mc_error *error)
     return MC_OK;
 }
 
-/// Fetches `length` bytes into `buffer`, and as many as are to be read ahead into the window; 0 of one of them is allowed.
+/// Fetches `length` bytes into `buffer`, and the bytes to be read ahead into the window; 0 bytes of either are allowed.
 static mc_status fetch_ahead(mc_blob_window *window, int64_t byte, uint8_t *buffer, size_t length, size_t least_ahead, mc_error *error)
 {
     const int64_t start = byte + (int64_t)length, left = window->value_bytes - start;
     size_t ahead = length >= DIRECT ? 0 : window_size(window, byte, length);
     if (ahead < least_ahead)
         ahead = least_ahead;
-    // Up to the end of a chunk: in the middle of one, the next fetch would have to walk over its pages once more.
+    // Up to the end of a chunk: in the middle of one, the next fetch would have to traverse its pages again.
     const size_t beyond = (size_t)((start + (int64_t)ahead) % window->chunk_size);
     if (ahead > least_ahead && beyond < ahead - least_ahead)
         ahead -= beyond;
@@ -123,7 +123,7 @@ static mc_status fetch_ahead(mc_blob_window *window, int64_t byte, uint8_t *buff
         return status;
     window->length = 0;
     status = fetch(window, byte, buffer, length, window->bytes, ahead, error);
-    if (status != MC_OK && ahead > least_ahead) {  // what is damaged may lie behind what is asked for
+    if (status != MC_OK && ahead > least_ahead) {  // the damage may be after the requested bytes
         ahead = least_ahead;
         status = fetch(window, byte, buffer, length, window->bytes, ahead, error);
     }
@@ -151,7 +151,7 @@ const uint8_t *mc_blob_window_content(const mc_blob_window *window, int64_t byte
     return window->bytes + offset;
 }
 
-/// Copies what the window already has.
+/// Copies the bytes that the window already has.
 static size_t copy_from_window(const mc_blob_window *window, int64_t byte, uint8_t *buffer, size_t capacity)
 {
     size_t length = 0;

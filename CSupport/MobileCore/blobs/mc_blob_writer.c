@@ -9,12 +9,12 @@
 
 enum { BUFFER_WANTED = 512 * 1024 };
 
-/// The content so far: whole chunks in the database, then the buffer. A flush stores the chunk that the buffer ends in as well,
-/// although it may grow; it then stays in the buffer and is stored once more.
+/// A writer. Its content so far is whole chunks in the database, then the buffer. A flush also stores the chunk at the buffer's end,
+/// although it may grow; it then stays in the buffer and is stored again.
 struct mc_blob_writer {
     mc_pool *pool;
-    int64_t value;     ///< 0: the database knows nothing of it yet
-    bool holds_lease;  ///< from before the first part of the value until its end; a finished one's goes to its pin
+    int64_t value;     ///< 0: not in the database yet
+    bool holds_lease;  ///< from before the first part of the value until its end; a finished value's pin takes it over
     mc_blob_unit unit;
     int64_t announced;  ///< units; negative: unknown
     int64_t timeout_ns;
@@ -25,7 +25,7 @@ struct mc_blob_writer {
     int64_t next_chunk;     ///< the chunk that the buffer begins with
     int64_t next_start;     ///< scalars before it
     bool is_tail_stored;    ///< whether the first chunk of the buffer has been stored by a flush
-    size_t stored_of_tail;  ///< how much of it
+    size_t stored_of_tail;  ///< the number of its bytes that were stored
     int64_t bytes, units;   ///< taken so far
     mc_utf8_counter utf8;
     enum { STATE_OPEN, STATE_FINISHED, STATE_BROKEN } state;
@@ -68,7 +68,7 @@ mc_status mc_blob_writer_open(mc_pool *pool, const mc_blob_writer_options *optio
     return MC_OK;
 }
 
-/// The value must still be there: the caller's transaction may have been rolled back since, with what was written in it.
+/// Checks that the value still exists: the caller's transaction may have been rolled back since, with the parts written in it.
 static mc_status check_value(mc_blob_writer *writer, mc_connection *connection, mc_error *error)
 {
     bool found = false;
@@ -81,8 +81,8 @@ static mc_status check_value(mc_blob_writer *writer, mc_connection *connection, 
                    writer->value);
 }
 
-/// Stores bytes as chunks from `next_chunk` on. Only the last chunk may be short. `*start` is how many scalars precede the first
-/// chunk, afterwards how many precede the first byte behind the whole chunks.
+/// Stores bytes as chunks from `next_chunk` on. Only the last chunk may be short. `*start` is the number of scalars before the first
+/// chunk, afterwards the number before the first byte after the whole chunks.
 static mc_status store_chunks(mc_blob_writer *writer, mc_connection *connection, const uint8_t *bytes, size_t length, int64_t *start,
                               mc_error *error)
 {
@@ -113,8 +113,8 @@ static mc_status take_lease(mc_blob_writer *writer, mc_error *error)
     return status;
 }
 
-/// One short transaction. Then the whole chunks are done with: the next buffer begins behind them. When it fails, nothing of it is
-/// in the database, and the writer is broken: what was taken is lost.
+/// Stores the bytes in one short transaction. The next buffer begins after the whole chunks. On failure no part of them is in the
+/// database, and the writer is broken: the bytes taken so far are lost.
 static mc_status store(mc_blob_writer *writer, const uint8_t *bytes, size_t length, mc_error *error)
 {
     const int64_t known = writer->value;
@@ -147,7 +147,7 @@ static mc_status check_open(const mc_blob_writer *writer, mc_error *error)
                                                    : "an earlier write of the large value failed: it can only be dropped");
 }
 
-/// Whether the piece may be taken; `*units` is how many units it adds, `*utf8` the state behind it.
+/// Whether the piece may be taken; `*units` is its number of units, `*utf8` the state after it.
 static mc_status check_piece(const mc_blob_writer *writer, const uint8_t *bytes, size_t length, int64_t *units, mc_utf8_counter *utf8,
                              mc_error *error)
 {
@@ -167,7 +167,7 @@ static mc_status check_piece(const mc_blob_writer *writer, const uint8_t *bytes,
     return MC_OK;
 }
 
-/// Takes bytes that have been checked: whole buffers go to the database from where they are, the rest is copied.
+/// Takes bytes that have been checked: whole buffers are stored without a copy, the rest is copied.
 static mc_status take(mc_blob_writer *writer, const uint8_t *bytes, size_t length, mc_error *error)
 {
     mc_status status = MC_OK;
@@ -282,7 +282,7 @@ mc_status mc_blob_writer_finish(mc_blob_writer *writer, int64_t *value, mc_error
         status = mc_short_write_begin(writer->pool, "write of a large value", writer->timeout_ns, &write, error);
     if (status == MC_OK) {
         status = complete_value(writer, write.connection, error);
-        if (status == MC_OK) {  // before the commit: from then on it may be taken for unreferenced
+        if (status == MC_OK) {  // before the commit: after it, a sweep may take the value for unreferenced
             status = mc_blob_pin_leased(writer->pool, writer->value, error);
             is_pinned = status == MC_OK;
         }

@@ -13,7 +13,7 @@ struct mc_column_value {
     bool is_writable;
 };
 
-/// SQLite answers a row that is not there with SQLITE_ERROR, like everything else that cannot be opened: its message tells.
+/// SQLite reports a missing row as SQLITE_ERROR, as every other failure to open a value: only its message distinguishes them.
 static mc_status open_failure(sqlite3 *db, int code, int64_t rowid, mc_error *error)
 {
     if (code == SQLITE_ERROR && sqlite3_strlike("no such rowid%", sqlite3_errmsg(db), 0) == 0)
@@ -62,7 +62,7 @@ int64_t mc_column_value_length(const mc_column_value *value)
     return sqlite3_blob_bytes(value->blob);
 }
 
-/// Whether a piece lies within the value.
+/// Whether a piece is within the value.
 static bool is_within(const mc_column_value *value, int64_t offset, size_t length)
 {
     const int64_t bytes = sqlite3_blob_bytes(value->blob);
@@ -74,7 +74,7 @@ mc_status mc_column_value_read(mc_column_value *value, int64_t offset, void *buf
     if (!is_within(value, offset, length))
         return mc_fail(error, MC_ERROR_MISUSE, "read a value of %lld bytes: %zu bytes from %lld", (long long)mc_column_value_length(value),
                        length, (long long)offset);
-    // Both fit: a value has at most INT_MAX bytes.
+    // Both numbers fit into an int: a value has at most INT_MAX bytes.
     const int code = sqlite3_blob_read(value->blob, buffer, (int)length, (int)offset);
     return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, value->db, code, "read a value at byte %lld", (long long)offset);
 }

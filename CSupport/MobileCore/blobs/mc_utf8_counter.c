@@ -8,7 +8,7 @@
 
 #include "json/mc_json_scan.h"
 
-/// Where the next byte beyond ASCII is, or the end.
+/// The position of the next byte that is not ASCII, or the end.
 static const uint8_t *ascii_end(const uint8_t *at, const uint8_t *end)
 {
 #if defined(__SSE2__)
@@ -19,7 +19,7 @@ static const uint8_t *ascii_end(const uint8_t *at, const uint8_t *end)
         at += 16;
     }
 #else
-    while (end - at >= 32) {  // the compiler makes vector code of it
+    while (end - at >= 32) {  // the compiler vectorizes it
         uint64_t words[4];
         memcpy(words, at, 32);
         if (((words[0] | words[1] | words[2] | words[3]) & UINT64_C(0x8080808080808080)) != 0)
@@ -37,8 +37,8 @@ static bool is_continuation(uint8_t byte)
     return (byte & 0xC0) == 0x80;
 }
 
-/// Behind the characters of two and three bytes from `at` on: those that most texts are made of, checked where they are met. Stops
-/// at ASCII, near the end, and at everything that needs a closer look.
+/// The position after the common characters of two and three bytes from `at` on, which are checked here. Stops at ASCII, near the end,
+/// and at all bytes that need further checks.
 static const uint8_t *common_end(const uint8_t *at, const uint8_t *end)
 {
     while (end - at >= 3) {
@@ -57,7 +57,7 @@ static bool is_lead(uint8_t byte)
     return !is_continuation(byte);
 }
 
-/// Completes the character that an earlier piece has begun. `*used`: how many bytes of this piece it took.
+/// Completes the character that an earlier piece has begun. `*used`: the number of bytes of this piece that it took.
 static bool complete(mc_utf8_counter *counter, const uint8_t *bytes, size_t length, size_t *used, size_t *bad)
 {
     *used = 0;
@@ -146,7 +146,7 @@ size_t mc_utf8_prefix(const uint8_t *bytes, size_t length, int64_t max_scalars, 
         at = next;
         count++;
     }
-    // A block's last character may go on behind the end: it is then left for the next time.
+    // A block's last character may extend beyond the end: it is then left to the next call.
     size_t start = at;
     while (start > 0 && !is_lead(bytes[start - 1]))
         start--;

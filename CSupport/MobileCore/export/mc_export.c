@@ -12,8 +12,8 @@
 #include "json/mc_json_append.h"
 
 enum {
-    STAGE_BYTES = 32 * 1024,             // rows are collected up to this before they are handed out
-    STAGE_MAXIMUM = 2000 * 1000 * 1000,  // longer than any row that SQLite has with values of its default limit
+    STAGE_BYTES = 32 * 1024,             // rows are collected up to this size before they are read
+    STAGE_MAXIMUM = 2000 * 1000 * 1000,  // longer than any row whose values are within SQLite's default limit
 };
 
 /// rows ---last row---> closing bracket written: text complete ---deflated and read---> end. An error: failed.
@@ -25,21 +25,21 @@ struct mc_export {
     mc_export_format format;
     size_t column_count;
     mc_column *columns;
-    mc_byte_buffer *prefixes;  // objects: `{"id":` and `,"name":`; what stands before each value
+    mc_byte_buffer *prefixes;  // objects: `{"id":` and `,"name":`; the text before each value
     int64_t rows;
-    size_t column;           // of the row that the statement stands on: the next one to write; 0 between rows
-    mc_export_large *large;  // how the columns' large values are written; NULL: none is in line
+    size_t column;           // of the statement's current row: the next one to write; 0 between rows
+    mc_export_large *large;  // the form of the columns' large values; NULL: none is in line
     mc_pool *pool;
-    mc_export_large_value *value;  // that is being written; NULL: none
+    mc_export_large_value *value;  // the large value in progress; NULL: none
 
     mc_byte_buffer stage;  // JSON text on its way
-    size_t stage_read;     // how much of it has been taken
+    size_t stage_read;     // the number of its bytes that have been taken
 
     bool deflates, stream_ready, stream_complete;
     z_stream stream;
 };
 
-/// What stands before the value of a column.
+/// Makes the text before the value of a column.
 static mc_status make_prefix(mc_export *rows, size_t column, const char *name, mc_error *error)
 {
     size_t bad = 0;
@@ -89,7 +89,7 @@ static mc_status copy_rules(mc_export *rows, const mc_export_options *options, m
         if (rule->type == MC_COLUMN_DECIMAL && rule->precision <= MC_DECIMAL_SCALED_PRECISION && rule->scale > MC_DECIMAL_SCALED_PRECISION)
             return mc_fail(error, MC_ERROR_MISUSE, "export, column \"%.80s\": a scale of %u", rule->name, rule->scale);
         rows->columns[column] = *rule;
-        rows->columns[column].name = "";  // the caller's name is not kept; the prefixes have it
+        rows->columns[column].name = "";  // the prefixes have the name; the caller's copy is not kept
     }
     return MC_OK;
 }
@@ -177,7 +177,7 @@ static mc_status fail_value(const mc_export *rows, mc_status status, size_t colu
     return mc_fail_at(error, status, -1, row, "export, row %" PRId64 ", column \"%.80s\": %s", row, name != NULL ? name : "", problem);
 }
 
-/// Appends the value of a column, of a large one the beginning: the rest follows as the stage is emptied.
+/// Appends the value of a column. Of a large value it appends the beginning: the rest follows as the stage is emptied.
 static mc_status append_value(mc_export *rows, size_t column, mc_error *error)
 {
     const char *problem = "no memory for its text";
@@ -191,7 +191,7 @@ static mc_status append_value(mc_export *rows, size_t column, mc_error *error)
     return status == MC_OK ? MC_OK : fail_value(rows, status, column, problem, error);
 }
 
-/// Goes on with the large value that is open, up to a full stage.
+/// Continues the open large value, up to a full stage.
 static mc_status append_large(mc_export *rows, mc_error *error)
 {
     bool at_end = false;
@@ -205,7 +205,7 @@ static mc_status append_large(mc_export *rows, mc_error *error)
     return status;
 }
 
-/// Appends the row that the statement stands on, from the column that it has come to; a large value may fill the stage before its end.
+/// Appends the statement's current row from its next column on. A large value may fill the stage before the row's end.
 static mc_status append_row(mc_export *rows, mc_error *error)
 {
     mc_byte_buffer *const stage = &rows->stage;
@@ -234,14 +234,14 @@ static mc_status append_row(mc_export *rows, mc_error *error)
     return MC_OK;
 }
 
-/// Goes on with the row whose large value had filled the stage.
+/// Continues the row whose large value had filled the stage.
 static mc_status resume_row(mc_export *rows, mc_error *error)
 {
     const mc_status status = append_large(rows, error);
     return status == MC_OK && rows->value == NULL ? append_row(rows, error) : status;
 }
 
-/// Fills the stage with rows; behind the last one with the closing bracket.
+/// Fills the stage with rows, and with the closing bracket after the last row.
 static mc_status fill_stage(mc_export *rows, mc_error *error)
 {
     while (rows->state == STATE_ROWS && rows->stage.length < STAGE_BYTES) {
@@ -270,7 +270,7 @@ static mc_status fill_stage(mc_export *rows, mc_error *error)
     return MC_OK;
 }
 
-/// Makes sure that there is text to take, unless all of it was taken.
+/// Ensures that the stage has text to take, unless the whole text was taken.
 static mc_status provide(mc_export *rows, mc_error *error)
 {
     if (rows->stage_read < rows->stage.length || rows->state == STATE_COMPLETE)

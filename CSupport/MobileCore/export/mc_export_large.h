@@ -12,7 +12,7 @@ typedef struct mc_export_large_value mc_export_large_value;
 /// as `mc_blob_reader_open` does.
 mc_status mc_export_large_open(mc_pool *pool, int64_t id, mc_export_large form, mc_export_large_value **out, mc_error *error);
 
-/// Appends the next piece, with the quotes at both ends. `*at_end` tells that it was the last one.
+/// Appends the next piece, with the quotes at both ends. `*at_end` reports that it was the last one.
 /// Fails with MC_ERROR_CORRUPT, MC_ERROR_NO_MEMORY and as reading does.
 mc_status mc_export_large_append(mc_export_large_value *value, mc_byte_buffer *buffer, bool *at_end, mc_error *error);
 

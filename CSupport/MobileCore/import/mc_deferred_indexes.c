@@ -20,7 +20,7 @@ static mc_status prepare(sqlite3 *db, sqlite3_str *sql, const char *table, sqlit
     return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, db, result, "import of \"%.80s\", its indexes", table);
 }
 
-/// Whether the table has at most `limit` rows. Reads no more than that.
+/// Whether the table has at most `limit` rows. Reads at most `limit` + 1 rows.
 static mc_status has_at_most(sqlite3 *db, const char *table, int64_t limit, bool *few, mc_error *error)
 {
     sqlite3_str *const sql = sqlite3_str_new(db);
@@ -35,8 +35,8 @@ static mc_status has_at_most(sqlite3 *db, const char *table, int64_t limit, bool
     return step == SQLITE_ROW ? MC_OK : mc_fail_sqlite(error, db, step, "import of \"%.80s\", its indexes", table);
 }
 
-/// Finds the names of the indexes to drop, and what makes them again; a NUL behind each. A temporary table of the same name hides the
-/// one whose indexes could be dropped: then there are none.
+/// Finds the names of the indexes to drop, and the statements that make them; a NUL after each. A temporary table of the same name hides
+/// the table whose indexes could be dropped: then no index is found.
 static mc_status find_indexes(mc_deferred_indexes *indexes, sqlite3 *db, const char *table, mc_error *error)
 {
     sqlite3_str *const sql = sqlite3_str_new(db);
@@ -69,8 +69,8 @@ static int drop(sqlite3 *db, const char *name)
     return result;
 }
 
-/// Renames what the planner knows of an index, in each table of statistics that there is: `from` and `to` are put before its name. SQLite
-/// deletes the statistics of an index that is dropped, but only under its name.
+/// Renames the planner's statistics of an index, in each existing table of statistics: the prefix `from` of its name becomes `to`. SQLite
+/// deletes the statistics of a dropped index, but only under its name.
 static int rename_statistics(sqlite3 *db, const char *name, const char *from, const char *to, bool *are_there)
 {
     static const char *const tables[] = {"sqlite_stat1", "sqlite_stat4"};
@@ -86,10 +86,10 @@ static int rename_statistics(sqlite3 *db, const char *name, const char *from, co
     return result;
 }
 
-/// No index has such a name: SQLite keeps names that begin so for itself.
+/// A prefix that no index has: SQLite reserves names with this beginning.
 static const char PUT_ASIDE[] = "sqlite_mc_import:";
 
-/// Drops the indexes, and counts them. Stops at one that cannot be dropped.
+/// Drops the indexes, and counts them. Stops at an index that cannot be dropped.
 static int drop_all(mc_deferred_indexes *indexes, sqlite3 *db, size_t *count)
 {
     int result = SQLITE_OK;
@@ -110,7 +110,7 @@ static int drop_all(mc_deferred_indexes *indexes, sqlite3 *db, size_t *count)
     return result;
 }
 
-/// Forgets all texts but the first `count`.
+/// Keeps only the first `count` texts.
 static void keep_first(mc_byte_buffer *texts, size_t count)
 {
     size_t at = 0;
@@ -156,7 +156,7 @@ mc_status mc_deferred_indexes_make(mc_deferred_indexes *indexes, sqlite3 *db, co
         at += strlen(sql) + 1;
         name += strlen(name) + 1;
     }
-    // Others read the statistics with the changed schema; this connection has just made it, and looks again when it is told.
+    // Other connections read the statistics with the changed schema. This connection made the change, and reads them only on request.
     if (result == SQLITE_OK && are_there)
         result = sqlite3_exec(db, "ANALYZE main.sqlite_schema", NULL, NULL, NULL);
     return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, db, result, "import of \"%.80s\", its indexes", table);

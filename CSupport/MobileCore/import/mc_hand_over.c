@@ -4,7 +4,7 @@
 
 enum {
     INPUTS_TO_WAKE = MC_PIECE_INPUTS / 2,
-    BATCHES_TO_WAKE = 2,  // the rows of so many are inserted while a thread wakes
+    BATCHES_TO_WAKE = 2,  // the number of batches whose rows are inserted while a thread wakes
 };
 
 bool mc_hand_over_init(mc_hand_over *hand_over, const mc_rows *rows, bool inflates)
@@ -47,7 +47,7 @@ void mc_hand_over_end(mc_hand_over *hand_over)
     pthread_mutex_destroy(&hand_over->lock);
 }
 
-/// A free piece with one user; NULL where all are in use. Locked.
+/// Locked: takes a free piece, which then has one user; NULL if all are in use.
 static mc_piece *take_piece(mc_piece *first, size_t count)
 {
     for (size_t index = 0; index < count; index++) {
@@ -69,7 +69,7 @@ static bool has_free_text(const mc_hand_over *hand_over)
     return index < MC_PIECE_TEXTS;
 }
 
-/// Locked: whether what the scanner sleeps for has come.
+/// Locked: whether the event for which the scanner sleeps has occurred.
 static bool scanner_can_go(const mc_hand_over *hand_over)
 {
     const size_t batches = hand_over->batches_given - hand_over->batches_taken;
@@ -83,7 +83,7 @@ static bool scanner_can_go(const mc_hand_over *hand_over)
     return false;
 }
 
-/// Locked: whether it is worth while to wake the scanner. The caller signals, without the lock, if so.
+/// Locked: whether the scanner should be woken. If so, the caller signals it, without the lock.
 static bool is_to_be_woken(mc_hand_over *hand_over)
 {
     const bool is_due = hand_over->input_ended || hand_over->batches_given - hand_over->batches_taken <= BATCHES_TO_WAKE
@@ -230,7 +230,7 @@ mc_waiting_batch *mc_hand_over_next_batch(mc_hand_over *hand_over, bool until_do
         }
         if (!until_done && has_free_input(hand_over))
             break;
-        // The scanner runs: what it could sleep for has been given to it with BATCHES_TO_WAKE batches left, at the latest.
+        // The scanner runs: it was woken when BATCHES_TO_WAKE batches were left, or earlier.
         pthread_cond_wait(&hand_over->for_import, &hand_over->lock);
     }
     pthread_mutex_unlock(&hand_over->lock);

@@ -1,9 +1,9 @@
-/// mc_hand_over.h: what passes between the import's thread and the one that scans ahead of it: pieces of input one way, batches of
-/// rows the other. Internal to mc_scan_ahead.c.
+/// mc_hand_over.h: the exchange between the import's thread and the thread that scans ahead of it: pieces of input in one direction,
+/// batches of rows in the other. Internal to mc_scan_ahead.c.
 ///
-/// Both ways are short rings, and whoever finds his end empty or full sleeps. To wake a thread costs as much as inserting some
-/// dozens of rows. So the scanner is not woken for each piece and each batch, but when half of the input waits for it, or when the
-/// import's thread is about to run out of batches; and nobody is woken while the lock is held that he would wait for next.
+/// Both directions are short rings, and a thread that finds its end empty or full sleeps. Waking a thread takes as long as inserting
+/// some dozens of rows. So the scanner is not woken for each piece and each batch, but when half of the input waits for it, or when the
+/// import's thread is about to run out of batches. No thread is woken by a holder of the lock, which it needs next.
 ///
 /// Rows point into the pieces, which stay until the batch has been taken.
 #ifndef MC_HAND_OVER_H
@@ -15,10 +15,10 @@
 #include "rows/mc_rows_internal.h"
 
 enum {
-    MC_PIECE_ROOM = 16 * 1024,  // before a piece, for what was carried over
+    MC_PIECE_ROOM = 16 * 1024,  // before a piece, for the bytes carried over
     MC_PIECE_BYTES = MC_INFLATER_PIECE_BYTES,
     MC_PIECE_INPUTS = 8,  // pieces of input
-    MC_PIECE_TEXTS = 6,   // pieces that deflated input becomes; plain input is its own text
+    MC_PIECE_TEXTS = 6,   // pieces of inflated text; plain input is its own text
     MC_HAND_OVER_BATCHES = 8,
 };
 
@@ -26,7 +26,7 @@ enum {
 typedef struct mc_piece {
     uint8_t *memory;
     size_t length;
-    int users;  // who may still look at it; 0: free
+    int users;  // the number of users; 0: free
 } mc_piece;
 
 static inline uint8_t *mc_piece_bytes(const mc_piece *piece)
@@ -38,21 +38,21 @@ static inline uint8_t *mc_piece_bytes(const mc_piece *piece)
 typedef struct mc_waiting_batch {
     mc_row_block block;
     mc_row_batch batch;
-    mc_piece *text;  // the rows lie in it; NULL: elsewhere, and the scanner waits until the batch is taken
+    mc_piece *text;  // has the rows' bytes; NULL: they are elsewhere, and the scanner waits until the batch is taken
     int64_t text_bytes;
 } mc_waiting_batch;
 
-/// What the scanner sleeps for.
+/// The event for which the scanner sleeps.
 typedef enum mc_scanner_waits {
     MC_SCANNER_RUNS,
     MC_SCANNER_WAITS_FOR_INPUT,
     MC_SCANNER_WAITS_FOR_TEXT,   // a free piece to inflate into
-    MC_SCANNER_WAITS_FOR_PLACE,  // of a batch
+    MC_SCANNER_WAITS_FOR_PLACE,  // a free place for a batch
     MC_SCANNER_WAITS_FOR_SINK    // all batches are taken
 } mc_scanner_waits;
 
 typedef struct mc_hand_over {
-    pthread_mutex_t lock;  // guards what follows
+    pthread_mutex_t lock;  // guards the fields below
     pthread_cond_t for_import, for_scanner;
     mc_scanner_waits scanner_waits;
     mc_piece pieces[MC_PIECE_INPUTS + MC_PIECE_TEXTS];  // inputs first
@@ -66,44 +66,44 @@ typedef struct mc_hand_over {
 } mc_hand_over;
 
 /// Makes the pieces, without those for texts if not `inflates`, and the batches. `hand_over` is zeroed. False without memory;
-/// `mc_hand_over_destroy` is due in any case. Lock and conditions are made by `mc_hand_over_begin`.
+/// `mc_hand_over_destroy` must be called in any case. `mc_hand_over_begin` makes lock and conditions.
 bool mc_hand_over_init(mc_hand_over *hand_over, const mc_rows *rows, bool inflates);
 void mc_hand_over_destroy(mc_hand_over *hand_over);
 
-/// Makes lock and conditions; false where the system has none. `mc_hand_over_end` takes them away.
+/// Makes lock and conditions; false if the system cannot make them. `mc_hand_over_end` destroys them.
 bool mc_hand_over_begin(mc_hand_over *hand_over);
 void mc_hand_over_end(mc_hand_over *hand_over);
 
 // ---- For the scanner's thread -----------------------------------------------------------------------------------------------
 
-/// The next piece of input; NULL at the end, or when all of it is to stop.
+/// Returns the next piece of input; NULL at the end, or when the scanner must stop.
 mc_piece *mc_hand_over_next_input(mc_hand_over *hand_over);
 void mc_hand_over_release_input(mc_hand_over *hand_over, mc_piece *input);
 
-/// Lets go of a piece of text (NULL: of none) and gives a free one; NULL when all is to stop.
+/// Releases a piece of text, if not NULL, and returns a free one; NULL when the scanner must stop.
 mc_piece *mc_hand_over_next_text(mc_hand_over *hand_over, mc_piece *text);
 
-/// Queues a batch, whose memory goes with it: the scanner goes on with another block. Returns false when all is to stop.
+/// Queues a batch with its memory: the scanner continues with another block. Returns false when the scanner must stop.
 bool mc_hand_over_give_batch(mc_hand_over *hand_over, const mc_row_batch *batch, mc_rows *rows, mc_piece *text, int64_t text_bytes);
 
-/// Says that nothing more comes, and why.
+/// Reports the end of the batches, and its status.
 void mc_hand_over_finish(mc_hand_over *hand_over, mc_status status, const mc_error *error);
 
 // ---- For the import's thread ------------------------------------------------------------------------------------------------
 
-/// A free piece of input; NULL while all are in use.
+/// Returns a free piece of input; NULL while all are in use.
 mc_piece *mc_hand_over_take_input(mc_hand_over *hand_over);
 
-/// Gives a piece of input that was filled to the scanner.
+/// Passes a filled piece of input to the scanner.
 void mc_hand_over_give_input(mc_hand_over *hand_over, mc_piece *input);
 void mc_hand_over_end_input(mc_hand_over *hand_over);
 
-/// The oldest batch, once there is one; NULL when the scanner is done (`*status` and `*error` are then what it has said), and, unless
+/// Waits for the oldest batch. Returns NULL when the scanner is done, with its result in `*status` and `*error`, and, unless
 /// `until_done`, when a piece of input is free.
 mc_waiting_batch *mc_hand_over_next_batch(mc_hand_over *hand_over, bool until_done, mc_status *status, mc_error *error);
 void mc_hand_over_release_batch(mc_hand_over *hand_over, const mc_waiting_batch *waiting);
 
-/// Tells the scanner to stop.
+/// Makes the scanner stop.
 void mc_hand_over_stop(mc_hand_over *hand_over);
 
 #endif

@@ -21,7 +21,7 @@ struct mc_import {
     mc_import_savepoint savepoint;
     mc_inflater inflate;
     mc_rows *rows;
-    mc_scan_ahead *ahead;  // has both while it is not NULL
+    mc_scan_ahead *ahead;  // not NULL: it uses inflater and scanner
     mc_import_target *targets;
     size_t target_count;
     mc_import_counts counts;
@@ -37,17 +37,17 @@ struct mc_import {
 };
 
 enum { PUSH_BYTES = 64 * 1024 };
-static const int64_t AHEAD_FROM_BYTES = 128 * 1024;  // less is imported before a thread has begun
+static const int64_t AHEAD_FROM_BYTES = 128 * 1024;  // a smaller input is imported before a thread has started
 static const int64_t INFLATED_BYTES_DEFAULT = INT64_C(64) << 30;
 static const int64_t INFLATE_RATIO_DEFAULT = 400;
 
-/// What messages call the import.
+/// The name of the import in messages.
 static const char *name_of(const mc_import *import)
 {
     return import->targets[0].table;
 }
 
-/// Another import that is open would lose what it has put aside.
+/// Refuses a commit while another import is open, which would lose its rows set aside and its dropped indexes.
 static mc_status check_commits(const mc_import *import, mc_error *error)
 {
     const bool commits = import->commit_rows > 0 || import->commit_bytes > 0;
@@ -56,7 +56,7 @@ static mc_status check_commits(const mc_import *import, mc_error *error)
         : mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\", commits on the way: %s", name_of(import), MC_COMMITS_REFUSAL);
 }
 
-/// Commits what there is, and goes on in a transaction of the same kind.
+/// Commits the work so far, and continues in a transaction of the same kind.
 static mc_status commit(mc_import *import, mc_error *error)
 {
     bool committed;
@@ -71,7 +71,7 @@ static mc_status commit(mc_import *import, mc_error *error)
                                                 name_of(import), import->counts.rows);
 }
 
-/// Commits when it is time.
+/// Commits if enough rows or bytes are uncommitted.
 static mc_status commit_some(mc_import *import, mc_error *error)
 {
     const int64_t bytes = mc_import_progress_counts(import).inflated_bytes;
@@ -83,7 +83,7 @@ static mc_status commit_some(mc_import *import, mc_error *error)
     return commit(import, error);
 }
 
-/// Tells those who want to know. Returns whether the import may go on.
+/// Notifies the observer and the progress callback. Returns whether the import may continue.
 static bool report(mc_import *import, const mc_import_target *target, const mc_row_batch *batch)
 {
     if (import->observer != NULL && !batch->is_part && import->observer(import->context, batch, target->changes) != 0)
@@ -94,7 +94,7 @@ static bool report(mc_import *import, const mc_import_target *target, const mc_r
     return import->progress(import->context, &counts) == 0;
 }
 
-/// Work in a transaction that SQLite rolled back would commit itself statement by statement.
+/// Checks that SQLite has not rolled back the transaction: further statements would each commit by themselves.
 static mc_status check_savepoint(const mc_import *import, mc_error *error)
 {
     if (!mc_import_savepoint_is_lost(&import->savepoint))
@@ -102,8 +102,8 @@ static mc_status check_savepoint(const mc_import *import, mc_error *error)
     return mc_fail_sqlite(error, NULL, SQLITE_ABORT_ROLLBACK, "import of \"%.80s\", row %" PRId64, name_of(import), import->counts.rows);
 }
 
-/// Drops the indexes that are better made at the end. The statements of all tables are then out of date, and one that SQLite renews while
-/// it works can fail to undo itself without memory: SQLite rolls the transaction back and repeats the statement outside of one.
+/// Drops the indexes that are better made at the end. The statements of all tables are then out of date, and are renewed. A statement that
+/// SQLite renews during its work can fail to undo itself without memory: SQLite rolls back the transaction and repeats the statement.
 static mc_status defer_indexes(mc_import *import, mc_import_target *target, mc_error *error)
 {
     bool dropped = false;
@@ -142,7 +142,7 @@ static mc_status take_text(void *context, const void *bytes, size_t length, mc_e
     return length > 0 ? mc_rows_push(rows, bytes, length, error) : mc_rows_settle(rows, error);
 }
 
-/// The columns of a table for the scanner. A null key would make SQLite choose one, so outside of a plain insert it is an error.
+/// Copies the columns of a table for the scanner. For a null key SQLite would choose a key, so outside of a plain insert it is an error.
 static void copy_columns(mc_column *columns, const mc_import_target *target, const mc_import_table *table)
 {
     memcpy(columns, table->columns, table->column_count * sizeof *columns);
@@ -150,7 +150,7 @@ static void copy_columns(mc_column *columns, const mc_import_target *target, con
         columns[target->key_columns[key]].required |= table->mode != MC_IMPORT_INSERT;
 }
 
-/// The text of a number beyond the largest double becomes infinite in a column that makes numbers of texts.
+/// Makes a number beyond the largest double an error in columns that convert texts to numbers: it would become infinite.
 static void refuse_infinity(mc_import *import, size_t member, const mc_import_table *table)
 {
     for (size_t column = 0; column < table->column_count; column++) {
@@ -215,7 +215,7 @@ static mc_status open_targets(mc_import *import, const mc_import_options *option
     return status;
 }
 
-/// Begins the savepoint, and prepares everything that is SQL.
+/// Begins the savepoint, and prepares all statements.
 static mc_status prepare(mc_import *import, const mc_import_options *options, mc_error *error)
 {
     const bool commits = options->commit_rows > 0 || options->commit_bytes > 0;
@@ -274,7 +274,7 @@ static void stop_ahead(mc_import *import)
     import->ahead = NULL;
 }
 
-/// Notes the outcome of a step; a failure takes everything back.
+/// Notes the outcome of a step; a failure undoes the whole import.
 static mc_status settle(mc_import *import, mc_status status)
 {
     if (status == MC_OK)
@@ -293,7 +293,7 @@ static mc_status check_open(const mc_import *import, mc_error *error)
                    import->state == STATE_FINISHED ? "finished" : "rolled back after an error");
 }
 
-/// Starts the second thread when it is time, behind the first bytes; without one all goes on as before.
+/// Starts the second thread if the input is large enough, after the first bytes; without a thread the import continues on this one.
 static void look_ahead(mc_import *import)
 {
     const bool large = import->threads == MC_IMPORT_THREADS_ON || import->inflate.bytes_out >= AHEAD_FROM_BYTES;
@@ -312,7 +312,7 @@ static void look_ahead(mc_import *import)
         import->threads = MC_IMPORT_THREADS_OFF;
 }
 
-/// Takes bytes while there is no second thread; those behind `*bytes` are left to it.
+/// Takes bytes until the second thread starts; `*bytes` and `*length` are then the rest.
 static mc_status push_here(mc_import *import, const uint8_t **bytes, size_t *length, mc_error *error)
 {
     mc_status status = MC_OK;
@@ -362,10 +362,10 @@ static mc_status finish_input(mc_import *import, mc_error *error)
     return status;
 }
 
-/// What is left to do when all rows are written.
+/// Finishes the tables after the last row.
 static mc_status finish_targets(mc_import *import, mc_error *error)
 {
-    // What ended the transaction may have begun another one, in which all of this has no place.
+    // After a rollback the caller may have begun another transaction, to which this work must not be added.
     mc_status status = check_savepoint(import, error);
     for (size_t index = 0; index < import->target_count && status == MC_OK; index++)
         status = mc_import_target_put_back(&import->targets[index], error);

@@ -20,7 +20,7 @@ static mc_status fail_row(const mc_import_target *target, int result, const mc_r
     return status;
 }
 
-/// Runs a statement for one row, whose parameters are the columns. What it returns are ids of large values that go.
+/// Runs a statement, whose parameters are the columns, for one row. Its result columns are ids of released large values.
 static int run_for_row(mc_import_target *target, sqlite3_stmt *statement, const mc_row_batch *batch, size_t row)
 {
     const mc_value *const cells = batch->cells + row * batch->column_count;
@@ -38,7 +38,7 @@ static int run_for_row(mc_import_target *target, sqlite3_stmt *statement, const 
     return result != SQLITE_OK ? result : noted ? reset : SQLITE_NOMEM;
 }
 
-/// Whether the row's key is pending. `*status` is set where that cannot be told.
+/// Whether the row's key is pending. `*status` is set if memory for the key is missing.
 static bool is_pending(mc_import_target *target, const mc_value *cells, mc_status *status, mc_error *error)
 {
     int64_t integer;
@@ -54,7 +54,7 @@ static bool is_pending(mc_import_target *target, const mc_value *cells, mc_statu
     return mc_key_set_contains_text(&target->pending, target->key_text.bytes, target->key_text.length);
 }
 
-/// Notes the large values that the row's original state lets go of.
+/// Notes the large values that the row's original state releases.
 static mc_status release_diverted(mc_import_target *target, const mc_value *cells, mc_error *error)
 {
     int result = SQLITE_OK, step = SQLITE_DONE;
@@ -71,7 +71,7 @@ static mc_status release_diverted(mc_import_target *target, const mc_value *cell
                                : mc_fail_sqlite(error, target->db, result, "import of \"%.80s\", its original states", target->table);
 }
 
-/// Marks the rows whose keys are pending, and writes them where they belong.
+/// Marks the rows whose keys are pending, and writes them to the table of original states.
 static mc_status divert_rows(mc_import_target *target, const mc_row_batch *batch, mc_import_counts *counts, mc_error *error)
 {
     mc_status status = MC_OK;
@@ -88,7 +88,7 @@ static mc_status divert_rows(mc_import_target *target, const mc_row_batch *batch
         const int result = run_for_row(target, target->divert, batch, row);
         if (result != SQLITE_OK)
             return fail_row(target, result, batch, row, error);
-        // A key that is only similar, "5" beside 5, has no row there: it is not pending.
+        // A key that is only similar, such as "5" to 5, has no row there: it is not pending.
         target->skipped[row] = sqlite3_total_changes(target->db) != before;
         if (!target->skipped[row])
             continue;
@@ -108,7 +108,7 @@ static mc_status write_rows(mc_import_target *target, const mc_row_batch *batch,
     incoming->end = end;
     incoming->updated = 0;
     (void)sqlite3_step(target->write);
-    // A step that is done leaves no changes of its own to count after the reset.
+    // Read before the reset, after which the step's changes are no longer counted.
     const int64_t changed = sqlite3_changes(target->db);
     const int result = sqlite3_reset(target->write);
     if (result != SQLITE_OK)
@@ -147,7 +147,7 @@ static mc_status delete_batch(mc_import_target *target, const mc_row_batch *batc
     return MC_OK;
 }
 
-/// Makes room for what is noted per row of a batch.
+/// Makes room for the notes per row of a batch.
 static bool make_room(mc_import_target *target, size_t row_count)
 {
     if (row_count <= target->row_capacity)
@@ -166,7 +166,7 @@ static bool make_room(mc_import_target *target, size_t row_count)
 
 static mc_status set_aside(mc_import_target *target, mc_error *error)
 {
-    // Rows with large values stay: they are looked at to tell whether a value is still in use.
+    // Rows with large values stay: they show whether a value is still in use.
     if (!target->takes_apart || target->key_count != 1 || target->large.count > 0)
         return MC_OK;
     return mc_set_aside_take(&target->aside, target->db, target->table, target->first_key, &target->pending, target->inserted, error);

@@ -15,19 +15,19 @@ static int prepare(mc_import_savepoint *savepoint, int which)
     };
     char sql[64];
     if (which <= UNDO)
-        (void)snprintf(sql, sizeof sql, "%s mc_import_%" PRIxPTR, verbs[which], (uintptr_t)savepoint);  // a name of its own
+        (void)snprintf(sql, sizeof sql, "%s mc_import_%" PRIxPTR, verbs[which], (uintptr_t)savepoint);  // a unique name
     else
         (void)snprintf(sql, sizeof sql, "%s", verbs[which]);
     return mc_control_prepare(savepoint->db, sql, &savepoint->statements[which]);
 }
 
-/// Runs one that is there since the savepoint began.
+/// Runs a statement that was prepared at the savepoint's beginning.
 static int run_end(const mc_import_savepoint *savepoint, int which)
 {
     return mc_control_end(savepoint->db, savepoint->statements[which]);
 }
 
-/// From here on nobody commits.
+/// Refuses all commits from here on.
 static int hold_commits(mc_import_savepoint *savepoint)
 {
     const int code = mc_control_run(savepoint->statements[JOIN]);

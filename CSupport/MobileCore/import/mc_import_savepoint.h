@@ -1,6 +1,6 @@
-/// mc_import_savepoint.h: the part of a transaction that an import is: all of it or nothing. Internal.
+/// mc_import_savepoint.h: the import's part of a transaction, which is done completely or not at all. Internal.
 ///
-/// From its beginning to its end nobody else commits; see base/mc_commits.h.
+/// From its beginning to its end no other commit is possible; see base/mc_commits.h.
 #ifndef MC_IMPORT_SAVEPOINT_H
 #define MC_IMPORT_SAVEPOINT_H
 
@@ -11,7 +11,7 @@
 
 enum { MC_IMPORT_SAVEPOINT_STATEMENTS = 7 };
 
-/// Zeroed memory with `db` is one that has not begun. Functions return SQLite's result code.
+/// An import's savepoint. Zeroed memory with `db` is one that has not begun. Functions return SQLite's result code.
 typedef struct mc_import_savepoint {
     sqlite3 *MC_NONNULL db;  // borrowed
     bool has_begun;
@@ -21,24 +21,24 @@ typedef struct mc_import_savepoint {
     sqlite3_stmt *MC_NULLABLE statements[MC_IMPORT_SAVEPOINT_STATEMENTS];
 } mc_import_savepoint;
 
-/// Begins it, in the running transaction or as one of its own. Everything that ends it is prepared before.
+/// Begins it, in the running transaction or as its own transaction. The statements that end it are prepared before.
 int mc_import_savepoint_begin(mc_import_savepoint *MC_NONNULL savepoint);
 
 /// Ends it and keeps the work.
 int mc_import_savepoint_release(mc_import_savepoint *MC_NONNULL savepoint);
 
-/// Whether its commit would be that of another import's work as well, which is not finished.
+/// Whether its commit would also commit the work of another, unfinished import.
 bool mc_import_savepoint_is_shared(const mc_import_savepoint *MC_NONNULL savepoint);
 
-/// Commits the work together with the transaction around it, tells the observers, and begins anew in a transaction of the same kind.
-/// `*committed` tells whether the work was committed, also where beginning anew failed. It must not be shared.
+/// Commits the work together with the transaction around it, notifies the observers, and begins again in a transaction of the same kind.
+/// `*committed` reports whether the work was committed, even if the new beginning failed. The savepoint must not be shared.
 int mc_import_savepoint_commit(mc_import_savepoint *MC_NONNULL savepoint, bool *MC_NONNULL committed);
 
-/// Takes the work back, if it has begun; where that alone cannot be done, the transaction around it as well, so that no part of the work
+/// Undoes the work, if it has begun. If that fails, rolls back the transaction around it as well, so that no part of the work
 /// stays.
 void mc_import_savepoint_undo(mc_import_savepoint *MC_NONNULL savepoint);
 
-/// Whether the transaction has been rolled back since `mc_import_savepoint_begin`, by whomever; there may be a new one.
+/// Whether the transaction has been rolled back since `mc_import_savepoint_begin`, by any caller or by SQLite; a new one may have begun.
 bool mc_import_savepoint_is_lost(const mc_import_savepoint *MC_NONNULL savepoint);
 
 void mc_import_savepoint_close(mc_import_savepoint *MC_NONNULL savepoint);

@@ -1,5 +1,5 @@
-/// mc_import_sql.c: the SQL of an import. In expressions columns are named with their tables: a name in double quotes that is no
-/// column would be taken for a string.
+/// mc_import_sql.c: the SQL of an import. In expressions columns are named with their tables: SQLite takes a name in double quotes
+/// for a string if it names no column.
 #include "import/mc_import_sql.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ int mc_import_bind(sqlite3_stmt *statement, int index, const mc_value *cell)
     }
 }
 
-/// Binds a constant, which the statement keeps a copy of.
+/// Binds a constant. The statement keeps a copy.
 static int bind_constant(sqlite3_stmt *statement, int index, const mc_value *cell)
 {
     if (cell->kind == MC_VALUE_TEXT)
@@ -25,7 +25,7 @@ static int bind_constant(sqlite3_stmt *statement, int index, const mc_value *cel
     return mc_import_bind(statement, index, cell);
 }
 
-/// Prepares what was written into `sql`, and takes it over.
+/// Prepares the text of `sql`, and frees `sql`.
 static mc_status prepare(sqlite3 *db, sqlite3_str *sql, const char *table, sqlite3_stmt **out, mc_error *error)
 {
     char *const text = sqlite3_str_finish(sql);
@@ -68,7 +68,7 @@ static void append_update(sqlite3_str *sql, const mc_import_table *table, const 
     for (size_t key = 0; key < key_count; key++)
         sqlite3_str_appendf(sql, "%s\"%w\"", key == 0 ? " ON CONFLICT(" : ",", table->columns[key_columns[key]].name);
     sqlite3_str_appendall(sql, ") DO UPDATE SET ");
-    // A row that is nothing but its key is set to itself, so that it is counted.
+    // A row that has only its key is set to itself, so that it is counted.
     const bool only_key = table->column_count == key_count;
     const char *separator = "";
     for (size_t column = 0; column < table->column_count; column++) {
@@ -85,7 +85,7 @@ static void append_update(sqlite3_str *sql, const mc_import_table *table, const 
     sqlite3_str_appendall(sql, ")");
 }
 
-/// Whether an expression is NULL, a number or a string, as most defaults are: then it means the same wherever it stands.
+/// Whether an expression is NULL, a number or a string, as most defaults are: then its meaning does not depend on its place.
 static bool is_literal(const char *text)
 {
     const size_t length = strlen(text);
@@ -95,8 +95,8 @@ static bool is_literal(const char *text)
     return sqlite3_stricmp(text, "NULL") == 0 || (*digits != '\0' && digits[strspn(digits, ".0123456789")] == '\0');
 }
 
-/// Appends what a new row gets in the column `name` of the target. Returns how many of the import's columns and constants have
-/// that name: with none it is the default.
+/// Appends the value of a new row for the column `name` of the target. Returns the number of the import's columns and constants with
+/// that name: if it is 0, the value is the default.
 static size_t append_value(sqlite3_str *sql, const mc_import_table *table, const char *name, const char *literal)
 {
     size_t found = 0;
@@ -113,10 +113,10 @@ static size_t append_value(sqlite3_str *sql, const mc_import_table *table, const
     return found;
 }
 
-/// Appends the names and the values of all columns of the table, in its order: then the values are made where the table takes them
-/// from. With only the columns of the import SQLite copies each value first, which is a twentieth of an import.
-/// `*possible` is false where that cannot be: a column is generated, or has a default that is computed, or the import names what
-/// the table has not.
+/// Appends the names and the values of all columns of the table, in its order: then SQLite makes the values in the registers of the
+/// row. With only the columns of the import it copies each value first, which is a twentieth of an import.
+/// `*possible` is false if a column is generated or has a computed default, or if the import names a column that the table does
+/// not have.
 static mc_status append_all(sqlite3 *db, sqlite3_str *names, sqlite3_str *values, const mc_import_table *table, bool *possible,
                             mc_error *error)
 {
@@ -144,7 +144,7 @@ static mc_status append_all(sqlite3 *db, sqlite3_str *names, sqlite3_str *values
     return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, db, result, "import of \"%.80s\", its columns", table->table);
 }
 
-/// Appends the names and the values of what the import brings.
+/// Appends the names and the values of the import's columns and constants.
 static void append_named(sqlite3_str *names, sqlite3_str *values, const mc_import_table *table)
 {
     for (size_t column = 0; column < table->column_count; column++) {
@@ -226,7 +226,7 @@ mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_table *table, con
     status = prepare(db, sql, table->table, out, error);
     if (status != MC_OK)
         return status;
-    (void)sqlite3_bind_pointer(*out, 1, incoming, MC_INCOMING_POINTER, NULL);  // the text has the parameter
+    (void)sqlite3_bind_pointer(*out, 1, incoming, MC_INCOMING_POINTER, NULL);  // cannot fail: the text has this parameter
     return bind_constants(db, *out, 2, table->on_insert, table->on_insert_count, table->table, error);
 }
 

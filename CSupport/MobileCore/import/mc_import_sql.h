@@ -9,8 +9,8 @@
 /// Binds a cell; strings are not copied. Returns SQLite's result code.
 int mc_import_bind(sqlite3_stmt *statement, int index, const mc_value *cell);
 
-/// Values that all rows get must be of columns that the rows do not bring, each named once: SQLite would take one of them without a word.
-/// Fails with MC_ERROR_MISUSE.
+/// Checks the constants for all rows: their columns must not be columns of the rows, and each occurs once. SQLite would silently take
+/// one of two values. Fails with MC_ERROR_MISUSE.
 mc_status mc_import_check_assignments(const mc_import_table *table, mc_error *error);
 
 /// Prepares the statement that writes a batch (bound to `incoming`), or in delete mode the one that deletes a row by its key,
@@ -22,8 +22,8 @@ mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_table *table, con
 mc_status mc_import_prepare_divert(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
                                    sqlite3_stmt **out, mc_error *error);
 
-/// Prepares the statement that finds the large values that a row of the table of original states lets go of when it gets others, by
-/// its key, bound as in the statement before. What the protected row itself has is not among them.
+/// Prepares the statement that finds the large values that a row of the table of original states releases when it gets new ones. Its key
+/// is bound as in the statement before. Values of the protected row itself are not included.
 mc_status mc_import_prepare_released(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
                                      const mc_large_columns *large, sqlite3_stmt **out, mc_error *error);
 
@@ -31,7 +31,7 @@ mc_status mc_import_prepare_released(sqlite3 *db, const mc_import_table *table, 
 mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count, sqlite3_stmt **out,
                                  mc_error *error);
 
-/// Whether a column makes a number of a text that looks like one. False where there is no such column.
+/// Whether a column converts a text that looks like a number. False if the column does not exist.
 bool mc_import_makes_numbers(sqlite3 *db, const char *table, const char *column);
 
 /// Whether the table has triggers, temporary ones included.

@@ -12,7 +12,7 @@ mc_status mc_import_target_fail_memory(const mc_import_target *target, mc_error 
     return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", target->table);
 }
 
-/// The number of the column of this name; `column_count` where there is none.
+/// The number of the column of this name; `column_count` if there is none.
 static size_t find_column(const mc_import_table *table, const char *name)
 {
     size_t column = 0;
@@ -92,7 +92,7 @@ static mc_value column_value(sqlite3_stmt *statement, int column)
     };
 }
 
-/// Adds the key that a row of the statement is.
+/// Adds the key in the statement's current row.
 static mc_status add_pending(mc_import_target *target, sqlite3_stmt *keys, mc_error *error)
 {
     int64_t integer;
@@ -124,7 +124,8 @@ static mc_status load_pending(mc_import_target *target, const mc_import_table *t
     return status;
 }
 
-/// With them, rows that leave a table for a while would take their children along, and indexes are needed to find these.
+/// Whether foreign keys are enforced. If so, removing a row until the import's end would also remove its children, which are found by
+/// indexes.
 static bool enforces_foreign_keys(sqlite3 *db)
 {
     int enforces = 0;
@@ -168,7 +169,7 @@ mc_status mc_import_target_defer_indexes(mc_import_target *target, bool *dropped
     return mc_deferred_indexes_drop(&target->indexes, target->db, target->table, target->inserted, dropped, error);
 }
 
-/// Runs a statement of one row for a key that is nowhere.
+/// Runs a statement of one row for a key that no row has.
 static int run_for_none(mc_import_target *target, sqlite3_stmt *statement)
 {
     int result = SQLITE_OK;
@@ -198,7 +199,7 @@ mc_status mc_import_target_renew(mc_import_target *target, mc_error *error)
     if (result == SQLITE_OK && target->released != NULL)
         result = run_for_none(target, target->released);
     return result == SQLITE_OK ? MC_OK
-                               : mc_fail_sqlite(error, target->db, result, "import of \"%.80s\", behind its indexes", target->table);
+                               : mc_fail_sqlite(error, target->db, result, "import of \"%.80s\", after dropping indexes", target->table);
 }
 
 mc_status mc_import_target_put_back(mc_import_target *target, mc_error *error)

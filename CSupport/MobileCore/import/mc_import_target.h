@@ -9,7 +9,7 @@
 #include "import/mc_set_aside.h"
 #include "mc_import.h"
 
-/// Zeroed memory is one that was not opened.
+/// A table that an import writes to. Zeroed memory is one that was not opened.
 typedef struct mc_import_target {
     sqlite3 *db;  // borrowed
     char *table;
@@ -22,46 +22,46 @@ typedef struct mc_import_target {
     mc_incoming incoming;
     sqlite3_stmt *write;     // insert or upsert of a batch; delete of one key
     sqlite3_stmt *divert;    // one row to the table of original states; NULL without protection
-    sqlite3_stmt *released;  // large values that such a row lets go of; NULL without large columns
+    sqlite3_stmt *released;  // large values that such a row releases; NULL without large columns
     mc_large_columns large;
     mc_key_set pending;
-    bool takes_apart;    // what is in the way may be out of the table until the end
+    bool takes_apart;    // pending rows and indexes may be out of the table until the end
     mc_set_aside aside;  // pending rows
     mc_deferred_indexes indexes;
     int64_t inserted;
-    mc_byte_buffer key_text;  // where keys are put together
+    mc_byte_buffer key_text;  // the key of several columns in progress
     uint8_t *changes;         // per row of a batch
-    bool *skipped;            // the same: rows that are diverted
+    bool *skipped;            // per row: whether it is diverted
     size_t row_capacity;
 } mc_import_target;
 
-/// Checks the description and copies the names; SQL comes with `mc_import_target_prepare`. `connection` may be NULL where there are
-/// no large columns. `mc_import_target_close` is due in any case. Fails with MC_ERROR_MISUSE, MC_ERROR_NO_MEMORY.
+/// Checks the description and copies the names; `mc_import_target_prepare` runs the first SQL. `connection` may be NULL without
+/// large columns. `mc_import_target_close` must be called in any case. Fails with MC_ERROR_MISUSE, MC_ERROR_NO_MEMORY.
 mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_import_table *table, mc_connection *connection,
                                 mc_error *error);
 
 /// Prepares the statements and reads the pending keys, inside of the import's savepoint. `takes_apart`: pending rows and
-/// indexes may be out of the table until the import's end, because nobody sees it before.
+/// indexes may be out of the table until the import's end, because no reader sees it before.
 mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool takes_apart, mc_error *error);
 
 /// Fails with MC_ERROR_NO_MEMORY, naming the table.
 mc_status mc_import_target_fail_memory(const mc_import_target *target, mc_error *error);
 
-/// mc_import_batch.c: writes a batch, whose large values become their ids, and adds to the counts. With `observes`, `target->changes` says
-/// afterwards what became of each row.
+/// mc_import_batch.c: writes a batch, replaces its large values by their ids, and adds to the counts. With `observes`, `target->changes`
+/// then has the outcome of each row.
 mc_status mc_import_target_write(mc_import_target *target, mc_row_batch *batch, bool observes, mc_import_counts *counts, mc_error *error);
 
-/// Drops the indexes of a table that is being filled, when it is time; see mc_deferred_indexes.h. `*dropped` is set where the schema has
+/// Drops the indexes of a table that is being filled, at the right time; see mc_deferred_indexes.h. `*dropped` is set if the schema has
 /// changed.
 mc_status mc_import_target_defer_indexes(mc_import_target *target, bool *dropped, mc_error *error);
 
-/// Brings the statements up to date with a changed schema, by running each for nothing.
+/// Brings the statements up to date with a changed schema, by running each without an effect.
 mc_status mc_import_target_renew(mc_import_target *target, mc_error *error);
 
 /// Stores a part of a large value.
 mc_status mc_import_target_take_part(mc_import_target *target, const mc_large_part *part, mc_error *error);
 
-/// Put back what was taken out: the rows of all tables first, because indexes make all statements older than the schema.
+/// Put back rows and indexes: the rows of all tables first, because new indexes make all statements older than the schema.
 mc_status mc_import_target_put_back(mc_import_target *target, mc_error *error);
 mc_status mc_import_target_make_indexes(mc_import_target *target, mc_error *error);
 

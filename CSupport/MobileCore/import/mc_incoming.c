@@ -12,13 +12,13 @@ enum { SIZE_SMALLEST = 8 };
 typedef struct incoming_table {
     sqlite3_vtab base;
     sqlite3 *db;   // borrowed
-    int argument;  // number of the hidden column that takes the pointer
+    int argument;  // the number of the hidden column that takes the pointer
 } incoming_table;
 
 typedef struct incoming_cursor {
     sqlite3_vtab_cursor base;
     mc_incoming *incoming;
-    const mc_value *cells;  // of the row that is being handed out
+    const mc_value *cells;  // of the current row
 } incoming_cursor;
 
 static int incoming_connect(sqlite3 *db, void *context, int argument_count, const char *const *arguments, sqlite3_vtab **out,
@@ -90,7 +90,7 @@ static int incoming_close(sqlite3_vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
-/// Goes on to the first row from `incoming->row` that is not skipped.
+/// Advances to the first row from `incoming->row` on that is not skipped.
 static void settle(incoming_cursor *cursor)
 {
     mc_incoming *const incoming = cursor->incoming;
@@ -103,12 +103,12 @@ static int incoming_filter(sqlite3_vtab_cursor *base, int plan, const char *text
 {
     (void)plan;
     (void)text;
-    (void)argument_count;  // the one that every plan has
+    (void)argument_count;  // the pointer, which every plan has
     incoming_cursor *const cursor = (incoming_cursor *)base;
     cursor->incoming = sqlite3_value_pointer(arguments[0], MC_INCOMING_POINTER);
     if (cursor->incoming == NULL)
         return SQLITE_MISUSE;
-    // An import works in a savepoint. Without one SQLite has rolled it back, and repeats a statement that would commit itself.
+    // An import works in a savepoint. Without one, SQLite has rolled it back, and repeats a statement that would commit by itself.
     if (sqlite3_get_autocommit(((incoming_table *)base->pVtab)->db) != 0)
         return SQLITE_ABORT_ROLLBACK;
     settle(cursor);
@@ -129,7 +129,7 @@ static int incoming_eof(sqlite3_vtab_cursor *base)
     return incoming->row >= incoming->end;
 }
 
-/// Hands a value to SQLite where it lies: the batch outlives the statement's step.
+/// Gives a value to SQLite without a copy: the batch outlives the statement's step.
 static int incoming_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     const incoming_cursor *const cursor = (const incoming_cursor *)base;
@@ -154,7 +154,7 @@ static int incoming_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 
 static const sqlite3_module incoming_module = {
     .iVersion = 0,
-    .xConnect = incoming_connect,  // no xCreate: the table exists without being created, and only so
+    .xConnect = incoming_connect,  // no xCreate: the table exists without CREATE, and cannot be created
     .xBestIndex = incoming_best_index,
     .xDisconnect = incoming_disconnect,
     .xOpen = incoming_open,
@@ -186,7 +186,7 @@ static void count_updated(sqlite3_context *context, int argument_count, sqlite3_
     sqlite3_result_int(context, 1);
 }
 
-/// Whether a statement can be prepared: the cheapest way to ask a connection for a function or a table.
+/// Whether a statement can be prepared: the cheapest check that a connection has a function or a table.
 static bool prepares(sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *statement = NULL;

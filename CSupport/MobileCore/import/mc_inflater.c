@@ -16,7 +16,7 @@ void mc_inflater_init(mc_inflater *inflater, mc_inflater_sink sink, void *contex
     };
 }
 
-/// Tells from the first byte what follows.
+/// Determines the kind of the input from its first byte.
 static mc_status begin(mc_inflater *inflater, uint8_t first, mc_error *error)
 {
     inflater->kind = first == 0x1F ? MC_INFLATER_GZIP : (first & 0x0F) == 8 ? MC_INFLATER_ZLIB : MC_INFLATER_PLAIN;
@@ -32,7 +32,7 @@ static mc_status begin(mc_inflater *inflater, uint8_t first, mc_error *error)
     return MC_OK;
 }
 
-/// What is wrong in the text before a failure of the stream comes first.
+/// Reports an error in the text before a failure of the stream.
 static mc_status settle_text(const mc_inflater *inflater, mc_error *error)
 {
     return inflater->sink(inflater->context, inflater->buffer, 0, error);
@@ -60,7 +60,7 @@ static mc_status check_limits(const mc_inflater *inflater, mc_error *error)
     return MC_OK;
 }
 
-/// Behind a complete stream another gzip member may follow (RFC 1952, 2.2), and nothing else.
+/// Begins another gzip member (RFC 1952, 2.2): no other bytes may follow a complete stream.
 static mc_status begin_member(mc_inflater *inflater, uint8_t first, mc_error *error)
 {
     if (inflater->kind == MC_INFLATER_GZIP && first == 0x1F) {
@@ -72,11 +72,11 @@ static mc_status begin_member(mc_inflater *inflater, uint8_t first, mc_error *er
     const mc_status status = settle_text(inflater, error);
     return status != MC_OK
         ? status
-        : mc_fail_at(error, MC_ERROR_COMPRESSION, inflater->bytes_in, 0, "%s stream, byte %lld: expected nothing behind its end",
+        : mc_fail_at(error, MC_ERROR_COMPRESSION, inflater->bytes_in, 0, "%s stream, byte %lld: expected nothing after its end",
                      inflater->kind == MC_INFLATER_GZIP ? "gzip" : "zlib", (long long)inflater->bytes_in);
 }
 
-/// Inflates one buffer full.
+/// Inflates up to one full buffer.
 static mc_status inflate_some(mc_inflater *inflater, mc_error *error)
 {
     z_stream *const stream = &inflater->stream;
@@ -93,7 +93,7 @@ static mc_status inflate_some(mc_inflater *inflater, mc_error *error)
     mc_status status = check_limits(inflater, error);
     if (status == MC_OK && made > 0)
         status = inflater->sink(inflater->context, inflater->buffer, made, error);
-    // Z_BUF_ERROR says that nothing could be done for want of input, which is no failure.
+    // Z_BUF_ERROR only means that zlib needs more input.
     const bool is_damaged = result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR;
     return status == MC_OK && is_damaged ? fail_damaged(inflater, error) : status;
 }
@@ -115,7 +115,7 @@ mc_status mc_inflater_push(mc_inflater *inflater, const void *bytes, size_t leng
                 break;
         }
         const size_t here = (size_t)(end - at) < INT_MAX ? (size_t)(end - at) : INT_MAX;
-        stream->next_in = (Bytef *)(uintptr_t)at;  // zlib's type lacks the const that it keeps
+        stream->next_in = (Bytef *)(uintptr_t)at;  // zlib's type lacks the const, but zlib does not change the input
         stream->avail_in = (uInt)here;
         do
             status = inflate_some(inflater, error);

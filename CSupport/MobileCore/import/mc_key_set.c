@@ -7,8 +7,8 @@
 /// The place of the key, or the free place where it belongs.
 static size_t find(const int64_t *keys, size_t capacity, int64_t key)
 {
-    // Multiplication by the golden ratio spreads keys that follow each other; the keys are the server's, so no one can choose
-    // them to collide for more than their own import.
+    // Multiplication by the golden ratio spreads consecutive keys. The keys come from the server, which could make only its own
+    // import slow by colliding keys.
     size_t place = (size_t)(((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (capacity - 1);
     while (keys[place] != 0 && keys[place] != key)
         place = (place + 1) & (capacity - 1);
@@ -54,7 +54,7 @@ bool mc_key_set_contains(const mc_key_set *set, int64_t key)
     return set->capacity > 0 && set->keys[find(set->keys, set->capacity, key)] == key;
 }
 
-/// FNV-1a; what was said of integers holds here.
+/// FNV-1a. As with integers, colliding keys can slow down only the server's own import.
 static size_t hash_text(const uint8_t *text, size_t length)
 {
     uint64_t hash = UINT64_C(0xCBF29CE484222325);
@@ -128,7 +128,7 @@ bool mc_key_set_contains_text(const mc_key_set *set, const uint8_t *text, size_t
     return set->text_capacity > 0 && set->texts[find_text(set, set->texts, set->text_capacity, text, length)] != 0;
 }
 
-/// The integer that is written as this text, and in no other way.
+/// Whether the text is the only decimal form of an integer.
 static bool text_integer(const char *text, size_t length, int64_t *integer)
 {
     const bool negative = length > 0 && text[0] == '-';
@@ -152,7 +152,7 @@ bool mc_key_integer(const mc_value *value, int64_t *integer)
     switch (value->kind) {
     case MC_VALUE_INTEGER: *integer = value->value.integer; return true;
     case MC_VALUE_REAL:
-        // Up to here every integer is a double.
+        // Within these limits every integer has an exact double.
         if (!(value->value.real > -9007199254740992.0 && value->value.real < 9007199254740992.0))
             return false;
         *integer = (int64_t)value->value.real;
@@ -164,7 +164,7 @@ bool mc_key_integer(const mc_value *value, int64_t *integer)
 
 bool mc_key_text_append(mc_byte_buffer *text, const mc_value *value)
 {
-    // Kind, length and bytes: two keys of several columns are never the same text by chance.
+    // Kind, length and bytes: two different keys of several columns never have the same text.
     uint8_t head[1 + sizeof value->length] = {value->kind};
     const void *bytes = value->value.bytes;
     uint32_t length = value->length;

@@ -94,7 +94,7 @@ static mc_status store_chunk(mc_large_columns *large, const uint8_t *bytes, size
     return status;
 }
 
-/// Collects bytes up to whole chunks: parts are shorter than these.
+/// Collects bytes up to whole chunks, because parts are shorter than chunks.
 static mc_status append(mc_large_columns *large, const uint8_t *bytes, size_t length, mc_error *error)
 {
     mc_large_content *const content = &large->content;
@@ -126,7 +126,7 @@ static mc_status complete(mc_large_columns *large, mc_error *error)
 
 // ---- Parts and batches ------------------------------------------------------------------------------------------------------
 
-/// Says for which value the database has failed.
+/// Adds the failing value's row and column to the database's error.
 static mc_status fail_value(const mc_large_column *column, const char *table, int64_t row, int64_t offset, mc_status status,
                             mc_error *error)
 {
@@ -153,7 +153,7 @@ mc_status mc_large_columns_take(mc_large_columns *large, const char *table, cons
     return fail_value(column, table, part->row, part->offset, status, error);
 }
 
-/// Puts the id of a large value in its place.
+/// Replaces a large value by its id.
 static mc_status store_cell(mc_large_columns *large, const mc_large_column *column, mc_value *cell, mc_error *error)
 {
     int64_t value = column->value;
@@ -172,7 +172,7 @@ static mc_status store_cell(mc_large_columns *large, const mc_large_column *colu
     return status;
 }
 
-/// Copies the cells of a batch, which are the scanner's.
+/// Copies the cells of a batch, which belong to the scanner.
 static mc_status copy_cells(mc_large_columns *large, mc_row_batch *batch, mc_error *error)
 {
     const size_t count = batch->row_count * batch->column_count;

@@ -23,12 +23,12 @@ struct mc_scan_ahead {
     pthread_t thread;
     mc_hand_over hand_over;
 
-    // The import's thread alone.
+    // For the import's thread only.
     mc_piece *filling;
     int64_t text_bytes;
 
-    // The scanner alone.
-    mc_piece *input, *text;  // what it reads, and what it inflates into
+    // For the scanner only.
+    mc_piece *input, *text;  // its input, and the piece it inflates into
     bool waits_for_sink;
 };
 
@@ -48,7 +48,7 @@ static mc_status queue_batch(void *context, const mc_row_batch *batch, mc_error 
     return goes_on ? MC_OK : fail_stopped(error);
 }
 
-/// Takes a free piece for the inflater in place of the one that was scanned.
+/// Takes a free piece for the inflater to replace the scanned one.
 static mc_status next_text(mc_scan_ahead *ahead, mc_error *error)
 {
     ahead->text = mc_hand_over_next_text(&ahead->hand_over, ahead->text);
@@ -63,7 +63,7 @@ static mc_status scan_text(void *context, const void *bytes, size_t length, mc_e
 {
     mc_scan_ahead *const ahead = context;
     if (length == 0) {
-        ahead->waits_for_sink = true;  // what was carried stays where it is
+        ahead->waits_for_sink = true;  // the carried bytes stay in place
         return mc_rows_settle(ahead->rows, error);
     }
     const bool plain = ahead->inflater->kind == MC_INFLATER_PLAIN;
@@ -98,7 +98,7 @@ static void *run_scanner(void *context)
     }
     if (status == MC_OK)
         status = mc_inflater_finish(ahead->inflater, &error);
-    // What was carried to the end stays where it is.
+    // The bytes carried to the end stay in place.
     ahead->waits_for_sink = true;
     if (status == MC_OK)
         status = mc_rows_finish(ahead->rows, &error);
@@ -108,7 +108,7 @@ static void *run_scanner(void *context)
 
 // ---- The import's thread ----------------------------------------------------------------------------------------------------
 
-/// Hands batches to the sink until the scanner is done, or, unless `until_done`, a piece of input is free: `filling` is then one.
+/// Passes batches to the sink until the scanner is done, or, unless `until_done`, a piece of input is free, which `filling` then is.
 static mc_status take_batches(mc_scan_ahead *ahead, bool until_done, mc_error *error)
 {
     mc_status status = MC_OK;
@@ -166,7 +166,7 @@ int64_t mc_scan_ahead_text_bytes(const mc_scan_ahead *ahead)
 
 // ---- Beginning and end ------------------------------------------------------------------------------------------------------
 
-/// Takes the place of the sinks of inflater and scanner.
+/// Replaces the sinks of inflater and scanner.
 static void take_over(mc_scan_ahead *ahead)
 {
     ahead->inflater->sink = scan_text;
@@ -176,7 +176,7 @@ static void take_over(mc_scan_ahead *ahead)
         (void)next_text(ahead, NULL);  // all of them are free
 }
 
-/// Runs the thread with all signals blocked: they are the program's.
+/// Starts the thread with all signals blocked, because they belong to the program.
 static bool start_thread(mc_scan_ahead *ahead)
 {
     sigset_t all, before;
@@ -192,7 +192,7 @@ static bool start_thread(mc_scan_ahead *ahead)
     return result == 0;
 }
 
-/// Puts inflater and scanner back as they were.
+/// Restores inflater and scanner.
 static void give_back(mc_scan_ahead *ahead)
 {
     ahead->inflater->sink = ahead->inflater_sink;

@@ -2,8 +2,8 @@
 
 #include "base/mc_memory.h"
 
-/// The bounds of the memory, and how many rows are inserted for each pending one before: a small import should not move more rows than
-/// it brings.
+/// The limits of the memory, and the number of inserted rows per pending row from which on rows are set aside: a small import should not
+/// move more rows than it inserts.
 enum { ROWS_MAXIMUM = 1024, BYTES_MAXIMUM = 1 << 20, ROWS_DECISIVE = 4 };
 
 static mc_status prepare(sqlite3 *db, sqlite3_str *sql, const char *table, sqlite3_stmt **out, mc_error *error)
@@ -16,7 +16,7 @@ static mc_status prepare(sqlite3 *db, sqlite3_str *sql, const char *table, sqlit
     return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, db, result, "import of \"%.80s\"", table);
 }
 
-/// The rows from the end of the table on.
+/// Prepares the SELECT of the rows, from the end of the table on.
 static mc_status prepare_rows(sqlite3 *db, const char *table, const char *key, sqlite3_stmt **out, mc_error *error)
 {
     sqlite3_str *const sql = sqlite3_str_new(db);
@@ -24,7 +24,7 @@ static mc_status prepare_rows(sqlite3 *db, const char *table, const char *key, s
     return prepare(db, sql, table, out, error);
 }
 
-/// NULL where the table does not take the values of all its columns: some are generated.
+/// Prepares the INSERT of one row. NULL if the table does not take the values of all its columns, because some are generated.
 static sqlite3_stmt *prepare_put_back(sqlite3 *db, const char *table, size_t column_count)
 {
     sqlite3_str *const sql = sqlite3_str_new(db);
@@ -36,7 +36,7 @@ static sqlite3_stmt *prepare_put_back(sqlite3 *db, const char *table, size_t col
     return prepare(db, sql, table, &statement, NULL) == MC_OK ? statement : NULL;
 }
 
-/// Copies the row that `rows` stands on; false without memory.
+/// Copies the current row of `rows`; false without memory.
 static bool copy_row(mc_set_aside *aside, sqlite3_stmt *rows)
 {
     const size_t used = aside->row_count * aside->column_count;
@@ -48,7 +48,7 @@ static bool copy_row(mc_set_aside *aside, sqlite3_stmt *rows)
         aside->values[used + column] = NULL;
     aside->row_count++;
     for (size_t column = 0; column < aside->column_count; column++) {
-        // The key stands in front of the columns.
+        // The key precedes the columns.
         aside->values[used + column] = sqlite3_value_dup(sqlite3_column_value(rows, (int)column + 1));
         if (aside->values[used + column] == NULL)
             return false;
@@ -56,7 +56,7 @@ static bool copy_row(mc_set_aside *aside, sqlite3_stmt *rows)
     return true;
 }
 
-/// Bytes of the texts and blobs of the row that `rows` stands on.
+/// The number of bytes of the texts and blobs in the current row of `rows`.
 static size_t row_bytes(const mc_set_aside *aside, sqlite3_stmt *rows)
 {
     size_t bytes = 0;
@@ -77,7 +77,7 @@ static void forget_rows(mc_set_aside *aside)
     aside->row_count = 0;
 }
 
-/// Copies the rows from the end to the first one that is not pending, or none where they are too many or too large.
+/// Copies the rows from the end to the first one that is not pending; copies none if they are too many or too large.
 static mc_status copy_rows(mc_set_aside *aside, sqlite3 *db, const char *table, sqlite3_stmt *rows, const mc_key_set *pending,
                            int64_t *first, mc_error *error)
 {
@@ -104,7 +104,7 @@ static mc_status copy_rows(mc_set_aside *aside, sqlite3 *db, const char *table, 
     return MC_OK;
 }
 
-/// The same, with SQLite's own limit as low as ours: it refuses a row that is larger before it reads it.
+/// Copies the same rows with SQLite's length limit reduced to ours, so that SQLite refuses a larger row before it reads it.
 static mc_status copy_bounded_rows(mc_set_aside *aside, sqlite3 *db, const char *table, const char *key, const mc_key_set *pending,
                                    int64_t *first, mc_error *error)
 {
@@ -121,7 +121,7 @@ static mc_status copy_bounded_rows(mc_set_aside *aside, sqlite3 *db, const char 
     return status;
 }
 
-/// Those that were copied: all from `first` on.
+/// Deletes the copied rows: all from `first` on.
 static mc_status delete_rows(sqlite3 *db, const char *table, const char *key, int64_t first, mc_error *error)
 {
     sqlite3_str *const sql = sqlite3_str_new(db);

@@ -1,4 +1,4 @@
-/// mc_cursor.c: where a cursor stands, and the pages from there.
+/// mc_cursor.c: the position of a cursor, and the pages from there.
 #include "mc_cursor.h"
 
 #include <string.h>
@@ -12,10 +12,10 @@
 /// The texts of one range, made when they are first needed.
 typedef struct select {
     char *texts[MC_SELECT_ORDER + 1];
-    bool must_be_stepped;  // it cannot fill a page by itself
+    bool must_be_stepped;  // the SELECT cannot fill a page by itself
 } select;
 
-/// Where the next page begins.
+/// The place where the next page begins.
 typedef enum cursor_place { AT_START, ON_PAGE, AT_END } cursor_place;
 
 struct mc_cursor {
@@ -24,7 +24,7 @@ struct mc_cursor {
     mc_row_page *values;  // one row: the parameters
     cursor_place place;
     mc_row_page *first, *last;            // one row each: the order's values of the page's first and last row
-    mc_row_page *next_first, *next_last;  // where new ones are put together, so that a failure leaves the old ones
+    mc_row_page *next_first, *next_last;  // the next ones while they are built, so that a failure keeps the old ones
 };
 
 static size_t select_count(const mc_cursor *cursor)
@@ -77,13 +77,13 @@ void mc_cursor_free(mc_cursor *cursor)
     mc_free(cursor);
 }
 
-/// Makes one row of values: what SQLite will be given.
+/// Makes one row of the query's values, for SQLite's parameters.
 static bool keep_values(mc_row_page *row, const mc_value *values, size_t count)
 {
     mc_cell *const cells = mc_allocate_zeroed(count + 1, sizeof *cells);
     bool kept = cells != NULL;
     mc_page_clear(row, 1, 1);
-    // A cell at a time, because each has its bytes elsewhere; then they are one row.
+    // One cell at a time, because each has its bytes in another place. Then the cells become one row.
     for (size_t i = 0; i < count && kept; i++) {
         const mc_value *const value = &values[i];
         mc_cell *const cell = &cells[i];
@@ -108,7 +108,7 @@ mc_status mc_cursor_set_values(mc_cursor *cursor, const mc_value *values, size_t
     return keep_values(cursor->values, values, count) ? MC_OK : mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for the values of a cursor");
 }
 
-/// Binds the query's values, and those of the order's terms that the statement has.
+/// Binds the query's values, and the values of the order's terms that are parameters of the statement.
 static mc_status bind(const mc_cursor *cursor, const mc_row_page *row, mc_statement *statement, bool all_values, mc_error *error)
 {
     sqlite3_stmt *const handle = mc_statement_sqlite(statement);
@@ -116,7 +116,7 @@ static mc_status bind(const mc_cursor *cursor, const mc_row_page *row, mc_statem
     for (size_t i = 0; i < cursor->values->stride && status == MC_OK; i++) {
         const int index = (int)i + 1;
         const char *const name = sqlite3_bind_parameter_name(handle, index);
-        // The cursor's own parameters come behind those of the query.
+        // The cursor's own parameters follow those of the query.
         if (index > sqlite3_bind_parameter_count(handle) || (name != NULL && strncmp(name, "@mc_", 4) == 0)) {
             if (all_values)
                 status = mc_fail(error, MC_ERROR_MISUSE, "cursor: there is a value %d, but no parameter for it", index);
@@ -134,11 +134,11 @@ static mc_status bind(const mc_cursor *cursor, const mc_row_page *row, mc_statem
     return status;
 }
 
-/// The rows of one page, and where they begin.
+/// The rows of one page, and their beginning.
 typedef struct page_run {
     mc_cursor *cursor;
     mc_connection *connection;
-    const mc_row_page *row;  // behind which it begins; NULL: all rows
+    const mc_row_page *row;  // the page begins after it; NULL: all rows
     bool backwards;
 } page_run;
 
@@ -160,7 +160,7 @@ static mc_status bind_limit(mc_statement *statement, int64_t rows, mc_error *err
     return mc_statement_bind_integer(statement, sqlite3_bind_parameter_index(mc_statement_sqlite(statement), "@mc_rows"), rows, error);
 }
 
-/// Binds what a page begins behind.
+/// Binds the values of the row after which a page begins.
 static mc_status bind_run(const void *context, mc_statement *statement, mc_error *error)
 {
     const page_run *const run = context;
@@ -185,7 +185,7 @@ static mc_status fill_range(const page_run *run, const mc_range *range, mc_page_
     return status == MC_OK ? mc_page_fill_by_steps(&source, fill, at_end, error) : status;
 }
 
-/// Makes one row of the order's values of a row of the page.
+/// Copies the order's values of a row of the page into a row of their own.
 static bool keep_order_values(const mc_cursor_parts *parts, const mc_row_page *page, size_t row, mc_row_page *kept)
 {
     mc_cell cells[MC_CURSOR_TERMS_MAXIMUM];
@@ -205,7 +205,7 @@ static void take_over_position(mc_cursor *cursor)
     cursor->place = ON_PAGE;
 }
 
-/// Makes the page the cursor's.
+/// Moves the cursor to the page.
 static mc_status stand_on(mc_cursor *cursor, const mc_row_page *page, bool backwards, mc_error *error)
 {
     if (page->row_count == 0) {
@@ -219,7 +219,7 @@ static mc_status stand_on(mc_cursor *cursor, const mc_row_page *page, bool backw
     return MC_OK;
 }
 
-/// Where the next ranges begin; false where there is nothing left in this direction.
+/// Finds the beginning of the next ranges; false if no rows are left in this direction.
 static bool begin_run(mc_cursor *cursor, mc_connection *connection, bool backwards, page_run *run)
 {
     *run = (page_run){.cursor = cursor, .connection = connection, .backwards = backwards};
@@ -240,7 +240,7 @@ static mc_status read_page(mc_cursor *cursor, mc_connection *connection, bool ba
     const size_t count = mc_cursor_ranges(&cursor->parts, run.row, backwards, ranges);
     for (size_t i = 0; i < count && status == MC_OK && *at_end; i++)
         status = fill_range(&run, &ranges[i], fill, at_end, &failure);
-    // Behind a full page one row has been stepped ahead, to know the end: what failed there belongs to the next page.
+    // A full page is followed by a step to one more row, to find the end: an error of that step belongs to the next page.
     if (status != MC_OK && mc_page_is_full(fill->page, fill->max_rows, fill->max_bytes)) {
         *at_end = false;
         status = MC_OK;
@@ -282,7 +282,7 @@ mc_status mc_cursor_previous(mc_cursor *cursor, mc_connection *connection, mc_ro
     return go(cursor, connection, page, max_rows, max_bytes, true, at_end, error);
 }
 
-/// Steps over the rows of one range, up to `count`; with all of them behind it, the cursor stands on the last one.
+/// Steps over at most `count` rows of one range. After `count` rows, the cursor is positioned on the last one.
 static mc_status skip_range(const page_run *run, const mc_range *range, int64_t count, int64_t *skipped, mc_error *error)
 {
     mc_cursor *const cursor = run->cursor;

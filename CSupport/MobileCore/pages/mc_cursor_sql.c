@@ -81,7 +81,7 @@ void mc_cursor_parts_free(mc_cursor_parts *parts)
     mc_free(parts->condition);
 }
 
-/// Whether the term runs downwards in the direction of reading.
+/// Whether the term descends in the direction of reading.
 static bool descends(const mc_order_term *term, bool backwards)
 {
     return term->descending != backwards;
@@ -143,7 +143,7 @@ static void append_position(sqlite3_str *sql, const mc_cursor_parts *parts, cons
 static void append_order(sqlite3_str *sql, const mc_cursor_parts *parts, const mc_range *range, bool backwards)
 {
     const char *before = " ORDER BY ";
-    // What is the same in the whole range has no order, and would only keep SQLite from seeing that an index has the rest.
+    // Terms that are equal in the whole range need no order, and would prevent SQLite from using an index for the rest.
     size_t term = range->kind == MC_RANGE_ALL ? 0 : range->kind == MC_RANGE_NULL ? range->term + 1 : range->term;
     const size_t without_nulls = range->kind == MC_RANGE_ALL ? parts->order_count : range->term;
     for (; term < parts->order_count; term++, before = ", ") {
@@ -166,7 +166,7 @@ char *mc_cursor_select(const mc_cursor_parts *parts, const mc_range *range, bool
     sqlite3_str_appendf(sql, " FROM %s WHERE (%s)", parts->source, parts->condition != NULL ? parts->condition : "true");
     append_position(sql, parts, range, backwards);
     if (use == MC_SELECT_FILLING) {
-        // Behind all other conditions.
+        // After all other conditions.
         sqlite3_str_appendall(sql, " AND " MC_PAGE_FUNCTION "(");
         append_columns(sql, parts);
         sqlite3_str_appendall(sql, ")");

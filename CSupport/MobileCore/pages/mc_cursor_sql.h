@@ -6,13 +6,13 @@
 
 enum { MC_CURSOR_TERMS_MAXIMUM = 16, MC_CURSOR_COLUMNS_MAXIMUM = 2000 };
 
-/// Which rows a SELECT is for. `term` is a term of the order; in all but the first the terms before it are as in the row behind
-/// which the page begins, so that only it and those behind it still have an order.
+/// The rows of a SELECT. `term` is a term of the order. Except for MC_RANGE_ALL, the terms before it are equal to those of the row
+/// after which the page begins, so only it and the later terms still have an order.
 typedef enum mc_range_kind {
     MC_RANGE_ALL,       ///< all rows
     MC_RANGE_BEYOND,    ///< the term is beyond its value
-    MC_RANGE_NULL,      ///< the term is NULL, which stands behind all values
-    MC_RANGE_NOT_NULL,  ///< the term is not NULL, which stands before all values
+    MC_RANGE_NULL,      ///< the term is NULL, which is ordered after all values
+    MC_RANGE_NOT_NULL,  ///< the term is not NULL; the row's NULL is ordered before all values
     MC_RANGE_KINDS
 } mc_range_kind;
 
@@ -21,32 +21,32 @@ typedef struct mc_range {
     size_t term;
 } mc_range;
 
-/// A query as the cursor keeps it: copied, with the order's terms among the columns.
+/// The cursor's copy of a query, with the order's terms among the columns.
 typedef struct mc_cursor_parts {
-    char **columns;  ///< those of the query, and behind them terms of the order that are not among them
+    char **columns;  ///< the columns of the query, then the terms of the order that are not among them
     size_t column_count, stride;
     char *source, *condition;
     mc_order_term *order;  ///< expressions owned
     size_t order_count;
-    size_t term_columns[MC_CURSOR_TERMS_MAXIMUM];  ///< where the terms' values are
+    size_t term_columns[MC_CURSOR_TERMS_MAXIMUM];  ///< the columns with the terms' values
 } mc_cursor_parts;
 
 /// Copies a query. On failure the parts are for `mc_cursor_parts_free` as well. Fails as `mc_cursor_create` does.
 mc_status mc_cursor_parts_copy(mc_cursor_parts *parts, const mc_cursor_query *query, mc_error *error);
 void mc_cursor_parts_free(mc_cursor_parts *parts);
 
-/// The most ranges that `mc_cursor_ranges` gives.
+/// The maximum number of ranges of `mc_cursor_ranges`.
 enum { MC_CURSOR_RANGES_MAXIMUM = 2 * MC_CURSOR_TERMS_MAXIMUM };
 
-/// The ranges that together are all rows behind `row`, whose cells are the order's values (NULL: all rows there are), in the order
-/// in which they follow each other; `backwards`: before it, the nearest first. Returns their number.
+/// The ranges that together are all rows after `row`, whose cells are the order's values (NULL: all rows of the query), in the order
+/// of their rows; `backwards`: before it, the nearest first. Returns their number.
 size_t mc_cursor_ranges(const mc_cursor_parts *parts, const mc_row_page *row, bool backwards, mc_range *ranges);
 
-/// What the SELECT is for.
+/// The purpose of a SELECT.
 typedef enum mc_select_use {
     MC_SELECT_FILLING,  ///< it fills the page by itself
     MC_SELECT_PLAIN,    ///< it is stepped; "@mc_rows" limits it
-    MC_SELECT_ORDER     ///< it gives the order's values alone; "@mc_rows" limits it
+    MC_SELECT_ORDER     ///< it returns only the order's values; "@mc_rows" limits it
 } mc_select_use;
 
 /// The SQL text; values of terms are the parameters "@mc_1" and so on. Freed by sqlite3_free; NULL without memory.

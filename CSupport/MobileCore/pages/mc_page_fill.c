@@ -1,4 +1,4 @@
-/// mc_page_fill.c: rows from statements into pages.
+/// mc_page_fill.c: fills pages with the rows of statements.
 #include "pages/mc_page_fill.h"
 
 #include "base/mc_fail.h"
@@ -10,7 +10,7 @@ typedef struct page_function {
     const mc_page_fill *fill;  ///< the page that the running statement fills by itself; NULL: none
 } page_function;
 
-/// The condition that fills the page: no result, which is NULL, for a row that was copied.
+/// The condition that fills the page. It sets no result, which is NULL, for a row that was copied.
 static void fill_page(sqlite3_context *context, int count, sqlite3_value **values)
 {
     const mc_page_fill *const fill = ((const page_function *)sqlite3_user_data(context))->fill;
@@ -20,15 +20,15 @@ static void fill_page(sqlite3_context *context, int count, sqlite3_value **value
         sqlite3_result_error_nomem(context);
 }
 
-/// Makes the function known to a connection.
+/// Registers the function with a connection.
 static mc_status register_function(mc_connection *connection, void **state, mc_error *error)
 {
     page_function *const function = mc_allocate_zeroed(1, sizeof *function);
     if (function == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a connection");
-    // Not deterministic, so that SQLite calls it for every row; not for triggers and views, which the file's owner writes.
+    // Not deterministic, so that SQLite calls it for every row. Not for triggers and views, which may come from an untrusted file.
     const int code = sqlite3_create_function_v2(connection->db, MC_PAGE_FUNCTION, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, function, fill_page,
-                                                NULL, NULL, mc_free);  // which is called as well where this fails
+                                                NULL, NULL, mc_free);  // also called if the registration fails
     if (code != SQLITE_OK)
         return mc_fail_sqlite(error, connection->db, code, "register " MC_PAGE_FUNCTION);
     *state = function;
@@ -37,8 +37,8 @@ static mc_status register_function(mc_connection *connection, void **state, mc_e
 
 const mc_pool_hooks mc_page_hooks = {.connection_opened = register_function};
 
-/// Steps once, which fills the page if the statement does that. SQLite prepares a statement again when the schema has changed, and
-/// where values decide the plan, inside of its first step: what it has put into the page then came by a plan that nobody has looked at.
+/// Steps once, which may fill the page. SQLite prepares a statement again inside of its first step if the schema has changed, or if
+/// the plan depends on values: the rows in the page are then the result of an unchecked plan.
 static mc_status step(mc_page_fill *fill, mc_statement *statement, bool *has_row, mc_error *error)
 {
     mc_row_page *const page = fill->page;
@@ -59,13 +59,13 @@ static mc_status step(mc_page_fill *fill, mc_statement *statement, bool *has_row
     return status;
 }
 
-/// Appends the statement's next rows to the page, up to the limits. `*at_end` tells whether it has no row left; it is then reset,
-/// otherwise it stands on the next one. On failure the page has the rows that it had before the call or more.
+/// Appends the statement's next rows to the page, up to the limits. `*at_end` reports whether it has no row left; it is then reset,
+/// otherwise it is on the next row. On failure the page keeps its earlier rows, and may have some of the new ones.
 static mc_status fill_rows(mc_page_fill *fill, mc_statement *statement, bool *at_end, mc_error *error)
 {
     mc_row_page *const page = fill->page;
     mc_status status = MC_OK;
-    // A statement that has rows left stands on the first of them.
+    // A statement with rows left is on the first of them.
     bool has_row = mc_statement_is_on_row(statement);
     *at_end = false;
     if (!has_row)
@@ -94,10 +94,10 @@ mc_status mc_page_fill_by_statement(const mc_page_source *source, mc_page_fill *
 {
     mc_status status = MC_OK;
     *done = false;
-    // Twice: when another connection has changed the schema meanwhile, SQLite finds out in the first step.
+    // Two attempts: if another connection has changed the schema meanwhile, SQLite notices it in the first step.
     for (int attempt = 0; attempt < 2 && status == MC_OK && !*done; attempt++) {
         mc_statement *statement = NULL;
-        // What SQLite refuses may be right without the condition that fills; else the plain statement says what is wrong.
+        // A text that SQLite refuses may be valid without the filling condition. If it is not, the plain statement reports the error.
         if (prepare(source, &statement, NULL) != MC_OK || !mc_page_plan_check(statement)) {
             mc_statement_return(statement);
             return MC_OK;
@@ -122,7 +122,7 @@ mc_status mc_page_fill_by_steps(const mc_page_source *source, mc_page_fill *fill
     if (status == MC_OK)
         status = source->bind(source->context, statement, error);
     if (status == MC_OK) {
-        // One more, to know the end.
+        // One more row, to find the end.
         const int index = sqlite3_bind_parameter_index(statement->handle, "@mc_rows");
         status = mc_statement_bind_integer(statement, index, left < INT64_MAX ? (int64_t)left + 1 : INT64_MAX, error);
     }
@@ -146,7 +146,7 @@ mc_status mc_row_page_fill(mc_row_page *page, mc_statement *statement, size_t ma
     const mc_status status = fill_rows(&fill, statement, at_end, &failure);
     if (status == MC_OK)
         return MC_OK;
-    // Behind a full page one row has been stepped ahead, to know the end: what failed there belongs to the next page.
+    // A full page is followed by a step to one more row, to find the end: an error of that step belongs to the next page.
     if (mc_page_is_full(page, max_rows, max_bytes) && mc_statement_defer(statement, &failure))
         return MC_OK;
     mc_page_clear(page, 0, 0);

@@ -4,10 +4,10 @@
 ///
 ///     SELECT a, b FROM t WHERE ... AND mc_fill_page(a, b) ORDER BY ...
 ///
-/// can fill the page by itself: its last condition copies its arguments into the page and says no, so that SQLite goes on to the next
-/// row inside of one step, until the page is full. That is right only where the condition sees exactly the rows of the result, in
-/// their order: `mc_page_plan_check` looks for a proof in the statement's program. Everywhere else the condition says yes and does
-/// nothing, and the statement is one like any other.
+/// can fill the page by itself: its last condition copies its arguments into the page and returns NULL, so that SQLite continues with
+/// the next row inside of one step, until the page is full. That is correct only if the condition receives exactly the rows of the
+/// result, in their order: `mc_page_plan_check` searches the statement's program for a proof. Without one the condition returns true
+/// and copies nothing, and the statement is stepped.
 #ifndef MC_PAGE_FILL_H
 #define MC_PAGE_FILL_H
 
@@ -18,28 +18,28 @@
 typedef struct mc_page_fill {
     mc_row_page *page;
     size_t max_rows, max_bytes;
-    bool by_statement;  ///< the statement fills the page by itself, as `mc_page_plan_check` has found
-    bool plan_changed;  ///< out: it was prepared again meanwhile. Nothing was appended; check, bind and fill once more
+    bool by_statement;  ///< the statement fills the page by itself; see `mc_page_plan_check`
+    bool plan_changed;  ///< out: it was prepared again meanwhile. No row was appended; check, bind and fill once more
 } mc_page_fill;
 
-/// The function's name, and how many arguments SQLite lets a function have.
+/// The function's name, and SQLite's maximum number of arguments of a function.
 #define MC_PAGE_FUNCTION "mc_fill_page"
 enum { MC_PAGE_FUNCTION_COLUMNS = 127 };
 
-/// Make the function known to each connection of a pool.
+/// The hooks that register the function with each connection of a pool.
 extern const mc_pool_hooks mc_page_hooks;
 
-/// Whether the statement fills pages by itself. Without values: they are gone afterwards if SQLite has prepared the statement again
-/// since it was looked at. No proof, for whatever reason, is no failure.
+/// Whether the statement fills pages by itself. To be called before values are bound: they are lost if SQLite has prepared the statement
+/// again since the last check. A missing proof is not a failure, regardless of its reason.
 bool mc_page_plan_check(mc_statement *statement);
 
-/// How often SQLite has prepared the statement again.
+/// The number of times that SQLite has prepared the statement again.
 static inline int mc_page_plan_number(const mc_statement *statement)
 {
     return sqlite3_stmt_status(statement->handle, SQLITE_STMTSTATUS_REPREPARE, 0);
 }
 
-/// Where the rows of a page come from: a statement by its text, and who binds its values.
+/// The source of a page's rows: the text of a statement, and the function that binds its values.
 typedef struct mc_page_source {
     mc_connection *connection;
     const char *sql;
@@ -49,8 +49,8 @@ typedef struct mc_page_source {
     const void *context;
 } mc_page_source;
 
-/// Lets the source's statement, which calls the function, fill the page by itself. `*done` is false where it cannot; the page is then
-/// as it was. Fails as `mc_row_page_fill` does.
+/// Runs the source's statement, which calls the function, to fill the page by itself. `*done` is false if it cannot; the page is then
+/// unchanged. Fails as `mc_row_page_fill` does.
 mc_status mc_page_fill_by_statement(const mc_page_source *source, mc_page_fill *fill, bool *at_end, bool *done, mc_error *error);
 
 /// Steps through the source's statement, which "@mc_rows" limits. Fails as `mc_row_page_fill` does.

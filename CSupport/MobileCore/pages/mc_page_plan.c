@@ -1,17 +1,17 @@
 /// mc_page_plan.c: proves from a statement's program that it may fill pages by itself.
 ///
-/// The program is what EXPLAIN shows. The proof holds for one shape only, whatever else the statement does:
+/// The program is the output of EXPLAIN. The proof holds for one shape only, regardless of the rest of the statement:
 ///
 ///     ...                                  loops and all other conditions
 ///     Function  0 a r  mc_fill_page(-1)    once in the program
-///     IfNot     r     next                 directly behind it
-///     Column, Rowid, Copy...               makes the values of the result; no way out of here
+///     IfNot     r     next                 directly after it
+///     Column, Rowid, Copy...               makes the values of the result; no jump out of this part
 ///     ResultRow                            once in the program
 ///
-/// So a row that comes to the function would have become a row of the result at once, had the function said yes: no condition is
-/// looked at behind it. A row that came to the result past the function would simply be returned by the step. And nothing in the
-/// program keeps rows to hand them out later or in another order. What is not known is taken for no proof: EXPLAIN's output may
-/// change with SQLite, results may not.
+/// So a row that reaches the function would become a row of the result at once if the function returned true: no condition follows
+/// it. A row that reaches the result without the function would be returned by the step. And no instruction of the program keeps
+/// rows to return them later or in another order. An unknown instruction refutes the proof: EXPLAIN's output may change with SQLite,
+/// results may not.
 #include <limits.h>
 #include <string.h>
 
@@ -19,11 +19,11 @@
 
 enum { COLUMN_ADDRESS = 0, COLUMN_OPCODE = 1, COLUMN_P1 = 2, COLUMN_P2 = 3, COLUMN_P3 = 4, COLUMN_P4 = 5 };
 
-/// How far the search has come.
+/// The state of the search.
 typedef struct proof {
     enum { BEFORE_FUNCTION, AT_JUMP, BEFORE_RESULT, BEHIND_RESULT, REFUTED } state;
     int result_register;
-    int farthest_jump;  // behind the function, where it may lead beside the next instruction
+    int farthest_jump;  // after the function: the farthest target other than the next instruction
 } proof;
 
 static bool is_among(const char *name, const char *const *names, size_t count)
@@ -49,7 +49,7 @@ static bool keeps_or_counts_rows(const char *opcode)
     return IS_AMONG(opcode, names);
 }
 
-/// Instructions that make a value and go on to the next one.
+/// Instructions that make a value and continue with the next instruction.
 static bool makes_value(const char *opcode)
 {
     static const char *const names[] = {
@@ -66,7 +66,7 @@ static bool is_fill(const char *opcode, const char *p4)
     return strcmp(opcode, "Function") == 0 && p4 != NULL && strncmp(p4, MC_PAGE_FUNCTION "(", sizeof MC_PAGE_FUNCTION) == 0;
 }
 
-/// One instruction.
+/// Examines one instruction.
 static void look_at(proof *proof, sqlite3_stmt *program)
 {
     const char *const opcode = (const char *)sqlite3_column_text(program, COLUMN_OPCODE);
@@ -94,7 +94,7 @@ static void look_at(proof *proof, sqlite3_stmt *program)
         else if (fills || (!makes_value(opcode) && p2 <= address))
             proof->state = REFUTED;
         else if (!makes_value(opcode) && p2 > proof->farthest_jump)
-            proof->farthest_jump = p2;  // such as of CASE: forward, and not beyond the result
+            proof->farthest_jump = p2;  // a jump, such as in CASE: forward, and not beyond the result
         break;
     default:
         if (fills || is_result)
@@ -118,8 +118,8 @@ static bool prove(const mc_statement *statement)
     return code == SQLITE_DONE && proof.state == BEHIND_RESULT;
 }
 
-/// Prepares the statement once more from its text, without values. What SQLite itself prepares again takes the values that are bound
-/// into account, which EXPLAIN does not see.
+/// Prepares the statement again from its text, without values. When SQLite itself prepares a statement again, the plan depends on
+/// the bound values, which EXPLAIN does not see.
 static bool prepare_afresh(mc_statement *statement)
 {
     sqlite3_stmt *fresh = NULL;

@@ -12,7 +12,7 @@
 struct mc_page_select {
     char *filling, *plain;
     size_t filling_length, plain_length;
-    uint64_t filling_hash, plain_hash;  ///< for the statement caches: a find of one row is short enough to feel it
+    uint64_t filling_hash, plain_hash;  ///< for the statement caches: hashing is a measurable part of a look-up of one row
     size_t column_count, stride;
 };
 
@@ -60,7 +60,7 @@ void mc_page_select_free(mc_page_select *select)
     mc_free(select);
 }
 
-/// The values of the query's parameters, and how many more the statement has, which come behind them.
+/// The values of the query's parameters, and the number of further parameters, which follow them.
 typedef struct values {
     const mc_value *values;
     size_t count;
@@ -125,7 +125,7 @@ mc_status mc_page_select_fill(const mc_page_select *select, mc_connection *conne
     const mc_status status = fill_page(select, connection, &bound, &fill, at_end, &failure);
     if (status == MC_OK)
         return MC_OK;
-    // Behind a full page one row has been looked for, to know the end: what failed there belongs to who asks for that row.
+    // A full page is followed by a search for one more row, to find the end: an error there belongs to the request for that row.
     if (mc_page_is_full(page, max_rows, max_bytes)) {
         *at_end = false;
         return MC_OK;

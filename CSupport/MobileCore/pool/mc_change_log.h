@@ -9,22 +9,22 @@
 /// Rows of one table.
 typedef struct mc_changed_table {
     char *name;
-    bool is_watched;            ///< some observer wants it; otherwise no keys are kept
-    uint64_t observer_version;  ///< of the observers that `is_watched` was found with
+    bool is_watched;            ///< an observer wants it; otherwise no keys are kept
+    uint64_t observer_version;  ///< the version of the observers for which `is_watched` is valid
     bool is_changed;            ///< in this transaction
     bool any_key;
-    int64_t *keys;  ///< in the order of the changes, some more than once
+    int64_t *keys;  ///< in the order of the changes, with duplicates
     size_t count, capacity;
 } mc_changed_table;
 
 typedef struct mc_change_log {
     bool is_on;       ///< SQLite's hooks are set
-    bool is_telling;  ///< an observer that reads on the writer is between two transactions as well, and is not told again
+    bool is_telling;  ///< observers are being called; a read by one of them on the writer does not notify them again
     bool any_table;
     mc_changed_table *tables;  ///< kept from one transaction to the next
     size_t count, capacity;
-    size_t last;             ///< the table of the row before: changes come in runs
-    int64_t named_rows;      ///< rows that SQLite has named
+    size_t last;             ///< the table of the previous row: consecutive rows often belong to one table
+    int64_t named_rows;      ///< rows that SQLite's update hook has named
     int64_t changes_before;  ///< SQLite's count of changed rows when this transaction began
 } mc_change_log;
 

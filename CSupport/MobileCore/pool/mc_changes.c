@@ -1,7 +1,7 @@
-/// mc_changes.c: notes what the writer changes, and tells the observers behind its commit.
+/// mc_changes.c: records the writer's changes, and notifies the observers after its commit.
 ///
-/// SQLite's update hook names rows, but not all of them. The library's own count of changed rows has all: where the two
-/// differ, rows have changed that nobody can name.
+/// SQLite's update hook names rows, but not all of them. SQLite's own count of changed rows has all: if the two numbers
+/// differ, rows have changed whose tables and keys are unknown.
 #include "mc_changes.h"
 
 #include <stdlib.h>
@@ -16,10 +16,10 @@ struct mc_observer {
     void *context;
     char **tables;
     size_t table_count;
-    bool is_new;  ///< [pool] made since the writer's last check-out: of a transaction that is under way it hears no more than that it was
+    bool is_new;  ///< [pool] added since the writer's last check-out: it gets no details of the transaction in progress
     bool is_calling;  ///< [pool]
-    bool has_ended;   ///< [pool] it is not called any more
-    bool is_garbage;  ///< [pool] it ended within its own call: who called it frees it
+    bool has_ended;   ///< [pool] no further call follows
+    bool is_garbage;  ///< [pool] it ended within its own call: the thread that called it frees it
 };
 
 static bool wants(const mc_observer *observer, const char *table)
@@ -33,7 +33,8 @@ static bool wants(const mc_observer *observer, const char *table)
 
 // ---- Noting --------------------------------------------------------------------------------------------------------------
 
-/// Notes whether anybody asks for the table. Asked once, and again when observers came or went: a hundred of them cost a commit nothing.
+/// Notes whether an observer wants the table. The observers are searched once, and again when one is added or removed: even a hundred of
+/// them add nothing to the time of a commit.
 static void look_for_observers(mc_pool *pool, mc_changed_table *entry)
 {
     const uint64_t version = atomic_load(&pool->observer_version);
@@ -49,7 +50,7 @@ static void look_for_observers(mc_pool *pool, mc_changed_table *entry)
     entry->observer_version = version;
 }
 
-/// The table's entry, made at its first change; NULL without memory.
+/// Finds the table's entry, and makes it at the table's first change; NULL without memory.
 static mc_changed_table *find_table(mc_connection *connection, const char *name)
 {
     mc_change_log *log = &connection->changes;
@@ -96,7 +97,7 @@ static void row_changed(void *context, int operation, const char *schema, const 
     mc_connection *connection = context;
     (void)operation;
     connection->changes.named_rows++;
-    if (strcmp(schema, "main") != 0 || sqlite3_strnicmp(name, "sqlite_", 7) == 0)  // nobody's rows: what ANALYZE has found
+    if (strcmp(schema, "main") != 0 || sqlite3_strnicmp(name, "sqlite_", 7) == 0)  // SQLite's own rows, such as ANALYZE's
         return;
     mc_changed_table *table = find_table(connection, name);
     if (table == NULL) {
@@ -111,7 +112,7 @@ static void row_changed(void *context, int operation, const char *schema, const 
         note_key(table, key);
 }
 
-/// What follows belongs to another transaction.
+/// Discards the record: later changes belong to another transaction.
 static void forget(mc_connection *connection)
 {
     mc_change_log *log = &connection->changes;
@@ -129,7 +130,7 @@ void mc_changes_forget(mc_connection *writer)
     if (writer->changes.is_on)
         forget(writer);
     else
-        writer->changes.changes_before = sqlite3_total_changes64(writer->db);  // SQLite counts what was undone as well
+        writer->changes.changes_before = sqlite3_total_changes64(writer->db);  // SQLite counts undone changes as well
 }
 
 void mc_changes_begin(mc_connection *writer)
@@ -148,7 +149,7 @@ void mc_changes_begin(mc_connection *writer)
     if (is_wanted)
         forget(writer);
     else
-        writer->changes.changes_before = sqlite3_total_changes64(writer->db);  // for an observer that comes meanwhile
+        writer->changes.changes_before = sqlite3_total_changes64(writer->db);  // for an observer that is added meanwhile
 }
 
 void mc_changes_close(mc_connection *connection)
@@ -161,7 +162,7 @@ void mc_changes_close(mc_connection *connection)
     mc_free(log->tables);
 }
 
-// ---- Telling -------------------------------------------------------------------------------------------------------------
+// ---- Calling -------------------------------------------------------------------------------------------------------------
 
 static int compare_keys(const void *left, const void *right)
 {
@@ -183,7 +184,7 @@ static void sort_keys(mc_changed_table *table)
     table->any_key = table->any_key || kept > MC_CHANGED_KEYS_MAXIMUM;
 }
 
-/// Locked: takes a dead observer out of the list.
+/// Locked: removes an ended observer from the list.
 static void remove_observer(mc_pool *pool, const mc_observer *observer)
 {
     mc_observer **link = &pool->observers;
@@ -201,8 +202,8 @@ static void free_observer(mc_observer *observer)
     mc_free(observer);
 }
 
-/// What of the changes one observer gets, in `tables`, which has room for all of them. Of a transaction that had begun before it came
-/// nobody knows what it would have been told.
+/// The changes that one observer gets, in `tables`, which has room for all of them. The record does not have its tables' changes for a
+/// transaction that began before the observer was added; it gets `any_table` then.
 static mc_changes select_changes(const mc_change_log *log, const mc_observer *observer, mc_table_changes *tables, bool any_table)
 {
     mc_changes changes = {.tables = tables, .any_table = any_table || observer->is_new};
@@ -236,7 +237,7 @@ static void tell(mc_connection *writer, bool any_table)
             (void)pthread_mutex_lock(&pool->mutex);
             observer->is_calling = false;
         }
-        // It stays in the list while it is called, so its next one is the right one.
+        // It stays in the list during its call, so `next` is valid.
         mc_observer *next = observer->next;
         (void)pthread_cond_broadcast(&pool->told);
         if (observer->is_garbage) {
@@ -275,7 +276,7 @@ void mc_changes_tell(mc_connection *connection)
 
 void mc_changes_tell_within(mc_connection *writer)
 {
-    // Who reads when he is told reads on the writer, between two transactions.
+    // An observer that reads in its call reads on the writer, between two transactions.
     const bool has_transaction = writer->has_transaction;
     writer->has_transaction = false;
     mc_changes_tell(writer);

@@ -1,7 +1,7 @@
-/// mc_checkout.c: who gets which connection, and when.
+/// mc_checkout.c: assigns connections to callers.
 ///
-/// A connection that comes back is handed to the first who waits for its kind, so nobody overtakes: there are either idle
-/// connections or waiters, never both.
+/// A returned connection goes to the first waiter for its kind, so no later caller takes it: there are either idle connections or
+/// waiters, never both.
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/mc_memory.h"
 
-/// What a check-out finds without waiting.
+/// The result of a check-out's search, without a wait.
 typedef enum mc_finding { FOUND_NONE, FOUND_CONNECTION, FOUND_ROOM_FOR_READER, FOUND_FAILURE } mc_finding;
 
 /// With the pool locked.
@@ -45,7 +45,7 @@ static mc_finding find(mc_pool *pool, const mc_checkout *checkout, mc_connection
     return FOUND_NONE;
 }
 
-/// Opens the reader that room was made for. When it fails and no other reader can ever come back, those who wait fail as well.
+/// Opens the reader for which `find` has reserved a place. If that fails and no other reader exists, all waits for a reader fail as well.
 static mc_status open_reader(mc_pool *pool, const mc_checkout *checkout, mc_connection **out, mc_error *failure)
 {
     mc_waiter_list callbacks = {NULL, NULL};
@@ -76,7 +76,7 @@ static mc_status check_timeout(const mc_checkout *checkout, mc_error *error)
                    checkout->timeout_ns);
 }
 
-/// With the pool locked: waits as a thread. On failure `waiter->failure` says why.
+/// With the pool locked: waits as a thread. On failure the error is in `waiter->failure`.
 static void wait_in_line(mc_pool *pool, mc_waiter *waiter, int64_t started_ns)
 {
     const int64_t timeout = mc_wait_ns(pool, waiter->checkout);
@@ -111,7 +111,7 @@ static mc_status wait_for_connection(mc_pool *pool, const mc_checkout *checkout,
     return waiter.failure.code;
 }
 
-/// With the pool locked: check-outs of this thread nest in the connection from now on.
+/// With the pool locked: makes check-outs of this thread nest in the connection from now on.
 static void tie_to_thread(mc_connection *connection)
 {
     connection->owner = pthread_self();
@@ -198,7 +198,7 @@ void mc_pool_checkout_later(mc_pool *pool, const mc_checkout *checkout, mc_grant
         mc_activate(connection, checkout);
     if (finding == FOUND_NONE && waiter != NULL) {
         mc_waiter_enqueue(pool, waiter);
-        waiter = NULL;  // its line owns it until its callback
+        waiter = NULL;  // its queue owns it until its callback
         (void)pthread_mutex_unlock(&pool->mutex);
         return;
     }
@@ -221,22 +221,22 @@ void mc_connection_adopt(mc_connection *connection)
     (void)pthread_mutex_unlock(&pool->mutex);
 }
 
-/// Makes the connection what the next one expects: no statement in use, no transaction, not interrupted.
+/// Prepares the connection for the next holder: no statement in use, no transaction, all changes reported.
 static void settle(mc_connection *connection)
 {
     mc_statement_return_all(connection);
     if (connection->is_writer)
         mc_connection_rollback(connection);
     else if (sqlite3_get_autocommit(connection->db) == 0)
-        mc_ignore(mc_connection_commit(connection, NULL));  // nothing was written, and a COMMIT that fails rolls back
+        mc_ignore(mc_connection_commit(connection, NULL));  // a reader has no changes, and a failed COMMIT rolls back
     connection->has_transaction = false;
     mc_changes_tell(connection);
 }
 
-/// One check-out less; whether it was the outermost one.
+/// Ends one check-out. Returns whether it was the outermost one.
 static bool leave(mc_pool *pool, mc_connection *connection)
 {
-    // Only the thread that a connection is tied to nests in it: what that thread sees is so, without the lock.
+    // Only the thread that a connection is tied to nests in it, so that thread needs no lock to read the depth.
     if (connection->has_owner && pthread_equal(connection->owner, pthread_self()))
         return --connection->depth == 0;
     (void)pthread_mutex_lock(&pool->mutex);
@@ -251,7 +251,7 @@ void mc_pool_return(mc_pool *pool, mc_connection *connection)
     if (!leave(pool, connection))
         return;
     mc_ticket *ticket = connection->ticket;
-    mc_ticket_detach(ticket);  // from here on nobody interrupts it
+    mc_ticket_detach(ticket);  // from here on no ticket interrupts it
     settle(connection);
 
     (void)pthread_mutex_lock(&pool->mutex);

@@ -1,6 +1,6 @@
-/// mc_clock.c: the monotonic clock, and waiting by it. Changes of the wall clock move no timeout.
+/// mc_clock.c: the monotonic clock, and waits by it. Changes of the wall clock move no timeout.
 #if !defined(__APPLE__)
-#define _POSIX_C_SOURCE 200809L  // the monotonic clock and nanosleep, which C alone does not have
+#define _POSIX_C_SOURCE 200809L  // for the monotonic clock, which standard C does not have
 #endif
 #include <errno.h>
 #include <time.h>
@@ -18,7 +18,7 @@ int64_t mc_monotonic_ns(void)
 
 #if defined(__APPLE__)
 
-// Darwin's condition variables know no other clock, but can wait for a span of time.
+// Darwin's condition variables support no other clock, but can wait for a duration.
 int mc_condition_init(pthread_cond_t *condition)
 {
     return pthread_cond_init(condition, NULL);

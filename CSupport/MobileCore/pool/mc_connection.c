@@ -1,6 +1,6 @@
 /// mc_connection.c: opens and closes one connection of a pool.
 #if !defined(__APPLE__)
-#define _POSIX_C_SOURCE 200809L  // nanosleep, which C alone does not have
+#define _POSIX_C_SOURCE 200809L  // for nanosleep, which standard C does not have
 #endif
 #include <inttypes.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum { NS_PER_MS = 1000000 };
 
-/// Called by SQLite while a lock is held by somebody else: waits a little, longer each time, up to the limit.
+/// Called by SQLite while another connection holds a lock: waits 1 to 50 ms, longer each time, up to the limit.
 static int wait_while_busy(void *context, int count)
 {
     static const int64_t steps_ms[] = {1, 1, 2, 2, 5, 5, 10, 10, 20, 20, 50};
@@ -33,7 +33,7 @@ static int wait_while_busy(void *context, int count)
     return 1;
 }
 
-/// SQLite calls this before a statement runs; the subprograms of triggers come as comments.
+/// SQLite calls this before a statement runs, and passes the subprograms of triggers as comments.
 static int trace(unsigned kind, void *context, void *statement, void *text)
 {
     const mc_connection *connection = context;
@@ -73,7 +73,7 @@ static mc_status set(mc_connection *connection, const char *name, int64_t value,
     return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "set %s to %" PRId64, name, value);
 }
 
-/// Switches to WAL, which a read-only connection cannot; there the file decides.
+/// Switches to WAL. A read-only connection cannot, and keeps the file's mode.
 static mc_status set_journal(mc_connection *connection, mc_error *error)
 {
     const mc_pool_options *options = &connection->pool->options;
@@ -97,7 +97,7 @@ static mc_status set_journal(mc_connection *connection, mc_error *error)
     return MC_OK;
 }
 
-/// Reads the schema, so that a file that is no database, or that others keep locked, is found out now and not by a caller.
+/// Reads the schema, so that an invalid database file or a permanent lock is reported when the connection is opened, not by a later call.
 static mc_status probe(mc_connection *connection, mc_error *error)
 {
     const int code = sqlite3_exec(connection->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
@@ -109,10 +109,10 @@ static mc_status apply_options(mc_connection *connection, mc_error *error)
     const mc_pool_options *options = &connection->pool->options;
     int64_t page_size = 0;
     mc_status status = MC_OK;
-    if (connection->is_writer)  // before anything reads the file: a new one gets this size, an existing one keeps its own
+    if (connection->is_writer)  // before the first read: a new file gets this size, an existing one keeps its own
         status = set(connection, "page_size", options->page_size < 0 ? 4096 : options->page_size, error);
     if (status == MC_OK)
-        status = probe(connection, error);  // before the switch to WAL, which says nothing of a file that is no database
+        status = probe(connection, error);  // before the switch to WAL, which does not report an invalid database file
     if (status == MC_OK)
         status = set_journal(connection, error);
     if (status == MC_OK)
@@ -143,8 +143,8 @@ static void rolled_back(void *context)
     mc_changes_forget(writer);
 }
 
-/// Called by SQLite before a commit; other than 0 makes it a rollback. A statement that is out of date and fails to undo itself without
-/// memory is repeated by SQLite behind the rollback of its transaction, where it would commit itself.
+/// Called by SQLite before a commit; a value other than 0 makes it a rollback. Without memory, a statement that is out of date can fail to
+/// undo itself. SQLite then rolls its transaction back and repeats the statement, which would commit by itself.
 static int may_not_commit(void *context)
 {
     const mc_connection *const writer = context;
@@ -241,7 +241,7 @@ void mc_connection_close(mc_connection *connection)
     for (int i = 0; i < MC_CONTROL_COUNT; i++)
         (void)sqlite3_finalize(connection->control[i]);
     mc_statement_cache_close(connection);
-    (void)sqlite3_close(connection->db);  // tells of a rollback where a transaction is left open
+    (void)sqlite3_close(connection->db);  // calls the rollback hook if a transaction is still open
     mc_changes_close(connection);
     mc_free(connection);
 }

@@ -1,13 +1,13 @@
-/// mc_log.c: the write-ahead log: when it is copied back, how large it may become, and which reader keeps it.
+/// mc_log.c: the write-ahead log: its checkpoints, its maximum size, and the reader that pins it.
 ///
-///     checkpoint_pages          after a commit: copied back as far as readers allow, waiting for nobody (SQLite's own way)
-///     4 times as many           the log must start over: readers that work right now are waited for, 20 ms at most
-///     8 times as many           somebody pins it: a warning names the oldest reader, once for each of its check-outs
-///     POSTPONED_BYTES           where a commit says so (large values): copied back from this size on, if that is later
-///     log_limit_bytes           a write begins only when the log can start over, or fails when its time is up
+///     checkpoint_pages          after a commit: copied back as far as readers allow, without waiting (SQLite's own way)
+///     4 times that number       the log must start over: the writer waits for active readers, 20 ms at most
+///     8 times that number       a reader pins it: a warning names the oldest reader, once for each of its check-outs
+///     POSTPONED_BYTES           for commits that postpone it (large values): copied back from this size on, if that is later
+///     log_limit_bytes           a write begins only when the log can start over, or fails at its timeout
 ///
-/// A reader never loses its snapshot, and never waits; it is the writer who has to. A transaction that has begun is finished, so
-/// the log holds at most its limit and one transaction.
+/// A reader never loses its snapshot and never waits; the writer waits. A transaction that has begun may finish, so the log holds at
+/// most its limit and one transaction.
 #include <inttypes.h>
 
 #include "pool/mc_checkout.h"
@@ -17,8 +17,8 @@ enum {
     RESTART_AFTER = 4,  ///< times `checkpoint_pages`
     WARN_AFTER = 8,
     RESTART_WAIT_NS = 20 * 1000 * 1000,
-    // Each checkpoint waits for the disk twice: with the usual 1000 pages these waits are a fifth of the time that a large value
-    // takes. A longer log than this gains nothing.
+    // Each checkpoint waits for the disk twice: with the usual 1000 pages these waits are a fifth of the time for writing a large
+    // value. A longer log than this gains nothing.
     POSTPONED_BYTES = 16 * 1024 * 1024,
 };
 
@@ -79,7 +79,7 @@ static void warn(mc_connection *writer, int frames)
     options->warn(options->warn_context, &warning);
 }
 
-/// Copies the log back. `waits_ns`: how long readers are waited for, so that it starts over; negative: it need not.
+/// Copies the log back. `waits_ns`: the longest wait for readers, so that the log starts over; negative: it need not start over.
 static int checkpoint(mc_connection *writer, const char *schema, int64_t waits_ns)
 {
     mc_pool *pool = writer->pool;
@@ -99,7 +99,7 @@ static int checkpoint(mc_connection *writer, const char *schema, int64_t waits_n
     return code == SQLITE_OK && is_held ? SQLITE_BUSY : code;
 }
 
-/// SQLite calls this behind each commit. What fails here is tried again by the next one: the commit itself has succeeded.
+/// SQLite calls this after each commit. A checkpoint that fails here is repeated after the next commit: the commit itself has succeeded.
 static int committed(void *context, sqlite3 *db, const char *schema, int frames)
 {
     mc_connection *writer = context;
@@ -121,7 +121,7 @@ static int committed(void *context, sqlite3 *db, const char *schema, int frames)
         writer->has_warned_of_others = false;
         return SQLITE_OK;
     }
-    if (restarts)  // not again at each commit: it waits
+    if (restarts)  // not again at each commit, because it waits
         writer->log_restarts_at = frames + (int64_t)RESTART_AFTER * threshold;
     if (code == SQLITE_BUSY && frames >= (int64_t)WARN_AFTER * threshold)
         warn(writer, frames);
@@ -145,7 +145,7 @@ mc_status mc_log_make_room(mc_connection *writer, mc_error *error)
         return MC_OK;
     const int code = checkpoint(writer, "main", writer->busy_limit_ns);
     if (code == SQLITE_OK) {
-        writer->log_frames = 0;  // the next frame is the first one
+        writer->log_frames = 0;  // the next frame is written at the log's start
         return MC_OK;
     }
     if (code != SQLITE_BUSY)

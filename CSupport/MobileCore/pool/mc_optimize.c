@@ -1,7 +1,7 @@
 /// mc_optimize.c: keeps the planner's statistics up to date when the pool closes, as SQLite advises.
 ///
-/// Each connection knows which tables its own queries have chosen indexes for, so all of them are asked what they would analyze
-/// (`PRAGMA optimize` with its first bit), and the writer does it. It looks at a bounded part of each index.
+/// Each connection knows for which tables its own queries have chosen indexes. So all connections list what they would analyze (`PRAGMA
+/// optimize` with its first bit), and the writer runs these statements. ANALYZE reads a bounded part of each index.
 #include <string.h>
 
 #include "base/mc_byte_buffer.h"
@@ -9,7 +9,7 @@
 
 enum { STATEMENTS_BYTES_MAXIMUM = 1 << 16 };
 
-/// Collects the statements of a connection, a NUL behind each, those of before left out.
+/// Collects the statements of a connection, a NUL after each, without duplicates.
 static int collect(void *context, int column_count, char **values, char **names)
 {
     mc_byte_buffer *const statements = context;
@@ -20,27 +20,27 @@ static int collect(void *context, int column_count, char **values, char **names)
         if (strcmp((const char *)statements->bytes + at, values[0]) == 0)
             return 0;
     }
-    (void)mc_byte_buffer_append(statements, values[0], strlen(values[0]) + 1);  // what finds no room is analyzed another time
+    (void)mc_byte_buffer_append(statements, values[0], strlen(values[0]) + 1);  // without room, a later close does it
     return 0;
 }
 
 static void ask(mc_connection *connection, mc_byte_buffer *statements)
 {
     (void)sqlite3_trace_v2(connection->db, 0, NULL, NULL);  // the pool's own business
-    // 2 is to analyze, 1 to say so and not to do it.
+    // 2: analyze; 1: only list the statements.
     (void)sqlite3_exec(connection->db, "PRAGMA main.optimize(3)", collect, statements, NULL);
 }
 
 void mc_pool_optimize(mc_connection *writer, mc_connection *readers)
 {
     mc_byte_buffer statements = {.maximum = STATEMENTS_BYTES_MAXIMUM};
-    if (writer == NULL || writer->pool->options.journal == MC_JOURNAL_UNCHANGED)  // no database of others gets tables of ours
+    if (writer == NULL || writer->pool->options.journal == MC_JOURNAL_UNCHANGED)  // adds no tables to databases of others
         return;
     ask(writer, &statements);
     for (mc_connection *reader = readers; reader != NULL; reader = reader->next)
         ask(reader, &statements);
     if (statements.length > 0) {
-        writer->busy_limit_ns = 0;  // another process that writes is no reason to wait
+        writer->busy_limit_ns = 0;  // does not wait for another process that writes
         (void)sqlite3_exec(writer->db, "PRAGMA analysis_limit=400", NULL, NULL, NULL);
     }
     for (size_t at = 0; at < statements.length; at += strlen((const char *)statements.bytes + at) + 1)

@@ -160,7 +160,7 @@ mc_status mc_pool_close(mc_pool *pool, mc_error *error)
     if (is_first) {
         mc_connection *const writer = pool->writer, *const readers = pool->idle_readers;
         pool->writer = pool->idle_readers = NULL;
-        (void)pthread_mutex_unlock(&pool->mutex);  // the writer's hooks take it, and who asks for statistics does not wait
+        (void)pthread_mutex_unlock(&pool->mutex);  // the writer's hooks lock it, and statistics stay available
         mc_pool_optimize(writer, readers);
         close_connections(writer, readers);
         mc_pool_hooks_close(pool);
@@ -176,7 +176,7 @@ void mc_pool_free(mc_pool *pool)
 {
     if (pool == NULL)
         return;
-    mc_ignore(mc_pool_close(pool, NULL));  // fails only where somebody holds a connection, who must not
+    mc_ignore(mc_pool_close(pool, NULL));  // fails only if this thread holds a connection, against the contract
     free_pool(pool);
 }
 

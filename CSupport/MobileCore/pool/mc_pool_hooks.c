@@ -43,7 +43,7 @@ void mc_pool_hooks_free(mc_pool *pool)
     }
 }
 
-/// The one of `states` that stands where these hooks stand in the pool's list.
+/// The element of `states` at the index of these hooks in the pool's list.
 static void *find_state(const mc_pool *pool, void *const *states, const mc_pool_hooks *hooks)
 {
     for (size_t index = 0; index < pool->hook_count; index++) {

@@ -1,4 +1,4 @@
-/// mc_pool_internal.h: what the files of the pool share.
+/// mc_pool_internal.h: the declarations shared by the files of the pool.
 ///
 /// Lock order: ticket, then pool. A connection's own fields belong to its holder, except those marked [pool].
 #ifndef MC_POOL_INTERNAL_H
@@ -17,7 +17,7 @@
 
 enum { MC_OVERTAKEN_MAXIMUM = 16, MC_LABEL_SIZE = 81, MC_READERS_MAXIMUM = 64, MC_STATEMENTS_MAXIMUM = 10000 };
 
-/// SQL that the pool itself runs all the time, prepared once per connection.
+/// The pool's own SQL statements, prepared once per connection.
 typedef enum mc_control {
     MC_CONTROL_BEGIN,
     MC_CONTROL_COMMIT,
@@ -28,19 +28,19 @@ typedef enum mc_control {
     MC_CONTROL_COUNT
 } mc_control;
 
-/// A statement is in its connection's list of those in use, or in the list of those at rest (and in the hash table).
+/// A statement. It is in one of two lists of its connection: in use, or at rest (and then in the hash table as well).
 struct mc_statement {
     sqlite3_stmt *handle;
     mc_connection *connection;
-    mc_statement *previous, *next;  ///< in the list it is in; at rest: the most recently used one first
-    mc_statement *chain;            ///< at rest: next with the same place in the hash table
+    mc_statement *previous, *next;  ///< in its list; at rest: the most recently used one first
+    mc_statement *chain;            ///< at rest: the next one in the same bucket of the hash table
     uint64_t hash;
     size_t length;
-    char *sql;          ///< the key: as asked for, `length` bytes
+    char *sql;          ///< the key: the requested text, `length` bytes
     bool stepping;      ///< between its first step and its reset
     bool plan_checked;  ///< whether `fills_pages` is known, see pages/mc_page_plan.c
     bool fills_pages;
-    mc_error *deferred;  ///< what its next step fails with; NULL: nothing
+    mc_error *deferred;  ///< the error that its next step reports; NULL: none
 };
 
 typedef struct mc_statement_list {
@@ -51,18 +51,18 @@ struct mc_connection {
     mc_pool *pool;
     sqlite3 *db;
     bool is_writer;
-    atomic_bool interrupted;    ///< everything but ending the transaction fails from now on
-    int64_t busy_limit_ns;      ///< how long one wait for another process may take
-    int64_t busy_since_ns;      ///< when the present wait began
-    bool has_dropped_values;    ///< large values, since it was checked out
-    bool has_transaction;       ///< begun by mc_connection_begin and not ended by its owner; SQLite may have rolled it back
-    bool is_rolled_back;        ///< of the writer: that transaction, by whomever
+    atomic_bool interrupted;    ///< every call fails from now on, except the end of the transaction
+    int64_t busy_limit_ns;      ///< the longest wait for another process
+    int64_t busy_since_ns;      ///< the start of the present wait
+    bool has_dropped_values;    ///< whether large values were dropped since its check-out
+    bool has_transaction;       ///< begun by mc_connection_begin, not ended by the owner; SQLite may have rolled it back
+    bool is_rolled_back;        ///< of the writer: whether that transaction was rolled back, by any caller or by SQLite
     mc_commits *commits;        ///< of the writer
     mc_change_log changes;      ///< of the writer, for the observers
     int log_frames;             ///< of the writer: frames in the log after its last commit
-    int64_t log_restarts_at;    ///< of the writer: frames from which on the log should start over
-    bool postpones_checkpoint;  ///< of the writer: its commits make none before the log has 16 MB
-    bool has_warned_of_others;  ///< of the writer: of readers that are not the pool's, since the log was last free
+    int64_t log_restarts_at;    ///< of the writer: the number of frames from which on the log should start over
+    bool postpones_checkpoint;  ///< of the writer: its commits make no checkpoint before the log has 16 MB
+    bool has_warned_of_others;  ///< of the writer: of readers outside of the pool, since the log last started over
 
     sqlite3_stmt *control[MC_CONTROL_COUNT];
     mc_statement_list in_use, at_rest;
@@ -70,23 +70,23 @@ struct mc_connection {
     size_t bucket_count;
     int cache_limit;
     mc_statement_statistics statistics;
-    mc_trace_mode trace_mode;                  ///< what the user's trace gets of it
-    void *hook_states[MC_POOL_HOOKS_MAXIMUM];  ///< what the folders above keep with it, in the order of the pool's hooks
+    mc_trace_mode trace_mode;                  ///< the part of its work that the user's trace gets
+    void *hook_states[MC_POOL_HOOKS_MAXIMUM];  ///< the states of the folders above, in the order of the pool's hooks
 
     mc_connection *next;               ///< [pool] in the list of idle or of active readers
     bool is_active;                    ///< [pool]
     bool has_owner;                    ///< [pool] whether `owner` counts
     pthread_t owner;                   ///< [pool] the thread whose check-outs nest
-    int depth;                         ///< [pool] how often it is checked out
+    int depth;                         ///< [pool] the number of nested check-outs
     mc_ticket *ticket;                 ///< [pool] of the outermost check-out
     int64_t active_since_ns;           ///< [pool]
     char label[MC_LABEL_SIZE];         ///< [pool]
     bool is_warned_of;                 ///< [pool] a warning has named this check-out
-    int uncounted;                     ///< [pool] returns since `counted` has taken over what SQLite and the statement cache count
+    int uncounted;                     ///< [pool] returns since `counted` was updated from SQLite and the statement cache
     mc_connection_statistics counted;  ///< [pool]
 };
 
-/// Somebody who waits: a thread on its own stack, or a callback on the heap.
+/// A wait for a connection: a thread's on its own stack, or a callback's on the heap.
 typedef struct mc_waiter {
     struct mc_waiter *previous, *next;
     const mc_checkout *checkout;  ///< of a thread; a callback's is `own_checkout`
@@ -110,33 +110,33 @@ typedef struct mc_waiter_list {
 struct mc_ticket {
     pthread_mutex_t mutex;
     atomic_bool interrupted;
-    mc_pool *pool;  ///< the one it waits in or works in; NULL: none
+    mc_pool *pool;  ///< the pool in which it waits or works; NULL: none
 };
 
 struct mc_pool {
     pthread_mutex_t mutex;
-    pthread_cond_t drained;  ///< nobody is in any more
+    pthread_cond_t drained;  ///< no connection is in use, and no wait is open
     char *path;
     char *vfs;         ///< of the readers, copied; NULL: the system's
-    char *writer_vfs;  ///< the same with what only writing needs on top
+    char *writer_vfs;  ///< the same with the layer that only the writer needs
     mc_pool_options options;
     mc_pool_settings settings;
-    mc_trace_mode trace_mode;  ///< as it is wanted; each connection follows
+    mc_trace_mode trace_mode;  ///< the requested mode; each connection adopts it
     mc_connection *writer;     ///< NULL: the pool is read-only
     mc_connection *idle_readers, *active_readers;
     int readers_open;     ///< idle and active ones
-    int readers_opening;  ///< being opened right now, outside the lock
+    int readers_opening;  ///< being opened at the moment, without the lock
     mc_waiter_list for_writer, for_reader;
-    int leaving;  ///< waits that are over and not yet noticed by who waited
+    int leaving;  ///< waits that are over, but whose callers have not returned yet
     bool is_closing, is_closed;
-    mc_pool_statistics statistics;      ///< those that are counted; the others are looked up
-    struct mc_observer *observers;      ///< in the order in which they came
-    pthread_t telling_thread;           ///< who calls them
-    atomic_bool has_new_observers;      ///< some came while the writer was in use, or since
-    atomic_ullong observer_version;     ///< grows when observers come to count or go; from 1, so that a table of before has none
+    mc_pool_statistics statistics;      ///< the counted values; the others are read from the pool's state
+    struct mc_observer *observers;      ///< in the order of their registration
+    pthread_t telling_thread;           ///< the thread that calls them
+    atomic_bool has_new_observers;      ///< some were added since the writer's last check-out
+    atomic_ullong observer_version;     ///< grows when observers take effect or end; from 1, so that a new table's 0 is out of date
     pthread_cond_t told;                ///< a call has ended
     const mc_pool_hooks *const *hooks;  ///< of the folders above, borrowed
-    size_t hook_count;                  ///< those whose states are made
+    size_t hook_count;                  ///< the hooks whose states exist
     void *hook_states[MC_POOL_HOOKS_MAXIMUM];
 };
 
@@ -150,40 +150,40 @@ bool mc_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, 
 mc_status mc_pool_check_options(const char *path, const mc_pool_options *options, mc_error *error);
 mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_error *error);
 
-/// mc_pool_hooks.c calls the hooks of the folders above: before the first connection, when one is open, when all are closed, at the pool's
-/// end.
+/// mc_pool_hooks.c calls the hooks of the folders above: before the first connection, after each opening of a connection, after the last
+/// closing, and when the pool is freed.
 mc_status mc_pool_hooks_make(mc_pool *pool, const mc_pool_hooks *const *hooks, size_t count, mc_error *error);
 mc_status mc_pool_hooks_open(mc_connection *connection, mc_error *error);
 void mc_pool_hooks_close(mc_pool *pool);
 void mc_pool_hooks_free(mc_pool *pool);
 
-/// mc_connection.c: opens one with the pool's options in force; closing frees it (NULL is allowed).
+/// mc_connection.c: opens a connection with the pool's options; closing frees it (NULL is allowed).
 mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc_error *error);
 void mc_connection_close(mc_connection *connection);
-/// With the pool locked, when it is checked out: the user's trace gets what runs on it from here on, or no longer. Opening is the
-/// pool's own business.
+/// With the pool locked, at a check-out: starts or ends the user's trace of the connection's statements. The statements of its opening are
+/// not traced.
 void mc_connection_follow_trace(mc_connection *connection);
 mc_status mc_connection_pragma(mc_connection *connection, const char *name, int64_t *value, mc_error *error);
 
-/// mc_changes.c. Begin, with the pool locked, when the writer is checked out; tell behind whatever may have committed.
+/// mc_changes.c. Begin: with the pool locked, when the writer is checked out. Tell: after every step that may have committed.
 void mc_changes_begin(mc_connection *writer);
 void mc_changes_tell(mc_connection *connection);
-/// The same behind a commit that is not the end of what the writer's owner has begun.
+/// The same after a commit that does not end the transaction of the writer's owner.
 void mc_changes_tell_within(mc_connection *writer);
-/// What was noted of the running transaction is void.
+/// Discards the recorded changes of the running transaction.
 void mc_changes_forget(mc_connection *writer);
 void mc_changes_close(mc_connection *connection);
 
-/// mc_log.c: watch, once for the writer; postpone the checkpoints of the commits that follow; make room before a transaction begins.
+/// mc_log.c: watch, once for the writer; postpone the checkpoints of the next commits; make room before a transaction begins.
 void mc_log_watch(mc_connection *writer);
 void mc_log_postpone(mc_connection *writer, bool is_postponed);
 mc_status mc_log_make_room(mc_connection *writer, mc_error *error);
 
-/// mc_statistics.c, with the pool locked: notes that the connection comes back. What it has counted is taken over now and then only,
-/// because asking SQLite is a fiftieth of a look-up by key.
+/// mc_statistics.c, with the pool locked: notes the return of the connection. Its counters are copied at every 16th return only, because
+/// reading them from SQLite takes a fiftieth of the time of a look-up by key.
 void mc_connection_note_return(mc_connection *connection);
 
-/// mc_optimize.c, before the connections are closed: analyzes what their queries have looked for. What cannot be done now is left undone.
+/// mc_optimize.c, before the connections are closed: analyzes the tables that their queries have searched. Failures are ignored.
 /// The pool must not be locked; NULL is allowed.
 void mc_pool_optimize(mc_connection *writer, mc_connection *readers);
 
@@ -192,14 +192,14 @@ mc_status mc_statement_cache_open(mc_connection *connection, int limit, mc_error
 void mc_statement_cache_close(mc_connection *connection);
 void mc_statement_reset_all(mc_connection *connection);
 void mc_statement_return_all(mc_connection *connection);
-/// Of an SQL text, as the cache looks for it.
+/// The hash of an SQL text in the cache.
 uint64_t mc_statement_hash(const char *sql, size_t length);
-/// Takes the statement of a text, whose hash is `hash`, out of the cache. NULL where there is none.
+/// Takes the statement of a text, whose hash is `hash`, out of the cache. NULL if the cache does not have it.
 mc_statement *mc_statement_cache_take(mc_connection *connection, const char *sql, size_t length, uint64_t hash);
 mc_status mc_statement_adopt(mc_connection *connection, sqlite3_stmt *handle, const char *sql, size_t length, mc_statement **out,
                              mc_error *error);
 
-/// mc_transaction.c: whether another statement may run: not interrupted, and not behind the end of its transaction.
+/// mc_transaction.c: checks that another statement may run: the connection is not interrupted, and its transaction was not rolled back.
 mc_status mc_connection_check(mc_connection *connection, mc_error *error);
 
 #endif

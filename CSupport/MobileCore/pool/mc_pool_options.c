@@ -1,4 +1,4 @@
-/// mc_pool_options.c: what a pool may be opened with, and what came of it.
+/// mc_pool_options.c: checks the options of a pool, and reads the settings in force.
 #include <inttypes.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ mc_status mc_pool_check_options(const char *path, const mc_pool_options *options
     if (status == MC_OK)
         status = check_range("cache size", options->cache_bytes, page_size, INT64_C(1) << 40, " bytes", error);
     if (status == MC_OK)
-        status = check_range("maximum connections", options->readers, 1, MC_READERS_MAXIMUM, " readers beside the writer", error);
+        status = check_range("maximum connections", options->readers, 1, MC_READERS_MAXIMUM, " readers in addition to the writer", error);
     if (status == MC_OK)
         status = check_range("memory map size", options->mmap_bytes, 0, INT64_C(1) << 40, " bytes", error);
     if (status == MC_OK)
@@ -118,7 +118,7 @@ mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_err
     settings->cache_bytes = cache_pages * page_size;
     settings->mmap_bytes = mmap_bytes;
     settings->synchronous = (mc_synchronous)synchronous;
-    settings->checkpoint_pages = pool->options.checkpoint_pages;  // by mc_log.c: SQLite's own checkpoints are off
+    settings->checkpoint_pages = pool->options.checkpoint_pages;  // of mc_log.c: SQLite's own checkpoints are off
     settings->log_limit_bytes = pool->options.log_limit_bytes;
     settings->journal_size_limit = size_limit;
     settings->statement_cache = pool->options.statement_cache;

@@ -6,7 +6,7 @@
 
 #include "base/mc_memory.h"
 
-/// How an SQL text is shown in a message: at most 80 bytes of its first line.
+/// The part of an SQL text that a message shows: at most 80 bytes of its first line.
 typedef struct sql_excerpt {
     char text[96];
 } sql_excerpt;
@@ -26,7 +26,7 @@ static sql_excerpt excerpt_of(const char *sql, size_t length)
     return excerpt;
 }
 
-/// Whether there is nothing but space, comments and semicolons.
+/// Whether a text has only space, comments and semicolons.
 static bool is_blank(sqlite3 *db, const char *sql, size_t length)
 {
     while (length > 0) {
@@ -89,7 +89,7 @@ int mc_statement_parameter_count(mc_statement *statement)
     return sqlite3_bind_parameter_count(statement->handle);
 }
 
-/// SQLite refuses values while a statement stands on a row.
+/// Resets a statement that is on a row, because SQLite refuses values until then.
 static void leave_row(mc_statement *statement)
 {
     if (statement->stepping)
@@ -142,7 +142,7 @@ mc_status mc_statement_bind_blob(mc_statement *statement, int index, const void 
     return bound(statement, index, code, error);
 }
 
-/// What a statement failed with that was run: a commit that an import holds back is a call out of order.
+/// The error of a statement that was run. A commit that an import holds back counts as misuse.
 static mc_status fail_statement(mc_error *error, mc_connection *connection, int sqlite_code, sql_excerpt sql)
 {
     const mc_status status = mc_fail_sqlite(error, connection->db, sqlite_code, "\"%s\"", sql.text);
@@ -212,13 +212,13 @@ bool mc_statement_is_on_row(const mc_statement *statement)
 
 void mc_statement_reset(mc_statement *statement)
 {
-    (void)sqlite3_reset(statement->handle);  // repeats the failure of the last step, which was reported then
+    (void)sqlite3_reset(statement->handle);  // returns the failure of the last step again
     statement->stepping = false;
     mc_free(statement->deferred);
     statement->deferred = NULL;
 }
 
-/// Steps to the end. Rows changed: only statements that change rows set the library's counter, the others leave an old one.
+/// Steps to the end, and adds the number of changed rows. SQLite keeps the number of an earlier statement if this one changes no rows.
 static int run_to_end(sqlite3 *db, sqlite3_stmt *statement, int64_t *changes)
 {
     const sqlite3_int64 before = sqlite3_total_changes64(db);
@@ -248,7 +248,7 @@ mc_status mc_statement_run(mc_statement *statement, int64_t *changes, mc_error *
     return MC_OK;
 }
 
-/// Whether a text goes on with nothing but space and semicolons: the cheap look at what follows a statement.
+/// Whether the text after a statement has only space and semicolons: the cheap check.
 static bool is_space(const char *sql, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -265,7 +265,7 @@ static mc_status run_and_release(mc_statement *statement, int64_t *changes, mc_e
     return status;
 }
 
-/// Runs several statements, which are not kept.
+/// Runs several statements, which are not added to the cache.
 static mc_status run_script(mc_connection *connection, const char *sql, size_t length, int64_t *changes, mc_error *error)
 {
     mc_status status = MC_OK;
@@ -302,7 +302,7 @@ mc_status mc_connection_exec(mc_connection *connection, const char *sql, size_t 
         if (status == MC_OK && first != NULL && is_space(tail, length - (size_t)(tail - sql)))
             status = mc_statement_adopt(connection, first, sql, length, &statement, error);
         else
-            (void)sqlite3_finalize(first);  // prepared once more by the script: a microsecond, and one way to run them all
+            (void)sqlite3_finalize(first);  // the script prepares it again: a microsecond, for one way to run all texts
     }
     if (status == MC_OK)
         status = statement != NULL ? run_and_release(statement, &changed, error) : run_script(connection, sql, length, &changed, error);
@@ -348,6 +348,6 @@ const void *mc_statement_column_blob(mc_statement *statement, int column, size_t
     const void *bytes = sqlite3_column_blob(statement->handle, column);
     *length = (size_t)sqlite3_column_bytes(statement->handle, column);
     if (bytes == NULL && sqlite3_column_type(statement->handle, column) != SQLITE_NULL)
-        return "";  // SQLite says NULL for an empty blob as well
+        return "";  // SQLite returns NULL for an empty blob as well
     return bytes;
 }

@@ -1,4 +1,4 @@
-/// mc_statement_cache.c: prepared statements by their SQL text, the least recently used one dropped first.
+/// mc_statement_cache.c: finds prepared statements by their SQL text, and drops the least recently used one first.
 #include <string.h>
 
 #include "pool/mc_pool_internal.h"
@@ -35,7 +35,7 @@ static inline uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ (hash >> 32);
 }
 
-/// The texts are hashed at most look-ups: in four lanes of eight bytes, which do not wait for each other.
+/// Hashes a text in four independent lanes of eight bytes, because most look-ups compute it.
 uint64_t mc_statement_hash(const char *sql, size_t length)
 {
     enum { LANES = 4, WORD = sizeof(uint64_t) };
@@ -81,7 +81,7 @@ static void statement_free(mc_statement *statement)
     mc_free(statement);
 }
 
-/// Takes a statement at rest out of the list and the table.
+/// Removes a statement at rest from the list and the table.
 static void cache_remove(mc_connection *connection, mc_statement *statement)
 {
     mc_statement **link = bucket_of(connection, statement->hash);

@@ -1,4 +1,4 @@
-/// mc_statistics.c: what a pool and its connections did.
+/// mc_statistics.c: the statistics of a pool and its connections.
 #include "pool/mc_checkout.h"
 
 static int64_t status_of(const mc_connection *connection, int counter)
@@ -8,7 +8,7 @@ static int64_t status_of(const mc_connection *connection, int counter)
     return current;
 }
 
-/// With the pool locked, for a connection that nobody uses at the moment.
+/// With the pool locked, for a connection that is not in use.
 static void count(mc_connection *connection)
 {
     connection->uncounted = 0;

@@ -1,4 +1,4 @@
-/// mc_ticket.c: by which a wait or the work on a connection is ended from outside.
+/// mc_ticket.c: tickets, which interrupt a wait or the work on a connection.
 #include "pool/mc_checkout.h"
 
 #include "base/mc_memory.h"

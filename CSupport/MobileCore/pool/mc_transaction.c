@@ -8,13 +8,13 @@ mc_status mc_connection_check(mc_connection *connection, mc_error *error)
 {
     if (atomic_load_explicit(&connection->interrupted, memory_order_relaxed))
         return mc_fail(error, MC_ERROR_INTERRUPTED, "the work on this connection was interrupted");
-    // A statement would commit itself, and what was to happen together would happen in part.
+    // A further statement would commit by itself, and the transaction would be done in part.
     if (connection->has_transaction && sqlite3_get_autocommit(connection->db) != 0)
         return mc_fail(error, MC_ERROR_MISUSE, LOST_TRANSACTION);
     return MC_OK;
 }
 
-/// Prepares one of the pool's own statements, and runs one: SQLite's result code.
+/// Prepares one of the pool's own statements. Returns SQLite's result code.
 static int prepare_control(mc_connection *connection, mc_control control)
 {
     static const char *const sql[MC_CONTROL_COUNT] = {
@@ -34,7 +34,7 @@ static int run_control(mc_connection *connection, mc_control control)
     return code == SQLITE_OK ? mc_control_run(connection->control[control]) : code;
 }
 
-/// Runs the first statement of a pair or of three when those that end its work are there: the end then needs no memory.
+/// Runs a statement that begins work, after the statements that end it are prepared: the end then needs no memory.
 static int run_beginning(mc_connection *connection, mc_control begin, mc_control end, mc_control undo)
 {
     int code = prepare_control(connection, end);
@@ -123,11 +123,11 @@ mc_status mc_connection_release_savepoint(mc_connection *connection, mc_error *e
 
 void mc_connection_rollback_savepoint(mc_connection *connection)
 {
-    // Statements stay on their rows: somebody may read on after a part of the work was undone.
+    // Statements stay on their rows: the caller may continue to read after a part of the work was undone.
     if (sqlite3_get_autocommit(connection->db) != 0)
         return;
     if (run_end(connection, MC_CONTROL_ROLLBACK_TO) != SQLITE_OK)
-        roll_back(connection);  // all of it rather than a part; what follows fails
+        roll_back(connection);  // all of it, because a part is impossible; further statements fail
     else
         (void)run_end(connection, MC_CONTROL_RELEASE);
 }

@@ -1,12 +1,12 @@
-/// mc_waiters.c: the lines in front of the connections, and how a wait ends.
+/// mc_waiters.c: the queues for the connections, and the end of a wait.
 ///
-/// A waiter is done once it has a connection or a failure; only who does this, holding the pool's lock, takes it out of its line.
+/// A waiter is done when it has a connection or a failure. The thread that assigns either removes it from its queue, under the pool's lock.
 #include <string.h>
 
 #include "base/mc_memory.h"
 #include "pool/mc_checkout.h"
 
-/// At the end of the line.
+/// Appends a waiter to the queue.
 static void waiter_append(mc_waiter_list *list, mc_waiter *waiter)
 {
     waiter->since_ns = mc_monotonic_ns();
@@ -32,7 +32,7 @@ static void waiter_remove(mc_waiter_list *list, mc_waiter *waiter)
     waiter->previous = waiter->next = NULL;
 }
 
-/// The line for what is asked for.
+/// The queue for the requested kind of connection.
 static mc_waiter_list *waiters_for(mc_pool *pool, const mc_checkout *checkout)
 {
     return checkout->writer ? &pool->for_writer : &pool->for_reader;
@@ -44,7 +44,7 @@ void mc_waiter_enqueue(mc_pool *pool, mc_waiter *waiter)
     waiter_append(list, waiter);
     if (waiter->checkout->writer || waiter->checkout->is_long)
         return;
-    // A short read goes before the long ones at the end of the line, each of which has to put up with it only so often.
+    // A short read overtakes the long ones at the end of the queue. Each of them is overtaken a limited number of times.
     mc_waiter *ahead = waiter->previous;
     while (ahead != NULL && ahead->checkout->is_long && ahead->overtaken < MC_OVERTAKEN_MAXIMUM) {
         ahead->overtaken++;
@@ -88,7 +88,7 @@ mc_connection *mc_pool_held_by(mc_pool *pool, pthread_t thread, bool reader)
 mc_connection *mc_oldest_reader(const mc_pool *pool)
 {
     mc_connection *reader = pool->active_readers;
-    while (reader != NULL && reader->next != NULL)  // whoever comes is put in front
+    while (reader != NULL && reader->next != NULL)  // the newest is at the front
         reader = reader->next;
     return reader;
 }
@@ -108,7 +108,7 @@ int64_t mc_wait_ns(const mc_pool *pool, const mc_checkout *checkout)
     }
 }
 
-/// With the pool locked: `connection` belongs to `checkout` from now on.
+/// With the pool locked: assigns `connection` to `checkout`.
 void mc_activate(mc_connection *connection, const mc_checkout *checkout)
 {
     mc_pool *pool = connection->pool;
@@ -155,7 +155,7 @@ void mc_end_wait(mc_pool *pool, mc_waiter *waiter, mc_connection *granted, mc_wa
         (void)pthread_cond_signal(&waiter->wake);
 }
 
-/// With the pool locked: somebody whose wait was over has noticed.
+/// With the pool locked: notes that a waiter has returned from its wait.
 void mc_has_left(mc_pool *pool)
 {
     pool->leaving--;
@@ -173,7 +173,7 @@ mc_status mc_fail_interrupted(const mc_checkout *checkout, mc_error *error)
     return mc_fail(error, MC_ERROR_INTERRUPTED, "the wait for a %s connection was interrupted", checkout->writer ? "write" : "read");
 }
 
-/// With the pool locked: says who is in the way.
+/// With the pool locked: the message describes the check-out that blocks this one.
 mc_status mc_fail_waited(const mc_pool *pool, const mc_checkout *checkout, int64_t waited_ns, mc_error *error)
 {
     const int64_t now = mc_monotonic_ns();

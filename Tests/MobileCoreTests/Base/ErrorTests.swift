@@ -4,7 +4,7 @@ import MobileCore
 import MobileSQLite
 import Testing
 
-/// What callers are told when something fails.
+/// The errors that callers get after a failure.
 @Suite struct ErrorTests {
     @Test func `every status has a name, another number has none`() {
         let names = (0...20).map { String(cString: mc_status_name(mc_status(rawValue: $0))) }
@@ -14,7 +14,7 @@ import Testing
 
     @Test("a message that is too long is cut between characters", arguments: ["x", "é", "€", "😀"])
     func cut(character: String) throws {
-        // Every place of the cut within a character.
+        // Every position of the cut within a character.
         for prefix in 0..<character.utf8.count {
             let path = String(repeating: "a", count: prefix) + String(repeating: character, count: 600 / character.utf8.count)
             var error = mc_error()
@@ -75,7 +75,7 @@ import Testing
             fault_storage_fail_after(storage, 5, code, false)
             let error = #expect(throws: CoreError.self) { try integer(connection, "SELECT sum(length(x)) FROM t") }
             fault_storage_fail_after(storage, -1, 0, false)
-            let told = code == SQLITE_IOERR | 12 << 8 ? SQLITE_NOMEM : code  // SQLite takes it for what it is
+            let told = code == SQLITE_IOERR | 12 << 8 ? SQLITE_NOMEM : code  // SQLite reports it as out of memory
             #expect(error?.code == status && error?.sqliteCode == told, "\(error?.message ?? "")")
             #expect(try integer(connection, "SELECT count(*) FROM t") == 90)
         }

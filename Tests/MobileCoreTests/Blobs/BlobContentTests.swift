@@ -1,7 +1,7 @@
 import MobileCore
 import Testing
 
-/// Content around the borders of chunks and buffers, with the smallest and the largest pages and hardly any cache.
+/// Content around the borders of chunks and buffers, with the smallest and the largest pages and a very small cache.
 @Suite struct BlobContentTests {
     private func core(pageSize: Int32) throws -> CorePool {
         let core = try CorePool { options in

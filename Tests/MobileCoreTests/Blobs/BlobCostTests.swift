@@ -2,9 +2,9 @@ import FaultInjection
 import MobileCore
 import Testing
 
-/// What a piece of a value costs, counted where the database reads its file, because time would be noise.
+/// The cost of a piece of a value, counted in reads of the database file, because times vary too much.
 @Suite struct BlobCostTests {
-    /// A value of 8 MB, every page of it in the database file and none in a cache.
+    /// A value of 8 MB with all pages in the database file, and no page in a cache.
     private final class Counted {
         let storage: OpaquePointer
         let core: CorePool
@@ -41,7 +41,7 @@ import Testing
             return mc_blob_reader_description(reader).chunk_size / Int64(settings.page_size) + 1
         }
 
-        /// Reads of the file for a seek and 4 KB behind it.
+        /// Returns the number of reads of the file for a seek and the 4 KB after it.
         func cost(of position: Int64) throws -> Int64 {
             var piece = [UInt8](repeating: 0, count: 4096), length = 0
             fault_storage_clear_counts(storage)
@@ -51,7 +51,7 @@ import Testing
             return fault_storage_counts(storage).reads
         }
 
-        /// The most that a piece costs in one tenth of the value.
+        /// Returns the highest cost of a piece in one tenth of the value.
         func most(inTenth tenth: Int64) throws -> Int64 {
             try (0..<60).map { try cost(of: (tenth * 60 + $0) * (length - 5000) / 600) }.max()!
         }

@@ -3,7 +3,7 @@ import MobileCore
 import MobileSQLite
 import Testing
 
-/// What large values do when memory runs out or the disk refuses: each allocation and each operation on a file fails once.
+/// Large values without memory or with a failing disk: each allocation and each operation on a file fails once.
 @Suite struct BlobFaultTests {
     @Test("an allocation that fails is reported as that, the values are as they were, and no memory is lost", arguments: BlobWork.allCases)
     func memory(work: BlobWork) throws {
@@ -59,7 +59,7 @@ import Testing
         try blobs.checkIntegrity()
     }
 
-    /// What the core fails with; everything else is thrown.
+    /// Returns the core's error; throws all other errors.
     private static func failure(_ body: () throws -> Void) throws -> CoreError? {
         do {
             try body()

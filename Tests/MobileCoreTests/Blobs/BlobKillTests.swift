@@ -2,7 +2,7 @@ import Foundation
 import MobileCore
 import Testing
 
-/// Values that a killed process was writing.
+/// Unfinished values of a killed process.
 @Suite struct BlobKillTests {
     @Test("a process killed while it writes a value leaves no trace", arguments: [1, 7, 20])
     func killed(pieces: Int) async throws {

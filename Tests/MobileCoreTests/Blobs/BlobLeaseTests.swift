@@ -2,11 +2,11 @@ import Foundation
 import MobileCore
 import Testing
 
-/// Values that are finished, and that no row refers to yet: other openings of the file leave them alone.
+/// Finished values to which no row refers yet: other pools of the file do not drop them.
 @Suite struct BlobLeaseTests {
     private static let bytes: [UInt8] = [1, 2, 3]
 
-    /// A finished value with its pin.
+    /// Writes a finished value, with its pin.
     private func finish(_ core: CorePool, flushes: Bool = false) throws -> Int64 {
         let writer = try core.openWriter()
         defer { mc_blob_writer_free(writer) }
@@ -17,7 +17,7 @@ import Testing
         return value
     }
 
-    /// What opening a database of objects does: prepare, sweep, collect. Returns how many values were dropped.
+    /// Does the steps of opening a database of objects: prepare, sweep, collect. Returns the number of dropped values.
     @discardableResult
     private static func open(_ core: CorePool, inTransaction: Bool = true) throws -> Int64 {
         var dropped: Int64 = -1
@@ -100,7 +100,7 @@ import Testing
     @Test func `while two pools hold values, neither sweeps; each goes on when the other is done`() throws {
         let core = try database()
         let other = try CorePool(existing: core.directory + "/core.db")
-        _ = try core.writeBlob([7])  // nobody's
+        _ = try core.writeBlob([7])  // unreferenced and without a pin
         let values = try (finish(core), finish(other))
         #expect(try Self.open(core) == 0 && Self.open(other) == 0)
         mc_blob_unpin(other.pool, values.1)

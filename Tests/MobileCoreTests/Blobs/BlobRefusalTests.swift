@@ -2,7 +2,7 @@ import Foundation
 import MobileCore
 import Testing
 
-/// What large values refuse, by name, and what is left of them.
+/// The refusals of large values, by name, and the remaining content.
 @Suite struct BlobRefusalTests {
     private let core: CorePool
     private let text = Array("añ€😀 plain words".utf8)
@@ -38,7 +38,7 @@ import Testing
             #expect(mc_blob_reader_read_text(reader, 5, &piece, 100, &length, &units, nil) == expected)
             #expect(units == (unit == MC_BLOB_BYTES ? 0 : 5))
             #expect(mc_blob_reader_read_text(reader, 5, &piece, 3, &length, &units, nil) == MC_ERROR_MISUSE)
-            // Backwards, so that what was read ahead begins behind it.
+            // Backwards, so that the bytes read ahead begin after the position.
             try CoreError.check { mc_blob_reader_seek(reader, 0, $0) }
             #expect(try content(reader) == text)
         }
@@ -62,7 +62,7 @@ import Testing
         try CoreError.check { mc_blob_writer_finish(writer, &value, $0) }
         #expect(try core.readBlob(value) == Array("abcdefgh".utf8))
         mc_blob_unpin(core.pool, value)
-        mc_blob_unpin(core.pool, value)  // once too often: without effect
+        mc_blob_unpin(core.pool, value)  // one unpin too many: without effect
     }
 
     @Test func `announced characters are counted as characters`() throws {
@@ -106,7 +106,7 @@ import Testing
         var options = mc_blob_writer_options(unit: MC_BLOB_BYTES, length: -1, chunk_size: 0, timeout_ns: Int64(MC_WAIT_FOREVER))
         #expect(mc_blob_writer_open(core.pool, &options, &other, nil) == MC_ERROR_CLOSED)
         #expect(mc_blob_writer_flush(writer, nil) == MC_ERROR_CLOSED)
-        // What was taken is lost: the writer can only be dropped.
+        // The bytes taken so far are lost: the writer can only be dropped.
         let error = #expect(throws: CoreError.self) { try CoreError.check { mc_blob_writer_write(writer, "d", 1, $0) } }
         #expect(error?.message == "an earlier write of the large value failed: it can only be dropped")
         mc_blob_writer_free(writer)
@@ -155,7 +155,7 @@ import Testing
         let folder = core.directory + "/folder"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         #expect(failure(small, folder) == MC_ERROR_IO && bytes == Int64(text.count))
-        for reader in [small, large] {  // when the file is closed, and on the way
+        for reader in [small, large] {  // at the file's close, and before it
             let full = core.directory + "/full"
             try FileManager.default.createSymbolicLink(atPath: full + ".part", withDestinationPath: "/dev/full")
             #expect(failure(reader, full) == MC_ERROR_FULL)

@@ -2,12 +2,12 @@ import FaultInjection
 import Foundation
 import MobileCore
 
-/// A piece of work with large values, small enough to be done again for every single thing that can go wrong in it.
+/// A piece of work with large values, small enough to be repeated for every possible failure in it.
 enum BlobWork: CaseIterable, Sendable {
     case writeBytes, writeText, read, seek, readText, exchange, remove, copyOut, copyIn, dropLeftovers, columnValue, dropUnreferenced, part
 }
 
-/// A database over storage that fails on request, with values to work on: a row of `t` refers to `old`, nothing refers to `text`.
+/// A database over storage that fails on request, with values for the work: a row of `t` refers to `old`, no row refers to `text`.
 final class FaultyBlobs {
     let storage: OpaquePointer
     let core: CorePool
@@ -15,7 +15,7 @@ final class FaultyBlobs {
     let characters = Array(String(repeating: "añ€😀 plain words ", count: 250).utf8)
     private(set) var old: Int64 = 0
     private(set) var text: Int64 = 0
-    /// What the work needs anew each time: a value that nothing refers to.
+    /// A new value for each run of the work, to which no row refers.
     private var spare: Int64 = 0
     private var file: String { core.directory + "/file" }
 
@@ -47,7 +47,7 @@ final class FaultyBlobs {
         fault_storage_free(storage)
     }
 
-    /// What `work` works on, made while nothing fails.
+    /// Makes the input of `work`, without failures.
     func prepare(_ work: BlobWork) throws {
         switch work {
         case .exchange, .remove, .dropUnreferenced: spare = try core.writeBlob([9, 9, 9] + bytes, chunkSize: 1500)
@@ -59,7 +59,7 @@ final class FaultyBlobs {
         }
     }
 
-    /// Throws what the core fails with, and `Wrong` for what no fault excuses.
+    /// Throws the core's errors, and `Wrong` for a result that no fault excuses.
     func perform(_ work: BlobWork) throws {
         switch work {
         case .writeBytes: spare = try core.writeBlob(bytes, chunkSize: 1500, pieces: 3100, flushes: true)
@@ -106,7 +106,7 @@ final class FaultyBlobs {
                 }
             }
         case .part:
-            // Of a transaction that goes on whatever becomes of the value.
+            // A part of a transaction that continues regardless of the value.
             try core.with(writer: true) { connection in
                 try CoreError.check { mc_connection_begin(connection, $0) }
                 spare = try core.writeBlob(bytes, chunkSize: 1500, pieces: 3100, flushes: true)
@@ -125,7 +125,7 @@ final class FaultyBlobs {
         }
     }
 
-    /// Brings back what was, and throws where that is not all there is: after a failure nothing of the work may remain, after a success
+    /// Restores the state before the work, and checks it: after a failure no part of the work may remain, after a success
     /// exactly its result.
     func settle(_ work: BlobWork, isDone: Bool) throws {
         try expect(core.statistics.readers_active == 0 && !core.statistics.writer_is_active)

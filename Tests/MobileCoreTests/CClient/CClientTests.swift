@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The example of the core's headers for C programmers, `Tests/CClient`: it must build, and do what it says.
+/// The example of the core's headers for C programmers, `Tests/CClient`: it must build and work as described.
 @Suite struct CClientTests {
     @Test func `a C program uses the core without Swift`() throws {
         let directory = try TemporaryDirectory()

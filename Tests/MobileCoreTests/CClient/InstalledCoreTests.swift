@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `make install` puts in place is all that programs in C and C++ need.
+/// The files of `make install`, which are sufficient for programs in C and C++.
 @Suite struct InstalledCoreTests {
     @Test func `programs in C and C++ are built against the installed core, and do the same`() throws {
         let folder = try TemporaryDirectory()
@@ -14,7 +14,7 @@ import Testing
         let c = try run("'\(folder.path)/client' '\(folder.path)/c.db'"), cxx = try run("'\(folder.path)/client++' '\(folder.path)/cxx.db'")
         #expect(cxx.hasPrefix("imported 3 rows\ncustomer 1: Harbour Foods, 1250.00\n") && cxx.split(separator: "\n").count == 4)
         #expect(c.hasPrefix(cxx))
-        // A second root for those who make packages: the files lie there, and know nothing of it.
+        // A second root, for building packages: the files are installed there, but do not contain its path.
         try run("make -s install PREFIX=/usr DESTDIR='\(folder.path)/package'")
         let described = try String(contentsOf: folder.url.appending(path: "package/usr/lib/pkgconfig/MobileCore.pc"), encoding: .utf8)
         #expect(described.hasPrefix("prefix=/usr\n") && !described.contains(folder.path))
@@ -40,7 +40,7 @@ import Testing
     }
 
     private static let include = "-ICSupport/MobileCore/include"
-    /// The system's compilers, or those of the Swift toolchain where there are none.
+    /// The system's compilers, or those of the Swift toolchain on systems without compilers.
     private static let compilers =
         #"PATH="$PATH:$(.ci/find-swift)"; C=$(command -v cc || echo clang); CXX=$(command -v c++ || echo clang++); CLANG=clang; "#
 
@@ -48,10 +48,10 @@ import Testing
         let output: String
     }
 
-    /// Runs a line of shell in the root of the package. Returns what it printed.
+    /// Runs a shell command in the root of the package. Returns its output.
     @discardableResult
     private func run(_ line: String) throws -> String {
-        // The Swift toolchain leaves an empty directory among the temporary files each time that it is looked for.
+        // Each search for the Swift toolchain leaves an empty directory among the temporary files.
         let leftovers = try TemporaryDirectory()
         let (status, text) = try Program.run(URL(filePath: "/bin/sh"), ["-c", Self.compilers + line]) { process in
             process.currentDirectoryURL = Repository.root

@@ -73,7 +73,7 @@ import Testing
         #expect(error?.message.contains("\"\(text)\" is no decimal") == true)
     }
 
-    /// A decimal of up to 19 digits on both sides of the point, so that sums of some are exact in Foundation's 38.
+    /// Returns a decimal of up to 19 digits on both sides of the point, so that small sums are exact in Foundation's 38 digits.
     private func random(_ generator: inout SeededGenerator) -> Decimal {
         let digits = Int.random(in: 0...17, using: &generator), scale = Int.random(in: 0...17, using: &generator)
         let number = (0..<digits).reduce(Decimal(Int.random(in: 0...9, using: &generator))) { number, _ in
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// The first value of a query as text; nil for NULL.
+    /// Returns the first value of a query as text; nil for NULL.
     private func text(_ connection: OpaquePointer, _ sql: String) throws -> String? {
         try withStatement(connection, sql) { (statement) throws in
             var hasRow = false

@@ -2,7 +2,7 @@ import MobileCore
 import MobileSQLite
 import Testing
 
-/// What an export and the writer of rows refuse, and what they make of every storage under every type.
+/// The refusals of an export and of the writer of rows, and their output for every storage class with every column type.
 @Suite struct ExportRefusalTests {
     private let core: CorePool
     /// A name that lives as long as the program.
@@ -105,7 +105,7 @@ import Testing
         #expect(try exported("SELECT 1 AS ab, 2 AS a, 3 AS cd") { $0.format = MC_EXPORT_OBJECTS } == #"[{"ab":1,"a":2,"cd":3}]"#)
     }
 
-    /// The text that a writer makes of the rows of `sql`.
+    /// Returns the writer's text for the rows of `sql`.
     private func rows(_ sql: String, _ columns: [mc_column]? = nil, maximum: Int = 0) throws -> String {
         var made: OpaquePointer?, page: UnsafeMutablePointer<mc_row_page>?
         var options = mc_json_writer_options(sink: nil, context: nil, maximum: maximum, depth: 0)

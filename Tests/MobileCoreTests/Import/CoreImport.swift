@@ -1,16 +1,16 @@
 import Foundation
 import MobileCore
 
-/// An import by the interface of the core.
+/// An import through the core's interface.
 final class CoreImport {
     let handle: OpaquePointer
 
-    /// `tableCount` tables, all of them `table`: the second one stands in the input as "again".
+    /// Opens an import of `tableCount` tables, all of them `table`: the second one has the name "again" in the input.
     init(
         _ connection: OpaquePointer, into table: String, _ columns: [(name: String, type: mc_column_type)], tableCount: Int = 1,
         _ change: (inout mc_import_options, inout mc_import_table) -> Void = { _, _ in }
     ) throws {
-        // The core copies what it is given at open.
+        // The core copies its arguments when the import is opened.
         var texts: [UnsafeMutablePointer<CChar>] = []
         defer { for text in texts { free(text) } }
         func copy(_ text: String) -> UnsafePointer<CChar> {

@@ -3,7 +3,7 @@ import MobileCore
 import MobileSQLite
 import Testing
 
-/// What an import takes in which state, and what others may do with its table and its function.
+/// The calls that an import accepts in each state, and the use of its table and its function by other code.
 @Suite struct ImportStateTests {
     private let core: CorePool
 
@@ -117,7 +117,7 @@ import Testing
                 (#"[[1,"a","long text"]]"#, MC_ERROR_FULL),
             ] {
                 let rows = try CoreImport(connection, into: "doc", columns) { options, _ in options.threads = threads }
-                // No value is stored without ids.
+                // With this length limit SQLite refuses the large value.
                 if status == MC_ERROR_FULL { sqlite3_limit(mc_connection_sqlite(connection), SQLITE_LIMIT_LENGTH, 8) }
                 var found = mc_import_push(rows.handle, text + chunk, text.utf8.count + chunk.utf8.count, nil)
                 if found == MC_OK { found = mc_import_finish(rows.handle, nil, nil) }
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// A connection knows the table of what comes in from its first import on.
+    /// A connection has the virtual table of incoming rows from its first import on.
     @Test("the first import of a connection is refused without memory, and the next one is not", arguments: [false, true])
     func firstWithoutMemory(stays: Bool) throws {
         var failures = 0
@@ -157,7 +157,7 @@ import Testing
         #expect(failures > 50)
     }
 
-    /// The database looks at a foreign key that is deferred when the transaction ends: inside of the import's own, or of its batches'.
+    /// SQLite checks a deferred foreign key when the transaction ends: the import's own transaction, or that of its batches.
     @Test("what is refused when the transaction ends leaves nothing of it", arguments: [false, true], [Int64(0), 1])
     func deferredKeys(isInner: Bool, commitRows: Int64) throws {
         let core = try CorePool { $0.foreign_keys = true }

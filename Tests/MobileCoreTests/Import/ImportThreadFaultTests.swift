@@ -2,7 +2,7 @@ import FaultInjection
 import MobileCore
 import Testing
 
-/// The second thread of an import has no memory.
+/// The second thread of an import, without memory.
 @Suite struct ImportThreadFaultTests {
     private let core: CorePool
 
@@ -11,13 +11,13 @@ import Testing
         try core.with(writer: true) { try exec($0, "CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO t VALUES (1, 'before')") }
     }
 
-    /// Which allocation of the thread fails, and whether it has.
+    /// The number of the thread's allocation that fails, and whether it has failed.
     private struct Plan {
         var allocation: Int64
         let hasFailed: UnsafeMutablePointer<Bool>
     }
 
-    /// Texts that have to be unescaped and are carried from one piece of input to the next, and one object whose rows come by name.
+    /// Texts that have escapes and are carried from one piece of input to the next, and an object with named columns.
     private static let input: String = {
         let rows = (1...1500).map { row in
             "[\(row),\"\\u00e9\(String(repeating: "x", count: row % 100 == 0 ? 40_000 : row % 50))\"]"

@@ -4,7 +4,7 @@ import MobileSQLite
 import Synchronization
 import Testing
 
-/// What the transaction around an import may do while the import is open, and who hears of commits.
+/// The permitted operations of the transaction around an open import, and the notification of observers.
 @Suite struct ImportTransactionTests {
     private static let columns = [("id", MC_COLUMN_INTEGER), ("name", MC_COLUMN_ANY)]
     /// A table with indexes, and pending rows at its end.
@@ -19,10 +19,10 @@ import Testing
     private static let pending = "SELECT count(*) FROM t WHERE id >= 100000"
     private static let refusal = "an import is open: finish or free it first"
 
-    /// Rows enough that indexes are dropped and pending rows set aside.
+    /// Returns rows; with enough of them, indexes are dropped and pending rows set aside.
     private static func rows(_ numbers: ClosedRange<Int>) -> String { numbers.map { "[\($0),\"name \($0)\"]" }.joined(separator: ",") }
 
-    /// An import that has taken so many rows that the table is without its indexes and its pending rows.
+    /// Opens an import, and pushes enough rows to remove the table's indexes and its pending rows.
     private func openImport(_ connection: OpaquePointer, _ change: (inout mc_import_options) -> Void = { _ in }) throws -> CoreImport {
         let rows = try "t_os".withCString { table in
             try withUnsafePointer(to: mc_import_pending(table: table, keys: nil, assignments: nil, assignment_count: 0)) { pending in

@@ -2,8 +2,8 @@ import FaultInjection
 import MobileCore
 import Testing
 
-/// A buffer of text begins with 256 bytes. Texts here are so long that they go beyond them with each kind of piece in turn: whatever
-/// piece needs the memory that is not there, the writing ends with it and nothing is kept.
+/// The growth of a text buffer beyond its first 256 bytes. Texts of several lengths exceed this size with each kind of piece. The piece
+/// that needs the missing memory must end the writing, and no memory may leak.
 @Suite struct GrowthFaultTests {
     private func failEachAllocation(_ work: () -> (mc_status, [UInt8])) {
         let expected = work()
@@ -26,7 +26,7 @@ import Testing
         #expect(failures > 0 && lost == 0)
     }
 
-    /// `shift` moves everything by so many bytes.
+    /// Writes a piece. `shift`: the number of bytes before it.
     private func written(shift: Int, _ piece: (OpaquePointer) -> mc_status) -> (mc_status, [UInt8]) {
         var writer: OpaquePointer?
         var status = mc_json_writer_open(nil, &writer, nil)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// What `sql` gives, in an export and as the rows of a page.
+    /// Writes the rows of `sql`, in an export and as the rows of a page.
     private func exported(_ connection: OpaquePointer, _ sql: String, _ type: mc_column_type, _ count: Int) throws {
         try withStatement(connection, sql) { (statement) throws in
             let rules = "c".withCString { name in
@@ -105,7 +105,7 @@ import Testing
     @Test(
         "rows of an export and of a page",
         arguments: [
-            // The comma, the bracket behind a row, the one behind all rows, what stands between rows, the quote before a number.
+            // The comma, the bracket after a row, the bracket after all rows, the text between rows, the quote before a number.
             ("10", 300, 1), ("10", 127, 1), ("1", 127, 1), ("1", 127, 2),
         ])
     func rows(first: String, columns: Int, rows: Int) throws {

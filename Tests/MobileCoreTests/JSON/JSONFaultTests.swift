@@ -4,9 +4,9 @@ import MobileCore
 import MobileJansson
 import Testing
 
-/// What fails under messages and exports: every allocation, every operation on the file, every call of a sink.
+/// Failures in messages and exports: every allocation, every operation on the file, every call of a sink.
 @Suite(.serialized) struct JSONFaultTests {
-    /// Lets each allocation of `work` fail in turn, once and for good. What `work` returns must be the same whenever nothing failed.
+    /// Runs `work` once per allocation, which fails once or permanently. Without a failure, `work` must always return the same bytes.
     private func failEachAllocation(_ work: () throws(CoreError) -> [UInt8]) throws {
         let expected = try work()
         for stays in [false, true] {
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    /// All of an export, read in small pieces. The third column's integers are ids of large values.
+    /// Reads a whole export in small pieces. The third column's integers are ids of large values.
     private func exported(_ statement: OpaquePointer, level: Int32, from core: CorePool) throws(CoreError) -> [UInt8] {
         let large = [MC_EXPORT_LARGE_REFERENCE, MC_EXPORT_LARGE_REFERENCE, MC_EXPORT_LARGE_BASE64]
         var rows: OpaquePointer?
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    /// A table whose pages a small cache cannot hold, with large values in two of its rows.
+    /// Fills a table whose pages do not fit into a small cache, with large values in two of its rows.
     private func fill(_ core: CorePool) throws {
         try core.prepareBlobs()
         let values = try (0..<2).map { try core.writeBlob([UInt8](repeating: UInt8($0), count: 20_000), chunkSize: 1500) }
@@ -243,7 +243,7 @@ import Testing
         #expect(lost == layerSize())
     }
 
-    /// Takes what a writer hands over, and refuses one of its calls.
+    /// Takes a writer's text, and refuses one of its calls.
     private final class Sink {
         var bytes: [UInt8] = []
         var calls = 0
@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    /// Writes a message and the rows of a page, again and again, until something fails. Every later call must fail in the same way.
+    /// Writes a message and the rows of a page repeatedly, until a call fails. Every later call must fail in the same way.
     private func write(_ message: OpaquePointer, _ page: UnsafePointer<mc_row_page>, to sink: Sink) throws -> mc_status {
         var options = mc_json_writer_options(sink: Sink.take, context: Unmanaged.passUnretained(sink).toOpaque(), maximum: 0, depth: 0)
         var made: OpaquePointer?

@@ -3,11 +3,11 @@ import MobileCore
 import TestSupport
 import Testing
 
-/// The decimal point of a process's locale changes what the C library reads and writes; JSON's point is always the same.
+/// The decimal point of the process's locale, which affects the C library but must not affect JSON.
 @Suite struct LocaleTests {
     static let source = "/usr/share/i18n/locales/de_DE"
 
-    // In a process of its own: the locale belongs to all of it.
+    // In a separate process, because the locale applies to the whole process.
     @Test("numbers mean the same where the locale's decimal point is a comma", .enabled(if: FileManager.default.fileExists(atPath: source)))
     func comma() async {
         await #expect(processExitsWith: .success) {

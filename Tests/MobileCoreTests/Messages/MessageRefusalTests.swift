@@ -4,9 +4,9 @@ import MobileCore
 import MobileJansson
 import Testing
 
-/// What a message refuses, and its trees.
+/// The refusals of a message and of its trees.
 @Suite struct MessageRefusalTests {
-    /// A message and the text that its strings lie in.
+    /// A message and the text that contains its strings.
     private final class Message {
         private let text: UnsafeMutableBufferPointer<UInt8>
         private(set) var handle: OpaquePointer!

@@ -5,7 +5,7 @@ import Testing
 
 /// Messages as trees of jansson, by the rules of this reader.
 @Suite struct MessageTreeTests {
-    /// A tree, and the root's value for those who look.
+    /// A tree, and the value of its root.
     private final class Tree {
         let root: UnsafeMutablePointer<json_t>
 
@@ -37,7 +37,7 @@ import Testing
         #expect(throws: CoreError.self) { _ = try Tree(text.utf8, depth: depth) }
     }
 
-    /// The scanner of rows has a number parser and an unfolding of strings of its own use, and the same rules.
+    /// The row scanner has its own parser of numbers and its own decoder of strings, with the same rules.
     @Test("a tree has the values that the row scanner finds in the same text", arguments: 0..<40 as Range<UInt64>)
     func scanner(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -66,7 +66,7 @@ import Testing
         case JSON_REAL:
             if case .text(let digits) = cell { return Double(digits)?.bitPattern == json_real_value(value).bitPattern }
             guard case .real(let number) = cell else {
-                return cell == .integer(0) && json_real_value(value).bitPattern == (-0.0).bitPattern  // a table has no -0
+                return cell == .integer(0) && json_real_value(value).bitPattern == (-0.0).bitPattern  // a table does not store -0
             }
             return number.bitPattern == json_real_value(value).bitPattern
         case JSON_STRING:

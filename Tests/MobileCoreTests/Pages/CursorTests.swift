@@ -3,7 +3,7 @@ import MobileCore
 import TestSupport
 import Testing
 
-/// The core's cursor over random tables and orders, against what SQLite itself gives with LIMIT and OFFSET.
+/// The core's cursor over random tables and orders, compared to SQLite's own LIMIT and OFFSET.
 @Suite struct CursorTests {
     @Test("pages by key are what LIMIT and OFFSET give, in both directions", arguments: 1...24)
     func samePages(seed: Int) throws {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// All rows in the order, each as one text.
+    /// Returns all rows in the order, each as one text.
     private func reference(_ connection: OpaquePointer, _ columns: [String], _ condition: String?, _ order: [Term]) throws -> [String] {
         let terms = order.map { "\($0.expression)\($0.descending ? " DESC" : "")\($0.nullsSQL)" }.joined(separator: ", ")
         let text = columns.joined(separator: " || '|' || ")
@@ -85,7 +85,7 @@ import Testing
             let cursor = try TestCursor(columns, from: "t", where: condition, orderedBy: order.map { Term($0) })
             let before = mc_connection_statement_statistics(connection)
             #expect(try cursor.page(connection, size: 3).rows.count == 3)
-            // A statement that proves nothing, or that SQLite refuses, is made in vain; then comes the other one.
+            // If SQLite refuses the filling statement, or its program has no proof, the plain statement is prepared as well.
             #expect(mc_connection_statement_statistics(connection).misses - before.misses == (fills ? 1 : 2))
         }
     }

@@ -4,11 +4,11 @@ import MobileCore
 import TestSupport
 import Testing
 
-/// What fails under a cursor: every allocation, every operation on the file.
+/// Failures in a cursor: every allocation, every operation on the file.
 @Suite(.serialized) struct PageFaultTests {
     private static let order = [Term("a", descending: true, nulls: MC_NULLS_LAST), Term("id")]
 
-    /// Every allocation fails in turn with `FAULT_STEP=1` in the environment, a sample of them without.
+    /// The distance between failing allocations: all of them with `FAULT_STEP=1` in the environment, otherwise a sample.
     private let step = TestSetting.number("FAULT_STEP") ?? 97
 
     private func fill(_ connection: OpaquePointer, textBytes: Int = 100) throws {
@@ -19,7 +19,7 @@ import Testing
         )
     }
 
-    /// The pages from the start and back, with a place in between.
+    /// Reads the pages from the start and back, with a saved position in between.
     private func load(_ connection: OpaquePointer) throws -> [String] {
         let cursor = try TestCursor(["id", "b"], from: "t", where: "b <> ?1", orderedBy: Self.order, values: ["none"])
         _ = try cursor.skip(connection, 3)
@@ -120,7 +120,7 @@ import Testing
             var counts: [Int64] = []
             for position in [order.count == 1 ? [10] : [0, 10], order.count == 1 ? [19_890] : [99, 1999 * 10]] {
                 try core.with { connection in
-                    try core.with { try exec($0, "SELECT count(b) FROM t") }  // whatever was in the cache is gone
+                    try core.with { try exec($0, "SELECT count(b) FROM t") }  // empties the cache
                     let cursor = try TestCursor(["id", "b"], from: "t", where: nil, orderedBy: order)
                     try cursor.seek(position.map { integerValue(Int64($0)) })
                     fault_storage_clear_counts(storage)

@@ -51,7 +51,7 @@ import Testing
             let more = try TestCursor(["id"], from: "t", where: nil, orderedBy: [Term("b"), Term("id")], values: ["x"])
             let error = #expect(throws: CoreError.self) { _ = try more.page(connection, size: 9) }
             #expect(error?.message == "cursor: there is a value 1, but no parameter for it")
-            #expect(try more.skip(connection, 2) == 2)  // what is skipped has only its order
+            #expect(try more.skip(connection, 2) == 2)  // skipped rows have only their order's values
         }
     }
 
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// The third row cannot be made: its error belongs to the page behind it.
+    /// A query that fails at its third row: the error belongs to the page with that row.
     private static let failsLate = "SELECT CASE id WHEN 3 THEN abs(-9223372036854775808 + (SELECT 0)) ELSE id END FROM t"
 
     @Test func `an error behind a full page waits for the next one, or comes at once without memory to wait`() throws {
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// Values that are bound, and places that are kept, longer than the memory that a row begins with.
+    /// Bound values and saved positions that are longer than the initial memory of a row.
     @Test func `long values and long places are refused without memory`() throws {
         try withTable { connection in
             let long = String(repeating: "x", count: 3000)

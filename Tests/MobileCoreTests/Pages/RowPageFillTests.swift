@@ -1,7 +1,7 @@
 import MobileCore
 import Testing
 
-/// A page of the core, as C sees it.
+/// A page of the core, through its C interface.
 private final class Page {
     let page: UnsafeMutablePointer<mc_row_page>
 

@@ -15,7 +15,7 @@ struct Term: CustomStringConvertible {
     var description: String { expression + (descending ? " DESC" : "") + nullsSQL }
 }
 
-/// A cursor of the core, and a select of the same query; rows are texts of their values, separated by bars.
+/// A cursor of the core, and a select of the same query. A row is the text of its values, separated by bars.
 final class TestCursor {
     private let cursor: OpaquePointer
     private let select: OpaquePointer
@@ -79,14 +79,14 @@ final class TestCursor {
         return (rows, isAtEnd)
     }
 
-    /// The first rows, by the select.
+    /// Returns the first rows, by the select.
     func firstPage(_ connection: OpaquePointer, size: Int) throws -> (rows: [String], isAtEnd: Bool) {
         var isAtEnd = false
         try CoreError.check { mc_page_select_fill(select, connection, values, values.count, page, size, 1 << 20, &isAtEnd, $0) }
         return (rows, isAtEnd)
     }
 
-    /// What the next page and the first one end with, for somebody who does not ask why.
+    /// Returns the status of the next page and of the first page, both read without an error argument.
     func statuses(_ connection: OpaquePointer, size: Int) -> [mc_status] {
         var isAtEnd = false
         return [
@@ -101,7 +101,7 @@ final class TestCursor {
         }
     }
 
-    /// All rows from one end to the other, in the query's order. The end must be told with the last page.
+    /// Returns all rows from one end to the other, in the query's order. The last page must report the end.
     func all(_ connection: OpaquePointer, size: Int, backwards: Bool) throws -> [String] {
         rewind(toEnd: backwards)
         return try rest(connection, size: size, backwards: backwards)
@@ -150,7 +150,7 @@ final class TestCursor {
         }
     }
 
-    /// C texts that live as long as this.
+    /// C texts that live as long as the object.
     private final class Texts {
         private var texts: [UnsafeMutableBufferPointer<CChar>] = []
 
@@ -165,7 +165,7 @@ final class TestCursor {
     }
 }
 
-/// The first column of all rows, as text.
+/// Returns the first column of all rows, as text.
 func texts(_ connection: OpaquePointer, _ sql: String) throws -> [String] {
     try withStatement(connection, sql) { (statement) throws in
         var rows: [String] = []

@@ -3,7 +3,7 @@ import MobileCore
 import Synchronization
 import Testing
 
-/// What observers are told of commits.
+/// The notifications of observers about commits.
 @Suite struct ChangesTests {
     private let core: CorePool
 
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// An observer, and what it was told: a line for each commit.
+    /// An observer, and its notifications: a line for each commit.
     private final class Listener: Sendable {
         let lines = Mutex<[String]>([])
         let during: @Sendable (String) -> Void
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// One transaction, committed.
+    /// Runs the statements in one transaction, and commits it.
     private func commit(_ statements: String...) throws {
         try core.with(writer: true) { (writer) throws in
             try CoreError.check { mc_connection_begin(writer, $0) }
@@ -110,7 +110,7 @@ import Testing
             mc_connection_rollback(writer)
             try CoreError.check { mc_connection_begin(writer, $0) }
             try exec(writer, "INSERT INTO a VALUES (2, 2)")
-        }  // and one that its holder forgot
+        }  // and a transaction that its holder did not end
         try commit("INSERT INTO a VALUES (3, 3)")
         #expect(listener.told == ["a 3"])
     }

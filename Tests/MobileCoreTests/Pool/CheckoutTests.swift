@@ -3,7 +3,7 @@ import MobileCore
 import Synchronization
 import Testing
 
-/// Who gets which connection, and when. Threads are followed by the pool's statistics, not by the clock.
+/// The assignment of connections to callers. The tests follow threads by the pool's statistics, not by the clock.
 @Suite struct CheckoutTests {
     @Test func `the writer goes to those who wait in the order of their calls`() throws {
         let core = try CorePool()
@@ -51,7 +51,7 @@ import Testing
         let error = #expect(throws: CoreError.self) { _ = try core.checkOut(writer: true, timeout: 20_000_000) }
         #expect(error?.code == MC_ERROR_TIMEOUT)
         let message = try #require(error?.message)
-        // How long it was held depends on who else wants the processor.
+        // The time depends on the load of the processor.
         let expected = /no write connection within 0\.0 s: "import of sales_order" has held it for \d+\.\d s; raise the timeout.*/
         #expect(message.wholeMatch(of: expected) != nil, "\(message)")
         core.giveBack(writer)
@@ -165,7 +165,7 @@ import Testing
         try core.with(writer: true) { writer in
             try CoreError.check { mc_connection_begin(writer, $0) }
             try exec(writer, "INSERT INTO t VALUES (2)")
-            #expect(throws: CoreError.self) { try exec(writer, "INSERT INTO t VALUES (1)") }  // SQLite rolls everything back
+            #expect(throws: CoreError.self) { try exec(writer, "INSERT INTO t VALUES (1)") }  // SQLite rolls back the transaction
             let calls: [() throws -> Void] = [
                 { try exec(writer, "INSERT INTO t VALUES (3)") },
                 { _ = try integer(writer, "SELECT a FROM t") },
@@ -344,7 +344,7 @@ private final class Ticket: @unchecked Sendable {  // a ticket may be used on an
     deinit { mc_ticket_free(handle) }
 }
 
-/// The ticket that another thread may interrupt at this moment. Behind a lock that the thread sanitizer knows: this one is contended.
+/// The ticket that another thread may interrupt at this moment. The lock is one that the thread sanitizer knows, because it is contended.
 private final class CurrentTicket: @unchecked Sendable {
     private let lock = NSLock()
     private var ticket: Ticket?
@@ -353,7 +353,7 @@ private final class CurrentTicket: @unchecked Sendable {
     func interrupt() { lock.withLock { if let ticket { mc_ticket_interrupt(ticket.handle) } } }
 }
 
-/// What came to a callback, all on the test's own thread.
+/// The results of a callback, all on the test's own thread.
 private final class Grants {
     var connections: [OpaquePointer] = []
     var errors: [CoreError] = []

@@ -5,7 +5,7 @@ import MobileSQLite
 import Synchronization
 import Testing
 
-/// What connections, statements and large values do at the ends of what they take.
+/// Connections, statements and large values at the limits of their arguments.
 @Suite struct CornerTests {
     private func failure(_ body: () throws -> Void) -> CoreError? { #expect(throws: CoreError.self, performing: body) }
 
@@ -137,7 +137,7 @@ import Testing
         core.giveBack(writer)
     }
 
-    /// What a trace was given.
+    /// The texts of a trace.
     private final class Traced: Sendable {
         let texts = Mutex<[String]>([])
         static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>, Int) -> Void = { context, sql, length in
@@ -243,7 +243,7 @@ import Testing
     @Test func `a value that cannot be pinned is not finished, and one is written without kept statements or not at all`() throws {
         let core = try CorePool { $0.statement_cache = 0 }
         try core.prepareBlobs()
-        for value in Int64(100)..<108 { try CoreError.check { mc_blob_pin(core.pool, value, $0) } }  // as many as there is room for
+        for value in Int64(100)..<108 { try CoreError.check { mc_blob_pin(core.pool, value, $0) } }  // the whole initial capacity
         var failures = 0
         for allocation in Int64(0)... {
             let writer = try core.openWriter(MC_BLOB_SCALARS, chunkSize: 1500)

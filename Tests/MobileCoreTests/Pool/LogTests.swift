@@ -3,9 +3,9 @@ import MobileCore
 import Synchronization
 import Testing
 
-/// How the write-ahead log stays bounded, and who is named when it cannot.
+/// The bounded size of the write-ahead log, and the warnings about readers that pin it.
 @Suite struct LogTests {
-    /// What a pool warned of.
+    /// The warnings of a pool.
     private final class Warnings: Sendable {
         struct Warning: Sendable {
             let message: String, reader: String?, bytes: Int64, age: Int64
@@ -69,7 +69,7 @@ import Testing
         let before = core.statistics.log.checkpoints
         _ = try core.writeBlob([UInt8](repeating: 7, count: 300_000), pieces: 50_000, flushes: true)
         let written = core.statistics.log
-        #expect(written.bytes > 300_000 && written.checkpoints <= before + 1)  // that of the row's own commit
+        #expect(written.bytes > 300_000 && written.checkpoints <= before + 1)  // the checkpoint of the row's own commit
         try core.with(writer: true) { try Self.fill($0, pages: 10) }
         #expect(core.statistics.log.checkpoints > before)
         for _ in 0..<50 { try core.with(writer: true) { try Self.fill($0, pages: 10) } }
@@ -81,7 +81,7 @@ import Testing
         let core = try Self.open()
         var readers: [OpaquePointer] = []
         for _ in 0..<100 {
-            // At any time some reader has a snapshot: the next one begins before the last one ends.
+            // At any time a reader has a snapshot: the next one begins before the previous one ends.
             let reader = try core.checkOut(loose: true)
             try CoreError.check { mc_connection_begin(reader, $0) }
             #expect(try integer(reader, "SELECT count(*) FROM t") % 10 == 0)
@@ -114,7 +114,7 @@ import Testing
         #expect(warning.message.contains(" MB: \"report of the year\", which has read for 0."))
         #expect(warning.message.hasSuffix(" s, keeps it from starting over"))
         #expect(core.statistics.log.held_checkpoints > 0)
-        // The snapshot is what it was.
+        // The snapshot is unchanged.
         #expect(try integer(reader, "SELECT count(*) FROM t") == 0)
         core.giveBack(reader)
     }

@@ -1,7 +1,7 @@
 import MobileCore
 import Testing
 
-/// The planner's statistics are looked after when a pool closes.
+/// The update of the planner's statistics when a pool closes.
 @Suite struct OptimizeTests {
     private static let schema = """
         CREATE TABLE t(id INTEGER PRIMARY KEY, code, kind); CREATE INDEX by_code ON t(code); CREATE INDEX by_kind ON t(kind);

@@ -5,18 +5,18 @@ import MobileSQLite
 import TestSupport
 import Testing
 
-/// Opening, writing, observing, reading and closing, while one allocation or one operation of the storage after the other fails.
-/// `make soak` lets each of them fail (`FAULT_STEP=1` in the environment), the suite one of seven allocations.
+/// Opening, writing, observing, reading and closing, each time with a failure of another allocation or operation of the storage.
+/// `make soak` makes each of them fail (`FAULT_STEP=1` in the environment), the suite every seventh allocation.
 @Suite struct PoolFaultTests {
     private var step: Int64 { TestSetting.number("FAULT_STEP") ?? 7 }
 
-    /// How far the load came before it failed.
+    /// The progress of the load before it failed.
     private struct Progress {
         var isCommitted = false, isRead = false, isComplete = false
         var failure: CoreError?
     }
 
-    /// Open, one transaction that the cache cannot hold, a read, close. Never throws: what failed is in the result.
+    /// Opens a pool, runs one transaction that the cache cannot hold and a read, and closes it. The result has the error, if any.
     private static func load(_ path: String, vfs: UnsafePointer<CChar>? = nil) -> Progress {
         var progress = Progress()
         do {
@@ -77,7 +77,7 @@ import Testing
         try body(connection!)
     }
 
-    /// Judges what is left without any fault: all of the transaction or nothing of it.
+    /// Checks the remaining database without faults: it has the whole transaction or no part of it.
     private static func check(_ path: String, _ progress: Progress, _ fault: String) throws {
         let database = try SQLiteHandle(path)
         defer { database.close() }
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    /// The statement is older than the schema, so SQLite renews it while it works; and it changes many rows, so it may have to be undone.
+    /// The statement is older than the schema, so SQLite renews it during its work. It changes many rows, so SQLite may have to undo it.
     @Test func `a statement that SQLite repeats behind the rollback of its transaction does not commit itself`() throws {
         let core = try CorePool()
         try core.with(writer: true) { try exec($0, "CREATE TABLE t (x NOT NULL CHECK (x >= 0)); CREATE INDEX by_x ON t (x)") }
@@ -121,7 +121,7 @@ import Testing
         while true {
             var failure: CoreError?, hasFailed = false
             try core.with(writer: true) { writer in
-                // In each round another text: one that was prepared before the index was made would be renewed before it works.
+                // Another text in each round: a text that was prepared before the index was made would be renewed before its work.
                 let rows = "INSERT INTO t WITH RECURSIVE n (i) AS (SELECT \(allocation) UNION ALL SELECT i + 1 FROM n LIMIT 500) SELECT i FROM n"
                 var statement: OpaquePointer?
                 try CoreError.check { mc_statement_prepare(writer, rows, rows.utf8.count, &statement, $0) }
@@ -181,7 +181,7 @@ import Testing
         while true {
             let directory = try TemporaryDirectory(in: quickDirectory), path = directory.file("fault.db")
             let storage = try #require(fault_storage_create(nil))
-            let other = hasLog ? try SQLiteHandle(path) : nil  // keeps a log, which the pool goes on with
+            let other = hasLog ? try SQLiteHandle(path) : nil  // keeps a log, which the pool continues
             try other?.run("PRAGMA page_size = 1024; PRAGMA journal_mode = wal; CREATE TABLE other (x)")
             defer { other?.close() }
             defer { fault_storage_free(storage) }

@@ -3,7 +3,7 @@ import MobileCore
 import TestSupport
 import Testing
 
-/// One setting out of its range, and what is said about it.
+/// A setting out of its range, and the message about it.
 struct BadSetting: Sendable, CustomTestStringConvertible {
     let change: @Sendable (inout mc_pool_options) -> Void
     let message: String
@@ -34,8 +34,8 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
                 change: {
                     $0.page_size = 65536; $0.cache_bytes = 10000
                 }, message: "cache size 10000 bytes: use at least one page (65536 bytes)"),
-            BadSetting(change: { $0.readers = 0 }, message: "maximum connections 0: use 1 to 64 readers beside the writer"),
-            BadSetting(change: { $0.readers = 65 }, message: "maximum connections 65: use 1 to 64 readers beside the writer"),
+            BadSetting(change: { $0.readers = 0 }, message: "maximum connections 0: use 1 to 64 readers in addition to the writer"),
+            BadSetting(change: { $0.readers = 65 }, message: "maximum connections 65: use 1 to 64 readers in addition to the writer"),
             BadSetting(change: { $0.mmap_bytes = -1 }, message: "memory map size -1: use 0 to 1099511627776 bytes"),
             BadSetting(change: { $0.checkpoint_pages = -1 }, message: "checkpoint pages -1: use 0 to 2147483647 pages (0: no automatic checkpoint)"),
             BadSetting(change: { $0.log_limit_bytes = -1 }, message: "log limit -1: use 0 to 9223372036854775807 bytes (0: no limit)"),
@@ -77,7 +77,7 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
         #expect(settings.foreign_keys)
         #expect(settings.mmap_bytes == 1 << 20)
         #expect(withUnsafeBytes(of: &settings.journal_mode) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) } == "wal")
-        // A reader has the same ones.
+        // A reader has the same settings.
         try core.with { (reader) throws in
             #expect(try integer(reader, "PRAGMA page_size") == Int64(pageSize))
             #expect(try integer(reader, "PRAGMA cache_size") == 10)

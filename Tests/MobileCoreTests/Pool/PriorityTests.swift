@@ -2,9 +2,9 @@ import MobileCore
 import Synchronization
 import Testing
 
-/// Short reads go before long ones where readers are scarce, but not for ever.
+/// The priority of short reads over long ones if all readers are in use, and its limit.
 @Suite struct PriorityTests {
-    /// Lets reads queue up behind the only reader in this order (long ones are capital letters), and returns the order they ran in.
+    /// Queues reads for the only reader in this order (long ones are capital letters), and returns the order in which they ran.
     private func order(of reads: String) throws -> String {
         let core = try CorePool { $0.readers = 1 }
         let order = Mutex("")

@@ -5,7 +5,7 @@ import MobileSQLite
 import Synchronization
 import Testing
 
-/// What a pool and its statements refuse, and what they do without memory.
+/// The refusals of a pool and its statements, and their behaviour without memory.
 @Suite struct RefusalTests {
     @Test func `values are bound to a statement that stands on a row, and too long ones are not`() throws {
         let core = try CorePool()
@@ -121,7 +121,7 @@ import Testing
         #expect(error?.code == MC_ERROR_NOT_FOUND && pool == nil)
     }
 
-    /// What a check-out without a thread was answered.
+    /// The result of a check-out without a thread.
     private final class Answer: Sendable {
         let codes = Mutex<[UInt32]>([])
         static let granted: mc_granted = { context, connection, error in
@@ -173,7 +173,7 @@ import Testing
         try core.prepareBlobs()
         try core.with(writer: true) { try exec($0, "CREATE TRIGGER refuse BEFORE INSERT ON _mc_chunk BEGIN SELECT raise(ABORT, 'not now'); END") }
         let bytes = [UInt8](repeating: 1, count: 2_000_000)
-        for first in [0, 100] {  // from where it lies, and from the buffer
+        for first in [0, 100] {  // in place, and from the buffer
             let writer = try core.openWriter()
             defer { mc_blob_writer_free(writer) }
             try CoreError.check { mc_blob_writer_write(writer, bytes, first, $0) }

@@ -138,7 +138,7 @@ import Testing
             let length = mc_json_double_to_text(value, &text)
             let written = String(decoding: text.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
             #expect(Double(written) == value, "\(written)")
-            // Swift's description is the shortest text there is; the number of significant digits must be the same.
+            // Swift's description is the shortest possible text; the number of significant digits must be the same.
             #expect(Self.significantDigits(written) == Self.significantDigits(value.description), "\(written), \(value)")
         }
         var text = [CChar](repeating: 0, count: Int(MC_JSON_DOUBLE_SIZE))

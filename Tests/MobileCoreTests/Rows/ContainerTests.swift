@@ -1,7 +1,7 @@
 import MobileCore
 import Testing
 
-/// Arrays and objects in a column of any type are kept as their text, and read as strictly as everything else.
+/// Arrays and objects in a column of any type: they are stored as text, and checked as strictly as other values.
 @Suite struct ContainerTests {
     private func scan(_ json: String, chunk: Int = .max, depth: UInt32 = 0) -> Scan {
         Scan(Array(json.utf8), columns: [ScanColumn(name: "a"), ScanColumn(name: "b")], chunk: chunk, depth: depth)
@@ -64,7 +64,7 @@ import Testing
         ] {
             for column in columns {
                 let pad = ScanColumn(name: "b", type: MC_COLUMN_TEXT)
-                // The short way is only taken where enough bytes follow.
+                // The fast path requires enough further bytes.
                 let text = Array("[[\(value),\"\(String(repeating: "0123456789abcdef", count: 4))\"]]".utf8)
                 let whole = Scan(text, columns: [column, pad]), bytewise = Scan(text, columns: [column, pad], chunk: 1)
                 #expect(whole == bytewise, "\(value) as \(column.type): \(whole.message), \(bytewise.message)")

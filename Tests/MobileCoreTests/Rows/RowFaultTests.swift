@@ -2,7 +2,7 @@ import FaultInjection
 import MobileCore
 import Testing
 
-/// Rows whose memory runs out: the first thing that needs memory of its own is another one in each of them.
+/// Rows without enough memory: in each test another part of a row is the first to need its own memory.
 @Suite struct RowFaultTests {
     private static let longText = String(repeating: "long text ", count: 2000)
 
@@ -55,7 +55,7 @@ import Testing
         #expect(lost == 0)
     }
 
-    /// Rows of several tables, which nobody takes.
+    /// Scans rows of several tables without using them.
     private func members(_ text: String, rowBytes: Int = 0, type: mc_column_type = MC_COLUMN_INTEGER) -> mc_status {
         var rows: OpaquePointer?
         let status = "a".withCString { name in

@@ -9,7 +9,7 @@ enum Cell: Equatable {
     case blob([UInt8])
 }
 
-/// What a scan gave: all rows up to the first error, and the error.
+/// The result of a scan: all rows up to the first error, and the error.
 struct Scan: Equatable {
     var rows: [[Cell]] = []
     var offsets: [Int64] = []
@@ -62,7 +62,7 @@ extension Scan {
             var at = 0
             while at < bytes.count, status == MC_OK {
                 let end = chunk < bytes.count - at ? at + chunk : bytes.count
-                // Each chunk in memory of its own: nothing may be read behind it.
+                // Each chunk in its own memory: no byte after it may be read.
                 status = Array(bytes[at..<end]).withUnsafeBytes { mc_rows_push(scanner, $0.baseAddress, $0.count, &error) }
                 at = end
             }
@@ -83,7 +83,7 @@ extension Scan {
     }
 }
 
-/// Copies what the sink is shown, which is valid during the call only.
+/// Copies the sink's rows, which are valid only during the call.
 private final class Collector {
     var rows: [[Cell]] = []
     var offsets: [Int64] = []

@@ -4,7 +4,7 @@ import Testing
 @Suite struct RowScannerTests {
     static let columns = [ScanColumn(name: "id"), ScanColumn(name: "näme"), ScanColumn(name: "c")]
 
-    /// Rows of all kinds, with everything in them that could be cut in the middle.
+    /// Rows of all kinds, with every element that a chunk's end could cut.
     static let text = """
          [ [1,"Harbour Foods",null] ,\n[-2, "say \\"x\\" \\u00fc\\ud83d\\ude00\\n 東京 and a tail that is longer than sixteen bytes",true],
         {"n\\u00e4me":"by name","id":12345678901234567890 , "c":-1.25e-3},{},[0.1,[1,{"x":[null]}],{"a":"b"}],["",-0,1e22]\t]\r\n
@@ -127,7 +127,7 @@ import Testing
             #expect(scan.rows.count == 1)
             #expect(Scan(long, columns: Self.columns, chunk: size).code == MC_OK)
         }
-        // What is wrong before the limit is reported as such.
+        // An error before the limit is reported, not the limit.
         #expect(Scan("[[1,\"\u{1}" + long, columns: Self.columns, rowBytes: 1000).offset == 5)
     }
 

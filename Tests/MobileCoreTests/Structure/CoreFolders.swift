@@ -1,10 +1,10 @@
 import Foundation
 
-/// The folders of the C core in their order, its files, and what breaks the order: the rules are in `CSupport/MobileCore/README.md`.
+/// The folders of the C core in their order, its files, and violations of the order. The rules are in `CSupport/MobileCore/README.md`.
 struct CoreFolders {
-    /// From the ground up; folders of one level do not know each other.
+    /// The folders by level, the lowest one first; folders of one level do not include each other's headers.
     let levels: [[String]]
-    /// Contents by path from the core's folder.
+    /// The contents of the files by path from the core's folder.
     let files: [String: String]
     private let functions: [String: [Function]]
 
@@ -17,7 +17,7 @@ struct CoreFolders {
         functions = files.mapValues(Self.functions)
     }
 
-    /// Those on the disk.
+    /// Reads the folders on the disk.
     init(at root: URL) throws {
         var files: [String: String] = [:]
         for path in try FileManager.default.subpathsOfDirectory(atPath: root.path) where path.hasSuffix(".c") || path.hasSuffix(".h") {
@@ -26,7 +26,7 @@ struct CoreFolders {
         self.init(readme: try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8), files: files)
     }
 
-    /// Sentences, one for each thing that is not as the rules say.
+    /// Returns a sentence for each violation of the rules.
     func violations() -> [String] {
         var found = placeViolations()
         let owners = ownersOfPublicHeaders(&found)
@@ -39,7 +39,7 @@ struct CoreFolders {
         return found
     }
 
-    /// Every file lies in a folder of the table or in `include`, and every folder has files.
+    /// Checks that every file is in a folder of the table or in `include`, and that every folder has files.
     private func placeViolations() -> [String] {
         let named = levels.flatMap(\.self), used = Set(files.keys.map(folder))
         let twice = Set(named.filter { name in named.count { $0 == name } > 1 })
@@ -51,7 +51,7 @@ struct CoreFolders {
 
     private func level(_ folder: String) -> Int? { levels.firstIndex { $0.contains(folder) } }
 
-    /// The folder that each public header belongs to.
+    /// Returns the folder of each public header.
     private func ownersOfPublicHeaders(_ violations: inout [String]) -> [String: String] {
         var definitions: [String: Set<String>] = [:]
         for (path, functions) in functions where path.hasSuffix(".c") {
@@ -72,7 +72,7 @@ struct CoreFolders {
         return owners
     }
 
-    /// The fault of an include; nil where it has none. Headers of the system and of libraries stand in angle brackets.
+    /// Returns the problem of an include; nil for a correct one. Headers of the system and of libraries are in angle brackets.
     private func problem(of line: Substring, in path: String, owners: [String: String]) -> String? {
         let umbrella = "MobileCore.h"
         let parts = line.split(separator: "\"", omittingEmptySubsequences: false)
@@ -89,7 +89,7 @@ struct CoreFolders {
         return own == target || to < from ? nil : "goes up from \(own) to \(target)"
     }
 
-    /// A function that is declared where it is not defined would be a way up without an include.
+    /// Finds functions that are declared outside of the folder that defines them: such a declaration avoids the include.
     private func undefinedDeclarations(in path: String) -> [String] {
         let declared = functions[path, default: []].filter { !$0.isDefined }.map(\.name)
         let own = functions.filter { $0.key.hasSuffix(".c") && folder($0.key) == folder(path) }.flatMap(\.value)
@@ -102,8 +102,8 @@ struct CoreFolders {
         let isDefined: Bool
     }
 
-    /// The functions of a file that are not its own alone, as the formatter writes them: the beginning of a line to a semicolon, or to a
-    /// brace on a line of its own.
+    /// Finds the functions of a file that are not static, in the formatter's style: from the beginning of a line to a semicolon, or to a
+    /// brace on a separate line.
     private static func functions(_ text: String) -> [Function] {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         var found: [Function] = []

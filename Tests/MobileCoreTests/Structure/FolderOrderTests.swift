@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The folders of the core have an order, and no file knows what lies above it.
+/// The order of the core's folders: no file includes a header of a folder above its own.
 @Suite struct FolderOrderTests {
     private static let core = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../CSupport/MobileCore")
         .standardizedFileURL
@@ -20,7 +20,7 @@ import Testing
         for header in headers { #expect(umbrella.contains("#include \"\(header)\"\n"), "\(header)") }
     }
 
-    /// A core of four folders, `b` and `c` side by side, that is in order.
+    /// A valid core of four folders, with `b` and `c` on one level.
     private static let readme = "| folder | what |\n|---|---|\n| `a` | ground |\n| `b`, `c` | both |\n| `d` | top |\n"
     private static let sound = [
         "a/one.h": "mc_status mc_one(int a,\n                 int b);\n",

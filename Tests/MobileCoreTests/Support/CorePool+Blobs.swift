@@ -1,6 +1,6 @@
 import MobileCore
 
-/// Large values as tests write and read them.
+/// Reading and writing of large values in tests.
 extension CorePool {
     func prepareBlobs() throws {
         try with(writer: true) { (connection) throws in try CoreError.check { mc_blob_prepare(connection, $0) } }
@@ -13,7 +13,7 @@ extension CorePool {
         return writer!
     }
 
-    /// Writes a value in pieces, with a flush after each where asked for, and leaves it without a pin.
+    /// Writes a value in pieces, with a flush after each on request, and leaves it without a pin.
     func writeBlob(
         _ bytes: [UInt8], unit: mc_blob_unit = MC_BLOB_BYTES, chunkSize: Int = 0, pieces: Int = .max, flushes: Bool = false
     ) throws -> Int64 {
@@ -34,7 +34,7 @@ extension CorePool {
         return value
     }
 
-    /// The whole value, read in pieces.
+    /// Reads the whole value in pieces.
     func readBlob(_ value: Int64, from position: Int64 = 0, pieces: Int = 1 << 20) throws -> [UInt8] {
         var reader: OpaquePointer?
         try CoreError.check { mc_blob_reader_open(pool, value, &reader, $0) }

@@ -3,10 +3,10 @@ import Foundation
 import MobileCore
 import TestSupport
 
-/// Where databases of tests cost no time of a disk: none of these tests takes its power away.
+/// A directory without waits for a disk, for databases of tests. None of these tests simulates a power cut.
 let quickDirectory = URL(fileURLWithPath: String(cString: fault_quick_directory()))
 
-/// What a call into the core failed with.
+/// The error of a call into the core.
 struct CoreError: Error, Equatable {
     let code: mc_status
     let message: String
@@ -25,7 +25,7 @@ struct CoreError: Error, Equatable {
     }
 }
 
-/// A pool over a database in a directory of its own, which goes away with it.
+/// A pool over a database in its own directory, which is removed with the pool.
 final class CorePool: @unchecked Sendable {  // the C pool may be used on any thread
     private let temporary: TemporaryDirectory?
     let pool: OpaquePointer
@@ -36,18 +36,18 @@ final class CorePool: @unchecked Sendable {  // the C pool may be used on any th
         pool = try CorePool.open(temporary.file(file), change)
     }
 
-    /// A pool over the database of another one, whose directory stays with that.
+    /// Opens a pool over the database of another pool, which keeps the directory.
     init(existing path: String, _ change: (inout mc_pool_options) -> Void = { _ in }) throws {
         temporary = nil
         pool = try CorePool.open(path, change)
     }
 
-    /// Closes the pool before it goes away: what it is stored on may go first.
+    /// Closes the pool before it is freed, because its storage may be freed first.
     func close() { _ = mc_pool_close(pool, nil) }
 
     deinit { mc_pool_free(pool) }
 
-    /// The directory of its database; empty for a pool over that of another one.
+    /// The directory of its database; empty for a pool over another pool's database.
     var directory: String { temporary?.path ?? "" }
 
     static func open(_ path: String, _ change: (inout mc_pool_options) -> Void = { _ in }) throws -> OpaquePointer {
@@ -79,7 +79,7 @@ final class CorePool: @unchecked Sendable {  // the C pool may be used on any th
         return try body(connection)
     }
 
-    /// The first value of a query on a reader.
+    /// Returns the first value of a query on a reader.
     func integer(_ sql: String) throws -> Int64 { try with { try MobileCoreTests.integer($0, sql) } }
 
     var statistics: mc_pool_statistics {
@@ -88,7 +88,7 @@ final class CorePool: @unchecked Sendable {  // the C pool may be used on any th
         return statistics
     }
 
-    /// Lets other threads run until it is so; a test that waits in vain is stopped after 20 seconds.
+    /// Lets other threads run until the condition is true; stops the test after 20 seconds.
     func until(_ condition: (mc_pool_statistics) -> Bool) {
         let deadline = ContinuousClock.now + .seconds(20)
         while !condition(statistics) {
@@ -98,16 +98,16 @@ final class CorePool: @unchecked Sendable {  // the C pool may be used on any th
     }
 }
 
-/// Bytes of SQLite's allocator, which is the core's, that `body` took and did not give back. All of `body` runs on this thread.
+/// Returns the number of bytes of SQLite's and the core's allocator that `body` took and did not free. `body` runs on this thread only.
 func leftOver(_ body: () throws -> Void) rethrows -> Int64 {
     var layer = [CChar](repeating: 0, count: Int(MC_VFS_NAME_SIZE))
-    _ = mc_vfs_coalescing(nil, &layer, nil)  // registered once and for good, by whoever comes first
+    _ = mc_vfs_coalescing(nil, &layer, nil)  // registered permanently, by the first caller
     let before = fault_memory_held()
     try body()
     return fault_memory_held() - before
 }
 
-/// What `leftOver` finds for each fault storage that a pool writes to: the coalescing layer over it stays registered.
+/// Returns the bytes that `leftOver` reports per fault storage of a writing pool: the coalescing layer over it stays registered.
 func layerSize() -> Int64 {
     let storage = fault_storage_create(nil)!
     defer { fault_storage_free(storage) }
@@ -126,7 +126,7 @@ extension TestDefaults {
     }
 }
 
-/// A prepared statement that goes back to its cache at the end of `body`.
+/// Calls `body` with a prepared statement, and returns the statement to its cache.
 func withStatement<R>(_ connection: OpaquePointer, _ sql: String, _ body: (OpaquePointer) throws -> R) throws -> R {
     var statement: OpaquePointer?
     try CoreError.check { mc_statement_prepare(connection, sql, sql.utf8.count, &statement, $0) }
@@ -142,7 +142,7 @@ func integer(_ connection: OpaquePointer, _ sql: String) throws -> Int64 {
     }
 }
 
-/// A thread that can be waited for, and its result.
+/// A thread with a result, for which a test can wait.
 final class TestThread<R: Sendable>: @unchecked Sendable {  // written before the semaphore is signalled, read after
     private var result: Result<R, any Error>?
     private let done = DispatchSemaphore(value: 0)

@@ -3,7 +3,7 @@ import MobileCore
 import MobileSQLite
 import Testing
 
-/// Each hazard of holding back writes of the log: what reaches the storage, and what is left when it fails.
+/// The hazards of delayed writes of the log: the writes that reach the storage, and the database after their failure.
 @Suite struct CoalescedWritesTests {
     private static let contents = "SELECT count(*), total(length(x)), total(id) FROM t"
 
@@ -89,7 +89,7 @@ import Testing
     func fullDisk(stays: Bool) throws {
         var operations: Int64 = 0, commitsFailed = 0
         while true {
-            // Hundreds of databases: without syncs, which play no part in this.
+            // Hundreds of databases: without syncs, which are irrelevant here.
             let database = try LayeredDatabase(pageSize: 1024, cachePages: 10, synchronous: "off")
             try database.insert(10, bytes: 700)
             var isCommitted = false, wasInserted = false
@@ -125,7 +125,7 @@ import Testing
             try database.insert(10, bytes: 700)
             var isInserted = false, isUpdated = false, isCommitted = false
             let hasFailed = database.failing(after: operations, code: code) {
-                // Some failures make SQLite roll all of it back at once; what follows would be no part of it.
+                // Some failures make SQLite roll back the whole transaction at once. A further statement would not belong to it.
                 func isOpen() -> Bool { sqlite3_get_autocommit(database.handle.handle) == 0 }
                 guard (try? database.handle.run("BEGIN")) != nil else { return }
                 isInserted = (try? database.insert(60, bytes: 700)) != nil
@@ -144,7 +144,7 @@ import Testing
         #expect(operations > 3)
     }
 
-    /// The methods of a file beside reading and writing, each called while frames are held back.
+    /// The methods of a file other than reading and writing, each called while frames are held back.
     enum Method: String, CaseIterable, Sendable {
         case size, truncate, sync, lock, unlock, control
 
@@ -166,9 +166,9 @@ import Testing
     func otherMethods(method: Method, code: Int32) throws {
         let database = try LayeredDatabase(pageSize: 1024, cachePages: 10)
         try database.handle.run("BEGIN")
-        try database.insert(40, bytes: 700)  // some of it has spilled
+        try database.insert(40, bytes: 700)  // some pages have spilled
         let log = try database.log
-        // Without the layer's own methods: what is really in the file.
+        // Reads without the layer's own methods, from the file itself.
         let before = fault_storage_counts(database.storage).writes
         let held = try Self.end(of: database)
         var result: Int32 = -1
@@ -228,9 +228,9 @@ import Testing
         #expect(try database.recovered(Self.contents) == (["7", "28500.0", "28.0"], ["ok"]))
     }
 
-    /// Where the frames that were made so far end, held back or not.
+    /// Returns the end of the frames that were made so far, held back or not.
     private static func end(of database: LayeredDatabase, rows: Int = 40) throws -> sqlite3_int64 {
-        // Two frames of the tables, and those that a plain database of the same steps has written.
+        // Two frames of the tables, and the frames that a plain database writes in the same steps.
         let plain = try LayeredDatabase(isCoalesced: false, pageSize: 1024, cachePages: 10)
         try plain.handle.run("BEGIN")
         try plain.insert(rows, bytes: 700)

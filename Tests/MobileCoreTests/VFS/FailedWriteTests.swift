@@ -4,9 +4,9 @@ import MobileSQLite
 import TestSupport
 import Testing
 
-/// One write of the storage fails in the middle of a load whose pages spill, and which goes on afterwards.
+/// A failure of one write of the storage in the middle of a load whose pages spill, and which continues afterwards.
 @Suite struct FailedWriteTests {
-    /// `make soak` lets each write of the long load fail (`FAULT_STEP=1` in the environment), the suite a sample.
+    /// `make soak` makes each write of the long load fail (`FAULT_STEP=1` in the environment), the suite a sample.
     private static var step: Int64 { TestSetting.number("FAULT_STEP") ?? 29 }
 
     enum Fault: CaseIterable {
@@ -15,7 +15,7 @@ import Testing
         var code: Int32 { self == .error ? SQLITE_IOERR | 3 << 8 : SQLITE_FULL }  // SQLITE_IOERR_WRITE
     }
 
-    /// The statements of transactions. Rows come in an order that is not that of their keys, so pages that have just spilled are read again.
+    /// The statements of transactions. The order of the rows differs from the order of their keys, so pages that have just spilled are read again.
     private struct Script {
         let pageSize: Int
 
@@ -31,7 +31,7 @@ import Testing
             """
         }
 
-        /// Statements that spill one by one. Some cannot be done: such a one is undone by the pages that it has noted, and its transaction goes on.
+        /// Statements that spill one by one. Some fail: SQLite undoes such a statement with its journal's pages, and its transaction continues.
         var undone: [[String]] {
             let fails = "UPDATE t SET x = x || '0', k = CASE WHEN id > 9000 THEN 1 ELSE -k END"
             return [
@@ -45,7 +45,7 @@ import Testing
             ]
         }
 
-        /// Small statements that leave nothing in the cache. New frames, pages of the last statement once more, and pages from before take turns.
+        /// Small statements that leave no page in the cache. New frames, pages of the last statement, and earlier pages alternate.
         var pressed: [String] {
             [change(1, "id < 5000")]
                 + (0..<4).flatMap { part in
@@ -60,12 +60,12 @@ import Testing
 
     private static let contents = "SELECT count(*), total(id), total(k), total(length(x)), total(substr(x, -9) * (id % 97)) FROM t"
 
-    /// A load, beside a model that nothing fails in: a database in memory. What the writer has not done is not done there.
+    /// A load, and a model of it without failures: a database in memory. Statements that the writer has not done are not done there.
     private final class Load {
         let database: LayeredDatabase
         private let model: SQLiteHandle
         private(set) var committed: [String] = []
-        /// What a COMMIT that failed would have committed: a crash may leave it, as nobody took its frames back.
+        /// The contents after a failed COMMIT, had it succeeded: a crash may leave them, because its frames were not removed.
         private var possible: [String] = []
 
         init(pageSize: Int, cachePages: Int) throws {
@@ -80,7 +80,7 @@ import Testing
         private var connection: OpaquePointer? { database.handle.handle }
         private var isOpen: Bool { sqlite3_get_autocommit(connection) == 0 }
 
-        /// Whether the statement was done, tried again if need be, as an application does that has made room. `nil`: it cannot be done.
+        /// Runs the statement, twice if necessary, as after freeing space. Returns whether it was done; `nil`: it cannot be done.
         private func isDone(_ sql: String) -> Bool? {
             for _ in 0..<2 {
                 if (try? database.handle.run(sql)) != nil { return true }
@@ -108,7 +108,7 @@ import Testing
             committed = possible
         }
 
-        /// What the connection sees, and what another process finds after a crash.
+        /// Checks the contents in the connection, and in another process after a crash.
         func check(_ comment: Comment) throws {
             #expect(try database.handle.first(contents) == committed, comment)
             let (row, integrity) = try database.recovered(contents)

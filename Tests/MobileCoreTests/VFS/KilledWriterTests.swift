@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Processes that are killed with SIGKILL while they write through the coalescing layer, which a pool uses by default.
+/// Processes that receive SIGKILL while they write through the coalescing layer, which a pool uses by default.
 /// `make soak` kills 200 of them (`KILL_ROUNDS=200` in the environment).
 @Suite struct KilledWriterTests {
     private var rounds: Int { TestSetting.number("KILL_ROUNDS") ?? 10 }
@@ -15,7 +15,7 @@ import Testing
         var last: Int64 = -1
         for round in 0..<rounds {
             let writer = try Child(["write", path])
-            // The kill comes at any moment of the transaction behind the last one that is waited for.
+            // The kill hits any moment of the transactions after the last awaited one.
             for _ in 0..<Int.random(in: 1...8, using: &random) { last = try #require(writer.nextLine().flatMap { Int64($0) }) }
             if reader == nil { reader = try Child(["read", path]) }
             writer.kill()
@@ -50,7 +50,7 @@ private final class Child {
 
     deinit { if process.isRunning { kill() } }
 
-    /// The next line of its output; `nil` when it has ended.
+    /// Returns the next line of its output; `nil` when it has ended.
     func nextLine() -> String? {
         while true {
             if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
@@ -75,7 +75,7 @@ private final class Child {
         process.waitUntilExit()
     }
 
-    /// Lets it end by itself.
+    /// Waits until it ends by itself.
     func end() -> (status: Int32, lines: [String]) {
         try? input.fileHandleForWriting.close()
         let lines = remainingLines()

@@ -5,9 +5,9 @@ import MobileSQLite
 import TestSupport
 import Testing
 
-/// What the coalescing layer may find below and above itself.
+/// The coalescing layer with different layers below and above it.
 @Suite struct LayerBaseTests {
-    /// A VFS of a name of its own that does what the system's does.
+    /// A VFS with its own name that works as the system's.
     private final class OtherVFS {
         let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
         private let name: UnsafeMutablePointer<CChar>

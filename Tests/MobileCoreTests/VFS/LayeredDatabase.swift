@@ -50,7 +50,7 @@ final class LayeredDatabase {
             "INSERT INTO t (x) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows)) SELECT zeroblob(\(bytes)) FROM n")
     }
 
-    /// The writes of the files whose name ends so, in their order, while `body` runs.
+    /// Returns the writes to files whose names have the suffix, in their order, while `body` runs.
     func writes(to suffix: String, during body: () throws -> Void) throws -> [Write] {
         fault_storage_record(storage, true)
         defer { fault_storage_record(storage, false) }
@@ -62,7 +62,7 @@ final class LayeredDatabase {
         }
     }
 
-    /// Lets the storage fail at its operations after `count` ones, during `body` only. Returns whether it did.
+    /// Makes the storage fail after `count` operations, during `body` only. Returns whether it failed.
     func failing(after count: Int64, code: Int32 = SQLITE_FULL, stays: Bool = false, _ body: () -> Void) -> Bool {
         fault_storage_fail_after(storage, count, code, stays)
         body()
@@ -71,8 +71,8 @@ final class LayeredDatabase {
         return hasFailed
     }
 
-    /// What another process would find after this one was killed now: a copy of the files without the shared memory, opened
-    /// without the layer. Returns the rows of `sql`'s first line, and what the integrity check says.
+    /// Reads the database as another process would after a kill of this one: from a copy of the files without the shared memory, opened
+    /// without the layer. Returns the values of `sql`'s first row, and the result of the integrity check.
     func recovered(_ sql: String) throws -> (row: [String], integrity: [String]) {
         let copy = try TemporaryDirectory(in: quickDirectory)
         for name in ["layered.db", "layered.db-wal"] {
@@ -84,7 +84,7 @@ final class LayeredDatabase {
         return (try database.first(sql), try database.first("PRAGMA integrity_check"))
     }
 
-    /// What somebody finds who opens the database without the layer, when this connection has been closed.
+    /// Closes this connection, and reads the database without the layer.
     func reopened(_ sql: String) throws -> (row: [String], integrity: [String]) {
         handle.close()
         let database = try SQLiteHandle(path)
@@ -94,7 +94,7 @@ final class LayeredDatabase {
 
     var path: String { directory.file("layered.db") }
 
-    /// The log as SQLite's connection has it open: the wrapper of the layer.
+    /// The open log of SQLite's connection: the wrapper of the layer.
     var log: UnsafeMutablePointer<sqlite3_file> {
         get throws {
             var file: UnsafeMutablePointer<sqlite3_file>?

@@ -1,12 +1,12 @@
 import MobileSQLite
 import Testing
 
-/// A statement or a savepoint that is rolled back when its pages have spilled, in a transaction that is committed. SQLite (3.40.1) leaves
-/// frames without checksums then: without the layer, each of these loses what was committed when the process is killed.
+/// A statement or a savepoint that is rolled back after its pages have spilled, in a transaction that is committed. SQLite (3.40.1) then
+/// leaves frames without checksums: without the layer, each of these transactions is lost when the process is killed.
 @Suite struct LogChecksumTests {
     private static let contents = "SELECT count(*), total(id), total(length(x)), total(substr(x, -9) * (id % 97)) FROM t"
 
-    /// Texts that take the place of all of `t`, a quarter of a page each.
+    /// Returns an update that replaces the texts of `t`, each with a quarter of a page.
     private static func change(_ seed: Int, _ pageSize: Int, where condition: String = "TRUE") -> String {
         "UPDATE t SET x = printf('%0*d', \(pageSize / 4), id + \(seed)) WHERE \(condition)"
     }
@@ -18,7 +18,7 @@ import Testing
         """
     }
 
-    /// What is rolled back, and how much is appended behind it: less than was written over before, as much, or more.
+    /// The rolled back work, and the number of rows that are appended after it: fewer than were overwritten before, the same number, or more.
     @Test(
         "what was committed behind a rolled back statement or savepoint is there after a crash",
         arguments: [1024, 4096, 65536], [(undone: "savepoint", rows: 2), ("savepoint", 40), ("savepoint", 200), ("statement", 2), ("statement", 200)])
@@ -31,7 +31,7 @@ import Testing
         if load.undone == "savepoint" {
             try run("SAVEPOINT part")
             try run(Self.change(1, pageSize))
-            for seed in 2...3 { try run(Self.change(seed, pageSize, where: "id > 50")) }  // pages in the middle are written over
+            for seed in 2...3 { try run(Self.change(seed, pageSize, where: "id > 50")) }  // overwrites pages in the middle
             try run("ROLLBACK TO part")
         } else {
             try run(
@@ -45,7 +45,7 @@ import Testing
         let expected = try database.handle.first(Self.contents)
         #expect(try database.recovered(Self.contents) == (expected, ["ok"]))
 
-        // The next transaction goes on from the checksum of this one.
+        // The next transaction continues from the checksum of this one.
         try run(Self.change(7, pageSize, where: "id % 10 = 0"))
         let next = try database.handle.first(Self.contents)
         #expect(next != expected)
@@ -67,7 +67,7 @@ import Testing
         #expect(try database.recovered(Self.contents) == (expected, ["ok"]))
     }
 
-    /// Without this the others would show nothing: SQLite that makes these checksums itself needs no layer for it.
+    /// The condition of the other tests: an SQLite that makes these checksums itself would not need the layer for them.
     @Test func `without the layer this SQLite loses such a transaction`() throws {
         guard sqlite3_libversion_number() == 3_040_001 else { return }
         let database = try LayeredDatabase(isCoalesced: false, pageSize: 1024, cachePages: 10)

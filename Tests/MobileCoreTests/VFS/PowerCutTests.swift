@@ -4,7 +4,7 @@ import MobileSQLite
 import TestSupport
 import Testing
 
-/// What is left after a power cut at any moment of a load that was written through the coalescing layer.
+/// The database after a power cut at any moment of a load that was written through the coalescing layer.
 /// `make simulate` cuts after every single change (`POWER_CUT_STEP=1` in the environment) instead of a sample of them.
 @Suite struct PowerCutTests {
     private var step: Int { TestSetting.number("POWER_CUT_STEP") ?? 23 }
@@ -39,7 +39,7 @@ import Testing
         if step == 1 { print("synchronous=\(synchronous): the power was cut \(cuts) times in a load of \(change) changes") }
     }
 
-    /// `safe`: the last transaction that the cut must not take; -1 before the tables were made.
+    /// Checks the database after a cut. `safe`: the last transaction that the cut must not remove; -1 before the tables were made.
     private func check(_ remains: URL, of load: RecordedLoad, safe: Int64, change: Int) throws {
         try? FileManager.default.removeItem(at: remains.appending(path: "load.db-shm"))
         let database = try SQLiteHandle(remains.appending(path: "load.db").path)

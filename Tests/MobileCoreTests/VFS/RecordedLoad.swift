@@ -7,12 +7,12 @@ import TestSupport
 /// A database that is written through the coalescing layer over storage that records every change: transactions of many
 /// sizes, some of them rolled back, with a cache so small that pages spill into the log before the commit.
 ///
-/// The row of `counter` says what the other table must hold, so that a state between two transactions is seen.
+/// The row of `counter` has the expected contents of the other table, so that a state within a transaction is noticed.
 final class RecordedLoad {
     let storage: OpaquePointer
     private let temporary: TemporaryDirectory
     private(set) var isCoalesced = false
-    /// The transactions that were committed; 0 is the one that made the tables.
+    /// The committed transactions; 0 is the transaction that made the tables.
     private(set) var committed: Set<Int64> = [0]
 
     init(synchronous: String, transactions: Int) throws {
@@ -45,8 +45,8 @@ final class RecordedLoad {
         isCoalesced = counts.bytes_written > 900 * counts.writes  // one by one, header and page are 524 on average
     }
 
-    /// The last transaction that is safe when this change of the record has been made, because it ends a checkpoint; otherwise -1. The
-    /// database's file is synced there alone, within the COMMIT of a transaction that the checkpoint has as well; or at the end of all.
+    /// Returns the last transaction that is safe after this change of the record, because it ends a checkpoint; otherwise -1. The database's
+    /// file is synced only there, within the COMMIT of a transaction that the checkpoint includes, or at the end of the load.
     func checkpointed(by change: Int) -> Int64 {
         let recorded = fault_storage_change(storage, Int64(change))
         guard recorded.kind == FAULT_SYNC, String(cString: recorded.file) == "load.db", isMade(before: change) else { return -1 }
@@ -57,7 +57,7 @@ final class RecordedLoad {
         return committed.max() ?? -1
     }
 
-    /// Whether the tables have been made: the switch to WAL syncs the file before.
+    /// Returns whether the tables have been made: the switch to WAL syncs the file before.
     private func isMade(before change: Int) -> Bool {
         (0..<Int64(change)).contains { fault_storage_change(storage, $0).kind == FAULT_MARK }
     }
@@ -89,7 +89,7 @@ final class SQLiteHandle {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure() }
     }
 
-    /// The first row as texts, `""` for NULL.
+    /// Returns the first row as texts, `""` for NULL.
     func first(_ sql: String) throws -> [String] {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure() }
@@ -102,7 +102,7 @@ final class SQLiteHandle {
         return (0..<sqlite3_column_count(statement)).map { sqlite3_column_text(statement, $0).map { String(cString: $0) } ?? "" }
     }
 
-    /// One transaction of the load. Returns whether it was committed.
+    /// Runs one transaction of the load. Returns whether it was committed.
     fileprivate func write(batch: Int64, _ random: inout SeededGenerator) throws -> Bool {
         try run(
             """

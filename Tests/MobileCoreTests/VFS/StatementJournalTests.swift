@@ -2,11 +2,11 @@ import FaultInjection
 import MobileSQLite
 import Testing
 
-/// What SQLite keeps for the end of a statement or a savepoint stays in memory as long as it is little, and is right when it is not.
+/// The journal of a statement or a savepoint: it stays in memory while it is small, and is correct if it is not.
 @Suite struct StatementJournalTests {
     private static let contents = "SELECT count(*), total(length(x)), total(id), min(substr(hex(x), 1, 20)), max(substr(hex(x), 1, 20)) FROM u"
 
-    /// A table whose rows a statement may refuse, so that SQLite prepares for its end.
+    /// Makes a table whose constraints may refuse a row, so that SQLite keeps a journal for each statement.
     private func makeTable(_ database: LayeredDatabase, rows: Int) throws {
         try database.handle.run("CREATE TABLE u (id INTEGER PRIMARY KEY, x NOT NULL CHECK (length(x) < 2000))")
         try insert(database, rows: rows)
@@ -20,7 +20,7 @@ import Testing
             """)
     }
 
-    /// Whether files without a name were written, as journals of statements are.
+    /// Returns whether files without a name, such as journals of statements, were written.
     private func writesJournal(_ database: LayeredDatabase, _ body: () throws -> Void) throws -> Bool {
         fault_storage_clear_counts(database.storage)
         let named = try database.writes(to: "", during: body).count

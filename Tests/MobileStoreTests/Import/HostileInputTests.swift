@@ -123,7 +123,7 @@ import Testing
         for input in [deflated(bytes) + [0], deflated(bytes) + deflated(bytes), deflated(bytes, gzip: true) + [0x5B]] {
             let error = #expect(throws: StoreError.self) { try importing(input, size: 7) }
             #expect(error?.code == .compression)
-            #expect(error?.message.contains("expected nothing behind its end") == true)
+            #expect(error?.message.contains("expected nothing after its end") == true)
             #expect(try content() == before)
         }
     }
