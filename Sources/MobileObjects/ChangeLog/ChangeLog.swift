@@ -1,10 +1,10 @@
-/// What the server changed in one row since the change log was last emptied: enough to bring a list up to date that the application shows
-/// already. One entry per row; its latest change counts. SMP 2.3: `SUPChangeLog`.
+/// One row's change by the server since the change log was last emptied. The log suffices to update a list that the application
+/// already shows. It has one entry per row, the row's latest change. SMP 2.3: `SUPChangeLog`.
 ///
-/// A row of the log stands for a change of *what the application sees*. The server's new version of a row with a pending change waits in
-/// the original state and is not seen; it gets its entry when the answer to that change puts it in place.
+/// An entry is a change of *the data that the application sees*. The server's new version of a row with a pending change waits in
+/// the original state, where it is not visible. It gets its entry when the answer to that change makes it visible.
 public struct ChangeLog: Sendable, Hashable {
-    /// What became of a row. SMP 2.3: the characters of `operationType`.
+    /// The kind of change of a row. SMP 2.3: the characters of `operationType`.
     public enum Operation: Character, Sendable, Hashable, CaseIterable {
         /// The row is new, or its values changed.
         case update = "U"
@@ -20,7 +20,7 @@ public struct ChangeLog: Sendable, Hashable {
     public let surrogateKey: Int64
     /// Update or delete; an insert counts as update.
     public let operationType: Operation
-    /// The number of the object at the top of the composite tree that the row belongs to; the row's own where it is the top.
+    /// The number of the object at the top of the row's composite tree; the row's own where it is the top.
     public let rootEntityType: Int
     /// The modelled name of that object.
     public let rootEntity: String
@@ -29,7 +29,7 @@ public struct ChangeLog: Sendable, Hashable {
 }
 
 extension EntityMetadata {
-    /// The number that stands for this object in the change log: its position in the model. SMP 2.3: the generated constant
+    /// The number of this object in the change log: its position in the model. SMP 2.3: the generated constant
     /// `<prefix>_ENTITY_TYPE_<MBO>`.
     public var entityType: Int { index }
 }

@@ -1,13 +1,13 @@
 import MobileStore
 
-/// Notes what the server changes in one transaction, and writes it into the change log before the commit.
+/// Notes the server's changes in one transaction, and writes them to the change log before the commit.
 ///
-/// Changes are noted in a temporary table, each with the nearest thing above it that is known: for a row that is there, the row itself;
-/// for one that is deleted, its parent as it was. At the end all entries climb from there to the top of their composite tree together.
-/// **Not while rows come in**: children may come before their parents, and parents may leave before their children.
+/// Changes are noted in a temporary table, each with its nearest known ancestor: for a present row the row itself, for a deleted
+/// one its former parent. At the end all entries climb from there to the top of their composite tree together.
+/// **Not while rows are imported**: children may come before their parents, and parents may leave before their children.
 final class ChangeRecorder {
-    /// Levels of a composite tree that are climbed; above, the ancestor that was reached counts as the top. Only a tree that has itself
-    /// as a child is higher than the model's objects.
+    /// The maximum number of levels to climb in a composite tree. At this height the ancestor that was reached counts as the top. Only a tree
+    /// that has itself as a child is higher than the model's objects.
     private static let maximumHeight = 64
 
     private let connection: Connection
@@ -25,12 +25,12 @@ final class ChangeRecorder {
             """)
     }
 
-    /// A row is there and changed.
+    /// Notes a change of a present row.
     func updated(_ entity: EntityMetadata, _ key: Int64) throws {
         try add(entity, key, .update, above: RowID(entity: entity.index, key: key))
     }
 
-    /// A row is gone, which had these composite parents.
+    /// Notes a row that is gone, with its former composite parents.
     func deleted(_ entity: EntityMetadata, _ key: Int64, owners: [RowID]) throws {
         try add(entity, key, .delete, above: owners.first ?? RowID(entity: entity.index, key: key))
     }
@@ -44,7 +44,7 @@ final class ChangeRecorder {
             ])
     }
 
-    /// From here on each row that leaves the table of an object is noted with its parent: nobody knows it afterwards.
+    /// Starts to note each row that leaves the table of an object, with its parent, which is not known afterwards.
     func watchDeletions(of entity: EntityMetadata) throws {
         isEmpty = false
         watched.insert(entity.index)
@@ -57,7 +57,7 @@ final class ChangeRecorder {
             """)
     }
 
-    /// Writes what is noted into the log, with the entries of the rows at the top.
+    /// Writes the noted changes to the log, with the entries of the rows at the top.
     func write() throws {
         guard !isEmpty else { return }
         try climb()
@@ -78,7 +78,7 @@ final class ChangeRecorder {
         isEmpty = watched.isEmpty
     }
 
-    /// The transaction is about to be committed.
+    /// Finishes before the commit of the transaction.
     func finish() throws {
         try write()
         for index in watched { try connection.execute("DROP TRIGGER IF EXISTS temp.\(Self.trigger(index))") }
@@ -95,7 +95,8 @@ final class ChangeRecorder {
         }
     }
 
-    /// Lifts the entries that have come to rows of `entity`: to the parent of a row that is there, or to where one that is gone had come.
+    /// Lifts the entries that have reached rows of `entity`: to the parent of a present row, or to the place that a deleted row's entry has
+    /// reached.
     private func climb(over entity: EntityMetadata) throws -> Int {
         let owner = OwnerSQL(entity, metadata, row: "o"), table = entity.sql.table, name = Value.text(entity.name)
         let present = try connection.execute(
@@ -125,7 +126,7 @@ final class ChangeRecorder {
 private struct OwnerSQL {
     let entity: String
     let key: String
-    /// Whether there is one.
+    /// The test for a composite parent.
     let exists: String
 
     init(_ child: EntityMetadata, _ metadata: PackageMetadata, row: String) {
@@ -144,14 +145,14 @@ private struct OwnerSQL {
 }
 
 extension Transaction {
-    /// Notes changes for the change log; nil where it is disabled. For what the server changes, not for what the user does.
+    /// Returns the recorder of changes for the change log; nil where the log is disabled. It is for the server's changes, not for the user's.
     func changeLogRecorder() throws -> ChangeRecorder? {
         let recording = changeRecording
         guard try recording.isOn ?? readLogsChanges() else { return nil }
         if let recorder = recording.recorder { return recorder }
         let recorder = try ChangeRecorder(connection, metadata)
         recording.recorder = recorder
-        // Its table and triggers are of the transaction, or of the savepoint, that is undone.
+        // Its table and triggers belong to the transaction or the savepoint that is undone.
         onRollback { recording.recorder = nil }
         atEnd(.changeLog) { _ in try recording.recorder?.finish() }
         return recorder
@@ -166,10 +167,10 @@ extension Transaction {
     var changeRecording: ChangeRecording { attachment { ChangeRecording() } }
 }
 
-/// What a transaction knows of the change log.
+/// A transaction's state of the change log.
 final class ChangeRecording {
-    /// Notes changes, once there are any: see ``changeLogRecorder()``.
+    /// The recorder, after the first change: see ``changeLogRecorder()``.
     var recorder: ChangeRecorder?
-    /// Whether the change log is enabled, once it was asked for.
+    /// Whether the change log is enabled; nil until it was read.
     var isOn: Bool?
 }

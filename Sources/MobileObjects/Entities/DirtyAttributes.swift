@@ -1,7 +1,8 @@
-/// Which attributes and references of an object were changed in memory and not saved: a bit per position. No allocation up to 64 positions.
+/// The attributes and references of an object that were changed in memory and not saved: a bit per position. It allocates nothing up to
+/// 64 positions.
 struct DirtyAttributes: Sendable, Equatable {
     private var low: UInt64 = 0
-    /// nil, not empty: most objects have nothing to give back here when they go.
+    /// Nil, not empty, so that most objects have no memory to release here at their end.
     private var high: Set<Int>?
 
     var isEmpty: Bool { low == 0 && high == nil }

@@ -4,14 +4,14 @@ import MobileStore
 /// The attributes of an object by their modelled names, without large ones, key of the row and state.
 ///
 /// Numbers are numbers, decimals exactly; binaries are base64, dates and times ISO 8601 text. A `dateTime` is a `Date` and follows the
-/// encoder's strategy, structures and lists are what they are.
+/// encoder's strategy. Structures and lists are JSON objects and arrays.
 extension Entity: Encodable {
     /// Encodes the attributes by their modelled names, without large ones, surrogate key and state.
     ///
     ///     let data = try JSONEncoder().encode(customer)
     ///     print(String(decoding: data, as: UTF8.self))
     ///
-    /// - Throws: ``ObjectError/Code/invalidValue`` for an attribute with a value that it cannot have, and what the encoder throws.
+    /// - Throws: ``ObjectError/Code/invalidValue`` for an attribute with a value that it cannot have, and the errors of the encoder.
     public final func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: AttributeKey.self)
         for attribute in metadata.attributes where !attribute.isLarge {
@@ -34,7 +34,7 @@ extension Entity: Encodable {
         }
     }
 
-    /// Sets the attributes that a decoder has; the others stay.
+    /// Sets the attributes that a decoder has; the others keep their values.
     fileprivate final func take(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: AttributeKey.self)
         for attribute in metadata.attributes where !attribute.isLarge {
@@ -46,8 +46,8 @@ extension Entity: Encodable {
 }
 
 extension ModelledEntity {
-    /// A new object, not in the database, with the attributes that a decoder has; the others have the model's defaults. Other names are
-    /// passed over. `JSONDecoder.decode(_:from:configuration:)` calls it with the package database as configuration.
+    /// Creates a new object, not in the database, with the attributes that a decoder has. The others have the model's defaults. Other names are
+    /// ignored. `JSONDecoder.decode(_:from:configuration:)` calls it with the package database as configuration.
     ///
     ///     let data = Data(#"{"name": "Station Hotel", "city": "Galway", "since": "2026-11-23"}"#.utf8)
     ///     let customer = try JSONDecoder().decode(Customer.self, from: data, configuration: crm)
@@ -86,14 +86,14 @@ extension KeyedDecodingContainer<AttributeKey> {
             return .json(String(decoding: data, as: UTF8.self))
         case .binary:
             guard let data = Data(base64Encoded: try decode(String.self, forKey: key)) else {
-                throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "\(attribute.name): the text is no base64")
+                throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "\(attribute.name): the text is not base64")
             }
             return .binary([UInt8](data))
         }
     }
 }
 
-/// Any JSON value, for structures and lists, which lie in the row as text.
+/// Any JSON value, for structures and lists, which are stored in the row as text.
 private indirect enum CodableJSON: Codable {
     case null
     case boolean(Bool)
@@ -127,7 +127,7 @@ private indirect enum CodableJSON: Codable {
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
         } else if let value = try? container.decode(Double.self), let exact = try? container.decode(Decimal.self) {
-            // A number with few digits is the decimal that it is written as; one beyond a decimal's range is a double.
+            // A number with few digits is a decimal, exactly as written; one beyond a decimal's range is a double.
             self = Double(truncating: exact as NSDecimalNumber) == value ? .decimal(exact) : .real(value)
         } else {
             self = .real(try container.decode(Double.self))

@@ -1,8 +1,8 @@
 public import MobileStore
 
-/// Large attributes: streams over values that are kept outside of the row. The row takes a new value when the object is saved.
+/// Large attributes: streams over values that are stored outside of the row. The row takes a new value when the object is saved.
 extension Entity {
-    /// The stream of a `bigBinary` attribute; the same one each time.
+    /// Returns the stream of a `bigBinary` attribute; the same one each time.
     public final func bigBinary(_ index: Int) -> BigBinary {
         if let stream = attached.bigBinaries[index] { return stream }
         let stream = BigBinary(of: self, attribute: index)
@@ -10,7 +10,7 @@ extension Entity {
         return stream
     }
 
-    /// The stream of a `bigString` attribute; the same one each time.
+    /// Returns the stream of a `bigString` attribute; the same one each time.
     public final func bigString(_ index: Int) -> BigString {
         if let stream = attached.bigStrings[index] { return stream }
         let stream = BigString(of: self, attribute: index)
@@ -25,10 +25,10 @@ extension Entity: LargeValueHost {
         get throws { try package.openStore() }
     }
 
-    /// Whether a stream may be opened: the row is there.
+    /// Whether a stream may be opened: the row must exist.
     public final var isSavedForLargeValues: Bool { presence == .stored }
 
-    /// The value that was written and not saved, else the row's.
+    /// Returns the value that was written and not saved, otherwise the row's.
     public final func largeValue(ofAttribute index: Int) throws -> Int64? {
         if let unsaved = attachments?.unsavedLargeValues[index] { return unsaved.id }
         let column = metadata.sql.attributeColumns[index], key = surrogateKey
@@ -37,7 +37,7 @@ extension Entity: LargeValueHost {
         }
     }
 
-    /// The object is dirty then; `update`, `save` or `submitPending` gives the value to the row.
+    /// Sets the value and makes the object dirty. `update`, `save` or `submitPending` then writes the value to the row.
     public final func setLargeValue(_ value: LargeValue, ofAttribute index: Int) throws {
         attached.unsavedLargeValues[index] = value
     }

@@ -1,10 +1,10 @@
 import MobileModel
 public import MobileStore
 
-/// Attributes by their modelled names, of generic objects and of generated classes. SMP 2.3: the object manager; for relationships see
+/// Access to attributes by their modelled names, for generic objects and generated classes. SMP 2.3: the object manager; for relationships see
 /// `children`, for operations `call`.
 extension Entity {
-    /// The value of the attribute with this modelled name; ``AttributeValue/null`` for large ones.
+    /// Returns the value of the attribute with this modelled name; ``AttributeValue/null`` for large ones.
     ///
     ///     for attribute in customer.metadata.attributes {
     ///         try print("\(attribute.name): \(customer.value(attribute.name))")
@@ -26,7 +26,7 @@ extension Entity {
         try setValue(value, ofAttribute: try metadata.attribute(named: name).index)
     }
 
-    /// The stream of the `bigBinary` attribute with this modelled name; the same one each time.
+    /// Returns the stream of the `bigBinary` attribute with this modelled name; the same one each time.
     ///
     ///     let picture = try product.bigBinary("picture")
     ///     try picture.copyFromFile(file)
@@ -35,7 +35,7 @@ extension Entity {
     /// - Throws: ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/misuse`` for an attribute of another type.
     public final func bigBinary(_ name: String) throws -> BigBinary { bigBinary(try largeAttribute(name, .bigBinary)) }
 
-    /// The stream of the `bigString` attribute with this modelled name; the same one each time.
+    /// Returns the stream of the `bigString` attribute with this modelled name; the same one each time.
     ///
     ///     let notes = try customer.bigString("notes")
     ///     try notes.openForWrite()

@@ -1,24 +1,24 @@
 import MobileStore
 
-/// Hooks that generated classes call for attributes and parameters whose type is an object of the model, or a list of such. Like structures they
-/// lie in the row as JSON text: the attributes of each object, which by the model's rules has no large ones and no relationships. They are values
-/// of their own, not rows: an object that is read from such an attribute is new.
+/// Hooks that generated classes call for attributes and parameters whose type is an object of the model or a list of objects. Like structures,
+/// they are stored in the row as JSON text with the attributes of each object. By the model's rules such an object has no large attributes and
+/// no relationships. It is a value, not a row: an object that is read from such an attribute is new.
 extension Entity {
-    /// An object as a value; null where it is nil.
+    /// Returns an object as a value; null where it is nil.
     public final func encodedObject(_ object: Entity?) -> AttributeValue {
         guard let object else { return .null }
-        // An attribute that has a value which it cannot have makes no value: a save refuses it.
+        // An attribute with an invalid value makes the whole value null, and a save refuses that.
         return (try? object.json()).map { .json(JSONValue.object($0).description) } ?? .null
     }
 
-    /// A list of objects as a value; null where it is nil.
+    /// Returns a list of objects as a value; null where it is nil.
     public final func encodedObjects(_ objects: [Entity?]?) -> AttributeValue {
         guard let objects, let values = try? objects.map({ try $0.map { JSONValue.object(try $0.json()) } ?? .null }) else { return .null }
         return .json(JSONValue.array(values).description)
     }
 
-    /// The object that a value stands for, for generated `setValue(_:ofAttribute:)`.
-    /// - Throws: ``ObjectError/Code/invalidValue`` when it is none of the class, or null where that is not allowed.
+    /// Returns the object of a value, for generated `setValue(_:ofAttribute:)`.
+    /// - Throws: ``ObjectError/Code/invalidValue`` when it is not an object of the class, or null where that is not allowed.
     public final func decodeObject<Object: ModelledEntity>(_ value: AttributeValue, ofAttribute index: Int) throws -> Object? {
         try json(value, index).map { json in
             guard let object = ObjectValues<Object>(context).object(json) else { throw badValue(value, index) }
@@ -26,7 +26,7 @@ extension Entity {
         }
     }
 
-    /// The list of objects that a value stands for; nil where it is null.
+    /// Returns the list of objects of a value; nil where it is null.
     /// - Throws: as ``decodeObject(_:ofAttribute:)``.
     public final func decodeObjects<Object: ModelledEntity>(_ value: AttributeValue, ofAttribute index: Int) throws -> [Object]? {
         try json(value, index).map { json in
@@ -35,7 +35,7 @@ extension Entity {
         }
     }
 
-    /// The same of a list whose elements may be missing.
+    /// Returns a list of objects whose elements may be missing.
     /// - Throws: as ``decodeObject(_:ofAttribute:)``.
     public final func decodeNullableObjects<Object: ModelledEntity>(_ value: AttributeValue, ofAttribute index: Int) throws -> [Object?]? {
         try json(value, index).map { json in
@@ -44,7 +44,7 @@ extension Entity {
         }
     }
 
-    /// The JSON of a value; nil where it is null and may be.
+    /// Returns the JSON of a value; nil where it is null and may be.
     private final func json(_ value: AttributeValue, _ index: Int) throws -> JSONValue? {
         switch value {
         case .json(let text):
@@ -56,19 +56,19 @@ extension Entity {
     }
 }
 
-/// Values that are objects, in generated initializers from rows: nil where the column is NULL or holds something else.
+/// Values that are objects, for generated initializers from rows. They are nil where the column is NULL or has another value.
 extension Row {
-    /// An object of the model.
+    /// Returns an object of the model.
     public func object<Object: ModelledEntity>(_ column: Int, of context: EntityContext) -> Object? {
         json(column).flatMap { ObjectValues<Object>(context).object($0) }
     }
 
-    /// A list of objects.
+    /// Returns a list of objects.
     public func objects<Object: ModelledEntity>(_ column: Int, of context: EntityContext) -> [Object]? {
         json(column).flatMap { ObjectValues<Object>(context).objects($0) }
     }
 
-    /// A list of objects whose elements may be missing.
+    /// Returns a list of objects whose elements may be missing.
     public func nullableObjects<Object: ModelledEntity>(_ column: Int, of context: EntityContext) -> [Object?]? {
         json(column).flatMap { ObjectValues<Object>(context).nullableObjects($0) }
     }
@@ -76,13 +76,13 @@ extension Row {
     private func json(_ column: Int) -> JSONValue? { string(column).flatMap { try? JSONValue(parsing: $0) } }
 }
 
-/// Makes objects of JSON: new ones, with the attributes that the JSON has.
+/// Makes new objects from JSON, with the attributes in the JSON.
 private struct ObjectValues<Object: ModelledEntity> {
     private let context: EntityContext
 
     init(_ context: EntityContext) { self.context = EntityContext(context.package, Object.metadata) }
 
-    /// Nil where the JSON is no object, or has something that the class has not.
+    /// Returns nil where the JSON is not an object, or has a member that the class does not have.
     func object(_ json: JSONValue) -> Object? {
         guard let members = json.object else { return nil }
         let object = Object(context: context)
@@ -112,12 +112,12 @@ private struct ObjectValues<Object: ModelledEntity> {
     }
 }
 
-/// Hooks that generated classes call for structures and lists, which lie in the row as JSON text.
+/// Hooks that generated classes call for structures and lists, which are stored in the row as JSON text.
 extension Entity {
-    /// A structure or list as a value; null where it is nil.
+    /// Returns a structure or list as a value; null where it is nil.
     public final func encoded<T: Encodable>(_ value: T?) -> AttributeValue {
         guard let value else { return .null }
-        // Generated structures can always be encoded. Where a hand-written type cannot, there is no value.
+        // Generated structures can always be encoded. A hand-written type that cannot be encoded gives null.
         return (try? .encoded(value)) ?? .null
     }
 

@@ -1,7 +1,7 @@
 import MobileStore
 
 extension Entity {
-    /// Reads the object again: changes in memory that were not saved are lost, relatives are forgotten and read when asked for. Needed
+    /// Reads the object again: unsaved changes in memory are lost, relatives are discarded and read again on access. Needed
     /// after a synchronization, and for another object of a row that was submitted. SMP 2.3: `refresh`.
     ///
     ///     customer.phone = "not to be saved"
@@ -19,7 +19,7 @@ extension Entity {
         try applyRefresh(page, marks)
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) final func refresh() async throws {
         if presence == .new { try requireStored("refresh") }
         let select = metadata.sql.byKey, key = surrogateKey
@@ -30,7 +30,7 @@ extension Entity {
         try applyRefresh(page, marks)
     }
 
-    /// Where the marks of an object that was deleted here are.
+    /// The query for the marks of an object that was deleted here.
     private final var deletedStateSQL: String? {
         metadata.isLocal ? nil : metadata.sql.selectOriginal + " AND \"_pc\" = 3"
     }
@@ -53,7 +53,7 @@ extension Entity {
 }
 
 extension Connection {
-    /// The first page of a query, for a row or two.
+    /// Returns the first page of a query, for a row or two.
     func firstPage(_ sql: String, _ values: [Value]) throws -> RowPage? {
         var pages = try pages(sql, values, size: 1)
         return try pages.next()

@@ -1,40 +1,40 @@
-/// The state attributes. They tell how things stood when the object was last read, saved, submitted or refreshed: what a
-/// synchronization changed shows after ``Entity/refresh()``.
+/// The state attributes. They show the state when the object was last read, saved, submitted or refreshed. Changes by a
+/// synchronization show after ``Entity/refresh()``.
 extension Entity {
-    /// New and not yet in the database.
+    /// Whether the object is new and not yet in the database.
     public final var isNew: Bool { presence == .new }
 
-    /// Created on this device, and not yet submitted, not yet answered, or rejected.
+    /// Whether the object was created on this device, and not yet submitted, not yet answered, or rejected.
     public final var isCreated: Bool { replay.change == .create }
 
-    /// Changed in memory and not saved.
+    /// Whether the object was changed in memory and not saved.
     public final var isDirty: Bool { !dirty.isEmpty || attachments?.hasUnsavedLargeValues == true }
 
-    /// Loaded from the database and then deleted.
+    /// Whether the object was loaded from the database and then deleted.
     public final var isDeleted: Bool { presence == .deleted }
 
-    /// Changed in the database, and not yet submitted, not yet answered, or rejected.
+    /// Whether the object was changed in the database, and not yet submitted, not yet answered, or rejected.
     public final var isUpdated: Bool { replay.change == .update }
 
-    /// The row stands for a pending create, update or delete, or has composite children with one. SMP 2.3: `isPending`.
+    /// Whether the row has a pending create, update or delete, or composite children with one. SMP 2.3: `isPending`.
     public final var isPending: Bool { replay.change != .none }
 
     /// The same as ``isPending``. SMP 2.3: `pending`.
     public final var pending: Bool { isPending }
 
-    /// What is pending; its ``PendingChange/letter`` is the documented N, C, U, D or P.
+    /// The kind of the pending change; its ``PendingChange/letter`` is the documented N, C, U, D or P.
     public final var pendingChange: PendingChange { replay.change }
 
-    /// Made from the clock's seconds since 1970, always increasing; new each time the row is created, changed or submitted here.
+    /// The row's counter. Each create, change or submit here takes a greater one, made from the clock's seconds since 1970.
     public final var replayCounter: Int64 { replay.counter }
 
-    /// The ``replayCounter`` of the last submit that is not answered; else 0.
+    /// The ``replayCounter`` of the last submit that is not answered; otherwise 0.
     public final var replayPending: Int64 { replay.submitted }
 
-    /// The ``replayCounter`` of the last submit if the server rejected it; else 0.
+    /// The ``replayCounter`` of the last submit if the server rejected it; otherwise 0.
     public final var replayFailure: Int64 { replay.failed }
 
-    /// Everything above in one value, for `switch`.
+    /// All states above in one value, for `switch`.
     public final var state: EntityState {
         if presence == .new { return .new }
         if replay.change == .none { return presence == .deleted ? .deleted : .unchanged }
@@ -43,19 +43,19 @@ extension Entity {
     }
 }
 
-/// How far an object is on its way to the server.
+/// The stage of an object on its way to the server.
 public enum EntityState: Sendable, Hashable {
-    /// Not in the database.
+    /// The object is not in the database.
     case new
-    /// As the server has it.
+    /// The object has no pending change.
     case unchanged
-    /// Changed here, not submitted, or changed again since.
+    /// The object was changed here and not submitted, or changed again since.
     case pending
-    /// Submitted, no answer yet.
+    /// The object was submitted and not answered yet.
     case submitted
-    /// Rejected by the server: read the log records, then change and submit again, or cancel.
+    /// The server rejected the change. Read the log records, then change and submit again, or cancel.
     case failed
-    /// Deleted here with nothing to tell the server.
+    /// The object was deleted here, and the server need not know.
     case deleted
 }
 

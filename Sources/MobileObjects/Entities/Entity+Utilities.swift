@@ -1,14 +1,14 @@
 public import MobileStore
 
 extension Entity: CustomStringConvertible {
-    /// The full row for people: key, state and attributes. SMP 2.3: `description`.
+    /// The full row as text for people: key, state and attributes. SMP 2.3: `description`.
     public final var description: String {
         let state = "\(pendingChange.letter)\(isDirty ? ", changed" : "")"
         let values = metadata.attributes.map { "\($0.name): \($0.isLarge ? "(large)" : value(ofAttribute: $0.index).description)" }
         return "\(metadata.name) \(isNew ? "new" : keyToString()) [\(state)] \(values.joined(separator: ", "))"
     }
 
-    /// The attributes as a JSON object, in the order of the model; large ones are left out. SMP 2.3: `json:`.
+    /// Returns the attributes as a JSON object, in the order of the model, without large ones. SMP 2.3: `json:`.
     ///
     ///     let attributes = try customer.json()
     ///     print(JSONValue.object(attributes))
@@ -19,7 +19,7 @@ extension Entity: CustomStringConvertible {
             uniqueKeys: try metadata.attributes.filter { !$0.isLarge }.map { ($0.name, $0.storage.json(try storedValue($0.index))) })
     }
 
-    /// Takes over all attributes of another object of the class but large ones; key, state and relatives stay. SMP 2.3: `copyAll:`.
+    /// Copies all attributes of another object of the class, except large ones. Key, state and relatives stay. SMP 2.3: `copyAll:`.
     ///
     ///     let copy = Customer(in: crm)
     ///     try copy.copyAll(customer)
@@ -36,13 +36,13 @@ extension Entity: CustomStringConvertible {
         }
     }
 
-    /// The surrogate key as text, as log records name the row. SMP 2.3: `keyToString`.
+    /// Returns the surrogate key as text, in the form of the rows' keys in log records. SMP 2.3: `keyToString`.
     ///
     ///     let file = folder.appending(path: "customer-\(customer.keyToString()).json")
     ///     try JSONEncoder().encode(customer).write(to: file)
     public final func keyToString() -> String { String(surrogateKey) }
 
-    /// An attribute as bound to a statement.
+    /// Returns an attribute as bound to a statement.
     final func storedValue(_ index: Int) throws -> Value {
         let value = value(ofAttribute: index)
         guard let stored = metadata.attributes[index].storage.stored(value) else { throw badValue(value, index) }

@@ -3,23 +3,23 @@ public import MobileStore
 /// A business object: one row of the local database, in memory. Generated classes derive from it, one per object of the model;
 /// ``GenericEntity`` gives access by metadata. SMP 2.3: `SUPEntity`, `SUPAbstractROM`.
 ///
-/// Objects are not `Sendable`: each stays in the isolation in which it was made. There is no identity map: two finds of the same key
-/// give two objects, and the one that saves second gets ``ObjectError/Code/stale``.
+/// Objects are not `Sendable`: each stays in the isolation in which it was made. There is no identity map. Two finds of the same key
+/// return two objects, and the second one to be saved gets ``ObjectError/Code/stale``.
 open class Entity {
-    /// Where the object lives.
+    /// The database and the class of the object.
     public final let context: EntityContext
     /// The local primary key; 0 until the object is created, positive afterwards. Objects of the model whose keys the server knows get
-    /// them from a granted range. May be set by the application before `create` to a key of ``PackageDatabase/keyGenerator``.
+    /// them from a granted range. Before `create`, the application may set it to a key of ``PackageDatabase/keyGenerator``.
     /// SMP 2.3: `surrogateKey`, `_surrogateKey`.
     public final internal(set) var surrogateKey: Int64 {
         get { key }
         set { key = newValue }
     }
-    /// How far the row's pending change has come, as of when the object was last read or written.
-    // An object stays in one isolation, and what is marked so below is only read and written as a whole, or changed by functions that see
-    // nothing but the value. So no two accesses overlap, and the run-time check for that would cost each object of a list ten calls.
+    /// The progress of the row's pending change when the object was last read or written.
+    // An object stays in one isolation. The properties with this mark are only read and written as a whole, or changed by functions that read
+    // only the value. So no two accesses overlap, and the run-time check for that would cost each object of a list ten calls.
     @exclusivity(unchecked) final var replay = ReplayState()
-    // Not the public property itself: the code of other modules would check each access to that one all the same.
+    // Not the public property itself, because the code of other modules would check each access to it nevertheless.
     @exclusivity(unchecked) private final var key: Int64 = 0
     @exclusivity(unchecked) final var presence = Presence.new
     @exclusivity(unchecked) @usableFromInline final var isLoading = false
@@ -27,27 +27,27 @@ open class Entity {
     @exclusivity(unchecked) final var references = ReferenceKeys()
     /// Loaded relatives and unsaved large values; nil for most objects of a list.
     final var attachments: EntityAttachments?
-    /// The parent in whose list the object was read, until it gets another one.
+    /// The parent in whose list the object was read, until the object gets another parent.
     final var sharedParent: SharedParent?
 
-    /// Where the row of an object is.
+    /// The place of an object's row.
     enum Presence: UInt8, Sendable {
         case new, stored
         /// Loaded from the database and then deleted.
         case deleted
     }
 
-    /// A new object, not in the database: ``isNew`` is true until `create` or `save`. Generated classes offer `init(in:)`.
+    /// Creates a new object, not in the database: ``isNew`` is true until `create` or `save`. Generated classes offer `init(in:)`.
     public required init(context: EntityContext) {
         self.context = context
     }
 
-    /// The object of a row. Derived classes set their stored properties from it before they call this: attribute `i` is in column
-    /// `column + i`, large attributes are skipped. Setting them then marks nothing as changed, and costs no check.
+    /// Creates the object of a row. Before the call, derived classes set their stored properties from the row: attribute `i` is in column
+    /// `column + i`, large attributes are skipped. Properties that are set at that time mark no change, and cost no check.
     ///
-    /// The row is borrowed: each object of a list would otherwise take hold of its page and let go of it again.
+    /// The row is borrowed, because each object of a list would otherwise retain and release its page.
     public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        // Read before the object keeps the context, which then need not be held once more meanwhile.
+        // Read before the object keeps the context, which saves another retain of the context.
         let referenceCount = context.metadata.referenceCount, firstReference = column + context.metadata.attributeCount
         self.context = context
         key = row.integer(0)
@@ -58,7 +58,7 @@ open class Entity {
 
     // MARK: Hooks that generated classes override
 
-    /// The value of an attribute by its position; ``AttributeValue/null`` for large ones.
+    /// Returns the value of an attribute by its position; ``AttributeValue/null`` for large ones.
     open func value(ofAttribute index: Int) -> AttributeValue { .null }
 
     /// Sets an attribute by its position.
@@ -67,7 +67,7 @@ open class Entity {
 
     // MARK: Hooks that generated classes call
 
-    /// Called by each stored property when it is set: remembers that `save` must write the attribute.
+    /// Marks an attribute as changed, so that `save` writes it. Each stored property calls it when it is set.
     @inlinable public final func attributeChanged(_ index: Int) {
         if !isLoading { markChanged(index) }
     }
@@ -83,7 +83,7 @@ open class Entity {
         return converted
     }
 
-    /// The error for a value that does not fit an attribute.
+    /// Returns the error for a value that does not fit an attribute.
     public final func badValue(_ value: AttributeValue, _ index: Int) -> ObjectError {
         let attribute = metadata.attributes[index]
         return ObjectError(
@@ -93,20 +93,20 @@ open class Entity {
 }
 
 extension Entity {
-    /// What is known about the object's class. SMP 2.3: `getMetaData`.
+    /// The metadata of the object's class. SMP 2.3: `getMetaData`.
     public final var metadata: EntityMetadata { context.metadata }
 
-    /// The package database that the object belongs to.
+    /// The package database of the object.
     public final var package: PackageDatabase { context.package }
 
-    /// Takes over a row that was selected with ``EntitySQL/columns``; nothing is marked as changed.
+    /// Reads a row that was selected with ``EntitySQL/columns``. No attribute is marked as changed.
     final func read(_ row: Row) {
         let stored = Self(row: row, at: EntitySQL.firstAttribute, context: context)
         isLoading = true
         defer { isLoading = false }
         (surrogateKey, replay, references, presence) = (stored.surrogateKey, stored.replay, stored.references, .stored)
         for attribute in metadata.attributes where !attribute.isLarge {
-            // A value of the same class's attribute fits it.
+            // A value of the same class's attribute always fits.
             try? setValue(stored.value(ofAttribute: attribute.index), ofAttribute: attribute.index)
         }
     }

@@ -1,6 +1,6 @@
 import MobileStore
 
-/// What an object carries beside its attributes once somebody asked for it: relatives by position of their relationship, open and
+/// The rarely used parts of an object, made at first use: relatives by position of their relationship, open and
 /// unsaved large values by position of their attribute.
 final class EntityAttachments {
     var parents: [Int: ParentLink] = [:]
@@ -10,9 +10,9 @@ final class EntityAttachments {
     /// Large values that were written and not saved, by attribute.
     var unsavedLargeValues: [Int: LargeValue] = [:]
 
-    /// Why relatives could not be read, by their relationship, until a save or submit has thrown it.
+    /// The errors of reads of relatives, by their relationship, until a save or submit has thrown them.
     var readFailures: [Int: ObjectError] = [:]
-    /// While a property is asked which relationship it stands for: the answer.
+    /// The relationship that a property names while it is queried without reading; nil when no query runs.
     var asked: Int??
 
     var hasUnsavedLargeValues: Bool { !unsavedLargeValues.isEmpty }
@@ -28,8 +28,8 @@ extension Entity {
     }
 }
 
-/// A child's link to its parent in memory. A parent that has the child in a list is held weakly, because it holds the child; one that
-/// was set on the child alone is held strongly, because nobody else may hold it.
+/// A child's link to its parent in memory. A parent that has the child in a list is held weakly, because it holds the child. A parent that
+/// was set only on the child is held strongly, because it may have no other owner.
 struct ParentLink {
     private var held: Entity?
     private weak var seen: Entity?
@@ -40,17 +40,17 @@ struct ParentLink {
     var parent: Entity? { held ?? seen }
 }
 
-/// The parent of all children that were read together, held by each of them: one for a list, not one for each child.
+/// The parent of all children that were read together, shared by them: one for a list, not one for each child.
 final class SharedParent {
     weak var parent: Entity?
-    /// The children's relationship to it.
+    /// The position of the children's relationship to the parent.
     let index: Int
 
     init(_ parent: Entity, _ index: Int) { (self.parent, self.index) = (parent, index) }
 }
 
 extension Entity {
-    /// The parent that is in memory; nil where there is none, or nobody has asked for it.
+    /// Returns the parent that is in memory; nil without a parent, or before it was read.
     final func knownParent(_ index: Int) -> Entity? {
         if let link = attachments?.parents[index] { return link.parent }
         guard let sharedParent, sharedParent.index == index else { return nil }
@@ -58,27 +58,27 @@ extension Entity {
     }
 }
 
-/// The children of one object in one relationship, as far as somebody asked: those read from the database, and those added in memory.
+/// The children of one object in one relationship: those read from the database, and those added in memory.
 final class ChildList {
-    /// Nil until the database was asked.
+    /// The children in the database; nil until they were read.
     var loaded: [Entity]?
-    /// Added in memory and not in ``loaded``.
+    /// The children that were added in memory and are not in ``loaded``.
     var added: [Entity] = []
-    /// Of a one-to-one relationship: objects with rows that were here until others were set. A save of the owner lets go of their rows.
+    /// Former objects of a one-to-one relationship that have rows and were replaced. A save of the owner releases their rows.
     var formers: [Entity] = []
-    /// Why the database could not be read.
+    /// The error of the last read of the database.
     var error: ObjectError?
 
-    /// What is in memory, without asking the database.
+    /// The children in memory, without a read of the database.
     var present: [Entity] {
         let loaded = loaded ?? []
         return added.isEmpty ? loaded : loaded + added.filter { added in !loaded.contains { $0.isSameRow(as: added) } }
     }
 
-    /// How many there are in memory.
+    /// The number of children in memory.
     var count: Int { added.isEmpty ? loaded?.count ?? 0 : present.count }
 
-    /// The object at a position of ``present``, without a copy of the list where that can be.
+    /// Returns the object at a position of ``present``, without a copy of the list where possible.
     func object(at position: Int) -> Entity {
         if let loaded, position < loaded.count { return loaded[position] }
         return present[position]
@@ -91,7 +91,7 @@ final class ChildList {
 }
 
 extension Entity {
-    /// The same object, or another one of the same row.
+    /// Whether the other object is this one, or has the same row.
     final func isSameRow(as other: Entity) -> Bool {
         self === other || (surrogateKey != 0 && surrogateKey == other.surrogateKey && metadata === other.metadata)
     }

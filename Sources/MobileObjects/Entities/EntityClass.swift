@@ -1,17 +1,17 @@
 import MobileModel
 import MobileStore
 
-/// One object of the model as a whole, by metadata: what the static methods of a generated class do, for code that has no generated class.
+/// One object of the model, by metadata. It has the static methods of a generated class, for code without generated classes.
 ///
 ///     let customers = try package.entity("Customer")
 ///     for customer in try customers.findAll() { print(try customer.value("name")) }
 public struct EntityClass: Sendable {
-    /// Where the objects are.
+    /// The database of the objects.
     public let package: PackageDatabase
-    /// What is known about them.
+    /// The metadata of the objects.
     public let metadata: EntityMetadata
 
-    /// A new object, not in the database.
+    /// Returns a new object, not in the database.
     ///
     ///     let customer = customers.newObject()
     ///     try customer.setValue("Quay Books", "name")
@@ -19,16 +19,16 @@ public struct EntityClass: Sendable {
     ///     try customer.create()
     public func newObject() -> GenericEntity { GenericEntity(context: context) }
 
-    /// The object with this surrogate key; nil when there is none.
+    /// Returns the object with this surrogate key; nil when there is none.
     ///
     ///     if let customer = try customers.find(key) {
     ///         try print(customer.value("name"))
     ///     }
     ///
-    /// - Throws: ``ObjectError/Code/store``, as all of these.
+    /// - Throws: ``ObjectError/Code/store``, as all of these methods.
     public func find(_ surrogateKey: Int64) throws -> GenericEntity? { try context.find(surrogateKey) }
 
-    /// The object with this surrogate key, which must exist.
+    /// Returns the object with this surrogate key, which must exist.
     ///
     ///     let customer = try customers.load(key)
     ///     try print(customer.value("name"))
@@ -36,7 +36,7 @@ public struct EntityClass: Sendable {
     /// - Throws: ``ObjectError/Code/notFound``.
     public func load(_ surrogateKey: Int64) throws -> GenericEntity { try context.load(surrogateKey) }
 
-    /// The first object with this modelled key, its values in the key's order; nil when there is none.
+    /// Returns the first object with this modelled key, whose values are in the key's order; nil when there is none.
     ///
     ///     let lines = try crm.entity("SalesOrderLine")
     ///     let line = try lines.findByPrimaryKey(17, 1)  // order and line
@@ -47,7 +47,7 @@ public struct EntityClass: Sendable {
         try context.first(metadata.sql.byPrimaryKey, metadata.keyValues(values))
     }
 
-    /// All objects but the first `skip`, and not more than `take`; a negative `take`, the default, means all.
+    /// Returns all objects except the first `skip`, at most `take`; a negative `take`, the default, means all.
     ///
     ///     for customer in try customers.findAll() {
     ///         try print(customer.value("name"))
@@ -56,7 +56,7 @@ public struct EntityClass: Sendable {
         EntityList(try context.objects(skip: skip, take: take))
     }
 
-    /// The next `size` objects after the one with surrogate key `key`, in the order of surrogate keys.
+    /// Returns the next `size` objects after the one with surrogate key `key`, in the order of surrogate keys.
     ///
     ///     var page = try customers.page(size: 100)
     ///     while let last = page.last {
@@ -79,34 +79,34 @@ public struct EntityClass: Sendable {
 }
 
 extension PackageDatabase {
-    /// The object of the model with this name.
+    /// Returns the object of the model with this name.
     /// - Throws: ``ObjectError/Code/noSuchClass``.
     public final func entity(_ name: String) throws -> EntityClass {
         EntityClass(package: self, metadata: try metadata.entity(named: name))
     }
 }
 
-/// The twins that block no cooperative thread: the rows are read on another thread, the objects stay in the caller's isolation.
+/// The forms that block no cooperative thread. The rows are read on another thread, the objects stay in the caller's isolation.
 extension EntityClass {
-    /// As the blocking form.
+    /// Does the same as the blocking form.
     public nonisolated(nonsending) func find(_ surrogateKey: Int64) async throws -> GenericEntity? {
         try await context.first(metadata.sql.byKey, [.integer(surrogateKey)])
     }
 
-    /// As the blocking form.
+    /// Does the same as the blocking form.
     public nonisolated(nonsending) func load(_ surrogateKey: Int64) async throws -> GenericEntity { try await context.load(surrogateKey) }
 
-    /// As the blocking form.
+    /// Does the same as the blocking form.
     public nonisolated(nonsending) func findByPrimaryKey(_ values: AttributeValue...) async throws -> GenericEntity? {
         try await context.first(metadata.sql.byPrimaryKey, metadata.keyValues(values))
     }
 
-    /// As the blocking form.
+    /// Does the same as the blocking form.
     public nonisolated(nonsending) func findAll(skip: Int = 0, take: Int = -1) async throws -> EntityList<GenericEntity> {
         EntityList(try await context.objects(skip: skip, take: take))
     }
 
-    /// As the blocking form.
+    /// Does the same as the blocking form.
     public nonisolated(nonsending) func page(after key: Int64 = 0, size: Int = 100) async throws -> EntityList<GenericEntity> {
         EntityList(try await context.objects(behind: key, size))
     }

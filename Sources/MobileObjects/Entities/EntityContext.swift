@@ -1,32 +1,32 @@
 import MobileStore
 
-/// Where an object lives: its package database and what is known about its class. Shared by the objects of one list, so that each of
+/// The package database and the class of objects. The objects of one list share it, so that each of
 /// them holds one reference.
 public final class EntityContext: Sendable {
-    /// The database that the objects are in.
+    /// The database of the objects.
     public let package: PackageDatabase
-    /// Which objects they are.
+    /// The metadata of the objects.
     public let metadata: EntityMetadata
 
-    /// For generated classes.
+    /// Creates a context; for generated classes.
     public init(_ package: PackageDatabase, _ metadata: EntityMetadata) {
         (self.package, self.metadata) = (package, metadata)
     }
 
-    /// The context of the objects at the other end of a relationship.
+    /// Returns the context of the objects at the other end of a relationship.
     func target(of relationship: RelationshipMetadata) -> EntityContext {
         EntityContext(package, package.metadata.entities[relationship.targetIndex])
     }
 }
 
-/// The one place where rows become objects.
+/// Finders that make objects from rows.
 extension EntityContext {
-    /// The object of a surrogate key; nil when there is none.
+    /// Returns the object of a surrogate key; nil when there is none.
     func find<T: Entity>(_ key: Int64) throws -> T? {
         try first(metadata.sql.byKey, [.integer(key)])
     }
 
-    /// The object of a surrogate key, which must exist.
+    /// Returns the object of a surrogate key, which must exist.
     func load<T: Entity>(_ key: Int64) throws -> T {
         guard let object: T = try find(key) else { throw notFound(key) }
         return object
@@ -34,19 +34,19 @@ extension EntityContext {
 
     private func notFound(_ key: Int64) -> ObjectError { ObjectError(.notFound, "load of \(metadata.name) \(key): there is no such row") }
 
-    /// The object of the first row; nil when there is none.
+    /// Returns the object of the first row; nil when there is none.
     func first<T: Entity>(_ select: PageSelect, _ values: [Value]) throws -> T? {
         let page = try package.page(select, values, size: 1)
         return page.isEmpty ? nil : T(row: page[0], at: EntitySQL.firstAttribute, context: self)
     }
 
-    /// The next `size` objects behind a surrogate key; a negative `size` means all.
+    /// Returns the next `size` objects after a surrogate key; a negative `size` means all.
     func objects<T: Entity>(behind key: Int64, _ size: Int) throws -> [T] {
         var objects: [T] = []
         if (1...PageRun.rows).contains(size) {
             let page = try package.page(metadata.sql.behindKey, [.integer(key)], size: size)
             append(page, to: &objects)
-            // A page that ended early, because its values are large, is none: its rows and the others must be of one state.
+            // A page that ended early, because its values are large, is dropped: its rows and the others must be of one state.
             if page.isAtEnd || page.count == size { return objects }
             objects = []
         }
@@ -57,7 +57,7 @@ extension EntityContext {
         return objects
     }
 
-    /// The objects in the order of their surrogate keys, but for the first `skip`, and not more than `take`; a negative `take` means all.
+    /// Returns the objects in the order of their surrogate keys, except the first `skip`, at most `take`; a negative `take` means all.
     func objects<T: Entity>(skip: Int, take: Int) throws -> [T] {
         var objects: [T] = []
         let sql = metadata.sql
@@ -67,7 +67,7 @@ extension EntityContext {
         return objects
     }
 
-    /// The objects of a SELECT of ``EntitySQL/columns``.
+    /// Returns the objects of a SELECT of ``EntitySQL/columns``.
     func objects<T: Entity>(_ sql: String, _ values: [Value]) throws -> [T] {
         try package.read { connection in
             var pages = try connection.pages(sql, values)
@@ -80,12 +80,12 @@ extension EntityContext {
     /// Makes an object of each row.
     func append<T: Entity>(_ page: RowPage, to objects: inout [T]) {
         objects.reserveCapacity(objects.count + page.count)
-        // By position: an iterator's rows would each hold the page once more.
+        // By position, because an iterator's rows would each retain the page once more.
         for position in 0..<page.count { objects.append(T(row: page[position], at: EntitySQL.firstAttribute, context: self)) }
     }
 }
 
-/// The twins that block no cooperative thread: rows are read on another thread, objects made here, because they never leave their isolation.
+/// The forms that block no cooperative thread. Rows are read on another thread; objects are made here, because they stay in their isolation.
 extension EntityContext {
     nonisolated(nonsending) func load<T: Entity>(_ key: Int64) async throws -> T {
         guard let object: T = try await first(metadata.sql.byKey, [.integer(key)]) else { throw notFound(key) }
@@ -124,22 +124,22 @@ extension EntityContext {
     }
 }
 
-/// The rows of an object's table behind a surrogate key, page after page.
+/// The rows of an object's table after a surrogate key, page by page.
 private struct PageRun: Sendable {
-    /// Rows of a page.
+    /// The number of rows in a page.
     static let rows = 1000
 
     private let sql: EntitySQL
-    /// Nil: from the first row on.
+    /// The key after which the run begins; nil: it begins with the first row.
     private let key: Int64?
     private let take: Int
 
-    /// A negative `take` means all.
+    /// Creates a run of at most `take` rows; a negative `take` means all.
     init(_ sql: EntitySQL, behind key: Int64?, take: Int) {
         (self.sql, self.key, self.take) = (sql, key, take < 0 ? .max : take)
     }
 
-    /// All but the first `skip` rows; nil where there are not so many.
+    /// Creates a run without the first `skip` rows; nil where the table has fewer rows.
     init?(_ sql: EntitySQL, skip: Int, take: Int, _ connection: Connection) throws {
         guard skip > 0 else {
             self.init(sql, behind: nil, take: take)
@@ -151,7 +151,7 @@ private struct PageRun: Sendable {
         self.init(sql, behind: key, take: take)
     }
 
-    /// In a transaction, so that all pages are of one state.
+    /// Reads the pages. It runs in a transaction, so that all pages are of one state.
     func read(_ connection: Connection, _ body: (RowPage) throws -> Void) throws {
         var key = key, left = take
         while left > 0 {

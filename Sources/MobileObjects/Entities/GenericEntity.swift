@@ -1,17 +1,17 @@
 import Foundation
 public import MobileStore
 
-/// An object reached by metadata, without generated code: for tools and clients that learn their model at run time.
+/// An object with access by metadata, without generated code: for tools and clients that learn their model at run time.
 public final class GenericEntity: Entity {
     private var values: [AttributeValue]
 
-    /// A new object of `context`'s class with the defaults of its model.
+    /// Creates a new object of `context`'s class with the defaults of its model.
     public required init(context: EntityContext) {
         values = context.metadata.attributes.map { Self.initialValue($0) }
         super.init(context: context)
     }
 
-    /// The object of a row whose attributes begin at `column`.
+    /// Creates the object of a row whose attributes begin at `column`.
     public required init(row: borrowing Row, at column: Int, context: EntityContext) {
         values = []
         values.reserveCapacity(context.metadata.attributeCount)
@@ -21,7 +21,7 @@ public final class GenericEntity: Entity {
         super.init(row: row, at: column, context: context)
     }
 
-    /// A new object of the class with this modelled name.
+    /// Creates a new object of the class with this modelled name.
     ///
     ///     let customer = try GenericEntity("Customer", in: crm)
     ///     try customer.setValue("Bridge Street Café", "name")
@@ -44,7 +44,7 @@ public final class GenericEntity: Entity {
         attributeChanged(index)
     }
 
-    /// What a new object has where the model gives no default: the same as generated classes.
+    /// Returns the value of a new object where the model has no default: the same as in generated classes.
     private static func initialValue(_ attribute: AttributeMetadata) -> AttributeValue {
         guard attribute.defaultValue.isNull, !attribute.isNullable else { return attribute.defaultValue }
         switch attribute.storage {
@@ -64,7 +64,7 @@ public final class GenericEntity: Entity {
 }
 
 extension PackageDatabase {
-    /// The generated class, or the generic one where there is none.
+    /// Returns the generated class, or the generic one where there is none.
     package final func objectClass(of entity: EntityMetadata) -> Entity.Type {
         let classes = type(of: self).entityClasses
         return entity.index < classes.count ? classes[entity.index] : GenericEntity.self

@@ -1,16 +1,16 @@
 public import Foundation
 import MobileStore
 
-/// What every generated class is: an object of one package with its class's metadata. The finders below come with it.
+/// A generated class: the objects of one package with their class's metadata. The protocol provides the finders below.
 public protocol ModelledEntity: Entity, DecodableWithConfiguration where DecodingConfiguration == Package {
     /// The generated database class.
     associatedtype Package: PackageDatabase
-    /// What is known about the class.
+    /// The metadata of the class.
     static var metadata: EntityMetadata { get }
 }
 
 extension ModelledEntity {
-    /// A new object, not in the database: `isNew` is true. SMP 2.3: `getInstance`, `init`.
+    /// Creates a new object, not in the database: `isNew` is true. SMP 2.3: `getInstance`, `init`.
     ///
     ///     let customer = Customer(in: crm)
     ///     customer.name = "Quay Books"
@@ -19,7 +19,7 @@ extension ModelledEntity {
         self.init(context: EntityContext(package, Self.metadata))
     }
 
-    /// The number that stands for this class in the change log. SMP 2.3: the generated constant `<prefix>_ENTITY_TYPE_<MBO>`.
+    /// The number of this class in the change log. SMP 2.3: the generated constant `<prefix>_ENTITY_TYPE_<MBO>`.
     public static var entityType: Int { metadata.entityType }
 
     /// Reports the events of this class to `handler`. SMP 2.3: `registerCallbackHandler:` of the MBO class.
@@ -33,7 +33,7 @@ extension ModelledEntity {
 
 /// Finders of generated classes.
 extension ModelledEntity {
-    /// The object with this surrogate key; nil when there is none. SMP 2.3: `find:`.
+    /// Returns the object with this surrogate key; nil when there is none. SMP 2.3: `find:`.
     ///
     ///     if let customer = try Customer.find(key, in: crm) {
     ///         print(customer.name)
@@ -44,13 +44,13 @@ extension ModelledEntity {
         try context(package).find(surrogateKey)
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public static func find(_ surrogateKey: Int64, in package: Package) async throws -> Self? {
         let context = context(package)
         return try await context.first(context.metadata.sql.byKey, [.integer(surrogateKey)])
     }
 
-    /// The object with this surrogate key, which must exist. SMP 2.3: `load:`.
+    /// Returns the object with this surrogate key, which must exist. SMP 2.3: `load:`.
     ///
     ///     let customer = try Customer.load(key, in: crm)
     ///     print(customer.name)
@@ -61,31 +61,31 @@ extension ModelledEntity {
         return object
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public static func load(_ surrogateKey: Int64, in package: Package) async throws -> Self {
         let object: Self = try await context(package).load(surrogateKey)
         return object
     }
 
-    /// The first object with this modelled key, its values in the key's order; nil when there is none. Generated classes have
+    /// Returns the first object with this modelled key, whose values are in the key's order; nil when there is none. Generated classes have
     /// `findByPrimaryKey` with the key's types. SMP 2.3: `findByPrimaryKey:`.
     ///
     ///     let line = try SalesOrderLine.findByPrimaryKey(values: [17, 1], in: crm)  // order and line
     ///     print("\(line?.quantity ?? 0) pieces")
     ///
-    /// - Throws: ``ObjectError/Code/invalidValue`` when number or types of the values are not the key's.
+    /// - Throws: ``ObjectError/Code/invalidValue`` when the number or types of the values differ from the key's.
     public static func findByPrimaryKey(values: [AttributeValue], in package: Package) throws -> Self? {
         let context = context(package)
         return try context.first(context.metadata.sql.byPrimaryKey, context.metadata.keyValues(values))
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public static func findByPrimaryKey(values: [AttributeValue], in package: Package) async throws -> Self? {
         let context = context(package)
         return try await context.first(context.metadata.sql.byPrimaryKey, context.metadata.keyValues(values))
     }
 
-    /// All objects, in the order of their surrogate keys. Thousands of objects need memory: see `page(after:size:in:)`. SMP 2.3: `findAll`.
+    /// Returns all objects, in the order of their surrogate keys. Thousands of objects need memory: see `page(after:size:in:)`. SMP 2.3: `findAll`.
     ///
     ///     for customer in try Customer.findAll(in: crm) {
     ///         print(customer.name)
@@ -94,12 +94,12 @@ extension ModelledEntity {
         try findAll(skip: 0, take: -1, in: package)
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public static func findAll(in package: Package) async throws -> EntityList<Self> {
         try await findAll(skip: 0, take: -1, in: package)
     }
 
-    /// All objects but the first `skip`, and not more than `take`; a negative `take` means all. SMP 2.3: `findAll:take:`.
+    /// Returns all objects except the first `skip`, at most `take`; a negative `take` means all. SMP 2.3: `findAll:take:`.
     ///
     ///     let second = try Customer.findAll(skip: 2, take: 2, in: crm)  // the second two customers
     ///     print(second.map(\.name))
@@ -107,13 +107,13 @@ extension ModelledEntity {
         EntityList(try context(package).objects(skip: skip, take: take))
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public static func findAll(skip: Int, take: Int, in package: Package) async throws -> EntityList<Self> {
         EntityList(try await context(package).objects(skip: skip, take: take))
     }
 
-    /// The next `size` objects after the one with surrogate key `key`, in the order of surrogate keys; from the first one by default. The
-    /// last page costs as much as the first one, other than with skip and take.
+    /// Returns the next `size` objects after the one with surrogate key `key`, in the order of surrogate keys; from the first one by default. The
+    /// last page costs as much as the first one, unlike with skip and take.
     ///
     ///     var page = try Customer.page(size: 100, in: crm)
     ///     while let last = page.last {
@@ -124,7 +124,7 @@ extension ModelledEntity {
         EntityList(try context(package).objects(behind: key, size))
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public static func page(after key: Int64 = 0, size: Int = 100, in package: Package) async throws -> EntityList<Self> {
         EntityList(try await context(package).objects(behind: key, size))
     }
@@ -133,7 +133,7 @@ extension ModelledEntity {
 }
 
 extension EntityMetadata {
-    /// The values of a modelled key as bound to a statement.
+    /// Returns the values of a modelled key as bound to a statement.
     func keyValues(_ values: [AttributeValue]) throws -> [Value] {
         guard values.count == primaryKey.count else {
             throw ObjectError(.invalidValue, "object \"\(name)\": \(values.count) key values, expected \(primaryKey.count)")

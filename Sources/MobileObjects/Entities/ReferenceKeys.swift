@@ -1,7 +1,7 @@
 import MobileStore
 
-/// The surrogate keys of the objects that a row refers to, by position of the reference column; 0 where it refers to none.
-/// The first two stand in the object itself: most rows have no more, and a list of objects then allocates nothing for them.
+/// The surrogate keys of a row's references, by position of the reference column; 0 where a reference is empty.
+/// The first two are in the object itself. Most rows have no more, and a list of objects then allocates nothing for them.
 struct ReferenceKeys: Sendable, Equatable {
     private var first: Int64 = 0
     private var second: Int64 = 0

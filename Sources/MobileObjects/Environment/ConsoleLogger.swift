@@ -1,21 +1,21 @@
 import Foundation
 import Synchronization
 
-/// How much of what is told a ``ConsoleLogger`` writes, in ascending order of detail. Other than ``LogLevel``, which goes from trace to
-/// off by severity of a record. SMP 2.3: the levels of `MBOLogger`, `LOG_OFF` to `LOG_DEBUG`.
+/// The level of detail that a ``ConsoleLogger`` writes, in ascending order. It differs from ``LogLevel``, which ranges from trace to
+/// off by the severity of a record. SMP 2.3: the levels of `MBOLogger`, `LOG_OFF` to `LOG_DEBUG`.
 public enum ConsoleLogLevel: Int, Sendable, Hashable, CaseIterable, Comparable {
-    /// Nothing at all: for production.
+    /// No messages at all: for production.
     case off = 0
     case fatal, error, warn, info, debug
 
     public static func < (left: ConsoleLogLevel, right: ConsoleLogLevel) -> Bool { left.rawValue < right.rawValue }
 
-    /// `LOG_OFF` to `LOG_DEBUG`, the documented names.
+    /// The documented name, `LOG_OFF` to `LOG_DEBUG`.
     public var name: String { "LOG_" + String(describing: self).uppercased() }
 }
 
-/// Writes messages for developers to the console, or wherever its sink leads. Messages of more detail than ``level`` are dropped, and
-/// not even made: an expression in a call is evaluated only for a message that is written.
+/// Writes messages for developers to the console, or to any other sink. Messages of more detail than ``level`` are dropped without
+/// being made: an expression in a call is evaluated only for a message that is written.
 ///
 ///     console.level = .warn
 ///     console.info("found \(try list.count) customers")      // dropped, nobody counts
@@ -28,44 +28,44 @@ public final class ConsoleLogger: Sendable {
     private let sink: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - level: the most detailed messages that are written; default ``ConsoleLogLevel/info``.
-    ///   - sink: takes one message at a time, without a line break at its end, on the thread that wrote it; default the standard error.
+    ///   - level: the level of the most detailed messages that are written; default ``ConsoleLogLevel/info``.
+    ///   - sink: takes one message at a time, without a line break at its end, on the thread that wrote it; default: the standard error.
     public init(level: ConsoleLogLevel = .info, sink: @escaping @Sendable (String) -> Void = { ConsoleLogger.writeToStandardError($0) }) {
         threshold = Atomic(level.rawValue)
         self.sink = sink
     }
 
-    /// The most detailed messages that are written; takes effect at once. SMP 2.3: `setLogLevel:`.
+    /// The level of the most detailed messages that are written. A change takes effect at once. SMP 2.3: `setLogLevel:`.
     public var level: ConsoleLogLevel {
         get { ConsoleLogLevel(rawValue: threshold.load(ordering: .relaxed)) ?? .off }
         set { threshold.store(newValue.rawValue, ordering: .relaxed) }
     }
 
-    /// Writes a message of this level; one of level ``ConsoleLogLevel/off`` is never written.
+    /// Writes a message of this level; never writes one of level ``ConsoleLogLevel/off``.
     public func log(_ level: ConsoleLogLevel, _ message: @autoclosure () -> String) {
         guard level != .off, level.rawValue <= threshold.load(ordering: .relaxed) else { return }
         sink(String(describing: level).uppercased() + ": " + message())
     }
 
-    /// Something from which the application does not recover.
+    /// Reports a failure from which the application does not recover.
     public func fatal(_ message: @autoclosure () -> String) { log(.fatal, message()) }
-    /// Something went wrong. SMP 2.3: `MBOLogError`.
+    /// Reports a failure. SMP 2.3: `MBOLogError`.
     public func error(_ message: @autoclosure () -> String) { log(.error, message()) }
-    /// Something may go wrong. SMP 2.3: `MBOLogWarn`.
+    /// Reports a possible failure. SMP 2.3: `MBOLogWarn`.
     public func warn(_ message: @autoclosure () -> String) { log(.warn, message()) }
-    /// What the application does. SMP 2.3: `MBOLogInfo`.
+    /// Reports an action of the application. SMP 2.3: `MBOLogInfo`.
     public func info(_ message: @autoclosure () -> String) { log(.info, message()) }
-    /// How it does that. SMP 2.3: `MBOLogDebug`.
+    /// Reports the details of an action. SMP 2.3: `MBOLogDebug`.
     public func debug(_ message: @autoclosure () -> String) { log(.debug, message()) }
-    /// The same as ``info(_:)``. SMP 2.3: `MBOLog`.
+    /// Does the same as ``info(_:)``. SMP 2.3: `MBOLog`.
     public func callAsFunction(_ message: @autoclosure () -> String) { log(.info, message()) }
 
-    /// What somebody asked for by a switch of its own, such as the trace of statements: written at any level but off.
+    /// Writes the output of a separate switch, such as the trace of statements, at any level except off.
     package func trace(_ kind: String, _ text: @autoclosure () -> String) {
         guard level != .off else { return }
         sink(kind + ": " + text())
     }
 
-    /// The default sink.
+    /// Writes a line to the standard error: the default sink.
     public static func writeToStandardError(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }
 }

@@ -1,21 +1,22 @@
 public import Foundation
 
-/// Time, chance and where to tell developers something, passed in: a test runs a year of devices with clocks of its own, repeatable by seed.
+/// The sources of time and chance and the sinks for developers. They are passed in, so that a test can run a year of devices with its own
+/// clocks, repeatable by seed.
 public struct Environment: Sendable {
     /// The time of day. Default: the system's clock.
     public var now: @Sendable () -> Date
-    /// 64 random bits. Default: the system's random source.
+    /// Returns 64 random bits. Default: the system's random source.
     public var random: @Sendable () -> UInt64
-    /// What developers are told. Default: a console of its own, at level ``ConsoleLogLevel/info``.
+    /// The console for developers. Default: a separate console at level ``ConsoleLogLevel/info``.
     public var console: ConsoleLogger
-    /// Services that are looked up by their protocol. Default: a registry of its own with the texts of errors in English.
+    /// Services that are looked up by their protocol. Default: a separate registry with the texts of errors in English.
     public var services: ServiceRegistry
-    /// Free bytes on the disk of a directory; nil where the system does not tell. Default: what the system says.
+    /// Returns the free bytes on the disk of a directory; nil where the system does not report them. Default: the system's figure.
     public var freeStorage: @Sendable (String) -> Int64?
-    /// Measures interactions; nil (default): nobody does.
+    /// The agent that measures interactions; nil (default): none are measured.
     public var performance: PerformanceAgent?
 
-    /// The real world, but for what is given.
+    /// Creates an environment of the real system, except for the given parts.
     public init(
         now: @escaping @Sendable () -> Date = { Date() },
         random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) },
@@ -27,7 +28,7 @@ public struct Environment: Sendable {
         self.performance = performance
     }
 
-    /// What the system says is free for files in `directory`.
+    /// Returns the bytes that the system reports as free for files in `directory`.
     public static func systemFreeStorage(_ directory: String) -> Int64? {
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: directory.isEmpty ? "." : directory)
         return (attributes?[.systemFreeSize] as? NSNumber)?.int64Value
@@ -35,7 +36,7 @@ public struct Environment: Sendable {
 }
 
 extension Environment {
-    /// A random GUID, version 4.
+    /// Returns a random GUID, version 4.
     func randomGUID() -> String {
         var words = (random(), random())
         words.0 = words.0 & ~0xF000 | 0x4000

@@ -1,10 +1,10 @@
 public import Foundation
 public import MobileStore
 
-/// What all errors of the client's modules have: a stable number, a message, what caused them, and texts in the user's language.
+/// The common members of all errors of the client's modules: a stable number, a message, the cause, and texts in the user's language.
 /// SMP 2.3: `SUPBaseException`.
 ///
-/// Catch what is special first, then a module's type, then this:
+/// Catch special cases first, then a module's type, then this protocol:
 ///
 ///     do { try customer.update() } catch ObjectError.Code.stale {
 ///         try customer.refresh()
@@ -12,20 +12,21 @@ public import MobileStore
 ///         show(crm.message(of: error, locale: "de"))
 ///     } catch let error as any BaseError where error.recovery == .retry { retryLater() }
 public protocol BaseError: Error {
-    /// The number of this kind of failure among all modules: the key of its text. 1001 to 1999 the store, 2001 to 2999 objects,
-    /// 3001 to 3999 vaults; others are documented numbers of vaults' passwords and of synchronization. SMP 2.3: `errorCode`.
+    /// The number of this kind of failure among all modules: the key of its text. 1001 to 1999 belong to the store, 2001 to 2999 to objects,
+    /// 3001 to 3999 to vaults. The others are documented numbers of vaults' passwords and of synchronization. SMP 2.3: `errorCode`.
     var errorCode: Int { get }
-    /// What was tried with which thing, what was found; one line in English, for developers and logs. See ``message(from:locale:)`` for users.
+    /// The attempted action with the names it used, and the failure: one line in English, for developers and logs. See
+    /// ``message(from:locale:)`` for the text for users.
     var message: String { get }
-    /// The failure below this one; nil where it began here.
+    /// The underlying failure; nil where this error is the first one.
     var cause: (any Error)? { get }
-    /// What the text of the code names, in its order: the first is always ``message``.
+    /// The values for the placeholders of the code's text, in their order. The first is always ``message``.
     var arguments: [ErrorArgument] { get }
-    /// What can be done about it.
+    /// The action that can help.
     var recovery: ErrorRecovery { get }
 }
 
-/// A value in the text of an error, formatted in the language of the text. SMP 2.3: the arguments of `SUPBaseException`.
+/// A value in the text of an error. It is formatted in the language of the text. SMP 2.3: the arguments of `SUPBaseException`.
 public enum ErrorArgument: Sendable, Hashable {
     case text(String)
     case integer(Int64)
@@ -33,25 +34,25 @@ public enum ErrorArgument: Sendable, Hashable {
     case date(Date)
 }
 
-/// What can be done about an error.
+/// The action that can help after an error.
 public enum ErrorRecovery: Sendable, Hashable, CaseIterable {
-    /// It is transient: the same call can succeed later.
+    /// The failure is transient: the same call can succeed later.
     case retry
-    /// Its cause must be removed first; the message says which.
+    /// The cause must be removed first. The message names it.
     case removeCause
-    /// The state of the application is damaged: end it and start again; a damaged database must be made anew.
+    /// The state of the application is damaged: end the application and start it again. A damaged database must be created again.
     case restart
 }
 
 extension BaseError {
-    /// The message alone, unless the error says more.
+    /// The message alone, unless the error has more arguments.
     public var arguments: [ErrorArgument] { [.text(message)] }
 
-    /// The text of the error in the language of a locale, with its arguments formatted for it; ``message`` where no message service is
-    /// registered, or it has no text for the code. SMP 2.3: `messageWithLocale:`, `message`.
+    /// Returns the text of the error in the language of a locale, with its arguments formatted for it. Returns ``message`` where no message
+    /// service is registered, or the service has no text for the code. SMP 2.3: `messageWithLocale:`, `message`.
     /// - Parameters:
-    ///   - services: where the message service is registered.
-    ///   - locale: such as `de` or `de_AT`; nil (default) means the service's current one.
+    ///   - services: the registry of the message service.
+    ///   - locale: such as `de` or `de_AT`; nil (default) for the service's current one.
     public func message(from services: ServiceRegistry, locale: String? = nil) -> String {
         guard let service = services.service((any ErrorMessageService).self) else { return message }
         let text = locale.map { service.message(code: errorCode, locale: $0) } ?? service.message(code: errorCode)
@@ -63,7 +64,7 @@ extension BaseError {
 extension StoreError: BaseError {
     public var errorCode: Int { 1000 + code.rawValue }
 
-    /// The message, then byte offset and row of the input where they are known.
+    /// The message, followed by the byte offset and the row of the input; 0 where they are not known.
     public var arguments: [ErrorArgument] { [.text(message), .integer(byteOffset ?? 0), .integer(Int64(row ?? 0))] }
 
     public var recovery: ErrorRecovery {

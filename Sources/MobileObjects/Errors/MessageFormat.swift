@@ -1,7 +1,7 @@
 import Foundation
 
 /// A text with places for arguments: `%@` takes the next one, `%2$@` the second, `%%` is a percent sign. A place without an argument stays
-/// empty; anything else behind a percent sign is text.
+/// empty. Any other character after a percent sign is text.
 struct MessageFormat {
     private let text: String
 

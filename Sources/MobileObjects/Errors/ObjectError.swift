@@ -1,22 +1,22 @@
 import MobileStore
 
-/// What the object layer throws. SMP 2.3: `SUPPersistenceException` and its subclasses; the original name stands at each code.
+/// An error of the object layer. SMP 2.3: `SUPPersistenceException` and its subclasses; each code names its original.
 public struct ObjectError: Error, Sendable {
-    /// What kind of failure; stable, for programs.
+    /// The kind of failure; stable, for programs.
     public let code: Code
-    /// What was tried with which thing, what was found; one line, for people.
+    /// The attempted action with the names it used, and the failure; one line, for people.
     public let message: String
-    /// The failure below this one; nil where it began here.
+    /// The underlying failure; nil where this error is the first one.
     public let cause: (any Error)?
 
-    /// Kinds of failure. A structure, not an enumeration: a new code breaks no switch.
+    /// Kinds of failure. This is a structure, not an enumeration, so that a new code breaks no switch.
     public struct Code: RawRepresentable, Sendable, Hashable {
         public let rawValue: Int
         public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// The store failed; ``ObjectError/cause`` is its `StoreError`. `SUPPersistenceException`.
         public static let store = Code(rawValue: 1)
-        /// No such row: `find` found nothing to load, or an update or delete of a row that is gone. `SUPObjectNotFoundException`.
+        /// The row does not exist: `find` found nothing to load, or the row of an update or delete is gone. `SUPObjectNotFoundException`.
         public static let notFound = Code(rawValue: 2)
         /// A row with this modelled key exists already. `SUPPersistenceException`.
         public static let duplicateKey = Code(rawValue: 3)
@@ -44,28 +44,28 @@ public struct ObjectError: Error, Sendable {
         public static let noSuchParameter = Code(rawValue: 14)
         /// The object has no such relationship.
         public static let noSuchRelationship = Code(rawValue: 15)
-        /// An operation that was called by its name has changed this row and is not submitted yet, or the row's create is not answered.
+        /// A named operation has changed this row and is not submitted yet, or the row's create is not answered.
         /// `SUPPersistenceException`.
         public static let otherOperationPending = Code(rawValue: 16)
-        /// A call that its documentation excludes.
+        /// The documentation of the method excludes this call.
         public static let misuse = Code(rawValue: 17)
         /// The database file was made by another model or by a newer release.
         public static let version = Code(rawValue: 18)
-        /// The text of a modelled query is not valid object SQL, or the parts of one made at run time do not go together.
+        /// The text of a modelled query is not valid object SQL, or the parts of a query made at run time do not fit together.
         public static let invalidQuery = Code(rawValue: 19)
-        /// A stored value is not what its attribute says.
+        /// A stored value does not have its attribute's type.
         public static let corrupt = Code(rawValue: 20)
         /// The database does not exist.
         public static let noDatabase = Code(rawValue: 21)
         /// A query names a class that has no rows of its own: a structure. `SUPAbstractClassException`.
         public static let abstractClass = Code(rawValue: 22)
-        /// A value of a query's result was read as a type that has no such value: null, or a number out of range. `SUPInvalidDataTypeException`.
+        /// A value of a query's result was read as a type that cannot hold it: null, or a number out of range. `SUPInvalidDataTypeException`.
         public static let invalidDataType = Code(rawValue: 23)
-        /// A value of a query's result was read as another type than it has. `SUPWrongDataTypeException`.
+        /// A value of a query's result was read as a type other than its own. `SUPWrongDataTypeException`.
         public static let wrongDataType = Code(rawValue: 24)
-        /// An aggregate, an order or a comparison of values whose type has none. `SUPPersistenceException`.
+        /// The type of the values supports no such aggregate, order or comparison. `SUPPersistenceException`.
         public static let unsupportedType = Code(rawValue: 25)
-        /// An index that cannot be made, or is not there. `SUPPersistenceException`.
+        /// The index cannot be created, or does not exist. `SUPPersistenceException`.
         public static let invalidIndex = Code(rawValue: 26)
         /// A file with the texts of errors is not valid.
         public static let invalidText = Code(rawValue: 40)
@@ -73,7 +73,7 @@ public struct ObjectError: Error, Sendable {
         public static let file = Code(rawValue: 41)
     }
 
-    /// An error of the object layer, or of a provider or handler that answers in its name.
+    /// Creates an error of the object layer, also for a provider or handler that reports one.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         (self.code, self.message, self.cause) = (code, message, cause)
     }
@@ -84,7 +84,8 @@ extension ObjectError: CustomStringConvertible {
 }
 
 extension ObjectError {
-    /// The gate between the layers: whatever `body` throws leaves as an `ObjectError`. Errors of callers' own closures pass unchanged.
+    /// Converts every error of the store into an `ObjectError`, at the boundary between the layers. Errors of callers' own closures pass
+    /// unchanged.
     static func gate<R>(_ body: () throws -> R) throws -> R {
         do { return try body() } catch let error as StoreError { throw ObjectError(error) }
     }

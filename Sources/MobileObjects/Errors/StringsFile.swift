@@ -13,7 +13,7 @@ struct StringsFile {
         self.name = name
         while try skipBlanks() {
             let key = try quoted()
-            guard let code = Int(key) else { throw mistake("the key \"\(key.prefix(80))\" is no number of an error") }
+            guard let code = Int(key) else { throw mistake("the key \"\(key.prefix(80))\" is not the number of an error") }
             try take("=")
             let message = try skipBlanks() ? quoted() : ""
             try take(";")
@@ -21,7 +21,7 @@ struct StringsFile {
         }
     }
 
-    /// Steps over white space and comments. Returns false at the end of the text.
+    /// Skips white space and comments. Returns false at the end of the text.
     private mutating func skipBlanks() throws -> Bool {
         while let character = rest.first {
             if character.isWhitespace {
@@ -73,7 +73,7 @@ struct StringsFile {
         case "n": return "\n"
         case "t": return "\t"
         case "\"", "\\": return character
-        default: throw mistake("\\\(character) stands for nothing; there are \\n, \\t, \\\" and \\\\")
+        default: throw mistake("\\\(character) is not a valid escape; use \\n, \\t, \\\" and \\\\")
         }
     }
 

@@ -1,24 +1,24 @@
 import MobileStore
 
-/// Surrogate keys for new objects, from ranges that the server grants: unique across server and devices, accepted by the server.
-/// Two ranges are kept, so that a reserve is there when the first is used up. SMP 2.3: the generated `KeyGenerator`.
+/// Surrogate keys for new objects, from ranges that the server grants. They are unique across server and devices, and the server accepts them.
+/// Two ranges are kept, so that there is a reserve when the first one is used up. SMP 2.3: the generated `KeyGenerator`.
 public struct KeyGenerator: Sendable {
     private let database: PackageDatabase
 
     init(_ database: PackageDatabase) { self.database = database }
 
-    /// The next key; each call gives another. Objects that are created without a key take one by themselves. SMP 2.3: `generateId`.
+    /// Returns the next key; each call returns another one. Objects that are created without a key take one. SMP 2.3: `generateId`.
     /// - Throws: ``ObjectError/Code/noKeyRange`` before the first grant, ``ObjectError/Code/keysUsedUp`` when all granted keys are used.
     public func generateID() throws -> Int64 {
         try database.write("generate a key") { try $0.nextGrantedKey() }
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public func generateID() async throws -> Int64 {
         try await database.write("generate a key") { try $0.nextGrantedKey() }
     }
 
-    /// How many keys are left; 0 before the first grant.
+    /// The number of keys that are left; 0 before the first grant.
     public var keysLeft: Int64 {
         get throws {
             try database.read { connection in
@@ -27,8 +27,8 @@ public struct KeyGenerator: Sendable {
         }
     }
 
-    /// Takes a range that the server granted, beside what is left of earlier ones. A range that is known already is left as it is.
-    /// - Throws: ``ObjectError/Code/invalidValue`` when it is empty, not positive, or overlaps another one.
+    /// Adds a range that the server granted to the rest of earlier ones. A known range is not changed.
+    /// - Throws: ``ObjectError/Code/invalidValue`` when the range is empty, not positive, or overlaps another one.
     package func grant(first: Int64, last: Int64, in transaction: Transaction) throws {
         guard first > 0, last >= first else {
             throw ObjectError(.invalidValue, "key range \(first) to \(last): expected positive numbers, the first not above the last")
@@ -43,7 +43,7 @@ public struct KeyGenerator: Sendable {
             throw ObjectError(
                 .invalidValue, "key range \(first) to \(last): it overlaps \(try other.integer(.first)) to \(try other.integer(.last))")
         }
-        // Ranges that are used up are kept until two others are there: a server that repeats a grant must find it known.
+        // Used ranges are kept until there are two others, because a server that repeats a grant must find the range known.
         try connection.execute(
             """
             DELETE FROM "_key_range" WHERE "next" > "last" AND "first" NOT IN (SELECT "first" FROM "_key_range" ORDER BY "first" DESC LIMIT 2)
@@ -59,25 +59,25 @@ public struct LocalKeyGenerator: Sendable {
 
     init(_ database: PackageDatabase) { self.database = database }
 
-    /// The next key of this database; each call gives another. SMP 1.5.3: `generateId`.
+    /// Returns the next key of this database; each call returns another one. SMP 1.5.3: `generateId`.
     public func generateID() throws -> Int64 {
         try database.write("generate a local key") { try $0.nextLocalKey() }
     }
 
-    /// A random GUID such as `3f2504e0-4f89-41d3-9a0c-0305e82c3301`, for a new object that needs a text as primary key.
+    /// Returns a random GUID such as `3f2504e0-4f89-41d3-9a0c-0305e82c3301`, for a new object that needs a text as primary key.
     /// SMP 1.5.3: `generateGuid`.
     public func generateGUID() -> String { database.environment.randomGUID() }
 }
 
 extension PackageDatabase {
-    /// Surrogate keys that the server accepts.
+    /// The generator of surrogate keys that the server accepts.
     public final var keyGenerator: KeyGenerator { KeyGenerator(self) }
-    /// Keys that are unique on this device.
+    /// The generator of keys that are unique on this device.
     public final var localKeyGenerator: LocalKeyGenerator { LocalKeyGenerator(self) }
 }
 
 extension Transaction {
-    /// Takes a range of surrogate keys that the server granted.
+    /// Adds a range of surrogate keys that the server granted.
     package func grantKeyRange(first: Int64, last: Int64) throws {
         try database.keyGenerator.grant(first: first, last: last, in: self)
     }

@@ -1,15 +1,15 @@
 import MobileModel
 
-/// What is known about one class at run time: an object of the model, the class of an operation, or a structure.
+/// One class at run time: an object of the model, the class of an operation, or a structure.
 /// SMP 2.3: `SUPClassMetaDataRBS`.
 public struct ClassMetadata: Sendable {
     /// The modelled name.
     public let name: String
-    /// In the order of the model.
+    /// The attributes in the order of the model.
     public let attributes: [AttributeMetadata]
-    /// In the order of the model; none of a structure.
+    /// The operations in the order of the model; empty for a structure.
     public let operations: [OperationMetadata]
-    /// The same class as one that has a table; nil of a structure.
+    /// The same class as one that has a table; nil for a structure.
     public let entity: EntityMetadata?
 
     init(_ entity: EntityMetadata) {
@@ -26,7 +26,7 @@ public struct ClassMetadata: Sendable {
         entity = nil
     }
 
-    /// The attribute with this modelled name.
+    /// Returns the attribute with this modelled name.
     /// - Throws: ``ObjectError/Code/noSuchAttribute``.
     public func attribute(named name: String) throws -> AttributeMetadata {
         guard let attribute = attributes.first(where: { $0.name == name }) else {
@@ -35,7 +35,7 @@ public struct ClassMetadata: Sendable {
         return attribute
     }
 
-    /// The operation with this modelled name.
+    /// Returns the operation with this modelled name.
     /// - Throws: ``ObjectError/Code/noSuchOperation``.
     public func operation(named name: String) throws -> OperationMetadata {
         guard let operation = operations.first(where: { $0.name == name }) else {
@@ -53,7 +53,7 @@ extension PackageMetadata {
     /// The same as ``entities``. SMP 2.3: `entityList`.
     public var entityList: [EntityMetadata] { entities }
 
-    /// The class with this modelled name.
+    /// Returns the class with this modelled name.
     /// - Throws: ``ObjectError/Code/noSuchClass``.
     public func metadata(ofClass name: String) throws -> ClassMetadata {
         if let structure = model.structures.first(where: { $0.name == name }) { return ClassMetadata(structure) }

@@ -1,6 +1,6 @@
 public import MobileModel
 
-/// What is known about one object of the model at run time. SMP 2.3: `SUPEntityMetaDataRBS`, `SUPClassMetaData`.
+/// One object of the model at run time. SMP 2.3: `SUPEntityMetaDataRBS`, `SUPClassMetaData`.
 public final class EntityMetadata: Sendable {
     /// Position in ``PackageMetadata/entities``, from 0: the number that generated code uses.
     public let index: Int
@@ -8,31 +8,32 @@ public final class EntityMetadata: Sendable {
     public let name: String
     /// The local table, not quoted.
     public var table: String { name }
-    /// Client-only: never synchronized, without pending state.
+    /// Whether the object is client-only: never synchronized, without pending state.
     public let isLocal: Bool
-    /// In the order of the model, large attributes included.
+    /// The attributes in the order of the model, large ones included.
     public let attributes: [AttributeMetadata]
-    /// In the order of the model.
+    /// The relationships in the order of the model.
     public let relationships: [RelationshipMetadata]
     /// Positions of the attributes of the modelled key, in its order.
     public let primaryKey: [Int]
     /// Name of the synchronization group.
     public let synchronizationGroup: String
-    /// What the device may do to rows beside reading them, and the other operations, in the order of the model.
+    /// The changes of rows that the device may make, and the other operations, in the order of the model.
     public let operations: [OperationMetadata]
     /// The object as modelled: queries, operations, parameters.
     public let model: ObjectModel
-    /// Of the class of an operation that is no create, update or delete: whose operation it is. Nil for objects.
+    /// The operation, for the class of an operation of kind other. Nil for objects.
     public let otherOperation: OtherOperation?
 
-    /// Positions of the relationships whose reference this object's rows hold, in the order of the reference columns.
+    /// Positions of the relationships whose reference is in this object's rows, in the order of the reference columns.
     let references: [Int]
     /// Positions of the composite relationships, in which this object is the parent.
     let composites: [Int]
     /// Positions of the relationships in which this object is the child of a composite one.
     let owners: [Int]
     let largeAttributes: [Int]
-    /// Their numbers, for each row that becomes an object: a list's own count is behind two references.
+    /// The counts of attributes and references. They are read for each row that becomes an object, and an array's own count takes two
+    /// indirections.
     let attributeCount: Int, referenceCount: Int
     let sql: EntitySQL
     private let defaultOperations: [OperationModel.Kind: OperationMetadata]
@@ -55,7 +56,7 @@ public final class EntityMetadata: Sendable {
         self.relationships = relationships
         primaryKey = try object.primaryKey.map { key in
             guard let position = attributes.firstIndex(where: { $0.name == key }) else {
-                throw ObjectError(.noSuchAttribute, "object \"\(object.name)\": its primary key names \"\(key)\", which is no attribute")
+                throw ObjectError(.noSuchAttribute, "object \"\(object.name)\": its primary key names \"\(key)\", which is not an attribute")
             }
             return position
         }
@@ -78,7 +79,7 @@ public final class EntityMetadata: Sendable {
         relationshipIndexes = Dictionary(relationships.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The attribute with this modelled name.
+    /// Returns the attribute with this modelled name.
     /// - Throws: ``ObjectError/Code/noSuchAttribute``.
     public func attribute(named name: String) throws -> AttributeMetadata {
         guard let index = attributeIndexes[name] else {
@@ -87,13 +88,13 @@ public final class EntityMetadata: Sendable {
         return attributes[index]
     }
 
-    /// The object's name as the server knows it, in operations and log records: of an operation's class that of the operation's object.
+    /// The object's name on the server, in operations and log records. For an operation's class it is the name of the operation's object.
     var serverName: String { otherOperation?.objectName ?? name }
 
-    /// The operation behind the plain create, update or delete.
-    /// - Throws: ``ObjectError/Code/noSuchOperation`` where the attributes fill none of the kind.
+    /// Returns the operation that the plain create, update or delete calls; nil for a local object.
+    /// - Throws: ``ObjectError/Code/noSuchOperation`` where the model has no operation of the kind that the attributes fill completely.
     func defaultOperation(_ kind: OperationModel.Kind) throws -> OperationMetadata? {
-        // A local object, whose changes are never replayed, needs none.
+        // Changes of a local object are never replayed.
         if isLocal { return nil }
         if let operation = defaultOperations[kind] { return operation }
         let named = operations.filter { $0.kind == kind }.map(\.name).joined(separator: ", ")
@@ -101,10 +102,10 @@ public final class EntityMetadata: Sendable {
         throw ObjectError(.noSuchOperation, "\(kind) of \(name): the model has no \(kind) that the attributes fill completely\(hint)")
     }
 
-    /// The attribute with this modelled name; nil where there is none.
+    /// Returns the attribute with this modelled name; nil without one.
     func attribute(ifNamed name: String) -> AttributeMetadata? { attributeIndexes[name].map { attributes[$0] } }
 
-    /// The relationship with this modelled name.
+    /// Returns the relationship with this modelled name.
     /// - Throws: ``ObjectError/Code/noSuchRelationship``.
     public func relationship(named name: String) throws -> RelationshipMetadata {
         guard let index = relationshipIndexes[name] else {
@@ -113,7 +114,7 @@ public final class EntityMetadata: Sendable {
         return relationships[index]
     }
 
-    /// The operation with this modelled name.
+    /// Returns the operation with this modelled name.
     /// - Throws: ``ObjectError/Code/noSuchOperation``.
     public func operation(named name: String) throws -> OperationMetadata {
         guard let operation = operations.first(where: { $0.name == name }) else {
@@ -122,7 +123,7 @@ public final class EntityMetadata: Sendable {
         return operation
     }
 
-    /// The object query with this modelled name.
+    /// Returns the object query with this modelled name.
     /// - Throws: ``ObjectError/Code/noSuchOperation``.
     public func query(named name: String) throws -> QueryModel {
         guard let query = model.queries.first(where: { $0.name == name }) else {

@@ -1,31 +1,31 @@
 import MobileStore
 
-/// The SQL texts of one object's table and its original-state table, made once per model. Every identifier is quoted.
+/// The SQL texts of one object's table and its original-state table. They are made once per model, with every identifier quoted.
 ///
 /// Columns of both tables, in this order: `_sk`, `_pc`, `_rc`, `_rp`, `_rf`, `_ra`, the attributes, `_ref_...`.
-/// The original-state table has `_sv`, `_im`, `_sc`, `_ch` and `_fc` besides:
-/// - `_sv`: 0 the server has no such row, 1 it has, 2 it deleted it (``ServerVersion``);
+/// The original-state table also has `_sv`, `_im`, `_sc`, `_ch` and `_fc`:
+/// - `_sv`: 0 the server has no such row, 1 it has the row, 2 it deleted the row (``ServerVersion``);
 /// - `_im`: 1 when an import brought a version since the last submit;
-/// - `_sc`: the counter that the row had while it was not pending, and gets back when it is no longer;
-/// - `_ch`: which values were changed since the last submit (``ChangedValues``);
-/// - `_fc`: the counter of the first change since the last submit, by which trees are ordered (``SubmissionForest``).
-/// Its state columns are copies of the row's (a pending delete has them here alone), so that pending rows are found without
-/// looking through the object's table.
+/// - `_sc`: the counter of the row from the time when it was not pending, restored when it is no longer pending;
+/// - `_ch`: the values that were changed since the last submit (``ChangedValues``);
+/// - `_fc`: the counter of the first change since the last submit. Trees are ordered by it (``SubmissionForest``).
+/// Its state columns are copies of the row's, so that pending rows are found without reading the object's table. A pending delete
+/// has them only here.
 struct EntitySQL: Sendable {
     /// Position of the first attribute in a row that is selected with ``columns``.
     static let firstAttribute = 6
     /// The name of the first source of a query made at run time.
     static let root = "t0"
-    /// What the original-state table is named by, behind the table's name.
+    /// The suffix of the original-state table's name.
     static let originalSuffix = "_os"
 
     let table: String
     let originalTable: String
     /// All columns of a row, for SELECT.
     let columns: String
-    /// The same one by one.
+    /// The same columns one by one.
     let selected: [String]
-    /// The same of the first source of a query made at run time, one by one and as one text.
+    /// The same columns of the first source of a query made at run time, one by one and as one text.
     let selectedOfRoot: [String]
     let columnsOfRoot: String
     /// Attributes and references, for copies between the two tables.
@@ -34,7 +34,7 @@ struct EntitySQL: Sendable {
     let referenceColumns: [String]
     let hasKey: Bool
 
-    /// Rows of ``columns`` in the order of their surrogate keys: of one such key, of a modelled key, behind a surrogate key, all.
+    /// Rows of ``columns`` in the order of their surrogate keys: with a surrogate key, with a modelled key, after a surrogate key, and all.
     let byKey: PageSelect
     let byPrimaryKey: PageSelect
     let behindKey: PageSelect
@@ -47,7 +47,7 @@ struct EntitySQL: Sendable {
     let setState: String
     let setOriginalState: String
     let keepOriginal: String
-    /// The same where the row has no change of its own, the counter ?8, and the marks ?6 of the last acceptance.
+    /// The same for a row that has no change of its own, the counter ?8, and the marks ?6 of the last acceptance.
     let keepOriginalOfUnchanged: String
     let keepOwnValues: String
     let createOriginal: String
@@ -119,7 +119,8 @@ struct EntitySQL: Sendable {
         deleteOriginal = #"DELETE FROM \#(original) WHERE "_sk" = ?1"#
     }
 
-    /// Writes the values at these positions (attributes, then references), from parameter ?7 on, with the marks of their row.
+    /// Returns the statement that writes the values at these positions (attributes, then references), from parameter ?7 on, with the marks
+    /// of their row.
     func update(_ positions: some Sequence<Int>) -> String {
         var sql = updateMarks, parameter = 7
         for position in positions {
@@ -133,9 +134,9 @@ struct EntitySQL: Sendable {
         return sql
     }
 
-    /// An identifier as SQL wants it.
+    /// Returns a quoted identifier.
     static func quote(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
 
-    /// A name of the model as a text value, where SQL takes no parameters or a condition is made once for all of them.
+    /// Returns a name of the model as a text literal, where SQL takes no parameters or one condition serves all of them.
     static func literal(_ name: String) -> String { "'" + name.replacing("'", with: "''") + "'" }
 }

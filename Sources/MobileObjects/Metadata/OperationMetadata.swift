@@ -1,18 +1,18 @@
 public import MobileModel
 
-/// What is known about one operation at run time. SMP 2.3: `SUPOperationMetaData`.
+/// One operation at run time. SMP 2.3: `SUPOperationMetaData`.
 public struct OperationMetadata: Sendable {
     /// Position in ``EntityMetadata/operations``, from 0: the number that generated code uses.
     public let index: Int
     /// The modelled name.
     public let name: String
-    /// What the operation does to a row; other: nothing to one.
+    /// The effect of the operation on a row; `other` has none.
     public let kind: OperationModel.Kind
-    /// In the order of the model, those included that attributes fill.
+    /// The parameters in the order of the model, including those that attributes fill.
     public let parameters: [ParameterMetadata]
-    /// Whether it is behind the plain `create`, `update` or `delete`.
+    /// Whether the plain `create`, `update` or `delete` calls this operation.
     public let isDefault: Bool
-    /// Whether the object has no other operation of the kind: a server then needs no name.
+    /// Whether the object has no other operation of the kind. A server then needs no name.
     let isOnlyOfItsKind: Bool
     let model: OperationModel
 
@@ -31,7 +31,7 @@ public struct OperationMetadata: Sendable {
     /// The parameters that callers give, in the order of the model.
     public var ownParameters: [ParameterMetadata] { parameters.filter { $0.attribute == nil } }
 
-    /// The parameter with this name.
+    /// Returns the parameter with this name.
     /// - Throws: ``ObjectError/Code/noSuchParameter``.
     public func parameter(named name: String) throws -> ParameterMetadata {
         guard let parameter = parameters.first(where: { $0.name == name }) else {
@@ -41,17 +41,18 @@ public struct OperationMetadata: Sendable {
     }
 }
 
-/// What is known about one parameter of an operation at run time. SMP 2.3: `SUPParameterMetaData`.
+/// One parameter of an operation at run time. SMP 2.3: `SUPParameterMetaData`.
 public struct ParameterMetadata: Sendable {
     /// The modelled name.
     public let name: String
-    /// The type of its values; its `name` is the one that the model writes.
+    /// The type of its values. The type's `name` is the one in the model.
     public let dataType: AttributeType
-    /// Whether there may be no value.
+    /// Whether the value may be null.
     public let isNullable: Bool
-    /// Longest value in characters or bytes, of the attribute that fills the parameter if one does; nil where the model says nothing.
+    /// The greatest length of a value in characters or bytes, taken from the attribute that fills the parameter, if any; nil where the model
+    /// defines none.
     public let length: Int?
-    /// The value that is taken where the caller gives none; nil where one must be given.
+    /// The value for callers that give none; nil where callers must give one.
     public let defaultValue: AttributeValue?
     /// Name of the attribute that fills the parameter; nil where callers give the value.
     public let attribute: String?
@@ -67,7 +68,7 @@ public struct ParameterMetadata: Sendable {
         length = attribute?.length ?? model.length
         let storage = attribute?.storage ?? Storage(AttributeModel(ofParameter: model))
         self.storage = storage
-        // Spelled out, because a bare `nil` would be the value null.
+        // Written in full, because a bare `nil` would be the value null.
         let without: AttributeValue? = model.isNullable ? .some(.null) : Optional<AttributeValue>.none
         defaultValue = model.defaultValue.flatMap { storage.attributeValue(ofDefault: $0) } ?? without
         self.attribute = attribute?.name
@@ -75,12 +76,12 @@ public struct ParameterMetadata: Sendable {
     }
 }
 
-/// Whose operation the class of an operation is.
+/// The operation of an operation's class.
 public struct OtherOperation: Sendable {
     /// Position of the object in ``PackageMetadata/entities``.
     public let objectIndex: Int
     /// The object's modelled name.
     public let objectName: String
-    /// The operation, as the object has it.
+    /// The operation in the object's metadata.
     public let operation: OperationMetadata
 }

@@ -1,15 +1,15 @@
 public import MobileModel
 
-/// What is known about a package at run time: its objects with their attributes and relationships. Made once per model and shared.
+/// One package at run time: its objects with their attributes and relationships. It is made once per model and shared.
 /// SMP 2.3: `SUPDatabaseMetaData`.
 public final class PackageMetadata: Sendable {
-    /// The model that all of this comes from.
+    /// The model of the package.
     public let model: PackageModel
     /// The objects, in the order of the model. SMP 2.3: `entityList`.
     public let entities: [EntityMetadata]
-    /// The classes of operations that are no create, update or delete, in the order of the model.
+    /// The classes of the operations of kind other, in the order of the model.
     public let operationClasses: [EntityMetadata]
-    /// The objects, and behind them the classes of their other operations: all that have a table.
+    /// The objects, followed by the classes of their other operations: all that have a table.
     let storedEntities: [EntityMetadata]
     private let indexes: [String: Int]
 
@@ -18,8 +18,8 @@ public final class PackageMetadata: Sendable {
     /// The package's version, such as `1.0`.
     public var version: String { model.version }
 
-    /// - Throws: ``ObjectError/Code/noSuchClass`` or ``ObjectError/Code/noSuchAttribute`` when the model's names do not resolve; a model
-    ///   that was read from a file has been checked already.
+    /// - Throws: ``ObjectError/Code/noSuchClass`` or ``ObjectError/Code/noSuchAttribute`` when the model's names do not resolve. A model
+    ///   from a file has been checked already.
     public init(_ model: PackageModel) throws {
         self.model = model
         let entities = try model.objects.enumerated().map { try EntityMetadata($0.element, index: $0.offset, in: model) }
@@ -37,7 +37,7 @@ public final class PackageMetadata: Sendable {
         indexes = Dictionary(stored.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The object, or the class of an operation, with this modelled name: `Customer`, `CustomerChangeLastNameOperation`.
+    /// Returns the object, or the class of an operation, with this modelled name: `Customer`, `CustomerChangeLastNameOperation`.
     /// - Throws: ``ObjectError/Code/noSuchClass``.
     public func entity(named name: String) throws -> EntityMetadata {
         guard let index = indexes[name] else {
@@ -46,17 +46,17 @@ public final class PackageMetadata: Sendable {
         return storedEntities[index]
     }
 
-    /// The class of an operation that is no create, update or delete; nil for those.
+    /// Returns the class of an operation of kind other; nil for creates, updates and deletes.
     func entity(of operation: OperationMetadata, _ entity: EntityMetadata) -> EntityMetadata? {
         storedEntities.first { $0.otherOperation?.objectIndex == entity.index && $0.otherOperation?.operation.index == operation.index }
     }
 
-    /// The objects of a synchronization group, in the order of the model; empty when there is no such group.
+    /// Returns the objects of a synchronization group, in the order of the model; empty when there is no such group.
     public func entities(inGroup group: String) -> [EntityMetadata] {
         entities.filter { $0.synchronizationGroup == group && !$0.isLocal }
     }
 
-    /// The same with the classes of their other operations.
+    /// Returns the same with the classes of their other operations.
     func storedEntities(inGroup group: String) -> [EntityMetadata] {
         storedEntities.filter { $0.synchronizationGroup == group && !$0.isLocal }
     }
@@ -70,9 +70,9 @@ public final class PackageMetadata: Sendable {
 }
 
 extension PackageMetadata {
-    /// The metadata of a generated database class, from the model that the generator wrote into the program.
+    /// Creates the metadata of a generated database class from the model that the generator wrote into the program.
     ///
-    /// The generator has checked the model, so it fails only where somebody edited the generated code: that stops the program.
+    /// The generator has checked the model. Only an edit of the generated code can make it invalid, and that stops the program.
     public convenience init(generatedFrom json: String) {
         do {
             try self.init(PackageModel(json: json, file: "generated model"))

@@ -1,35 +1,35 @@
 public import MobileModel
 
-/// What is known about one relationship at run time, seen from the object that has it. SMP 2.3: `SUPRelationshipMetaData`.
+/// One relationship at run time, seen from its own object. SMP 2.3: `SUPRelationshipMetaData`.
 public struct RelationshipMetadata: Sendable {
     /// Position in ``EntityMetadata/relationships``, from 0: the number that generated code uses.
     public let index: Int
     /// The modelled name.
     public let name: String
-    /// How many objects are at either end.
+    /// The number of objects at either end.
     public let cardinality: RelationshipModel.Cardinality
     /// Whether the other end is a list.
     public var isMany: Bool { cardinality == .oneToMany }
-    /// Whether each end has one other end.
+    /// Whether the relationship is one-to-one.
     var isOneToOne: Bool { cardinality == .oneToOne }
-    /// This end owns the other: save, submit, delete and cancel cascade.
+    /// Whether this end owns the other: save, submit, delete and cancel cascade.
     public let isComposite: Bool
     /// Position of the object at the other end in ``PackageMetadata/entities``.
     public let targetIndex: Int
-    /// Position of the relationship that is this one seen from the other end; nil where there is none.
+    /// Position of the inverse relationship in the target's relationships; nil without one.
     public let inverseIndex: Int?
-    /// Position among the reference columns of this object's rows; nil where the other end holds the reference, or nobody.
+    /// Position among the reference columns of this object's rows; nil where they hold no reference.
     public let referenceIndex: Int?
     /// Attributes whose values are equal at both ends, by position.
     public let mapping: [Mapping]
-    /// This end is the child of a composite relationship.
+    /// Whether this end is the child of a composite relationship.
     public let leadsToOwner: Bool
 
     /// A pair of attributes, by position.
     public struct Mapping: Sendable, Equatable {
-        /// In the object that has the relationship.
+        /// The attribute's position in the object that has the relationship.
         public let source: Int
-        /// In the object at the other end.
+        /// The attribute's position in the object at the other end.
         public let target: Int
     }
 

@@ -1,16 +1,16 @@
 import MobileModel
 import MobileStore
 
-/// Operations by their names. Generated methods and generic access come together here.
+/// Operations by their names, shared by generated methods and generic access.
 extension Entity {
-    /// Does the operation at a position of the model; called by generated methods.
+    /// Calls the operation at a position of the model, for generated methods.
     ///
-    /// A create inserts the object, as `create()` does; one that was not submitted yet, or was rejected, may be called again, with other
-    /// parameters. An update writes the changed attributes, and is pending even where none was changed. A delete removes the row. The operation's
-    /// name and parameters lie beside the row until it is submitted, in the same transaction as the change.
+    /// A create inserts the object, as `create()` does. One that was not submitted yet, or was rejected, may be called again with other
+    /// parameters. An update writes the changed attributes, and is pending even without changes. A delete removes the row. The operation's
+    /// name and parameters are stored with the row until it is submitted, in the same transaction as the change.
     /// - Parameters:
-    ///   - index: position in ``EntityMetadata/operations``.
-    ///   - values: of the parameters that no attribute fills, in the order of the model.
+    ///   - index: the position in ``EntityMetadata/operations``.
+    ///   - values: the values of the parameters that no attribute fills, in the order of the model.
     /// - Throws: ``ObjectError``: as `create()`, `update()` and `delete()`; `.invalidValue` for a value that does not fit its parameter,
     ///   `.otherOperationPending` where another operation changed the row and is not submitted yet, or the row's create is not answered.
     public final func perform(operation index: Int, _ values: [AttributeValue] = []) throws {
@@ -20,7 +20,7 @@ extension Entity {
         applyDelete(try package.write("\(called.name) \(metadata.name)") { try $0.delete(metadata, key, by: called) })
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) final func perform(operation index: Int, _ values: [AttributeValue] = []) async throws {
         guard let called = try prepare(index, values) else { return try await performDefault(metadata.operations[index].kind) }
         guard called.kind == .delete else { return try await writeChanges(cascading: false, calling: called) }
@@ -28,15 +28,15 @@ extension Entity {
         applyDelete(try await package.write("\(called.name) \(metadata.name)") { try $0.delete(metadata, key, by: called) })
     }
 
-    /// Calls an operation of the model by its name, with parameters by theirs; what is left out has its default. One that is no create, update or
-    /// delete becomes an object of its own, saved and returned, to be submitted. SMP 2.3: the object manager.
+    /// Calls an operation of the model by its name, with parameters by their names. A missing parameter has its default. An operation of kind
+    /// other becomes a separate object, which is saved and returned, and can then be submitted. SMP 2.3: the object manager.
     ///
     ///     let raise = try customer.call("raiseCreditLimit", ["customerId": .integer(customer.id_), "amount": .decimal(250)])
     ///     try raise.submitPending()
     ///
-    /// - Returns: the object that is pending now: this one, or that of the operation.
-    /// - Throws: ``ObjectError``: `.noSuchOperation`, `.noSuchParameter` (for a name that is no parameter of the operation or is filled by an
-    ///   attribute, and for one without a value), `.invalidValue`; else as `create()`, `update()` and `delete()`.
+    /// - Returns: the object that is pending now: this one, or the object of the operation.
+    /// - Throws: ``ObjectError``: `.noSuchOperation`, `.noSuchParameter` (for a name that is not a parameter of the operation or is filled by an
+    ///   attribute, and for a parameter without a value), `.invalidValue`; otherwise as `create()`, `update()` and `delete()`.
     @discardableResult
     public final func call(_ operation: String, _ parameters: [String: AttributeValue] = [:]) throws -> Entity {
         let operation = try metadata.operation(named: operation)
@@ -50,7 +50,7 @@ extension Entity {
         return object
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     @discardableResult
     public nonisolated(nonsending) final func call(_ operation: String, _ parameters: [String: AttributeValue] = [:]) async throws -> Entity {
         let operation = try metadata.operation(named: operation)
@@ -64,7 +64,7 @@ extension Entity {
         return object
     }
 
-    /// The name of the operation that is pending: the one that was called, else `create`, `update` or `delete`; nil where nothing is.
+    /// The name of the pending operation: the named one, otherwise `create`, `update` or `delete`; nil where none is pending.
     /// SMP 2.3: `getLastOperation`.
     /// - Throws: ``ObjectError/Code/store``.
     public final var lastOperation: String? {
@@ -105,7 +105,7 @@ extension Entity {
         }
     }
 
-    /// The call that goes beside the row; nil for a plain create, update or delete under whatever name.
+    /// Returns the call to store with the row; nil for a plain create, update or delete of any name.
     private final func prepare(_ index: Int, _ values: [AttributeValue]) throws -> CalledOperation? {
         let operation = metadata.operations[index]
         if operation.isDefault, values.isEmpty { return nil }
@@ -129,8 +129,8 @@ extension Entity {
 }
 
 extension EntityClass {
-    /// Calls an operation that is no create, update or delete by its name, with parameters by theirs: the object of the operation is saved and
-    /// returned, to be submitted. Those that change a row are called on its object, by the `call` of ``Entity``.
+    /// Calls an operation of kind other by its name, with parameters by their names. The object of the operation is saved and
+    /// returned, and can then be submitted. For operations that change a row, use `call` of the row's ``Entity``.
     ///
     ///     let raise = try customers.call("raiseCreditLimit", ["customerId": 101, "amount": .decimal(250)])
     ///     try raise.submitPending()
@@ -142,7 +142,7 @@ extension EntityClass {
         try callable(operation).call(operation, parameters)
     }
 
-    /// An object to call an operation on that needs none.
+    /// Returns an object for the call of an operation that needs no row.
     func callable(_ operation: String) throws -> GenericEntity {
         guard try metadata.operation(named: operation).kind == .other else {
             throw ObjectError(.misuse, "\(operation) of \(metadata.name): it changes a row; call it on an object")
@@ -150,7 +150,7 @@ extension EntityClass {
         return newObject()
     }
 
-    /// As the blocking form.
+    /// Does the same as the blocking form.
     @discardableResult
     public nonisolated(nonsending) func call(_ operation: String, _ parameters: [String: AttributeValue] = [:]) async throws -> Entity {
         try await callable(operation).call(operation, parameters)

@@ -1,7 +1,7 @@
 import MobileStore
 
 extension Entity {
-    /// Inserts the object as a new row and marks it as created; works offline. Composite children are saved by `save()`.
+    /// Inserts the object as a new row and marks it as created; works offline. `save()` also saves composite children.
     ///
     ///     let customer = Customer(in: crm)
     ///     customer.name = "Quay Books"
@@ -10,20 +10,20 @@ extension Entity {
     ///     try customer.create()
     ///
     /// - Throws: ``ObjectError``: `.alreadySaved`, `.duplicateKey` (the modelled key exists), `.missingValue` and `.invalidValue` (an attribute),
-    ///   `.notSaved` (its parent is new), `.noKeyRange` and `.keysUsedUp` (no surrogate key to give), `.noSuchOperation` (the model has no
+    ///   `.notSaved` (its parent is new), `.noKeyRange` and `.keysUsedUp` (no surrogate key is left), `.noSuchOperation` (the model has no
     ///   create that the attributes fill completely: call the named one), `.store`.
     public final func create() throws {
         try requireNew()
         try writeChanges(cascading: false)
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) final func create() async throws {
         try requireNew()
         try await writeChanges(cascading: false)
     }
 
-    /// Writes the changed attributes and marks the row as updated; no effect where nothing was changed.
+    /// Writes the changed attributes and marks the row as updated; no effect without changes.
     ///
     ///     if let customer = try Customer.findByName(name: "Harbour Foods", in: crm) {
     ///         customer.city = "Galway"
@@ -38,13 +38,13 @@ extension Entity {
         try writeChanges(cascading: false)
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) final func update() async throws {
         try requireStored("update")
         try await writeChanges(cascading: false)
     }
 
-    /// Deletes the row with its composite children; the server learns of it after `submitPending()`. A row that was created here and
+    /// Deletes the row with its composite children. The server learns of it after `submitPending()`. A row that was created here and
     /// never submitted vanishes.
     ///
     ///     for customer in try Customer.findByCity(city: "Cork", in: crm) {
@@ -60,7 +60,7 @@ extension Entity {
         applyDelete(try package.write("delete \(metadata.name)") { try $0.delete(metadata, key) })
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) final func delete() async throws {
         try requireStored("delete")
         try throwReadFailure()
@@ -68,7 +68,7 @@ extension Entity {
         applyDelete(try await package.write("delete \(metadata.name)") { try $0.delete(metadata, key) })
     }
 
-    /// The session that writes the object and its relatives; nil when nothing has changed.
+    /// Returns the session that writes the object and its relatives; nil when nothing has changed.
     private func beginSave(_ cascading: Bool, _ called: CalledOperation?) throws -> SaveSession? {
         var session = SaveSession(package: package)
         try session.add(self, cascading: cascading, calling: called)

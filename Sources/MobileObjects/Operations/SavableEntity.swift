@@ -2,14 +2,14 @@ import MobileModel
 import MobileStore
 
 /// A class that has `save`: its object in the model has exactly one create and one update operation, and the attributes fill all of their
-/// parameters; or it is a local object. Other classes are created and updated by the operations that the model gives them.
+/// parameters; or it is a local object. Other classes are created and updated by their modelled operations.
 public protocol SavableEntity: Entity {}
 
-/// Whether the model allows it is found out when it is called.
+/// A generic object is checked when it is saved.
 extension GenericEntity: SavableEntity {}
 
 extension SavableEntity {
-    /// Creates the object if it is new, else updates it; then its composite children that are new or changed, and theirs, parents before
+    /// Creates the object if it is new, otherwise updates it. Then it saves its new or changed composite children, and theirs, parents before
     /// children, all in one transaction. SMP 2.3: `save`.
     ///
     ///     let order = SalesOrder(in: crm)
@@ -23,7 +23,7 @@ extension SavableEntity {
         try writeChanges(cascading: true)
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) func save() async throws {
         try requireSavable()
         try await writeChanges(cascading: true)
@@ -31,7 +31,7 @@ extension SavableEntity {
 }
 
 extension Entity {
-    /// What the compiler knows of generated classes, and nobody before now of generic ones.
+    /// Checks that the class has `save`. The compiler checks this for generated classes, but not for generic ones.
     fileprivate final func requireSavable() throws {
         if presence == .deleted { try requireStored("save") }
         guard metadata.model.isSavable else {

@@ -1,30 +1,30 @@
 import MobileStore
 
-/// What a save writes: the rows of an object and of its composite children, parents before children. Made from objects in their own
-/// isolation, carried out on whatever thread the store gives, and its results applied to the objects when it is done. So no object is
-/// ever touched by two threads, although nobody blocks.
+/// The rows that a save writes: those of an object and of its composite children, parents before children. The plan is made from objects in
+/// their own isolation and performed on a thread of the store. Then its results are applied to the objects. So two threads never
+/// touch the same object, and no thread blocks.
 struct SavePlan: Sendable {
     /// One row to write.
     struct Row: Sendable {
         let entity: EntityMetadata
         let isNew: Bool
-        /// 0: take one from the key generator.
+        /// The surrogate key; 0: take one from the key generator.
         var key: Int64
         /// The marks of the row when the object read it.
         let read: ReplayState
-        /// Of a new row all attributes and references, of another one the changed ones; by position.
+        /// All attributes and references of a new row, the changed ones of another row; by position.
         var changes: [(index: Int, value: Value)]
-        /// References to rows of this plan that are new themselves: position of the reference, position in the plan.
+        /// References to new rows of this plan: position of the reference, position in the plan.
         var newParents: [(reference: Int, row: Int)] = []
-        /// References that are being set: their mapped attributes are filled.
+        /// References that are being set. Their mapped attributes are filled.
         var setReferences: [Int] = []
-        /// Rows of the same object whose one-to-one relationships lead elsewhere already, in memory.
+        /// Rows of the same object whose one-to-one relationships already lead elsewhere, in memory.
         var keptPartners: Set<Int64> = []
         /// The operation, where it was called by its name.
         var operation: CalledOperation?
     }
 
-    /// A row that an object let go of in memory: its one-to-one relationship to that one is cut.
+    /// A row that an object released in memory. Its one-to-one relationship to that object is cut.
     struct Release: Sendable {
         let entity: EntityMetadata
         let key: Int64
@@ -32,7 +32,7 @@ struct SavePlan: Sendable {
         let owner: Int64
     }
 
-    /// What became of a row.
+    /// The result of writing a row.
     struct Result: Sendable {
         let key: Int64
         let replay: ReplayState
@@ -42,11 +42,11 @@ struct SavePlan: Sendable {
         let references: [(index: Int, key: Int64)]
     }
 
-    /// What became of the plan.
+    /// The result of the plan.
     struct Outcome: Sendable {
-        /// Of each row.
+        /// The results of the rows, in their order.
         var results: [Result] = []
-        /// Rows that had to let go of an end of a one-to-one relationship.
+        /// Rows that had to release an end of a one-to-one relationship.
         var released: [ReleasedRow] = []
     }
 
@@ -83,7 +83,7 @@ struct SavePlan: Sendable {
         return outcome
     }
 
-    /// Whoever has the other end of a one-to-one relationship that is being set lets go of it.
+    /// Releases the former rows of the one-to-one relationships that are being set.
     private func takePartners(_ row: Row, _ transaction: Transaction) throws -> [ReleasedRow] {
         try row.setReferences.flatMap { index -> [ReleasedRow] in
             guard let key = row.value(row.entity.attributes.count + index)?.integer else { return [] }
@@ -93,7 +93,7 @@ struct SavePlan: Sendable {
     }
 
     /// Fills attributes that the model maps to those of a parent that is being set. A key that the parent's back end has yet to assign
-    /// stays as it is; the server fills it when it replays the parent's create.
+    /// is not filled here; the server fills it when it replays the parent's create.
     private func fillFromParents(_ row: inout Row, _ transaction: Transaction) throws -> [(index: Int, value: Value)] {
         var filled: [(index: Int, value: Value)] = []
         for index in row.setReferences {
@@ -129,7 +129,7 @@ extension SavePlan.Row {
         }
     }
 
-    /// A reference that is cleared takes the attributes that stand for it along, as far as they may be null and were not set themselves: the server
+    /// Clears the mapped attributes of a cleared reference, as far as they may be null and were not set themselves. Otherwise the server
     /// would find the parent by them.
     mutating func clearMapped(_ relationship: RelationshipMetadata) -> [(index: Int, value: Value)] {
         guard !isNew else { return [] }
@@ -140,7 +140,7 @@ extension SavePlan.Row {
         return cleared.map { ($0, .null) }
     }
 
-    /// OPS-21: attributes that must have a value have one.
+    /// OPS-21: every attribute that must have a value has one.
     func checkIsComplete() throws {
         for attribute in entity.attributes where !attribute.isNullable && !attribute.isLarge && !attribute.isGenerated {
             guard changes[attribute.index].value.isNull else { continue }

@@ -2,23 +2,23 @@ import MobileModel
 import MobileStore
 import Synchronization
 
-/// Turns objects into a ``SavePlan`` and its results back into their state. Stays in the objects' isolation.
+/// Turns objects into a ``SavePlan`` and its results back into their state. It stays in the objects' isolation.
 struct SaveSession {
     private(set) var plan = SavePlan()
     private var objects: [Entity] = []
-    /// What each object was like before, for the case that the transaction fails.
+    /// The state of each object before the save, in case the transaction fails.
     private var before: [EntityMemory] = []
-    /// Objects that others were set in place of, by their rows.
+    /// Objects that were replaced by others, by their rows.
     private var formers: [RowID: Entity] = [:]
 
     let package: PackageDatabase
 
     init(package: PackageDatabase) { self.package = package }
 
-    /// Adds an object, and with `cascading` those of its composite children that are new or changed.
-    /// - Parameter called: the operation, where it was called by its name; it is done even if no attribute was changed.
-    /// - Throws: ``ObjectError/Code/invalidValue``, ``ObjectError/Code/notSaved`` for a new parent that is not saved along,
-    ///   ``ObjectError/Code/noSuchOperation``; what relatives of an object could not be read for.
+    /// Adds an object, and with `cascading` also its new or changed composite children.
+    /// - Parameter called: the operation, where it was called by its name. It is performed even without changed attributes.
+    /// - Throws: ``ObjectError/Code/invalidValue``, ``ObjectError/Code/notSaved`` for a new parent that is not part of the save,
+    ///   ``ObjectError/Code/noSuchOperation``; the failed read of an object's relatives.
     mutating func add(_ object: Entity, cascading: Bool, calling called: CalledOperation? = nil) throws {
         try object.throwReadFailure()
         if object.presence == .new || object.isDirty || called != nil { try addRow(object, called) }
@@ -31,7 +31,7 @@ struct SaveSession {
         }
     }
 
-    /// What the object has let go of in memory, if nobody else has taken it.
+    /// Adds the releases of objects that this object dropped in memory and no other object has taken.
     private mutating func addReleases(of object: Entity) {
         for (index, list) in object.attachments?.children ?? [:] where object.presence == .stored {
             guard let inverse = object.metadata.relationships[index].inverseIndex else { continue }
@@ -78,8 +78,8 @@ struct SaveSession {
         before.append(EntityMemory(object))
     }
 
-    /// A value as stored. Of a new object an attribute that must be given a value and was not is NULL here, and refused later unless a
-    /// parent gives it one.
+    /// Returns a value as stored. NULL stands for an attribute of a new object that needs a value and was not set. It is refused later, unless
+    /// a parent provides the value.
     private func value(_ attribute: AttributeMetadata, of object: Entity, isNew: Bool) throws -> Value {
         if isNew && attribute.needsValueAtCreate && !object.dirty.contains(attribute.index) { return .null }
         let value = object.value(ofAttribute: attribute.index)
@@ -113,7 +113,7 @@ struct SaveSession {
         }
     }
 
-    /// Marks the objects as being saved: what is changed from now on counts as changed again.
+    /// Marks the objects as being saved. Later changes count as changed again.
     func begin() {
         for object in objects {
             object.dirty.removeAll()
@@ -121,12 +121,12 @@ struct SaveSession {
         }
     }
 
-    /// The plan failed: what was to be saved is still unsaved.
+    /// Restores the unsaved state of the objects after the plan failed.
     func fail() {
         for (object, memory) in zip(objects, before) { memory.addUnsaved(to: object) }
     }
 
-    /// The plan was carried out.
+    /// Applies the results of the plan to the objects.
     func apply(_ outcome: SavePlan.Outcome) {
         let formerMemory = outcome.released.compactMap { released in formers[released.row].map { ($0, EntityMemory($0)) } }
         for (position, result) in outcome.results.enumerated() {
@@ -148,7 +148,7 @@ struct SaveSession {
         undoOnRollback(formerMemory)
     }
 
-    /// Inside of a transaction that may still be rolled back, the objects then get back what they were.
+    /// Restores the former state of the objects if a surrounding transaction is rolled back.
     private func undoOnRollback(_ formers: [(Entity, EntityMemory)]) {
         guard let running = TransactionScope.transaction(of: package) else { return }
         let memories = formers + zip(objects, before)
@@ -157,11 +157,11 @@ struct SaveSession {
 }
 
 extension EntityMetadata {
-    /// Whether a position (attributes, then references) is that of a large attribute.
+    /// Returns whether a position (attributes, then references) is that of a large attribute.
     func isLarge(_ index: Int) -> Bool { index < attributes.count && attributes[index].isLarge }
 }
 
-/// The state of an object in memory, without its attributes: what a rollback brings back.
+/// The state of an object in memory, without its attributes, for a rollback.
 struct EntityMemory {
     private let surrogateKey: Int64
     private let replay: ReplayState
@@ -194,7 +194,7 @@ struct EntityMemory {
 }
 
 extension Entity {
-    /// The documented parent mark, in memory, for parents that the saved object knows: they would read it from the database.
+    /// Sets the documented parent mark in memory, for parents that the saved object knows. A read of the database would show the same.
     final func markAttachedParents() {
         guard isPending, attachments != nil || sharedParent != nil else { return }
         for index in metadata.owners {

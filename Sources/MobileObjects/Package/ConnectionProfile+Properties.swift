@@ -1,10 +1,10 @@
 import Foundation
 public import MobileStore
 
-/// The settings of a connection profile under their documented names, for code that reads them from a file or comes from the original.
+/// The settings of a connection profile under their documented names, for code that reads them from a file or was ported from the original.
 extension ConnectionProfile {
-    /// The database file by name or path. Set to a name, such as `mydb.db`, it lies in the application's documents directory, which must be
-    /// there; a path may lead anywhere, also to another volume. Set it before the database is created. SMP 2.3: `databaseFile`.
+    /// The database file by name or path. A name, such as `mydb.db`, is a file in the application's documents directory, which must
+    /// exist. A path may lead anywhere, also to another volume. Set it before the database is created. SMP 2.3: `databaseFile`.
     public var databaseFile: String {
         get { path }
         set { path = newValue.contains("/") ? newValue : Self.documentsDirectory.appending(path: newValue).path }
@@ -14,9 +14,9 @@ extension ConnectionProfile {
         FileManager.default.urls(for: .documentDirectory, in: .userDomainMask).first ?? URL(filePath: ".", directoryHint: .isDirectory)
     }
 
-    /// Sets a property that is a text, or is written as one. SMP 2.3: `setString`.
+    /// Sets a property that is a text, or is written as text. SMP 2.3: `setString`.
     /// - Parameter property: `databaseFile`, or a number: `pageSize` and `cacheSize` in bytes, `maxDbConnections`.
-    /// - Throws: ``ObjectError/Code/misuse`` for a property that there is not, or a value that it cannot have; nothing is changed then.
+    /// - Throws: ``ObjectError/Code/misuse`` for an unknown property or a value that is not valid; nothing is changed then.
     public mutating func setString(_ value: String, forProperty property: String) throws {
         switch property {
         case "databaseFile":
@@ -37,13 +37,13 @@ extension ConnectionProfile {
     }
 
     /// Sets a property that is true or false. SMP 2.3: `setBoolean`.
-    /// - Parameter property: `allowConcurrentWrite`: several threads may write at any time here, they take turns, so both values do the same.
-    /// - Throws: ``ObjectError/Code/misuse`` for a property that there is not; nothing is changed then.
+    /// - Parameter property: `allowConcurrentWrite`. It has no effect, because several threads may always write here, one after the other.
+    /// - Throws: ``ObjectError/Code/misuse`` for an unknown property; nothing is changed then.
     public mutating func setBoolean(_ value: Bool, forProperty property: String) throws {
         switch property {
         case "allowConcurrentWrite": break
         case "databaseFile", "pageSize", "cacheSize", "maxDbConnections":
-            throw ObjectError(.misuse, "connection profile: \(property) is no Boolean; use setString")
+            throw ObjectError(.misuse, "connection profile: \(property) is not a Boolean; use setString")
         default: throw Self.unknown(property)
         }
     }

@@ -1,12 +1,12 @@
 import Synchronization
 
 extension PackageDatabase {
-    /// Tells `handler` of everything in this package; besides those that are registered already.
+    /// Registers `handler` for all events of this package, in addition to those that are registered already.
     public final func registerCallbackHandler(_ handler: any CallbackHandler) {
         state.withLock { $0.handlers.append(handler) }
     }
 
-    /// Tells `handler` of the events of one object.
+    /// Registers `handler` for the events of one object.
     public final func registerCallbackHandler(_ handler: any CallbackHandler, for entity: EntityMetadata) {
         state.withLock { $0.entityHandlers[entity.index, default: []].append(handler) }
     }
@@ -25,7 +25,7 @@ extension PackageDatabase {
         for handler in entityFirst ? entityHandlers + handlers : handlers + entityHandlers { call(handler) }
     }
 
-    /// Whether anybody would be called for an event of `entity`.
+    /// Whether an event of `entity` has a handler.
     final func hasHandlers(for entity: EntityMetadata) -> Bool {
         state.withLock { !$0.handlers.isEmpty || $0.entityHandlers[entity.index]?.isEmpty == false }
     }

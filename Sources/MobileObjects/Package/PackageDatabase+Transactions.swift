@@ -1,21 +1,21 @@
 import MobileStore
 
 extension PackageDatabase {
-    /// Runs `body` in one local transaction: everything that it creates, updates, deletes, submits or cancels is committed together, or,
-    /// when it throws, not at all; objects in memory then get their state back. Several saves in one transaction are faster.
+    /// Runs `body` in one local transaction: all its creates, updates, deletes, submits and cancels are committed together, or,
+    /// when it throws, not at all. Objects in memory then get their state back. Several saves in one transaction are faster.
     /// Nested transactions are savepoints. SMP 2.3: `beginTransaction`, `SUPLocalTransaction commit`, `rollback`.
-    /// - Throws: what `body` throws; ``ObjectError/Code/store``.
+    /// - Throws: the errors of `body`; ``ObjectError/Code/store``.
     public final func transaction<R>(_ body: () throws -> R) throws -> R {
         try write("transaction", measured: .transaction) { _ in try body() }
     }
 
-    /// The same without blocking a cooperative thread. Objects cannot be handed in, because they are not `Sendable`: find them inside.
+    /// Does the same without blocking a cooperative thread. Objects cannot be handed in, because they are not `Sendable`: find them inside.
     public final func transaction<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         try await write("transaction", measured: .transaction) { _ in try body() }
     }
 
-    /// The one way to write. Inside of a running transaction of this database it is a savepoint of that one.
-    /// - Parameter type: of the interval that it is in an interaction.
+    /// Writes in a transaction. All writes to an open database use it. Inside a running transaction of this database it is a savepoint of that one.
+    /// - Parameter type: the interval's type in an interaction.
     @discardableResult
     package final func write<R>(
         _ label: String, measured type: IntervalType = .persistenceWrite, _ body: (Transaction) throws -> R
@@ -40,7 +40,7 @@ extension PackageDatabase {
         }
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     @discardableResult
     package final func write<R: Sendable>(
         _ label: String, measured type: IntervalType = .persistenceWrite, _ body: @escaping @Sendable (Transaction) throws -> R
@@ -60,7 +60,7 @@ extension PackageDatabase {
         } catch let error as StoreError { throw failure(error) }
     }
 
-    /// Reads one consistent state. Inside of a running transaction of this database it reads that one's changes.
+    /// Reads one consistent state. Inside a running transaction of this database it includes that one's changes.
     package final func read<R>(_ body: (Connection) throws -> R) throws -> R {
         let interval = environment.performance?.begin(.persistenceRead)
         defer { environment.performance?.end(interval) }
@@ -70,23 +70,23 @@ extension PackageDatabase {
         }
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     package final func read<R: Sendable>(_ body: @escaping @Sendable (Connection) throws -> R) async throws -> R {
         let interval = environment.performance?.begin(.persistenceRead)
         defer { environment.performance?.end(interval) }
         do { return try await openStore().read(body) } catch let error as StoreError { throw failure(error) }
     }
 
-    /// The first rows of a select, as they are now; inside of a running transaction of this thread with its changes.
+    /// Reads the first rows of a select in their current state; inside a running transaction of this thread with its changes.
     final func page(_ select: PageSelect, _ values: [Value], size: Int) throws -> RowPage {
         let interval = environment.performance?.begin(.persistenceRead)
         defer { environment.performance?.end(interval) }
         let store = try openStore()
-        // Without ``read(_:)``: one statement needs no transaction, and the store finds this thread's by itself.
+        // Without ``read(_:)``: one statement needs no transaction, and the store itself finds this thread's.
         do throws(StoreError) { return try store.page(select, values, size: size) } catch { throw failure(error) }
     }
 
-    /// Whatever `body` throws leaves as an `ObjectError`; errors of callers' own closures pass unchanged.
+    /// Converts every error of the store into an `ObjectError`; errors of callers' own closures pass unchanged.
     private func gate<R>(_ body: () throws -> R) throws -> R {
         do { return try body() } catch let error as StoreError { throw failure(error) }
     }

@@ -2,25 +2,25 @@ public import MobileModel
 public import MobileStore
 import Synchronization
 
-/// The local database of one package: what generated database classes derive from. Any number of them live in one process.
+/// The local database of one package, the base class of generated database classes. A process may have any number of them.
 /// SMP 2.3: the generated database class, such as `SMP101SMP101DB`.
 ///
-/// All of it may be used from any thread: its state lies behind a lock, and writers take turns in the store.
+/// Any thread may use it: a lock protects its state, and writers take turns in the store.
 //
-// `@unchecked Sendable` because a class that may be derived from cannot be checked; every stored property is a `let` of a Sendable type.
+// `@unchecked Sendable` because the compiler cannot check an open class. Every stored property is a `let` of a Sendable type.
 open class PackageDatabase: @unchecked Sendable {
-    /// What is known about the package and its objects.
+    /// The metadata of the package and its objects.
     public final let metadata: PackageMetadata
-    /// Where time and chance come from.
+    /// The source of time and chance.
     public final let environment: Environment
     final let state: Mutex<PackageState>
     private final let attachments = Mutex<[ObjectIdentifier: any Sendable]>([:])
 
-    /// The generated class of each object, in the order of ``PackageMetadata/entities``; empty where there is no generated code, and
+    /// The generated class of each object, in the order of ``PackageMetadata/entities``. Empty without generated code;
     /// callbacks then get ``GenericEntity``.
     open class var entityClasses: [Entity.Type] { [] }
 
-    /// Names the database of `profile`; it is opened, and created if needed, by `openConnection()` or by the first operation.
+    /// Creates the object for the database of `profile`. `openConnection()` or the first operation opens it, and creates it if needed.
     /// Generated classes offer `open(_:)`, which does both.
     public required init(metadata: PackageMetadata, profile: ConnectionProfile, environment: Environment = Environment()) {
         self.metadata = metadata
@@ -28,7 +28,7 @@ open class PackageDatabase: @unchecked Sendable {
         state = Mutex(PackageState(profile: profile))
     }
 
-    /// Opens the database of any model, without generated code: objects are reached through ``GenericEntity``.
+    /// Opens the database of any model, without generated code: objects are available as ``GenericEntity``.
     /// - Throws: ``ObjectError``: as `openConnection()`, and ``ObjectError/Code/noSuchClass`` for a model whose names do not resolve.
     public convenience init(model: PackageModel, profile: ConnectionProfile, environment: Environment = Environment()) throws {
         self.init(metadata: try PackageMetadata(model), profile: profile, environment: environment)
@@ -37,7 +37,7 @@ open class PackageDatabase: @unchecked Sendable {
 }
 
 extension PackageDatabase {
-    /// What a module above keeps with this database while it lives, made when it is asked for first: one object per class.
+    /// Returns the object that a higher module attaches to this database for its lifetime, one per class. It is made on first use.
     package final func attachment<Attachment: AnyObject & Sendable>(_ make: () -> Attachment) -> Attachment {
         attachments.withLock { attachments in
             let key = ObjectIdentifier(Attachment.self)
@@ -54,25 +54,25 @@ extension PackageDatabase {
 }
 
 extension PackageDatabase {
-    /// The text of an error for users, from the services of this database's environment: see ``BaseError/message(from:locale:)``.
+    /// Returns the text of an error for users, from the services of this database's environment: see ``BaseError/message(from:locale:)``.
     public final func message(of error: any BaseError, locale: String? = nil) -> String {
         error.message(from: environment.services, locale: locale)
     }
 }
 
-/// An attachment that must know when the database below is closed.
+/// An attachment that is notified when the underlying database is closed.
 protocol ClosingObserver: AnyObject {
     func closed(_ store: Database)
 }
 
-/// What is kept with the database by name.
+/// Values that are stored with the database by name.
 extension PackageDatabase {
     /// The GUID of this database: the namespace of its operation ids.
     package final var clientID: String {
         get throws { try read { try PackageSettings($0).text(.clientID) ?? "" } }
     }
 
-    /// A value that a module above keeps with the database, by a name of its own; nil where there is none.
+    /// Returns a value that a higher module stores with the database under its own name; nil where there is none.
     package final func setting(_ name: String) throws -> Value? {
         try read { try PackageSettings($0).value(named: "x." + name) }
     }
@@ -84,12 +84,12 @@ extension Transaction {
     }
 }
 
-/// What changes while a package database lives.
+/// The mutable state of a package database.
 struct PackageState: Sendable {
     var profile: ConnectionProfile
     /// Nil while closed.
     var store: Database?
-    /// As the writer last saw it; nil: not known.
+    /// The replay counter that the writer last saw; nil: not known.
     var replayCounter: ReplayCounter?
     var handlers: [any CallbackHandler] = []
     /// Handlers of one object, by its position.

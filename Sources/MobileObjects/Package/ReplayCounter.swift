@@ -2,20 +2,20 @@ import Foundation
 import MobileStore
 import Synchronization
 
-/// The last replay counter that was drawn: each change of a row here takes the next one, and each submission as its id.
+/// The last replay counter that was drawn. Each change of a row here takes the next one, and each submission takes one as its id.
 ///
-/// **It is the greatest of those in the original-state tables and in the setting `replay_counter`, which takes it over before an original
-/// state goes.** Why: each change leaves its counter in the original state of its row, so that nothing else must be written; a place of its
-/// own would be one more page of the log for each object that is saved.
+/// **It is the greatest of those in the original-state tables and in the setting `replay_counter`, which stores it before an original
+/// state is removed.** Why: each change leaves its counter in the original state of its row, so that nothing else must be written. A
+/// separate place would add one page to the log for each object that is saved.
 struct ReplayCounter: Sendable {
     var last: Int64
-    /// What SQLite calls the version of the data: it changes when another process writes.
+    /// SQLite's version of the data, which changes when another process writes.
     let version: Int64
 }
 
 extension Transaction {
-    /// A new replay counter: one more than the last, or the clock's seconds since 1970 if they are greater. Counters only grow, so that an
-    /// operation's id is never used twice; and a row's counter grows although imports, which take the clock as it is, gave it the last one.
+    /// Draws a new replay counter: one more than the last, or the clock's seconds since 1970 if they are greater. Counters only grow, so that an
+    /// operation's id is never used twice. A row's counter also grows after an import, which sets it to the clock's seconds.
     /// The caller writes it to an original state, or calls ``keepCounter()``.
     func nextCounter(after counter: Int64 = 0) throws -> Int64 {
         var known = try replayCounter()
@@ -25,7 +25,7 @@ extension Transaction {
         return known.last
     }
 
-    /// Writes the last counter where it stays. Before an original state goes, whose counter may be the last one.
+    /// Stores the last counter in the settings. Called before an original state is removed, because its counter may be the last one.
     func keepCounter() throws {
         let last = try replayCounter().last
         guard last > keptCounter else { return }
@@ -37,7 +37,7 @@ extension Transaction {
     /// The clock's seconds since 1970, for rows that were not pending before.
     var clockSeconds: Int64 { Int64(database.environment.now().timeIntervalSince1970) }
 
-    /// Nobody else writes while this transaction runs: so one look is enough.
+    /// Other writers wait while this transaction runs, so one read is enough.
     private func replayCounter() throws -> ReplayCounter {
         if let lastCounter { return lastCounter }
         let version = try connection.number("PRAGMA data_version")
@@ -57,7 +57,7 @@ extension Transaction {
 }
 
 extension Connection {
-    /// The last replay counter that was drawn; 0 before the first.
+    /// Returns the last replay counter that was drawn; 0 before the first.
     func lastReplayCounter(_ metadata: PackageMetadata) throws -> Int64 {
         var last = try PackageSettings(self).integer(.replayCounter) ?? 0
         for entity in metadata.storedEntities where !entity.isLocal {

@@ -2,25 +2,25 @@ import Foundation
 public import MobileStore
 import Synchronization
 
-/// Notices that the disk under the database runs out of room, and that it has some again: each is reported once.
+/// Detects that the disk of the database runs out of room, and that it has room again. Each is reported once.
 ///
-/// It looks behind a commit, at most once a second, because the system is asked each time, and at once when a write found no room.
+/// It checks after a commit, at most once a second, because each check is a call of the system, and at once when a write found no room.
 struct StorageMonitor: Sendable {
-    /// Below so much free room it is low.
+    /// Storage is low below this amount of free room.
     var limit: ByteCount = .megabytes(10)
     private(set) var isLow = false
     private var lastLook: Date?
 
     enum Change { case low, recovered }
 
-    /// A look is due: `now` is the time of it.
+    /// Whether a check is due at the time `now`.
     mutating func isDue(_ now: Date) -> Bool {
         if let lastLook, case let elapsed = now.timeIntervalSince(lastLook), elapsed >= 0, elapsed < 1 { return false }
         lastLook = now
         return true
     }
 
-    /// - Parameter free: bytes; nil where the system does not tell.
+    /// - Parameter free: the free bytes; nil where the system does not report them.
     mutating func looked(free: Int64?) -> Change? {
         guard let free else { return nil }
         // A quarter more than the limit, so that a disk at the limit is not reported with every write.
@@ -31,7 +31,7 @@ struct StorageMonitor: Sendable {
         return free < Int64(limit.bytes) ? becomesLow() : nil
     }
 
-    /// A write found no room.
+    /// Notes a write that found no room.
     mutating func becomesLow() -> Change? {
         if isLow { return nil }
         isLow = true
@@ -40,8 +40,8 @@ struct StorageMonitor: Sendable {
 }
 
 extension PackageDatabase {
-    /// Free room on the database's disk below which `onStorageSpaceLow` is called; `onStorageSpaceRecovered` follows when there is a quarter
-    /// more than it. Looked at behind writes, and at once when one finds no room. Default 10 MB; 0: only when a write finds none.
+    /// The free room on the database's disk below which `onStorageSpaceLow` is called. `onStorageSpaceRecovered` follows when there is a quarter
+    /// more. It is checked after writes, and at once when a write finds no room. Default 10 MB; 0: only when a write finds no room.
     public final var lowStorageLimit: ByteCount {
         get { state.withLock { $0.storage.limit } }
         set { state.withLock { $0.storage.limit = newValue } }
@@ -50,9 +50,9 @@ extension PackageDatabase {
     /// Whether `onStorageSpaceLow` was reported last.
     public final var isStorageSpaceLow: Bool { state.withLock { $0.storage.isLow } }
 
-    /// Behind a commit. Costs a reading of the clock, and once a second a question to the system.
+    /// Checks the free room after a commit. It costs a reading of the clock, and once a second a call of the system.
     final func lookAtStorage() {
-        // Nobody to tell: the usual case costs no look at the clock.
+        // Without handlers, the usual case, not even the clock is read.
         guard state.withLock({ !$0.handlers.isEmpty || $0.storage.isLow }) else { return }
         let now = environment.now()
         let path: String? = state.withLock { state in state.storage.isDue(now) ? state.profile.path : nil }
@@ -61,7 +61,7 @@ extension PackageDatabase {
         report(state.withLock { $0.storage.looked(free: free) })
     }
 
-    /// A write found no room.
+    /// Reports a write that found no room.
     final func foundNoStorage() { report(state.withLock { $0.storage.becomesLow() }) }
 
     private final func report(_ change: StorageMonitor.Change?) {

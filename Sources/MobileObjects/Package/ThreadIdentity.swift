@@ -8,7 +8,7 @@
     import Android
 #endif
 
-/// Tells threads apart.
+/// The identity of a thread, for comparison with others.
 struct ThreadIdentity: Equatable, Sendable {
     private let value: UInt
 

@@ -1,17 +1,17 @@
 import MobileStore
 
-/// A large value that a row let go of.
+/// A large value that a row has released.
 struct ReleasedLargeValue: Hashable {
     let id: Int64
-    /// Whose value it was: a value is only ever used for one attribute of one row.
+    /// The object of the value's row. A value is only ever used for one attribute of one row.
     let entity: Int
     let attribute: Int
     let key: Int64
 }
 
 extension Transaction {
-    /// Remembers the large values of a row, and of its original state, before the row is changed: those that nothing refers to when the
-    /// transaction ends are removed in it.
+    /// Remembers the large values of a row, and of its original state, before the row is changed. Those without a reference at the end of
+    /// the transaction are removed in it.
     func releaseLargeValues(of entity: EntityMetadata, _ key: Int64) throws {
         guard !entity.largeAttributes.isEmpty else { return }
         let columns = entity.largeAttributes.map { entity.sql.attributeColumns[$0] }.joined(separator: ", ")
@@ -47,7 +47,7 @@ extension Transaction {
 }
 
 extension PackageMetadata {
-    /// All columns that hold ids of large values.
+    /// All columns with ids of large values.
     var largeValueReferences: [(table: String, column: String)] {
         var references: [(table: String, column: String)] = [("_outbox_large", "value"), ("_outbox_large", "original")]
         for entity in entities {

@@ -1,26 +1,26 @@
 import MobileStore
 import Synchronization
 
-/// One local transaction: the connection it runs on, and what must happen when it ends.
+/// One local transaction: its connection, and the work that is due at its end.
 ///
-/// Everything that writes takes one of these instead of the database, so that several changes share a transaction by construction.
+/// All code that writes takes a transaction instead of the database, so that several changes share a transaction by construction.
 package final class Transaction {
     package let connection: Connection
     package let database: PackageDatabase
-    /// Values that rows let go of in this transaction; removed before the commit unless something still refers to them.
+    /// Values that rows have released in this transaction; removed before the commit unless something still refers to them.
     var releasedLargeValues: Set<ReleasedLargeValue> = []
-    /// Rows with large values left in a way that names no single value: a pass over all of them is due at the end.
+    /// Whether rows with large values left in a way that names no single value. All values are then checked at the end.
     var sweepsLargeValues = false
-    /// The last replay counter, once it was asked for.
+    /// The last replay counter, after it was first read.
     var lastCounter: ReplayCounter?
-    /// What this transaction has written of it where it stays.
+    /// The last replay counter that this transaction has stored in the settings.
     var keptCounter: Int64 = 0
-    /// New large values, kept from clean-ups until the commit.
+    /// New large values, protected from clean-ups until the commit.
     private var heldLargeValues: [LargeValue] = []
-    /// What layers above keep with the transaction: one object per class.
+    /// Objects that higher layers attach to the transaction, one per class.
     private var attachments: [AnyObject] = []
     private var closing: [ClosingStep: (Transaction) throws -> Void] = [:]
-    /// Undoes changes of objects in memory when the transaction is rolled back; the last one first.
+    /// Actions that undo changes of objects in memory when the transaction is rolled back; the last one runs first.
     private var undo: [() -> Void] = []
 
     init(_ connection: Connection, of database: PackageDatabase) {
@@ -45,7 +45,7 @@ package final class Transaction {
         while undo.count > mark { undo.removeLast()() }
     }
 
-    /// What a layer above keeps with this transaction, made when it is asked for first: one object per class.
+    /// Returns the object that a higher layer attaches to this transaction, one per class. It is made on first use.
     func attachment<Attachment: AnyObject>(_ make: () -> Attachment) -> Attachment {
         for known in attachments { if let known = known as? Attachment { return known } }
         let made = make()
@@ -53,9 +53,9 @@ package final class Transaction {
         return made
     }
 
-    /// What is done at the end of a transaction, before the commit, in this order.
+    /// The steps at the end of a transaction, before the commit, in this order.
     enum ClosingStep: CaseIterable {
-        /// Marks of parents, where an import may have changed whose they are.
+        /// Marks of parents, after an import that may have changed the parents of rows.
         case marks
         /// Entries of the change log.
         case changeLog
@@ -65,20 +65,20 @@ package final class Transaction {
 
     func closes(with step: ClosingStep) -> Bool { closing[step] != nil }
 
-    /// Once per transaction: `action` takes the place of another one for the same step.
+    /// Registers the action of a step. Each step has one per transaction: `action` replaces an earlier one.
     func atEnd(_ step: ClosingStep, _ action: @escaping (Transaction) throws -> Void) { closing[step] = action }
 
-    /// Does what is due before the commit.
+    /// Does the work that is due before the commit.
     func close() throws {
         for step in ClosingStep.allCases { try closing[step]?(self) }
         try removeReleasedLargeValues()
     }
 }
 
-/// Makes a transaction known to the operations that are called inside of it, on the thread that runs it and nowhere else.
+/// Makes a transaction known to the operations that are called inside it, only on the thread that runs it.
 ///
-/// A task that is started inside inherits the task-local value: it runs on another thread, or after the closure has ended, and both are
-/// told apart here. That proves `@unchecked Sendable`: `transaction` is only handed to the thread that made it, while it is open.
+/// A task that is started inside inherits the task-local value, but runs on another thread, or after the closure has ended. Both cases
+/// are detected here. That proves `@unchecked Sendable`: `transaction` is only handed to the thread that made it, while it is open.
 final class TransactionScope: @unchecked Sendable {
     @TaskLocal static var current: TransactionScope?
 
@@ -94,7 +94,7 @@ final class TransactionScope: @unchecked Sendable {
         return try $current.withValue(scope) { try body(transaction) }
     }
 
-    /// The transaction of `database` that runs on this thread; nil when there is none.
+    /// Returns the transaction of `database` that runs on this thread; nil when there is none.
     static func transaction(of database: PackageDatabase) -> Transaction? {
         guard let scope = current, scope.thread == ThreadIdentity.current, scope.isOpen.withLock({ $0 }),
             scope.transaction.database === database

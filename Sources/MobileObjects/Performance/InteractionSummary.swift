@@ -1,14 +1,14 @@
 public import Foundation
 
-/// What an interaction of the user with the application cost, summed up per type of interval.
+/// The cost of a user's interaction with the application, summed up per type of interval.
 public struct InteractionSummary: Sendable, Hashable {
-    /// As it was started.
+    /// The name from the start of the interaction.
     public let name: String
-    /// When it was started.
+    /// The time of the start.
     public let started: Date
-    /// From its start to its stop, by the clock on the wall.
+    /// The time from start to stop, by the clock on the wall.
     public let duration: Duration
-    /// The sums of the types of which there were intervals.
+    /// The sums by type, for the types that had intervals.
     public let sums: [IntervalType: IntervalSum]
 
     /// The summary as text: a line per type, in their documented order, then the totals.
@@ -38,7 +38,7 @@ public struct InteractionSummary: Sendable, Hashable {
         return title + ": " + parts.joined(separator: ", ")
     }
 
-    /// Seconds with six places: `0.001500 s`.
+    /// Returns seconds with six places: `0.001500 s`.
     private static func seconds(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         let fraction = String(attoseconds / 1_000_000_000_000)

@@ -1,5 +1,5 @@
-/// What an interval of an interaction was spent on. One call is one interval of one type: a save inside of a transaction is a write of its
-/// own besides the transaction around it. SMP 2.3: the interval types of "Tracking KPI".
+/// The work in an interval of an interaction. One call is one interval of one type: a save inside a transaction is a separate write, in
+/// addition to the transaction around it. SMP 2.3: the interval types of "Tracking KPI".
 public enum IntervalType: String, Sendable, Hashable, CaseIterable {
     case httpRequest = "HttpRequest"
     case persistenceRead = "PersistenceRead"
@@ -9,37 +9,37 @@ public enum IntervalType: String, Sendable, Hashable, CaseIterable {
     case transaction = "Transaction"
 }
 
-/// What the intervals of one type add up to.
+/// The sum of all intervals of one type.
 public struct IntervalSum: Sendable, Hashable {
-    /// How many intervals there were.
+    /// The number of intervals.
     public var count = 0
     /// Time by the clock on the wall, waits included.
     public var wallClockTime: Duration = .zero
-    /// Time that the process, with all its threads, spent on processors meanwhile.
+    /// The time that the process, with all its threads, spent on processors during the intervals.
     public var cpuTime: Duration = .zero
-    /// The most bytes of memory that the process occupied at the beginning or at the end of an interval.
+    /// The greatest number of bytes of memory that the process occupied at the beginning or at the end of an interval.
     public var maximumMemory = 0
-    /// What the network did; nil but for ``IntervalType/httpRequest``.
+    /// The sum of the network's work; nil except for ``IntervalType/httpRequest``.
     public var network: NetworkSum?
 
-    /// A sum of nothing.
+    /// Creates an empty sum.
     public init() {}
 }
 
-/// What requests add up to beside their time.
+/// The sum of the requests' data in addition to their time.
 public struct NetworkSum: Sendable, Hashable {
-    /// Time of the requests without what this side took to make their bodies and to use those of the answers.
+    /// The time of the requests, without the time that this side took to make their bodies and to use those of the answers.
     public var networkTime: Duration = .zero
-    /// Requests with their answers.
+    /// The number of requests with their answers.
     public var roundTrips = 0
-    /// Bytes of the requests' bodies.
+    /// The size of the requests' bodies in bytes.
     public var sentBytes: Int64 = 0
-    /// Bytes of the answers' bodies.
+    /// The size of the answers' bodies in bytes.
     public var receivedBytes: Int64 = 0
-    /// Both.
+    /// The size of both in bytes.
     public var totalBytes: Int64 { sentBytes + receivedBytes }
 
-    /// A sum; by default of nothing.
+    /// Creates a sum; empty by default.
     public init(networkTime: Duration = .zero, roundTrips: Int = 0, sentBytes: Int64 = 0, receivedBytes: Int64 = 0) {
         self.networkTime = networkTime
         self.roundTrips = roundTrips

@@ -2,8 +2,8 @@ public import Foundation
 import MobileStore
 import Synchronization
 
-/// Measures what the databases and connections that share it do between the start and the stop of an interaction. Put it into the
-/// ``Environment`` of what is to be measured; while no interaction runs it costs a look at a flag.
+/// Measures the work of the databases and connections that share it, between the start and the stop of an interaction. Put the agent into
+/// their ``Environment``. While no interaction runs, it only reads a flag.
 ///
 ///     let agent = PerformanceAgent(directory: reports)
 ///     let crm = try CRM.open(profile, environment: Environment(performance: agent))
@@ -23,7 +23,7 @@ public final class PerformanceAgent: Sendable {
         let name: String
         let started: Date
         let begin: Duration
-        /// Intervals of an interaction that has ended do not count in the next one.
+        /// The interaction's number: intervals of an earlier interaction do not count in the next one.
         let number: Int
         var sums: [IntervalType: IntervalSum] = [:]
     }
@@ -31,15 +31,15 @@ public final class PerformanceAgent: Sendable {
     private let lastNumber = Atomic(0)
 
     /// - Parameters:
-    ///   - directory: where summaries are written, one text file per interaction; it is made if needed. Nil (default): nowhere.
-    ///   - meter: where the figures come from; default the system.
+    ///   - directory: the directory of the summaries, one text file per interaction; it is made if needed. Nil (default): no files.
+    ///   - meter: the source of the figures; default: the system.
     ///   - clock: the time of day; default the system's.
     public init(directory: URL? = nil, meter: ResourceMeter = ResourceMeter(), clock: @escaping @Sendable () -> Date = { Date() }) {
         (self.directory, self.meter, self.clock) = (directory, meter, clock)
     }
 
-    /// Begins to measure. SMP 2.3: `startInteraction:`.
-    /// - Throws: ``ObjectError/Code/misuse`` while another interaction runs, which goes on.
+    /// Starts an interaction. SMP 2.3: `startInteraction:`.
+    /// - Throws: ``ObjectError/Code/misuse`` while another interaction runs. That one continues.
     public func startInteraction(_ name: String) throws {
         try interaction.withLock { running in
             if let running { throw ObjectError(.misuse, "start of interaction \"\(name)\": \"\(running.name)\" is running; stop it first") }
@@ -49,9 +49,9 @@ public final class PerformanceAgent: Sendable {
         isRunning.store(true, ordering: .relaxed)
     }
 
-    /// Ends the measuring and writes the summary. Intervals that have not ended do not count. SMP 2.3: `stopInteraction`.
-    /// - Throws: ``ObjectError/Code/misuse`` when no interaction runs; ``ObjectError/Code/file`` when the summary cannot be written, the
-    ///   interaction is over then all the same.
+    /// Stops the interaction and writes the summary. Intervals that have not ended do not count. SMP 2.3: `stopInteraction`.
+    /// - Throws: ``ObjectError/Code/misuse`` when no interaction runs; ``ObjectError/Code/file`` when the summary cannot be written. The
+    ///   interaction is then over nevertheless.
     @discardableResult
     public func stopInteraction() throws -> InteractionSummary {
         let summary = try interaction.withLock { running in
@@ -66,7 +66,7 @@ public final class PerformanceAgent: Sendable {
 
     // MARK: Intervals
 
-    /// One interval that is being measured.
+    /// One interval during its measurement.
     package struct Interval: Sendable {
         fileprivate let type: IntervalType
         fileprivate let interaction: Int
@@ -75,19 +75,19 @@ public final class PerformanceAgent: Sendable {
         fileprivate let memory: Int
     }
 
-    /// Begins an interval; nil while no interaction runs.
+    /// Begins an interval; returns nil while no interaction runs.
     package func begin(_ type: IntervalType) -> Interval? {
         guard isRunning.load(ordering: .relaxed), let number = interaction.withLock({ $0?.number }) else { return nil }
         return Interval(type: type, interaction: number, begin: meter.now(), cpuTime: meter.cpuTime(), memory: meter.memory())
     }
 
-    /// Time as intervals are measured.
+    /// Returns the time on the clock of the intervals.
     package func now() -> Duration { meter.now() }
 
-    /// Ends it and adds it to the sums of its interaction, if that is still running.
+    /// Ends an interval and adds it to the sums of its interaction, if that is still running.
     /// - Parameters:
-    ///   - sentBytes, receivedBytes: of a request.
-    ///   - localTime: of a request: what was spent on this side while it ran, and is no time of the network's.
+    ///   - sentBytes, receivedBytes: sizes of a request's and its answer's bodies.
+    ///   - localTime: the time that this side spent while a request ran. It does not count as network time.
     package func end(_ interval: Interval?, sentBytes: Int64 = 0, receivedBytes: Int64 = 0, localTime: Duration = .zero) {
         guard let interval else { return }
         var sum = IntervalSum()
@@ -107,7 +107,7 @@ public final class PerformanceAgent: Sendable {
 
     // MARK: The report
 
-    /// The summaries that were written to the directory and are still there, by their names.
+    /// Returns the summaries in the directory, by their names.
     /// - Throws: ``ObjectError/Code/file`` for a directory or file that cannot be read.
     package func summaries() throws -> [(name: String, text: String)] {
         guard let directory, FileManager.default.fileExists(atPath: directory.path) else { return [] }
@@ -137,16 +137,16 @@ public final class PerformanceAgent: Sendable {
     }
 }
 
-/// Where the figures of interactions come from.
+/// The sources of the figures of interactions.
 public struct ResourceMeter: Sendable {
-    /// Time that only grows, from any beginning. Default: the system's monotonic clock.
+    /// The time of a clock that only moves forward, from any beginning. Default: the system's monotonic clock.
     public var now: @Sendable () -> Duration
-    /// Time that this process has spent on processors. Default: the system's figure, of all threads.
+    /// The time that this process has spent on processors. Default: the system's figure, of all threads.
     public var cpuTime: @Sendable () -> Duration
-    /// Bytes of memory that this process occupies. Default: what is resident; 0 where the system does not tell.
+    /// The bytes of memory that this process occupies. Default: its resident memory; 0 where the system does not report it.
     public var memory: @Sendable () -> Int
 
-    /// Where a source is nil (default) the system is.
+    /// Creates a meter. A source that is nil (default) is the system's.
     public init(
         now: (@Sendable () -> Duration)? = nil, cpuTime: (@Sendable () -> Duration)? = nil, memory: (@Sendable () -> Int)? = nil
     ) {

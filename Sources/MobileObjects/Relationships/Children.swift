@@ -1,8 +1,8 @@
-/// The objects at the many end of a relationship: `customer.orders`. Read from the database when somebody asks for them, and kept with
+/// The objects at the many end of a relationship: `customer.orders`. They are read from the database on first access, and kept with
 /// the object until it is refreshed. SMP 2.3: the list property of the parent.
 ///
-/// Iteration and ``count`` cannot throw: where the database cannot be read they find nothing, ``error`` says why, handlers hear of it, and the
-/// next save, delete or submit of the object throws. ``all()``, ``fetchCount()`` and `load(\.orders)` throw at once.
+/// Iteration and ``count`` cannot throw. Where the database cannot be read they find nothing, ``error`` has the reason, handlers are notified,
+/// and the next save, delete or submit of the object throws. ``all()``, ``fetchCount()`` and `load(\.orders)` throw at once.
 public struct Children<Element: Entity>: ExpressibleByArrayLiteral {
     private let source: Source
 
@@ -13,11 +13,11 @@ public struct Children<Element: Entity>: ExpressibleByArrayLiteral {
 
     init(of owner: Entity, _ relationship: Int) { source = .relationship(owner, relationship) }
 
-    /// A list to be set as the children of an object.
+    /// Creates a list to be set as the children of an object.
     public init(_ objects: some Sequence<Element>) { source = .free(Array(objects)) }
     public init(arrayLiteral elements: Element...) { source = .free(elements) }
 
-    /// The children, in the order of their surrogate keys, those that are not saved at the end.
+    /// Returns the children, in the order of their surrogate keys, with unsaved ones at the end.
     /// - Throws: ``ObjectError/Code/store``.
     public func all() throws -> EntityList<Element> {
         switch source {
@@ -28,26 +28,26 @@ public struct Children<Element: Entity>: ExpressibleByArrayLiteral {
         }
     }
 
-    /// Adds a child: its parent is set to the owner. Written by `save` of the owner in a composite relationship, else by the child's own.
+    /// Adds a child and sets its parent to the owner. In a composite relationship `save` of the owner writes it, otherwise the child's own save.
     /// SMP 2.3: `add:` on the list, `setCustomer:` on the child.
     public func append(_ child: Element) {
         guard case .relationship(let owner, let index) = source else { return }
         owner.addChild(child, to: index)
     }
 
-    /// Why the children could not be read; nil when they could.
+    /// The reason why the children could not be read; nil after a successful read.
     public var error: ObjectError? {
         guard case .relationship(let owner, let index) = source else { return nil }
         return owner.attachments?.children[index]?.error
     }
 
-    /// The object whose list this is, and the position of the relationship; nil where it is nobody's.
+    /// The owner of this list, and the position of the relationship; nil for a list without owner.
     var relationship: (Entity, Int)? {
         guard case .relationship(let owner, let index) = source else { return nil }
         return (owner, index)
     }
 
-    /// Whether this is the list of `owner`'s relationship `index` itself.
+    /// Returns whether this is the list of `owner`'s relationship `index` itself.
     func isList(of owner: Entity, _ index: Int) -> Bool {
         guard case .relationship(let other, let position) = source else { return false }
         return owner === other && index == position
@@ -55,23 +55,23 @@ public struct Children<Element: Entity>: ExpressibleByArrayLiteral {
 }
 
 extension Children: Sequence {
-    /// Goes through the children in the order of ``all()``.
+    /// Iterates over the children in the order of ``all()``.
     public func makeIterator() -> Iterator {
         switch source {
         case .free(let objects): Iterator(objects)
-        // The list remembers why it is empty: see `error`.
+        // The list keeps the error that makes it empty: see `error`.
         case .relationship(let owner, let index):
             Iterator(owner.readLazily(index) { try owner.loadedChildren(index, as: Element.self).present } ?? [])
         }
     }
 
-    /// Goes through children where they are kept.
+    /// An iterator over the children in the owner's own list.
     public struct Iterator: IteratorProtocol {
         private var objects: IndexingIterator<[Entity]>
 
         fileprivate init(_ objects: [Entity]) { self.objects = objects.makeIterator() }
 
-        /// The next child; nil behind the last one.
+        /// Returns the next child; nil after the last one.
         public mutating func next() -> Element? {
             while let object = objects.next() {
                 if let element = object as? Element { return element }
@@ -80,7 +80,7 @@ extension Children: Sequence {
         }
     }
 
-    /// Number of children.
+    /// The number of children.
     public var count: Int {
         switch source {
         case .free(let objects): objects.count

@@ -1,28 +1,28 @@
-/// Relationships by their modelled names. SMP 2.3: the object manager.
+/// Access to relationships by their modelled names. SMP 2.3: the object manager.
 extension Entity {
-    /// The list of the to-many relationship with this modelled name.
+    /// Returns the list of the to-many relationship with this modelled name.
     ///
     ///     let orders: Children<SalesOrder> = try customer.children("orders")
     ///     for order in orders { print("\(order.orderDate): \(order.total)") }
     ///
-    /// - Throws: ``ObjectError/Code/noSuchRelationship``; ``ObjectError/Code/misuse`` for one that leads to a single object, and where its objects
-    ///   are of another class: those of a ``GenericEntity`` are generic, those of a generated class are of theirs.
+    /// - Throws: ``ObjectError/Code/noSuchRelationship``; ``ObjectError/Code/misuse`` for a relationship to a single object, and where its objects
+    ///   are of another class: those of a ``GenericEntity`` are generic, those of a generated class are of generated classes.
     public final func children<T: Entity>(_ name: String) throws -> Children<T> {
         let relationship = try relationship(name, to: T.self)
         guard relationship.isMany else { throw ObjectError(.misuse, "\(metadata.name).\(name): it leads to one object, not to a list") }
         return children(relationship.index)
     }
 
-    /// The object at the one end of the relationship with this modelled name; nil where there is none.
+    /// Returns the object at the one end of the relationship with this modelled name; nil where there is none.
     ///
     ///     let buyer: Customer? = try order.parent("customer")
     ///     print(buyer?.name ?? "no customer")
     ///
-    /// - Throws: ``ObjectError/Code/noSuchRelationship``, ``ObjectError/Code/store``; ``ObjectError/Code/misuse`` for one that leads to a list, and
+    /// - Throws: ``ObjectError/Code/noSuchRelationship``, ``ObjectError/Code/store``; ``ObjectError/Code/misuse`` for a relationship to a list, and
     ///   as `children(_:)`.
     public final func parent<T: Entity>(_ name: String) throws -> T? { try parentObject(singleRelationship(name, to: T.self)) }
 
-    /// Sets the object at the one end of the relationship with this modelled name, or none.
+    /// Sets or clears the object at the one end of the relationship with this modelled name.
     ///
     ///     let mill = try Customer.findByName(name: "Mill & Sons", in: crm)
     ///     try order.setParent(mill, "customer")

@@ -2,10 +2,10 @@ import MobileStore
 
 /// Hooks that generated relationship properties call; `index` is the position of the relationship in the model.
 extension Entity {
-    /// The list of a to-many relationship.
+    /// Returns the list of a to-many relationship.
     public final func children<T: Entity>(_ index: Int) -> Children<T> { Children(of: self, index) }
 
-    /// Sets the list of a to-many relationship: each of `children` gets this object as its parent. Children that were in the list and
+    /// Sets the list of a to-many relationship: each of `children` gets this object as its parent. Former children that
     /// are not in `children` keep their rows; delete them, or give them another parent.
     public final func setChildren<T: Entity>(_ children: Children<T>, _ index: Int) {
         guard !children.isList(of: self, index) else { return }
@@ -15,8 +15,8 @@ extension Entity {
         for child in children { addChild(child, to: index) }
     }
 
-    /// The object at the one end of a relationship; nil where there is none or the database cannot be read. In the latter case handlers hear of
-    /// it, and the next save, delete or submit of this object throws.
+    /// Returns the object at the one end of a relationship; nil where there is none or the database cannot be read. In the latter case handlers
+    /// are notified, and the next save, delete or submit of this object throws.
     public final func parent<T: Entity>(_ index: Int) -> T? {
         if let attachments, attachments.asked != nil {
             attachments.asked = .some(index)
@@ -25,7 +25,7 @@ extension Entity {
         return readLazily(index) { try parentObject(index) } ?? nil
     }
 
-    /// The same, with the error.
+    /// Does the same, but throws the error.
     /// - Throws: ``ObjectError/Code/store``.
     public final func parentObject<T: Entity>(_ index: Int) throws -> T? {
         let relationship = metadata.relationships[index]
@@ -40,10 +40,10 @@ extension Entity {
         return parent
     }
 
-    /// Sets the object at the one end of a relationship, or none. The attributes that the model maps to the parent's are filled when this
-    /// object is saved. In a one-to-one relationship the object that was there before is let go of, and so is this one by the object that had it: its row
-    /// refers to nothing then, or goes where it is a part that needs an owner. Where the other end holds the reference, `save` of this object writes that. SMP 2.3:
-    /// `setCustomer:`.
+    /// Sets or clears the object at the one end of a relationship. The attributes that the model maps to the parent's are filled when this
+    /// object is saved. In a one-to-one relationship both objects leave their former partners. The row of a former partner then has no
+    /// reference, or is deleted if it is a part that needs an owner. Where the other end holds the reference, `save` of this object writes it.
+    /// SMP 2.3: `setCustomer:`.
     public final func setParent<T: Entity>(_ parent: T?, _ index: Int) {
         let relationship = metadata.relationships[index]
         guard relationship.referenceIndex != nil else {
@@ -54,7 +54,7 @@ extension Entity {
             leaveFormerPartner(for: parent, index)
             if let parent, let inverse = relationship.inverseIndex {
                 parent.letGo(of: inverse, except: self)
-                // It is asked for again, once this object is saved.
+                // It is read again after this object is saved.
                 if let list = parent.attachments?.children[inverse], !list.present.contains(where: { $0 === self }) {
                     (list.loaded, list.added) = (nil, [])
                 }
@@ -64,13 +64,13 @@ extension Entity {
         link(to: parent.map { isListed ? .weak($0) : .strong($0) }, key: parent?.surrogateKey ?? 0, index)
     }
 
-    /// Whether `parent` holds this object in its list already.
+    /// Returns whether `parent` already has this object in its list.
     private final func listed(by parent: Entity, _ relationship: RelationshipMetadata) -> Bool {
         guard let inverse = relationship.inverseIndex else { return false }
         return parent.attachments?.children[inverse]?.present.contains { $0 === self } ?? false
     }
 
-    /// This object got its key: children that were added before know it from now on, even if the object goes before they are saved.
+    /// Passes this object's new key to the children that were added before. They then know it even if this object ends before they are saved.
     final func tellKeyToChildren() {
         for (index, list) in attachments?.children ?? [:] {
             let relationship = metadata.relationships[index]
@@ -104,7 +104,7 @@ extension Entity {
         return list
     }
 
-    /// The list with what the database has in it.
+    /// Returns the list, after a read of the database if needed.
     final func loadedChildren<T: Entity>(_ index: Int, as type: T.Type) throws -> ChildList {
         let list = childList(index)
         guard list.loaded == nil else { return list }
@@ -135,7 +135,7 @@ extension Entity {
             try owner(by: test).conditions.map(\.value))
     }
 
-    /// What ties the children of a relationship to this object; nil where the model gives nothing.
+    /// Returns the conditions for the children of this object in a relationship; nil where the model defines none.
     final func owner(ofRelationship index: Int) throws -> Owner? {
         let relationship = metadata.relationships[index]
         return try ChildTest(relationship, from: metadata, to: package.metadata.entities[relationship.targetIndex]).map(owner)
@@ -147,22 +147,22 @@ extension Entity {
     }
 }
 
-/// Whose children are looked for: columns of the children's table with the values that tie them to one object.
+/// The conditions for the children of one object: columns of the children's table with the values that tie them to it.
 struct Owner: Sendable {
     let conditions: [(column: String, value: Value)]
 }
 
-/// How the children of an object are found: by their reference to it, or, where the child has no relationship back, by the attributes
+/// The test for the children of an object: by their reference to it, or, where the child has no relationship back, by the attributes
 /// that the model maps.
 struct ChildTest {
     /// Columns of the child's table.
     let columns: [String]
-    /// Positions of the parent's attributes whose values they have; empty: the one column has the parent's surrogate key.
+    /// Positions of the parent's attributes with the same values; empty: the one column has the parent's surrogate key.
     let sources: [Int]
-    /// Position of the child's reference; nil where the attributes say it.
+    /// Position of the child's reference; nil where the attributes make the test.
     let reference: Int?
 
-    /// Nil when the model gives neither an inverse nor a mapping.
+    /// Fails when the model defines neither an inverse nor a mapping.
     init?(_ relationship: RelationshipMetadata, from parent: EntityMetadata, to child: EntityMetadata) {
         if let inverse = relationship.inverseIndex, let reference = child.relationships[inverse].referenceIndex {
             (columns, sources, self.reference) = ([child.sql.referenceColumns[reference]], [], reference)

@@ -1,10 +1,10 @@
 import MobileStore
 
-/// Relatives that are read when a property is: `customer.orders`, `order.customer`. A property cannot throw, so a read that fails finds nothing;
-/// but it is not forgotten. Handlers hear of it, and the next save, delete or submit of the object throws: what was decided for want of
-/// relatives does not go to the server unseen. Who wants the error at once calls `load` or `fetchCount`.
+/// Relatives that are read on access to a property: `customer.orders`, `order.customer`. A property cannot throw, so a failed read finds
+/// nothing. The failure is remembered: handlers are notified, and the next save, delete or submit of the object throws. So a decision that
+/// was made without the relatives does not reach the server unnoticed. Callers that need the error at once call `load` or `fetchCount`.
 extension Entity {
-    /// What `read` finds; nil where it fails.
+    /// Returns the result of `read`; nil where it fails.
     final func readLazily<R>(_ index: Int, _ read: () throws -> R) -> R? {
         do { return try read() } catch {
             noteReadFailure(error as? ObjectError ?? ObjectError(.store, "\(error)", cause: error), of: index)
@@ -15,14 +15,14 @@ extension Entity {
     private final func noteReadFailure(_ error: ObjectError, of index: Int) {
         let isKnown = attached.readFailures[index] != nil
         attached.readFailures[index] = error
-        // A loop over an index fails at each step, and is heard of once.
+        // A loop over an index fails at each step, but is reported once.
         guard !isKnown else { return }
         let name = metadata.relationships[index].name
         package.notify(metadata, entityFirst: true) { $0.onReadFailure(self, relationship: name, error) }
     }
 
-    /// Before the object is saved, alone or with its owner, deleted or submitted.
-    /// - Throws: what its relatives could not be read for since the last time, once.
+    /// Throws a failed read of relatives before the object is saved, alone or with its owner, deleted or submitted.
+    /// - Throws: the failure since the last call, once.
     final func throwReadFailure() throws {
         guard let (index, error) = attachments?.readFailures.min(by: { $0.key < $1.key }) else { return }
         attachments?.readFailures = [:]
@@ -32,7 +32,7 @@ extension Entity {
             cause: error)
     }
 
-    /// The relationship that a property of this object stands for, by asking the property without letting it read.
+    /// Returns the relationship of a property of this object. The property is called in a mode in which it reads nothing.
     fileprivate final func relationship(behind property: () -> Void) -> Int? {
         let attached = attached
         attached.asked = .some(nil)
@@ -41,7 +41,7 @@ extension Entity {
         return attached.asked ?? nil
     }
 
-    /// Reads the relatives of this object in one relationship, if nobody has before.
+    /// Reads the relatives of this object in one relationship, unless they were read before.
     fileprivate nonisolated(nonsending) final func read(_ index: Int) async throws {
         try await Prefetch([RelationshipPath(steps: [index])], for: [self], context)?.read()
         attachments?.readFailures[index] = nil
@@ -53,19 +53,20 @@ extension Entity {
 }
 
 extension ModelledEntity {
-    /// The object at the one end of a relationship, read without blocking a cooperative thread and kept for the property; nil where there is none.
+    /// Returns the object at the one end of a relationship, read without blocking a cooperative thread and kept for the property; nil where
+    /// there is none.
     ///
     ///     let buyer = try await order.load(\.customer)
     ///     print(buyer?.name ?? "no customer")
     ///
-    /// - Throws: ``ObjectError``: `.store`; `.noSuchRelationship` for a property that is none.
+    /// - Throws: ``ObjectError``: `.store`; `.noSuchRelationship` for a property that is not a relationship.
     public nonisolated(nonsending) func load<Target: Entity>(_ property: KeyPath<Self, Target?>) async throws -> Target? {
         guard let index = relationship(behind: { _ = self[keyPath: property] }) else { throw noRelationship() }
         try await read(index)
         return try parentObject(index)
     }
 
-    /// The objects at the many end of a relationship, read without blocking a cooperative thread and kept for the property.
+    /// Returns the objects at the many end of a relationship, read without blocking a cooperative thread and kept for the property.
     ///
     ///     for order in try await customer.load(\.orders) {
     ///         print("\(order.orderDate): \(order.total)")

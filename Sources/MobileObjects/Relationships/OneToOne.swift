@@ -1,11 +1,11 @@
 import MobileModel
 import MobileStore
 
-/// One-to-one relationships: each end has one other end. **Whoever takes an end takes it from the one that had it**, in the same transaction and
-/// whether that one was ever read or not. What is let go of:
-/// - keeps its row where the attributes that the model maps may be null: its reference and these become NULL, and it is updated;
-/// - is deleted with its children where they may not, and it is a part (composite): it cannot be without an owner;
-/// - else nothing is written: the application decides what becomes of it.
+/// One-to-one relationships: each end has one other end. **A row that takes an end takes it from the former row**, in the same transaction and
+/// regardless of whether that one was ever read. The released row:
+/// - stays where the mapped attributes may be null: its reference and these become NULL, and it is updated;
+/// - is deleted with its children where they may not be null and it is a part (composite), which cannot be without an owner;
+/// - otherwise stays unchanged: the save fails, and the application decides about the row.
 struct ReleasedRow: Sendable {
     let row: RowID
     /// Position of the relationship that was cut, in the row's object.
@@ -15,7 +15,7 @@ struct ReleasedRow: Sendable {
 }
 
 extension EntityMetadata {
-    /// The mapped attributes that become NULL with the reference; nil where one of them must have a value.
+    /// Returns the mapped attributes that become NULL with the reference; nil where one of them must have a value.
     fileprivate func clearedAttributes(_ relationship: RelationshipMetadata) -> [Int]? {
         let sources = relationship.mapping.map(\.source)
         return sources.allSatisfy { attributes[$0].isNullable && !primaryKey.contains($0) } ? sources : nil
@@ -25,9 +25,9 @@ extension EntityMetadata {
 extension Transaction {
     /// Takes an end of a one-to-one relationship from every other row that refers to it.
     /// - Parameters:
-    ///   - own: the row that takes it; 0 of a new one.
-    ///   - kept: rows that have another end already, in memory, and are written next.
-    /// - Throws: ``ObjectError/Code/missingValue`` where one of them cannot be without it; and as an update.
+    ///   - own: the row that takes it; 0 for a new one.
+    ///   - kept: rows that already have another end in memory, and are written next.
+    /// - Throws: ``ObjectError/Code/missingValue`` where one of the rows cannot be without it; and as an update.
     func release(
         _ relationship: RelationshipMetadata, of entity: EntityMetadata, to key: Int64, for own: Int64, keeping kept: Set<Int64>
     ) throws -> [ReleasedRow] {
@@ -40,8 +40,8 @@ extension Transaction {
         }
     }
 
-    /// Cuts a row's one-to-one relationship; nil where it leads elsewhere by now.
-    /// - Parameter key: of the other end.
+    /// Cuts a row's one-to-one relationship; returns nil where it already leads elsewhere.
+    /// - Parameter key: the key of the other end.
     func release(_ relationship: RelationshipMetadata, of entity: EntityMetadata, _ row: Int64, from key: Int64) throws -> ReleasedRow? {
         guard let reference = relationship.referenceIndex, let read = try replayState(of: entity, row),
             try content(entity.sql.table, of: entity, row)?[entity.attributes.count + reference].integer == key
@@ -64,9 +64,9 @@ extension Transaction {
 }
 
 extension Entity {
-    /// Sets the other end of a one-to-one relationship, which holds the reference.
+    /// Sets the other end of a one-to-one relationship. The other end holds the reference.
     final func setPartner<T: Entity>(_ partner: T?, _ index: Int) {
-        // What the database has is let go of by a save of this object: so it must be known.
+        // A save of this object releases the row in the database, so it must be known.
         _ = readLazily(index) { try loadedChildren(index, as: T.self) }
         letGo(of: index, except: partner)
         let list = childList(index)
@@ -76,7 +76,7 @@ extension Entity {
         addChild(partner, to: index)
     }
 
-    /// The objects in memory at the other end are this object's no longer.
+    /// Separates the objects in memory at the other end from this object.
     final func letGo(of index: Int, except kept: Entity?) {
         guard let list = attachments?.children[index], let inverse = metadata.relationships[index].inverseIndex else { return }
         if let kept { list.formers.removeAll { $0.isSameRow(as: kept) } }
@@ -86,7 +86,7 @@ extension Entity {
         }
     }
 
-    /// This object gets another other end: the one that it has is told, if it is in memory.
+    /// Removes this object, which gets another partner, from its former partner, if that one is in memory.
     final func leaveFormerPartner(for partner: Entity?, _ index: Int?) {
         guard let index, metadata.relationships[index].isOneToOne, let former = knownParent(index), former !== partner,
             let inverse = metadata.relationships[index].inverseIndex, let list = former.attachments?.children[inverse]
@@ -102,13 +102,13 @@ extension Entity {
         return partner.surrogateKey != 0 && references[reference] == partner.surrogateKey
     }
 
-    /// Whether the object has another end by now.
+    /// Returns whether the object already has another end.
     final func hasPartner(_ index: Int) -> Bool {
         guard let reference = metadata.relationships[index].referenceIndex else { return false }
         return knownParent(index) != nil || references[reference] != 0
     }
 
-    /// The row was let go of by the save of another object.
+    /// Applies the release of this object's row by the save of another object.
     final func applyReleased(_ released: ReleasedRow) {
         replay = released.replay
         guard !released.isDeleted else {
@@ -119,7 +119,7 @@ extension Entity {
         let relationship = metadata.relationships[released.relationship]
         isLoading = true
         defer { isLoading = false }
-        // Only what was not changed in memory since.
+        // Only attributes that were not changed in memory since.
         for attribute in relationship.mapping.map(\.source) where !dirty.contains(attribute) { try? setValue(.null, ofAttribute: attribute) }
         if let reference = relationship.referenceIndex, !hasPartner(relationship.index) { dirty.remove(metadata.attributes.count + reference) }
     }

@@ -1,8 +1,8 @@
 import MobileStore
 
-/// Reads the relatives of many objects with one statement per relationship, and hands each object its own.
+/// Reads the relatives of many objects with one statement per relationship, and gives each object its own.
 struct Prefetch {
-    /// One relationship, and those to go on with from there.
+    /// One relationship, and the paths that continue from it.
     private struct Branch {
         let relationship: Int
         var rest: [RelationshipPath] = []
@@ -12,7 +12,7 @@ struct Prefetch {
     private let objects: [Entity]
     private let branches: [Branch]
 
-    /// Nil where there is nothing to read.
+    /// Returns nil where there is nothing to read.
     init?(_ paths: [RelationshipPath], for objects: [Entity], _ context: EntityContext) {
         guard !objects.isEmpty else { return nil }
         var branches: [Branch] = []
@@ -53,7 +53,7 @@ struct Prefetch {
 
 /// One relationship of many objects.
 private struct PrefetchStep {
-    /// The statement, which gives the rows of the relatives.
+    /// The statement for the rows of the relatives.
     struct Select: Sendable {
         let sql: String
         let keys: String
@@ -73,19 +73,19 @@ private struct PrefetchStep {
     }
 
     let target: EntityContext
-    /// Nil where nothing has to be read.
+    /// The statement; nil where nothing has to be read.
     private(set) var select: Select?
     private let index: Int
     private let objects: [Entity]
     private let type: Entity.Type
-    /// Whether the relatives' own are read next.
+    /// Whether the relatives' own relatives are read next.
     private let goesOn: Bool
     private var kind = Kind.none
     /// The objects whose relatives are read.
     private var lacking: [Entity] = []
-    /// The relatives by the key of the object that they belong to, or their own.
+    /// The relatives, by the key of the object that they belong to, or by their own key.
     private var found: [Int64: [Entity]] = [:]
-    /// Those of the row before: rows of one object come together.
+    /// The relatives of the current object: rows of one object follow each other.
     private var run: (key: Int64, relatives: [Entity]) = (0, [])
 
     init(_ index: Int, of objects: [Entity], _ context: EntityContext, goesOn: Bool) {
@@ -104,7 +104,7 @@ private struct PrefetchStep {
                 select = Select(sql: "SELECT \(sql.columns) FROM \(sql.table) WHERE \"_sk\" \(chosen)", keys: Self.json(keys.sorted()))
             }
         } else if let test = ChildTest(relationship, from: metadata, to: target.metadata) {
-            // What is mapped is compared in the database: an object with other values in memory asks for itself.
+            // Mapped values are compared in the database. An object with other values in memory reads its own relatives.
             lacking = objects.filter {
                 $0.presence == .stored && $0.attachments?.children[index]?.loaded == nil && (test.reference != nil || !$0.isDirty)
             }
@@ -175,7 +175,7 @@ private struct PrefetchStep {
 }
 
 extension Entity {
-    /// Takes over what the database has in a to-many relationship.
+    /// Sets the children in the database in a to-many relationship.
     fileprivate final func setLoaded(_ children: [Entity], _ index: Int) {
         let list = childList(index)
         let isOrdered = zip(children, children.dropFirst()).allSatisfy { $0.surrogateKey < $1.surrogateKey }
@@ -188,7 +188,7 @@ extension Entity {
 }
 
 extension EntityList {
-    /// Reads the objects of a relationship for all objects of the list at once, where they are not known yet. Several names go on from one
+    /// Reads the objects of a relationship for all objects of the list at once, where they are not known yet. Several names form a path from one
     /// relationship to the next: `try customers.prefetch("orders", "lines")`.
     ///
     ///     let all = try Customer.findAll(in: crm)
@@ -202,7 +202,7 @@ extension EntityList {
         try Prefetch([path], for: Array(self), context)?.read()
     }
 
-    /// The same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) func prefetch(_ relationships: String...) async throws {
         guard let context = first?.context else { return }
         let path = try RelationshipPath(relationships, of: context.metadata, in: context.package.metadata)

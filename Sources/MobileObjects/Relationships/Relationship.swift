@@ -5,15 +5,15 @@ public struct Relationship<Root: Entity, Target: Entity>: Sendable {
     /// The modelled name.
     public let name: String
 
-    /// For generated classes.
+    /// Creates a relationship; for generated classes.
     public init(_ index: Int, _ name: String) { (self.index, self.name) = (index, name) }
 }
 
-/// A way from objects over their relationships, by positions: from a customer to its orders and on to their lines.
+/// A path from objects along their relationships, by positions: from a customer to its orders and on to their lines.
 struct RelationshipPath: Sendable, Equatable {
     let steps: [Int]
 
-    /// The tables of the objects on the way.
+    /// Returns the tables of the objects on the path.
     func tables(from entity: EntityMetadata, in metadata: PackageMetadata) -> Set<String> {
         var entity = entity, tables: Set<String> = []
         for step in steps {

@@ -1,21 +1,21 @@
 import MobileModel
 import MobileStore
 
-/// A create, update or delete that was called by its name, with the values that its caller gave. It lies beside the original state of the row
-/// that it changed, in the columns `_on` and `_pa`, and goes to the outbox when the row is submitted.
+/// A create, update or delete that was called by its name, with the caller's values. It is stored with the original state of the row
+/// that it changed, in the columns `_on` and `_pa`, and moves to the outbox when the row is submitted.
 ///
-/// **There is one per row.** Why: a submission is one operation on the server, with the row's attributes as they are then.
+/// **A row has at most one.** Why: a submission is one operation on the server, with the row's attributes at that time.
 struct CalledOperation: Sendable, Equatable {
     let name: String
     let kind: OperationModel.Kind
-    /// The values of the parameters that the caller gave, by name, in the form in which they travel.
+    /// The caller's values of the parameters, by name, in the form in which they are sent.
     let parameters: JSONObject
 }
 
 extension OperationMetadata {
-    /// A call with these values, in the order of ``ownParameters``.
-    /// - Throws: ``ObjectError/Code/invalidValue`` for a value that does not fit its parameter, ``ObjectError/Code/noSuchParameter`` where there
-    ///   are too many.
+    /// Returns a call with these values, in the order of ``ownParameters``.
+    /// - Throws: ``ObjectError/Code/invalidValue`` for a value that does not fit its parameter, ``ObjectError/Code/noSuchParameter`` for too
+    ///   many values.
     func called(with values: [AttributeValue]) throws -> CalledOperation {
         let own = ownParameters
         guard values.count <= own.count else {
@@ -28,8 +28,8 @@ extension OperationMetadata {
         return CalledOperation(name: name, kind: kind, parameters: JSONObject(uniqueKeys: parameters))
     }
 
-    /// The values of ``ownParameters`` from values by name; what is left out has its default.
-    /// - Throws: ``ObjectError/Code/noSuchParameter`` for a name that is none of them, and for one without value and default.
+    /// Returns the values of ``ownParameters`` from values by name. A missing value is the parameter's default.
+    /// - Throws: ``ObjectError/Code/noSuchParameter`` for an unknown name, and for a parameter without value and default.
     func ordered(_ values: [String: AttributeValue]) throws -> [AttributeValue] {
         for name in values.keys.sorted() {
             if let attribute = try parameter(named: name).attribute {
@@ -47,7 +47,7 @@ extension OperationMetadata {
 }
 
 extension ParameterMetadata {
-    /// The value in the form in which it travels.
+    /// Returns the value in the form in which it is sent.
     fileprivate func json(_ value: AttributeValue, of operation: OperationMetadata) throws -> JSONValue {
         guard let stored = storage.stored(value), isNullable || !stored.isNull else {
             let found = value.isNull ? "null" : "a value of another type or out of range"
@@ -58,10 +58,10 @@ extension ParameterMetadata {
 }
 
 extension Transaction {
-    /// Whether a change of a row may follow the one that is pending. A change that was called by its name and not submitted yet is followed by
-    /// none but the same again: its parameters would go with values that they were not given for. After a rejection they may be followed by
-    /// changes of attributes, which are then sent with the same parameters. An operation that is an object of its own runs once: what was
-    /// submitted is changed no more, unless the server refuses it.
+    /// Checks that a change of a row may follow the pending one. After a named change that is not submitted yet, only the same operation may
+    /// follow: its parameters would otherwise go with values that they were not given for. After a rejection, changes of attributes may
+    /// follow, and are then sent with the same parameters. An operation that is a separate object runs once: after its submit it
+    /// cannot be changed, unless the server refuses it.
     /// - Throws: ``ObjectError/Code/otherOperationPending``.
     func checkMayFollow(_ called: CalledOperation?, _ entity: EntityMetadata, _ key: Int64, _ replay: ReplayState) throws {
         if entity.otherOperation != nil, replay.submitted != 0 {
@@ -79,18 +79,18 @@ extension Transaction {
             "\(called?.name ?? "update") of \(entity.name) \(key): it was changed by \(pending.name) already; submit or cancel that first")
     }
 
-    /// Notes which operation goes with a pending change, once it is written.
+    /// Notes the operation of a pending change after the change is written.
     /// - Parameter before: the row's marks before the change.
     func noteOperation(_ called: CalledOperation?, of entity: EntityMetadata, _ key: Int64, before: ReplayState) throws {
         if let called {
             try setOperation(called, of: entity, key)
         } else if before.change != .create, before.failed == 0 {
-            // A plain update after the submit of a named one. A create goes under its name until the server has it, a rejected change again.
+            // A plain update after the submit of a named one. A create keeps its name until the server has it; a rejected change keeps its name.
             try setOperation(nil, of: entity, key)
         }
     }
 
-    /// The server has the row: if it is sent again, it is by an update.
+    /// Notes that the server has the row. If the row is sent again, it is sent as an update.
     func forgetCreate(of entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws {
         if original.operation?.kind == .create { try setOperation(nil, of: entity, key) }
     }

@@ -1,20 +1,20 @@
 import MobileStore
 
-/// Values of a row that were changed here, by position (attributes, then references).
+/// The values of a row that were changed here, by position (attributes, then references).
 ///
-/// Column `_ch` of the original-state table has those that were changed **since the row was last submitted**. A submission takes the list along
-/// into its record in the outbox, and a new one begins: an acceptance ends what was taken along, a rejection brings it back.
+/// Column `_ch` of the original-state table has those that were changed **since the row was last submitted**. A submission moves the list
+/// to its record in the outbox, and a new list begins. An acceptance ends the moved list, a rejection brings it back.
 ///
-/// **An update sends what is in the list and nothing else.** Why: what another device has written meanwhile, and what the back end
-/// has computed, stays, instead of being overwritten by a value that nobody touched here, or that the server has taken already.
+/// **An update sends only the values in the list.** Why: the server then keeps the values that another device has written
+/// or the back end has computed meanwhile. An unchanged or already accepted value must not overwrite them.
 enum ChangedValues: Equatable, Sendable {
-    /// Of a create.
+    /// The values of a create.
     case all
     case only(Set<Int>)
 
     static let nothing = ChangedValues.only([])
 
-    /// As stored: positions joined by commas; `*` for all. nil for another text.
+    /// Reads the stored form: positions joined by commas; `*` for all. Nil for another text.
     init?(stored text: String) {
         guard text != "*" else {
             self = .all
@@ -46,7 +46,7 @@ enum ChangedValues: Equatable, Sendable {
         return .only(left.union(right))
     }
 
-    /// - Parameter count: how many values the row has.
+    /// - Parameter count: the number of values in the row.
     func subtracting(_ other: ChangedValues, of count: Int) -> ChangedValues {
         switch (self, other) {
         case (_, .all): .nothing
@@ -55,7 +55,7 @@ enum ChangedValues: Equatable, Sendable {
         }
     }
 
-    /// The positions themselves, in a row with so many values.
+    /// Returns the positions themselves, in a row with `count` values.
     func positions(of count: Int) -> Set<Int> {
         switch self {
         case .all: Set(0..<count)
@@ -65,7 +65,7 @@ enum ChangedValues: Equatable, Sendable {
 }
 
 extension StoredRow {
-    /// The list of changed values in a column.
+    /// Returns the list of changed values in a column.
     func changedValues(_ column: Column) throws -> ChangedValues {
         let text = try text(column)
         guard let changed = ChangedValues(stored: text) else { throw damaged(column, .text(text), "a list of positions") }
@@ -73,27 +73,27 @@ extension StoredRow {
     }
 }
 
-/// A submission that waits for its answer, with what it has taken along.
+/// A submission that waits for its answer, with its list of changed values.
 struct UnansweredSubmission {
     let id: Int64
     let changed: ChangedValues
 }
 
 extension Transaction {
-    /// Adds to what was changed in a pending row since it was last submitted.
+    /// Adds to the values that were changed in a pending row since it was last submitted.
     func noteChanged(_ changed: ChangedValues, of entity: EntityMetadata, _ key: Int64) throws {
         let known = try changedValues(of: entity, key), all = known.union(changed)
         guard all != known else { return }
         try connection.execute("UPDATE \(entity.sql.originalTable) SET \"_ch\" = ?2 WHERE \"_sk\" = ?1", [.integer(key), all.stored])
     }
 
-    /// What was changed in a pending row since it was last submitted.
+    /// Returns the values that were changed in a pending row since it was last submitted.
     func changedValues(of entity: EntityMetadata, _ key: Int64) throws -> ChangedValues {
         let row = try connection.first("SELECT \"_ch\" FROM \(entity.sql.originalTable) WHERE \"_sk\" = ?1", [.integer(key)])
         return try row.map { try StoredRow([StateColumn.changed], $0, of: entity.sql.originalTable).changedValues(.changed) } ?? .nothing
     }
 
-    /// The other submissions of a row that have changes in them and no answer yet, in their order.
+    /// Returns the other submissions of a row that have changes and no answer yet, in their order.
     func unanswered(of entity: EntityMetadata, _ key: Int64, besides id: Int64) throws -> [UnansweredSubmission] {
         try connection.storedRows(
             [OutboxColumn.id, .changed], "WHERE \"entity\" = ?1 AND \"sk\" = ?2 AND \"id\" <> ?3 AND \"changed\" <> '' ORDER BY \"id\"",
@@ -101,7 +101,7 @@ extension Transaction {
         ).map { UnansweredSubmission(id: try $0.integer(.id), changed: try $0.changedValues(.changed)) }
     }
 
-    /// What a submission has taken along is pending again, apart from what later ones have taken along since.
+    /// Makes the values of a submission pending again, except those that later submissions have.
     func takeBack(_ submission: UnansweredSubmission, _ others: [UnansweredSubmission], of entity: EntityMetadata, _ key: Int64) throws {
         let back = others.lazy.filter { $0.id > submission.id }.reduce(submission.changed) { back, later in
             back.subtracting(later.changed, of: entity.sql.content.count)
@@ -109,7 +109,7 @@ extension Transaction {
         try noteChanged(back, of: entity, key)
     }
 
-    /// Nothing is pending any more of what waits for its answer: whatever the answer is, the row has nothing to do with it.
+    /// Removes the changed values from a row's unanswered submissions. Their answers no longer affect the row.
     func letGoOfSubmissions(of entity: EntityMetadata, _ key: Int64) throws {
         try connection.execute(
             "UPDATE \"_outbox\" SET \"changed\" = '' WHERE \"entity\" = ?1 AND \"sk\" = ?2 AND \"changed\" <> ''",

@@ -1,11 +1,11 @@
 import MobileModel
 import MobileStore
 
-/// Create, update and delete of one row: the row, its original state and the marks, in the transaction that this runs in.
+/// Create, update and delete of one row: the row, its original state and the marks, in the transaction of the caller.
 extension Transaction {
     /// Inserts a row and marks it as created.
     /// - Parameters:
-    ///   - content: attributes, then references, as stored.
+    ///   - content: the stored values of attributes, then references.
     ///   - called: the operation, where it is not the plain create.
     func create(_ entity: EntityMetadata, _ key: Int64, _ content: [Value], by called: CalledOperation? = nil) throws -> ReplayState {
         try checkKeyIsNew(entity, key, content)
@@ -22,7 +22,8 @@ extension Transaction {
         return replay
     }
 
-    /// Writes changed values of a row that is as it was read, keeps the server's version at the first change, and marks the row as updated.
+    /// Writes changed values of a row that is unchanged since it was read, keeps the server's version at the first change, and marks the row
+    /// as updated.
     /// - Parameters:
     ///   - read: the row's marks when it was read.
     ///   - changes: positions (attributes, then references) with their new values.
@@ -44,14 +45,14 @@ extension Transaction {
         return replay
     }
 
-    /// Keeps the server's version of a row at its first change, and what is changed. Returns the row's new marks.
+    /// Keeps the server's version of a row at its first change, and notes the changed values. Returns the row's new marks.
     private func noteUpdate(
         _ entity: EntityMetadata, _ key: Int64, readWith read: ReplayState, _ changes: [(index: Int, value: Value)], _ called: CalledOperation?
     ) throws -> ReplayState {
         let next = try nextCounter(after: read.counter)
         let changed = ChangedValues.only(Set(changes.lazy.map(\.index)))
         if !entity.isLocal {
-            // Most rows are changed for the first time, and as they were read: one statement finds that out and does the rest.
+            // Most rows have no earlier change and are still as they were read: one statement checks that and does the rest.
             var replay = ReplayState(serverCounter: read.counter, accepted: read.accepted)
             replay.update(counter: next)
             let values = [.integer(key)] + replay.columns + [changed.stored, .integer(read.counter)]
@@ -85,10 +86,10 @@ extension Transaction {
         return replay
     }
 
-    /// Deletes a row with its composite children, these first. A row that the server never heard of vanishes; of any other the marks stay
-    /// in the original-state table.
+    /// Deletes a row with its composite children, these first. A row that the server does not know vanishes. For any other row, the marks
+    /// stay in the original-state table.
     /// - Parameter called: the operation, where it is not the plain delete.
-    /// - Returns: the row's marks; not pending when it vanished.
+    /// - Returns: the row's marks; not pending when the row vanished.
     func delete(_ entity: EntityMetadata, _ key: Int64, by called: CalledOperation? = nil) throws -> ReplayState {
         guard var replay = try replayState(of: entity, key) else {
             throw ObjectError(.notFound, "delete of \(entity.name) \(key): there is no such row any more")
@@ -107,18 +108,18 @@ extension Transaction {
         let values = [.integer(key)] + replay.columns
         if wasOwn {
             try connection.execute(entity.sql.setOriginalState, values)
-            // What was changed before the delete is not sent any more.
+            // Changes from before the delete are no longer sent.
             try setFirstChange(replay.counter, of: entity, key)
         } else {
             try connection.execute(entity.sql.keepOriginal, values + [ChangedValues.nothing.stored])
         }
         if called != nil || wasOwn { try setOperation(called, of: entity, key) }
-        // Where the server has no version the row's own values stay, so that its parent is still known.
+        // Where the server has no version, the row's own values stay, so that its parent is still known.
         let isUnknown = try wasOwn && originalState(of: entity, key)?.server != .present
         if isUnknown, !entity.sql.keepOwnValues.isEmpty { try connection.execute(entity.sql.keepOwnValues, [.integer(key)]) }
         try connection.execute(entity.sql.delete, [.integer(key)])
         try markOwners(of: entity, key)
-        // Its parent is that of the server's version from now on: another one where it had moved here.
+        // From now on its parent is the parent of the server's version, which may be another one.
         try updateMarks(of: owners)
         return replay
     }
@@ -132,14 +133,14 @@ extension Transaction {
         try dropOriginalState(of: entity, key)
     }
 
-    /// A create that was never submitted, or whose submissions were all rejected.
+    /// Whether the row's create was never submitted, or all its submissions were rejected.
     private func isUnknownToServer(_ entity: EntityMetadata, _ key: Int64, _ replay: ReplayState) throws -> Bool {
         guard replay.change == .create, replay.submitted == 0, try originalState(of: entity, key)?.server == .absent else { return false }
         return try !hasUnansweredCreate(entity, key)
     }
 
-    /// OPS-22: the modelled key, and the surrogate key, must not exist. A key that the back end assigns is not known yet and not compared,
-    /// nor is one that comes from a parent whose own key is not known.
+    /// OPS-22: the modelled key, and the surrogate key, must not exist. A key that the back end assigns is not known yet and not compared.
+    /// The same applies to a key from a parent whose own key is not known.
     private func checkKeyIsNew(_ entity: EntityMetadata, _ key: Int64, _ content: [Value]) throws {
         if try connection.first(entity.sql.selectState, [.integer(key)]) != nil {
             throw ObjectError(.duplicateKey, "create of \(entity.name): surrogate key \(key) exists already")
@@ -164,7 +165,7 @@ extension Transaction {
         return false
     }
 
-    /// Whether the back end has yet to assign (a part of) the modelled key of a row.
+    /// Whether the back end has yet to assign the modelled key of a row, or a part of it.
     func isKeyUnknown(_ entity: EntityMetadata, _ key: Int64) throws -> Bool {
         guard try replayState(of: entity, key)?.change == .create, try originalState(of: entity, key)?.server == .absent else { return false }
         if entity.primaryKey.contains(where: { entity.attributes[$0].isGenerated }) { return true }

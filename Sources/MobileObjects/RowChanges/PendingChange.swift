@@ -1,17 +1,17 @@
-/// What a row waits to tell the server: column `_pc`. SMP 2.3: the characters of `pendingChange`.
+/// The kind of a row's pending change: column `_pc`. SMP 2.3: the characters of `pendingChange`.
 public enum PendingChange: Int, Sendable, Hashable {
-    /// N: nothing.
+    /// N: no change.
     case none = 0
-    /// C: it was created here.
+    /// C: the row was created here.
     case create = 1
-    /// U: it was changed here.
+    /// U: the row was changed here.
     case update = 2
-    /// D: it was deleted here.
+    /// D: the row was deleted here.
     case delete = 3
-    /// P: nothing of its own, but composite children of it are pending.
+    /// P: the row itself is unchanged, but some of its composite children are pending.
     case parent = 4
 
-    /// N, C, U, D or P, as documented.
+    /// The documented letter: N, C, U, D or P.
     public var letter: Character {
         switch self {
         case .none: "N"

@@ -1,8 +1,8 @@
 import MobileStore
 
-/// The mark `P`: a parent without a change of its own has it exactly while a composite child of it is pending, at any depth.
+/// The mark `P`: a parent without its own change has it exactly while one of its composite children is pending, at any depth.
 extension Transaction {
-    /// The composite parents of a row, from the row itself or, if it was deleted here, from its original state.
+    /// Returns the composite parents of a row, from the row itself or, if it was deleted here, from its original state.
     func owners(of entity: EntityMetadata, _ key: Int64) throws -> [RowID] {
         guard !entity.owners.isEmpty else { return [] }
         let columns = entity.owners.map { entity.sql.referenceColumns[entity.relationships[$0].referenceIndex ?? 0] }.joined(separator: ", ")
@@ -15,12 +15,12 @@ extension Transaction {
         }
     }
 
-    /// A row became pending: marks its parents, theirs, and so on. A parent that is pending already has marked its own.
+    /// Marks the parents of a row that became pending, their parents, and so on. A parent that is pending already has marked its own.
     func markOwners(of entity: EntityMetadata, _ key: Int64) throws {
         for owner in try owners(of: entity, key) where try mark(owner) { try markOwners(of: metadata.entities[owner.entity], owner.key) }
     }
 
-    /// - Returns: whether the row is there and had no mark.
+    /// - Returns: whether the row exists and had no mark.
     private func mark(_ parent: RowID) throws -> Bool {
         let entity = metadata.entities[parent.entity]
         guard var replay = try replayState(of: entity, parent.key), replay.change == .none else { return false }
@@ -29,8 +29,8 @@ extension Transaction {
         return true
     }
 
-    /// Brings the marks of these parents up to date, where children of theirs became pending, stopped being it, moved or went; and those of
-    /// their parents, as far as anything changes.
+    /// Updates the marks of these parents after their children became pending, stopped being pending, moved or left; then those of
+    /// their own parents, as far as the marks change.
     func updateMarks(of owners: some Sequence<RowID>) throws {
         for owner in owners {
             let parent = metadata.storedEntities[owner.entity]
@@ -43,22 +43,22 @@ extension Transaction {
         }
     }
 
-    /// An import of this object may bring, move or remove parents of pending rows, and move the server's version of what was deleted here:
-    /// notes all parents of pending rows as they are now. Once in a transaction.
+    /// Notes the current parents of all pending rows, once in a transaction. An import of this object may bring, move or remove parents of pending
+    /// rows, and move the server's version of rows that were deleted here.
     func watchMarks(_ entity: EntityMetadata) throws {
         guard !closes(with: .marks), !entity.composites.isEmpty || !entity.owners.isEmpty else { return }
         let before = try parentsOfPendingRows()
         atEnd(.marks) { try $0.updateAllMarks(before: before) }
     }
 
-    /// Brings the marks of all parents of pending rows up to date, and of those that were ones before.
+    /// Updates the marks of all parents of pending rows, and of the former ones in `before`.
     func updateAllMarks(before: Set<RowID> = []) throws {
         let parents = try parentsOfPendingRows()
         for parent in parents { _ = try mark(parent) }
         try updateMarks(of: before.subtracting(parents))
     }
 
-    /// Parents of pending rows, at any height. Those of a row that is gone are not known.
+    /// Returns the parents of pending rows, at any height. Those of a row that is gone are not known.
     private func parentsOfPendingRows() throws -> Set<RowID> {
         var parents: Set<RowID> = []
         for entity in metadata.entities where !entity.owners.isEmpty {
@@ -72,7 +72,7 @@ extension Transaction {
         return parents
     }
 
-    /// Whether a composite child is pending, one that was deleted here included.
+    /// Whether a composite child is pending, including one that was deleted here.
     func hasPendingChildren(_ entity: EntityMetadata, _ key: Int64) throws -> Bool {
         for relationship in entity.composites {
             guard let (child, column) = childReference(entity.relationships[relationship]) else { continue }
@@ -85,7 +85,7 @@ extension Transaction {
         return false
     }
 
-    /// The object at the many end of a composite relationship and its column with the parent's key. The model's validation makes sure that
+    /// Returns the object at the many end of a composite relationship and its column with the parent's key. The model's validation ensures that
     /// a composite relationship has an inverse.
     func childReference(_ relationship: RelationshipMetadata) -> (EntityMetadata, column: String)? {
         let child = metadata.entities[relationship.targetIndex]
@@ -93,8 +93,8 @@ extension Transaction {
         return (child, child.sql.referenceColumns[reference])
     }
 
-    /// The composite children of a row, in the order of the model's relationships and of their surrogate keys.
-    /// - Parameter which: pending: those with a mark of any kind, deleted ones included; present: those with a row.
+    /// Returns the composite children of a row, in the order of the model's relationships and of their surrogate keys.
+    /// - Parameter which: pending: those with a mark of any kind, including deleted ones; present: those with a row.
     func children(of entity: EntityMetadata, _ key: Int64, _ which: ChildSelection) throws -> [RowID] {
         var children: [RowID] = []
         for relationship in entity.composites {

@@ -1,94 +1,94 @@
 import MobileStore
 
-/// How far one row's local change has come: the columns `_pc`, `_rc`, `_rp`, `_rf` and `_ra` of its table.
+/// The progress of one row's local change: the columns `_pc`, `_rc`, `_rp`, `_rf` and `_ra` of its table.
 ///
 ///     unchanged --create, update, delete--> pending --submit--> submitted --accept--> unchanged
 ///                                              ^                    |
 ///                                              +------ reject ------+
 ///
-/// Invariant: `submitted` is 0 or a value that `counter` has had; `counter > submitted`: changed again since the submit.
+/// Invariant: `submitted` is 0 or a present or former value of `counter`. If `counter > submitted`, the row was changed again since the submit.
 struct ReplayState: Equatable, Sendable {
     private(set) var change: PendingChange
-    /// New each time the row is changed or submitted; always increasing.
+    /// The counter of the row. Each change or submit takes a greater one.
     private(set) var counter: Int64
-    /// The id of the submission that is not answered; 0 when there is none.
+    /// The id of the submission without an answer; 0 when there is none.
     private(set) var submitted: Int64
-    /// The id of the submission that was rejected; 0 when there is none, or the change was submitted again.
+    /// The id of the rejected submission; 0 when there is none, or the change was submitted again.
     private(set) var failed: Int64
-    /// The id of the last submission that the server took; 0 when there is none. Nothing documented shows it: it tells versions of the row apart that
-    /// have the same counter, because that of an accepted row is the one of before.
+    /// The id of the last submission that the server took; 0 when there is none. No documented member shows it. It distinguishes versions of
+    /// the row with the same counter, because an accepted row gets its former counter back.
     private(set) var accepted: Int64
 
-    /// A row that is not pending, with the counter that it has had since it came from the server.
+    /// Creates the state of a row that is not pending, with its counter since it came from the server.
     init(serverCounter: Int64 = 0, accepted: Int64 = 0) {
         self.init(change: .none, counter: serverCounter, submitted: 0, failed: 0, accepted: accepted)
     }
 
-    /// As stored.
+    /// Creates the state from its stored values.
     init(change: PendingChange, counter: Int64, submitted: Int64, failed: Int64, accepted: Int64 = 0) {
         (self.change, self.counter, self.submitted, self.failed, self.accepted) = (change, counter, submitted, failed, accepted)
     }
 
-    /// Of a row that was selected with ``EntitySQL/columns``.
+    /// Creates the state of a row that was selected with ``EntitySQL/columns``.
     init(_ row: borrowing Row) {
         self.init(
             change: PendingChange(rawValue: Int(row.integer(1))) ?? .none, counter: row.integer(2), submitted: row.integer(3), failed: row.integer(4),
             accepted: row.integer(5))
     }
 
-    /// A new row, created under the counter `next`.
+    /// Returns the state of a new row, created under the counter `next`.
     static func created(counter next: Int64) -> ReplayState {
         ReplayState(change: .create, counter: next, submitted: 0, failed: 0)
     }
 
-    /// Whether no other writer has changed the row since an object read it with the marks `read`. The counter of a pending change belongs to it alone;
-    /// that of a row without one comes back after an acceptance.
+    /// Whether no other writer has changed the row since an object read it with the marks `read`. The counter of a pending change is unique.
+    /// The counter of a row without one is restored after an acceptance.
     func isUnchanged(since read: ReplayState) -> Bool { counter == read.counter && (change.isOwn || accepted == read.accepted) }
 
     /// Whether a submit has something to send: the change was never submitted, was rejected, or the row was changed again since.
     var needsSubmit: Bool { change.isOwn && counter != submitted }
 
-    /// The row was changed here: nothing and a parent's mark become an update; a create stays one.
+    /// Notes a change of the row here: no change and a parent's mark become an update; a create stays one.
     mutating func update(counter next: Int64) {
         precondition(change != .delete && next > counter, "a row that is there is changed under a new counter")
         if change != .create { change = .update }
         counter = next
     }
 
-    /// The row was deleted here and the server must be told, or its answer awaited.
+    /// Notes a delete of the row here. The delete must reach the server, or an answer for the row is still due.
     mutating func delete(counter next: Int64) {
         precondition(change != .delete && next > counter, "a row is deleted once, under a new counter")
         (change, counter) = (.delete, next)
     }
 
-    /// The change goes to the outbox under the id `next`. It takes a new counter although nobody changed the row: the documented
-    /// table of states does so, its prose does not, and clients generated by a later release follow the table.
+    /// Notes that the change goes to the outbox under the id `next`. It takes a new counter although the row is unchanged. The documented
+    /// table of states requires this, its prose does not, and clients generated by a later release follow the table.
     mutating func submit(counter next: Int64) {
         precondition(change.isOwn && next > counter, "only a pending change is submitted, under a new counter")
         (counter, submitted, failed) = (next, next, 0)
     }
 
-    /// What was changed since the submit is dropped: the row waits for the answer as it was submitted.
-    /// - Parameter isCreate: whether the server did not have the row when it was submitted. Of a row that was deleted since nothing else tells.
+    /// Drops the changes since the submit. The row waits for the answer in its submitted state.
+    /// - Parameter isCreate: whether the server did not have the row at the submit. A row that was deleted since does not show it.
     mutating func returnToSubmitted(isCreate: Bool) {
         precondition(submitted != 0, "a row goes back to what waits for an answer")
         if change == .delete { change = isCreate ? .create : .update }
         counter = submitted
     }
 
-    /// What an acceptance means for the row.
+    /// The effect of an acceptance on the row.
     enum Acceptance: Equatable, Sendable {
-        /// The row is not pending any longer.
+        /// The row is no longer pending.
         case settled
-        /// It was changed again since the submit and stays pending, now relative to what the server accepted.
+        /// The row was changed again since the submit. It stays pending, now relative to the accepted version.
         case changedSince
-        /// An answer to an older submission: nothing happens.
+        /// The answer belongs to an older submission and has no effect.
         case older
     }
 
-    /// The server took submission `id`. A row that was changed again since stays pending and is sent again: a create as an update,
+    /// Notes that the server took submission `id`. A row that was changed again since stays pending and is sent again: a create as an update,
     /// because the server has the row now. (The documented clients dropped the newer edit.)
-    /// - Parameter isComplete: whether no change of the row is left outside of the submission, such as one that was rejected before.
+    /// - Parameter isComplete: whether the submission has all pending changes of the row. A change that was rejected before may be missing.
     mutating func accept(id: Int64, serverCounter: Int64, isComplete: Bool = true) -> Acceptance {
         guard change.isOwn, id == submitted, id != 0 else { return .older }
         noteAccepted(id)
@@ -101,20 +101,20 @@ struct ReplayState: Equatable, Sendable {
         return .changedSince
     }
 
-    /// The server's version of the row has what submission `id` sent.
+    /// Notes that the server's version of the row has the values of submission `id`.
     mutating func noteAccepted(_ id: Int64) { accepted = max(accepted, id) }
 
-    /// What a rejection means for the row.
+    /// The effect of a rejection on the row.
     enum Rejection: Equatable, Sendable {
         /// The change stays pending and is marked as failed.
         case failed
-        /// It was changed again since the submit: stays pending, not marked.
+        /// The row was changed again since the submit. It stays pending, without the mark.
         case changedSince
-        /// An answer to an older submission: nothing happens.
+        /// The answer belongs to an older submission and has no effect.
         case older
     }
 
-    /// The server refused submission `id`.
+    /// Notes that the server refused submission `id`.
     mutating func reject(id: Int64) -> Rejection {
         guard change.isOwn, id != 0 else { return .older }
         if id == counter {
@@ -126,12 +126,12 @@ struct ReplayState: Equatable, Sendable {
         return .changedSince
     }
 
-    /// A composite child became pending. An own change hides the mark.
+    /// Notes that a composite child became pending. The row's own change hides the mark.
     mutating func markAsParent() {
         if change == .none { change = .parent }
     }
 
-    /// The last composite child stopped being pending.
+    /// Notes that the last composite child stopped being pending.
     mutating func unmarkAsParent() {
         if change == .parent { change = .none }
     }

@@ -1,7 +1,7 @@
 /// The tables of an object, as SQL.
 extension EntityMetadata {
-    /// The statements that make the table of the object, its indexes and the table of original states.
-    /// - Parameter format: the version whose tables are meant; default: the newest.
+    /// Returns the statements that make the table of the object, its indexes and the table of original states.
+    /// - Parameter format: the format version of the tables; default: the newest.
     func tableStatements(format: Int64 = FrameworkTables.formatVersion) -> [String] {
         let marks = ["_pc", "_rc", "_rp", "_rf"] + (format < 4 ? [] : ["_ra"])
         let state = marks.map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" }
@@ -10,7 +10,7 @@ extension EntityMetadata {
         let key = #""_sk" INTEGER PRIMARY KEY"#
         var statements = ["CREATE TABLE \(sql.table) (\(([key] + content + state).joined(separator: ", ")))"]
         if !primaryKey.isEmpty {
-            // Not unique, except in local objects: an import may bring the same key while a create waits. `create` itself looks.
+            // Not unique, except in local objects: an import may bring the same key while a create waits. `create` itself checks the key.
             let columns = primaryKey.map { sql.attributeColumns[$0] }.joined(separator: ", ")
             let unique = isLocal ? "UNIQUE " : ""
             statements.append("CREATE \(unique)INDEX \(EntitySQL.quote(name + "_key")) ON \(sql.table) (\(columns))")

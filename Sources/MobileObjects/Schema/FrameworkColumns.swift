@@ -1,6 +1,6 @@
 import MobileStore
 
-// The codecs of the framework's own tables, one per table: see ``FrameworkTables`` for what is in them.
+// The codecs of the framework's own tables, one per table: see ``FrameworkTables`` for their content.
 
 enum SettingColumn: String, StoredColumn {
     static let table = "_settings"
@@ -83,7 +83,7 @@ enum KeyRangeColumn: String, StoredColumn {
     case last
 }
 
-/// What every table of an object has besides its content, and what its original-state table has.
+/// The columns of an object's table in addition to its content, and those of its original-state table.
 enum StateColumn: String, StoredColumn {
     static let table = "of an object"
     case key = "_sk"
@@ -101,12 +101,12 @@ enum StateColumn: String, StoredColumn {
     case changed = "_ch"
 
     static let marks: [StateColumn] = [.change, .counter, .submitted, .failed, .accepted]
-    /// In the order of ``EntitySQL/selectOriginal``.
+    /// The columns in the order of ``EntitySQL/selectOriginal``.
     static let original = marks + [.server, .isImported, .serverCounter, .operation, .parameters, .firstChange]
 }
 
 extension StoredRow {
-    /// The JSON object in a column.
+    /// Returns the JSON object in a column.
     func object(_ column: Column) throws -> JSONObject {
         let text = try text(column)
         guard let object = try? JSONValue(parsing: text).object else { throw damaged(column, .text(text), "a JSON object") }

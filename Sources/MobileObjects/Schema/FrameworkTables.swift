@@ -1,21 +1,21 @@
-/// The tables that every package database has besides those of its objects.
+/// The tables of every package database in addition to those of its objects.
 ///
-/// **None is WITHOUT ROWID, and who empties one says `WHERE TRUE`.** Why: SQLite names no changed rows otherwise, and each such commit would
-/// tell the observers of all objects.
+/// **No table is WITHOUT ROWID, and a statement that empties one has `WHERE TRUE`.** Why: otherwise SQLite names no changed rows, and each
+/// such commit would notify the observers of all objects.
 enum FrameworkTables {
-    /// Version of the framework's own tables and settings, in `user_version`. A file with a greater one was made by a newer release.
-    /// 1: the model was not kept, and operations had no names and parameters. 2: some of the framework's
-    /// tables were WITHOUT ROWID, and SQLite names no changed rows of those to observers. 3: a submitted
-    /// operation did not know which values it had. 4: as it is now.
+    /// The version of the framework's own tables and settings, in `user_version`. A file with a greater version was made by a newer release.
+    /// 1: the model was not stored, and operations had no names and parameters. 2: some of the framework's
+    /// tables were WITHOUT ROWID, and SQLite names no changed rows of those to observers. 3: the record of a
+    /// submitted operation did not list its changed values. 4: the current version.
     static let formatVersion: Int64 = 4
 
     static let logRecords = "_log_record"
 
     static let statements = [
         "CREATE TABLE \"_settings\" (\"name\" TEXT NOT NULL PRIMARY KEY, \"value\")",
-        // One record per submitted operation, in the order of the ids, which is the order of the replay. `submitted`: the row's values as they were
-        // then. `changed`: those of them that were submitted (``ChangedValues``); empty where the row was cancelled since.
-        // `imported`: 1 when an import has brought a version of the row between this submit and the next one of it.
+        // One record per submitted operation, in the order of the ids, which is the order of the replay. `submitted`: the row's values at that
+        // time. `changed`: the submitted ones among them (``ChangedValues``); empty if the row was cancelled since.
+        // `imported`: 1 when an import has brought a version of the row between this submit and the row's next one.
         """
         CREATE TABLE "_outbox" (
             "id" INTEGER PRIMARY KEY, "entity" TEXT NOT NULL, "sk" INTEGER NOT NULL, "change" TEXT NOT NULL, "operation" TEXT NOT NULL,
@@ -24,14 +24,14 @@ enum FrameworkTables {
             "imported" INTEGER NOT NULL)
         """,
         "CREATE INDEX \"_outbox_row\" ON \"_outbox\" (\"entity\", \"sk\")",
-        // The large values that travel with an operation, and the ids that the server's version had when it was submitted.
+        // The large values that are sent with an operation, and the ids of the server's version when the operation was submitted.
         """
         CREATE TABLE "_outbox_large" (
             "operation" INTEGER NOT NULL, "attribute" TEXT NOT NULL, "value" INTEGER, "original" INTEGER,
             PRIMARY KEY ("operation", "attribute"))
         """,
         "CREATE INDEX \"_outbox_large_value\" ON \"_outbox_large\" (\"value\")",
-        // `origin`: 0 the server, 1 this device. `state`: 0 as it was made, 1 to be uploaded, 2 uploaded, 3 deleted here, 4 the deletion is to
+        // `origin`: 0 the server, 1 this device. `state`: 0 as created, 1 to be uploaded, 2 uploaded, 3 deleted here, 4 the deletion is to
         // be uploaded.
         """
         CREATE TABLE "_log_record" (

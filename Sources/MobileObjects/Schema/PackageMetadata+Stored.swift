@@ -3,12 +3,12 @@ import MobileModel
 public import MobileStore
 
 extension PackageMetadata {
-    /// The metadata that a package's database keeps of itself: for tools that have the file and neither model nor generated classes.
-    /// SMP 2.3 keeps them in a table, too. Where a newer model cannot open a database that still has work for the server, this is the model that
+    /// Reads the metadata that a package's database stores of itself, for tools that have the file but neither model nor generated classes.
+    /// SMP 2.3 also keeps them in a table. Where a newer model cannot open a database with work for the server, the stored model
     /// can: see <doc:Upgrades>.
-    /// - Parameter profile: path and settings of the database file; it must be there.
-    /// - Throws: ``ObjectError/Code/noDatabase`` where there is no such file, ``ObjectError/Code/version`` where it is no database of a package,
-    ///   ``ObjectError/Code/corrupt`` where what it keeps is no model, ``ObjectError/Code/store``.
+    /// - Parameter profile: path and settings of the database file, which must exist.
+    /// - Throws: ``ObjectError/Code/noDatabase`` where the file does not exist, ``ObjectError/Code/version`` where it is not a package's database,
+    ///   ``ObjectError/Code/corrupt`` where the stored model is not valid, ``ObjectError/Code/store``.
     public convenience init(storedIn profile: ConnectionProfile) throws {
         guard FileManager.default.fileExists(atPath: profile.path) else {
             throw ObjectError(.noDatabase, "\"\(profile.path)\": there is no such file")

@@ -1,23 +1,23 @@
 import MobileStore
 
-/// Values that the framework keeps in the database, by name.
+/// Values that the framework stores in the database, by name.
 struct PackageSettings {
     enum Name: String {
         /// Name and version of the package.
         case package, version
-        /// The model that the objects' tables were made from, as JSON: how a newer one is noticed, and what it is compared with.
+        /// The model of the objects' tables, as JSON. A newer model is detected by comparison with it.
         case model
         /// Format 1: the statements that made the objects' tables.
         case schema
         /// The GUID of this database: the namespace of its operation ids.
         case clientID = "client_id"
-        /// The last replay counter that no original state has: see ``ReplayCounter``.
+        /// The last replay counter that is in no original state: see ``ReplayCounter``.
         case replayCounter = "replay_counter"
         /// The last key of the local key generator.
         case localKey = "local_key"
-        /// Operations with smaller ids are settled; never needed twice.
+        /// Operations with smaller ids are settled.
         case settledBelow = "settled_below"
-        /// The last id that was given to a log record here; never given twice, because the server keeps what was uploaded under it.
+        /// The last id of a log record that was made here. No id is used twice, because the server keeps the uploaded record under it.
         case logRecord = "log_record"
         /// Whether the package is subscribed: 1.
         case subscribed
@@ -44,7 +44,7 @@ struct PackageSettings {
         try connection.execute("INSERT OR REPLACE INTO \"_settings\" (\"name\", \"value\") VALUES (?1, ?2)", [.text(name), value])
     }
 
-    /// Takes the greater of `least` and one more than the last value, and remembers it.
+    /// Takes the greater of `least` and one more than the last value, and stores it.
     func next(_ name: Name, atLeast least: Int64) throws -> Int64 {
         let next = try connection.first(
             """

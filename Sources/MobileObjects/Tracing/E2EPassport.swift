@@ -1,10 +1,10 @@
-/// What a traced request carries from the client through the server to the back end, so that their traces can be put together again: the
-/// header `SAP-PASSPORT`. Each request has a new one. SMP 2.3: "SAP Passport".
+/// The identification of a traced request on its way from the client through the server to the back end, in the
+/// header `SAP-PASSPORT`. The traces of all three are joined by it. Each request has a new one. SMP 2.3: "SAP Passport".
 public struct E2EPassport: Sendable, Hashable {
     /// Name of the HTTP header field.
     public static let headerName = "SAP-PASSPORT"
 
-    /// How much the servers on the way record.
+    /// The amount of detail that the servers on the way record.
     public let level: E2ETraceLevel
     /// The business transaction that the request belongs to: 16 bytes.
     public let rootContextID: [UInt8]
@@ -12,15 +12,15 @@ public struct E2EPassport: Sendable, Hashable {
     public let connectionID: [UInt8]
     /// The number of the request in its business transaction, from 1.
     public let counter: UInt32
-    /// Who sent it, and what it does: at most 32 and 40 characters of ASCII are carried, others as `?`.
+    /// The sender. At most 32 characters of ASCII are sent, other characters as `?`.
     public let component: String
-    /// What the sender does.
+    /// The action of the sender. At most 40 characters of ASCII are sent, other characters as `?`.
     public let action: String
 
     /// Value of the header field: the passport's 230 bytes as 460 hexadecimal digits.
     public var headerValue: String { Self.hexadecimal(bytes) }
 
-    /// The connection id as 32 hexadecimal digits: what the trace calls the request.
+    /// The connection id as 32 hexadecimal digits: the request's id in the trace.
     public var requestID: String { Self.hexadecimal(connectionID) }
 
     /// The passport, version 3:
@@ -35,7 +35,7 @@ public struct E2EPassport: Sendable, Hashable {
     ///              75  action          40            222  variable parts: none  4
     ///             115  kind of action   2            226  "*TH*"                4
     ///
-    /// Numbers are big-endian; texts are filled up with spaces.
+    /// Numbers are big-endian; texts are padded with spaces.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = Array("*TH*".utf8) + [3] + Self.number(230, 2) + Self.number(level.rawValue, 2)
         bytes += Self.text(component, 32) + Self.number(0, 2) + Self.text("", 32) + Self.text(action, 40) + Self.number(0, 2)
@@ -54,7 +54,7 @@ public struct E2EPassport: Sendable, Hashable {
     }
 
     /// Reads the header field of a request.
-    /// - Returns: nil for anything but a passport of version 3.
+    /// - Returns: nil for any value except a passport of version 3.
     public init?(headerValue: String) {
         let digits = Array(headerValue.utf8)
         guard digits.count == 460, headerValue.allSatisfy(\.isHexDigit) else { return nil }

@@ -1,20 +1,20 @@
 public import Foundation
 import Synchronization
 
-/// How much a traced request makes the servers on its way record. SMP 2.3: `SUPE2ETraceLevel`.
+/// The amount of detail that a traced request makes the servers on its way record. SMP 2.3: `SUPE2ETraceLevel`.
 public enum E2ETraceLevel: Int, Sendable, Hashable, CaseIterable {
     /// Not supported: ``E2ETraceService/setTraceLevel(_:)`` refuses it.
     case none = 0
-    /// Response times and where they are spent.
+    /// Response times and their distribution.
     case low = 1
-    /// Performance, with traces of what runs on the server.
+    /// Performance, with traces of the server's work.
     case medium = 2
-    /// All that happens, function by function.
+    /// Everything, function by function.
     case high = 3
 }
 
 /// Traces the requests of an application from the client through the server to the back end. Between start and stop every request carries
-/// an ``E2EPassport`` of its own, and is written down with its answer and its figures; the stop gives all of it as one XML document.
+/// its own ``E2EPassport``, and is recorded with its answer and its figures. The stop returns all records as one XML document.
 ///
 ///     try application.traceService.setTraceLevel(.medium)
 ///     try application.traceService.startTrace()
@@ -33,14 +33,14 @@ public final class E2ETraceService: Sendable {
     private let state = Mutex(State())
     private let environment: Environment
 
-    /// - Parameter environment: where time and chance come from.
+    /// - Parameter environment: the source of time and chance.
     public init(environment: Environment = Environment()) { self.environment = environment }
 
-    /// The level of the passports to come; default ``E2ETraceLevel/low``.
+    /// The level of the next passports; default ``E2ETraceLevel/low``.
     public var traceLevel: E2ETraceLevel { state.withLock { $0.level } }
 
-    /// Sets the level, also while a trace runs: the next request has it. SMP 2.3: `setTraceLevel:`.
-    /// - Throws: ``ObjectError/Code/misuse`` for ``E2ETraceLevel/none``; the level stays.
+    /// Sets the level, also while a trace runs. It applies from the next request on. SMP 2.3: `setTraceLevel:`.
+    /// - Throws: ``ObjectError/Code/misuse`` for ``E2ETraceLevel/none``; the level then stays.
     public func setTraceLevel(_ level: E2ETraceLevel) throws {
         guard level != .none else {
             throw ObjectError(.misuse, "trace level none: it is not supported; use low, medium or high, or stop the trace")
@@ -52,8 +52,8 @@ public final class E2ETraceService: Sendable {
     public var isStarted: Bool { state.withLock { $0.transaction != nil } }
 
     /// Opens a business transaction. SMP 2.3: `startTrace`.
-    /// - Parameter name: of the transaction.
-    /// - Throws: ``ObjectError/Code/misuse`` while a trace runs, which goes on.
+    /// - Parameter name: the name of the transaction.
+    /// - Throws: ``ObjectError/Code/misuse`` while a trace runs. That one continues.
     public func startTrace(_ name: String = "MobileObjects") throws {
         let id = identifier(), started = environment.now()
         try state.withLock { state in
@@ -62,7 +62,7 @@ public final class E2ETraceService: Sendable {
         }
     }
 
-    /// Ends the business transaction, gives it as an XML document in UTF-8, and forgets it. Requests without an answer are in it as they
+    /// Ends the business transaction, returns it as an XML document in UTF-8, and discards it. Requests without an answer are included as they
     /// are. SMP 2.3: `stopTrace`.
     /// - Throws: ``ObjectError/Code/misuse`` when no trace runs.
     public func stopTrace() throws -> [UInt8] {
@@ -77,8 +77,8 @@ public final class E2ETraceService: Sendable {
 
     // MARK: Upload
 
-    /// Sends a document to the server, and throws what went wrong; nil where no application uses the service. The application that was made
-    /// last with it counts.
+    /// Sends a document to the server, and throws the failure; nil where no application uses the service. With several applications, the one
+    /// that was made last counts.
     package var uploader: (@Sendable ([UInt8]) throws -> Void)? {
         get { state.withLock { $0.uploader } }
         set { state.withLock { $0.uploader = newValue } }
@@ -86,11 +86,11 @@ public final class E2ETraceService: Sendable {
 
     // MARK: Requests
 
-    /// A request is about to be sent: gives its record with a new passport, or nil while no trace runs. For whoever sends requests.
+    /// Records a request that is about to be sent. Returns its record with a new passport, or nil while no trace runs. For senders of requests.
     /// - Parameters:
-    ///   - request: its first line, such as `POST /synchronize`.
-    ///   - component: who sends it.
-    ///   - sentBytes: length of its body, as far as it is known.
+    ///   - request: the first line of the request, such as `POST /synchronize`.
+    ///   - component: the sender.
+    ///   - sentBytes: the length of the body in bytes, as far as known.
     public func begin(request: String, component: String, sentBytes: Int64 = 0) -> E2ETraceMessage? {
         guard isStarted else { return nil }
         let connection = identifier(), now = environment.now()
@@ -106,7 +106,7 @@ public final class E2ETraceService: Sendable {
         }
     }
 
-    /// The answer to a request came, or it failed: its record is complete. Without effect when its trace has been stopped.
+    /// Completes the record of a request after its answer or failure. No effect when its trace has been stopped.
     public func end(_ message: E2ETraceMessage?, status: Int?, sentBytes: Int64? = nil, receivedBytes: Int64 = 0, failure: String? = nil) {
         guard var message else { return }
         message.received = environment.now()
@@ -120,7 +120,7 @@ public final class E2ETraceService: Sendable {
         }
     }
 
-    /// 16 random bytes.
+    /// Returns 16 random bytes.
     private func identifier() -> [UInt8] {
         [environment.random(), environment.random()].flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * (7 - $0))) } }
     }
@@ -128,21 +128,21 @@ public final class E2ETraceService: Sendable {
 
 /// The record of one traced request. SMP 2.3: `SUPE2ETraceMessage`.
 public struct E2ETraceMessage: Sendable, Hashable {
-    /// What the request carries.
+    /// The passport of the request.
     public let passport: E2EPassport
-    /// First line of the request.
+    /// The first line of the request.
     public let request: String
-    /// When it was sent.
+    /// The time of sending.
     public let sent: Date
-    /// Length of its body.
+    /// The length of the request's body in bytes.
     public internal(set) var sentBytes: Int64
-    /// When the answer was complete; nil until then.
+    /// The time when the answer was complete; nil until then.
     public internal(set) var received: Date?
-    /// The answer's HTTP status; nil where there was none.
+    /// The answer's HTTP status; nil without an answer.
     public internal(set) var status: Int?
-    /// Length of the answer's body.
+    /// The length of the answer's body in bytes.
     public internal(set) var receivedBytes: Int64 = 0
-    /// Why it failed; nil for an answer.
+    /// The reason of the failure; nil for an answer.
     public internal(set) var failure: String?
 
     init(passport: E2EPassport, request: String, sent: Date, sentBytes: Int64) {
@@ -150,7 +150,7 @@ public struct E2ETraceMessage: Sendable, Hashable {
     }
 }
 
-/// What is recorded between the start and the stop of a trace.
+/// The records between the start and the stop of a trace.
 private struct BusinessTransaction {
     let id: [UInt8]
     let name: String
@@ -158,7 +158,7 @@ private struct BusinessTransaction {
     var requests = 0
     var messages: [E2ETraceMessage] = []
 
-    /// One element per request, in the order in which they were sent; attributes are left out where nothing is known.
+    /// Returns one element per request, in the order of sending, without the attributes whose values are not known.
     func xml(level: E2ETraceLevel, ended: Date) -> String {
         var xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         xml += Self.element(
@@ -191,7 +191,7 @@ private struct BusinessTransaction {
         return "<\(name) \(list.joined(separator: " "))\(isEmpty ? "/" : "")>\n"
     }
 
-    /// Text as it may stand in an attribute; what XML cannot hold at all becomes a question mark.
+    /// Returns text that is valid in an attribute. A character that XML cannot hold becomes a question mark.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

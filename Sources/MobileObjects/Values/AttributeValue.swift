@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The value of one attribute or parameter, whatever its type: how metadata-driven code reads and writes objects.
-/// Integers of all widths and `char` lists have one case each: what fits into the attribute is checked when it is set.
+/// The value of an attribute or parameter of any type: metadata-driven code reads and writes objects through it.
+/// Integers of all widths and `char` lists have one case each. The range of the attribute is checked when the value is set.
 @frozen public enum AttributeValue: Sendable, Hashable {
     case null
     /// byte, short, int, long and integer.
@@ -18,7 +18,7 @@ public import Foundation
     case dateTime(Date)
     /// Structures and lists, as JSON text.
     case json(String)
-    /// A large attribute, by the id of its value in the store; read and written as a stream.
+    /// A large attribute, by the id of its value in the store. The value is read and written as a stream.
     case large(Int64)
 
     /// Whether this is ``null``.
@@ -36,7 +36,7 @@ extension AttributeValue: ExpressibleByNilLiteral, ExpressibleByIntegerLiteral, 
 }
 
 extension AttributeValue: CustomStringConvertible {
-    /// For people: strings as they are, nothing for ``null``, binaries and large values by their size or id.
+    /// Text for people: strings as they are, empty for ``null``, binaries and large values by their size or id.
     public var description: String {
         switch self {
         case .null: ""
@@ -54,18 +54,18 @@ extension AttributeValue: CustomStringConvertible {
     }
 }
 
-/// A Swift type that attributes and parameters have. Generated code converts through it; applications need it rarely.
+/// A Swift type of attributes and parameters. Generated code converts through it; applications rarely need it.
 public protocol AttributeConvertible {
     /// The value as stored.
     var attributeValue: AttributeValue { get }
-    /// Nil when the value is of another kind or out of the type's range.
+    /// Fails when the value is of another kind or out of the type's range.
     init?(attributeValue: AttributeValue)
 }
 
 extension AttributeValue: AttributeConvertible {
-    /// Itself.
+    /// The value itself.
     public var attributeValue: AttributeValue { self }
-    /// The same value.
+    /// Creates the same value.
     public init(attributeValue: AttributeValue) { self = attributeValue }
 }
 
@@ -85,7 +85,7 @@ extension Int: AttributeConvertible {}
 
 extension Double: AttributeConvertible {
     public var attributeValue: AttributeValue { .real(self) }
-    /// Integers are taken as well: `attributes["discount"] = 3` means 3.0.
+    /// Accepts integers as well: `attributes["discount"] = 3` means 3.0.
     public init?(attributeValue: AttributeValue) {
         switch attributeValue {
         case .real(let value): self = value
@@ -105,7 +105,7 @@ extension Float: AttributeConvertible {
 
 extension Decimal: AttributeConvertible {
     public var attributeValue: AttributeValue { .decimal(self) }
-    /// Integers are taken as well; doubles are not, because they are not exact.
+    /// Accepts integers as well; rejects doubles, because they are not exact.
     public init?(attributeValue: AttributeValue) {
         switch attributeValue {
         case .decimal(let value): self = value

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Decimals as they are stored: scaled integers up to 18 digits, canonical text above. No value passes through a double.
+/// Decimals in their stored form: scaled integers up to 18 digits, canonical text above. No value passes through a double.
 enum DecimalText {
-    /// `value` times 10 to the `scale`; nil when it has more digits behind the point, or more than `precision` altogether.
+    /// Returns `value` times 10 to the `scale`; nil when it has more digits after the point, or more than `precision` in total.
     static func scaled(_ value: Decimal, precision: Int, scale: Int) -> Int64? {
         guard fits(value, precision: precision, scale: scale) else { return nil }
         var value = value, shifted = Decimal()
@@ -10,17 +10,17 @@ enum DecimalText {
         return Int64(shifted.description)
     }
 
-    /// The decimal of a scaled integer.
+    /// Returns the decimal of a scaled integer.
     static func decimal(_ scaled: Int64, scale: Int) -> Decimal {
         Decimal(sign: scaled < 0 ? .minus : .plus, exponent: -scale, significand: Decimal(scaled.magnitude))
     }
 
-    /// Decimal notation without exponent, plus sign, or zeros that say nothing: `-12.5`, `0`, `1000`. Nil when the value does not fit.
+    /// Returns decimal notation without exponent, plus sign or redundant zeros: `-12.5`, `0`, `1000`. Nil when the value does not fit.
     static func canonical(_ value: Decimal, precision: Int, scale: Int) -> String? {
         fits(value, precision: precision, scale: scale) ? value.description : nil
     }
 
-    /// A scaled integer in decimal notation, as JSON numbers have it: 1234 at scale 2 is `12.34`.
+    /// Returns a scaled integer in decimal notation, as in JSON numbers: 1234 at scale 2 is `12.34`.
     static func text(_ scaled: Int64, scale: Int) -> String {
         guard scale > 0 else { return String(scaled) }
         let digits = ISO8601Text.digits(magnitude: scaled.magnitude, scale + 1)
@@ -33,7 +33,7 @@ enum DecimalText {
         var value = value, rounded = Decimal()
         NSDecimalRound(&rounded, &value, scale, .plain)
         guard rounded == value else { return false }
-        // Digits in front of the point: compared with the smallest number that has one more than allowed.
+        // Digits before the point: the value must be below the smallest number with one digit more than allowed.
         var limit = Decimal(1), shifted = Decimal()
         guard NSDecimalMultiplyByPowerOf10(&shifted, &limit, Int16(precision - scale), .plain) == .noError else { return false }
         return value.magnitude < shifted
@@ -41,7 +41,7 @@ enum DecimalText {
 }
 
 extension ISO8601Text {
-    /// `value` in decimal with zeros in front up to `width`.
+    /// Returns `value` in decimal with leading zeros up to `width`.
     static func digits(magnitude value: UInt64, _ width: Int) -> String {
         let text = String(value)
         return text.utf8.count >= width ? text : String(repeating: "0", count: width - text.utf8.count) + text

@@ -1,9 +1,9 @@
 import Foundation
 
 /// The text forms of `date`, `time` and `dateTime` values in the database and on the wire. Text order is time order.
-/// Read from bytes where they lie, because a page of rows is read without making a `String` per value.
+/// They are read in place, as bytes, because a page of rows is read without making a `String` per value.
 enum ISO8601Text {
-    /// `YYYY-MM-DD` at `start`; nil when it is anything else or, with `isWhole`, more follows.
+    /// Reads `YYYY-MM-DD` at `start`; nil for any other text or, with `isWhole`, when more text follows.
     static func date(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, isWhole: Bool) -> LocalDate? {
         guard isWhole ? bytes.count == start + 10 : bytes.count >= start + 10,
             let year = number(bytes, start, 4), bytes[start + 4] == dash, let month = number(bytes, start + 5, 2),
@@ -12,7 +12,7 @@ enum ISO8601Text {
         return LocalDate(year: year, month: month, day: day)
     }
 
-    /// `HH:MM:SS` at `start`; nil when it is anything else or, with `isWhole`, more follows.
+    /// Reads `HH:MM:SS` at `start`; nil for any other text or, with `isWhole`, when more text follows.
     static func time(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, isWhole: Bool) -> LocalTime? {
         guard isWhole ? bytes.count == start + 8 : bytes.count >= start + 8,
             let hour = number(bytes, start, 2), bytes[start + 2] == colon, let minute = number(bytes, start + 3, 2),
@@ -21,7 +21,7 @@ enum ISO8601Text {
         return LocalTime(hour: hour, minute: minute, second: second)
     }
 
-    /// `YYYY-MM-DDTHH:MM:SS`, a fraction of any length (cut to milliseconds) and `Z`, the latter two optional; nil when it is anything else.
+    /// Reads `YYYY-MM-DDTHH:MM:SS`, an optional fraction of any length (cut to milliseconds) and an optional `Z`; nil for any other text.
     static func dateTime(_ bytes: UnsafeBufferPointer<UInt8>) -> Date? {
         if let date = stored(bytes) { return date }
         guard let date = date(bytes, 0, isWhole: false), bytes.count >= 19, bytes[10] == UInt8(ascii: "T") || bytes[10] == UInt8(ascii: " "),
@@ -45,8 +45,8 @@ enum ISO8601Text {
         return Date(timeIntervalSince1970: (Double(seconds) * 1000 + Double(milliseconds)) / 1000)
     }
 
-    /// The one form that the database has, `YYYY-MM-DDTHH:MM:SS.sssZ`, as three words of eight bytes: a page of objects reads it for each
-    /// of them, and the general form took a tenth of that. Nil for other forms, which may still be right, and for what is wrong.
+    /// Reads the only form in the database, `YYYY-MM-DDTHH:MM:SS.sssZ`, as three words of eight bytes. A page of objects reads it for each
+    /// of them, and the general form took a tenth of that time. Returns nil for other forms, which may be valid, and for invalid text.
     private static func stored(_ bytes: UnsafeBufferPointer<UInt8>) -> Date? {
         guard bytes.count == 24, let start = UnsafeRawPointer(bytes.baseAddress),
             let date = digits(start, like: 0x2d30_302d_3030_3030, separators: 0xff00_00ff_0000_0000),  // "0000-00-"
@@ -63,27 +63,27 @@ enum ISO8601Text {
         return Date(timeIntervalSince1970: Double(seconds * 1000 + milliseconds) / 1000)
     }
 
-    /// Eight characters as the values of their digits, the first one lowest; nil where they are not of the form of `pattern`.
-    /// - Parameter separators: all bits of the characters that are no digits, whose value is 0.
+    /// Returns eight characters as the values of their digits, the first one lowest; nil where they do not have the form of `pattern`.
+    /// - Parameter separators: all bits of the characters that are not digits. Their value is 0.
     private static func digits(_ start: UnsafeRawPointer, like pattern: UInt64, separators: UInt64) -> UInt64? {
         let values = UInt64(littleEndian: start.loadUnaligned(as: UInt64.self)) ^ pattern
-        // A byte above 9 gets, or has, its highest bit; the sums of the others stay below it.
+        // A byte above 9 gets, or already has, its highest bit. The sums of the others stay below it.
         let wrong = ((values & 0x7f7f_7f7f_7f7f_7f7f) + 0x7676_7676_7676_7676 | values) & 0x8080_8080_8080_8080
         return wrong | (values & separators) == 0 ? values : nil
     }
 
-    /// The number of two digits, the first of which is at `position`.
+    /// Returns the number of two digits. The first is at `position`.
     private static func two(_ digits: UInt64, _ position: UInt64) -> Int {
         Int(digits >> (position * 8) & 0xff) * 10 + Int(digits >> (position * 8 + 8) & 0xff)
     }
 
-    /// From a string, for values that come one at a time.
+    /// Reads a string, for values that come one at a time.
     static func dateTime(_ text: String) -> Date? {
         var text = text
         return text.withUTF8 { dateTime($0) }
     }
 
-    /// UTC with milliseconds: `2026-11-21T17:05:09.250Z`. Times outside of the years 0 to 9999 give the nearest day inside.
+    /// Returns UTC with milliseconds: `2026-11-21T17:05:09.250Z`. Times outside of the years 0 to 9999 give the nearest day inside.
     static func text(_ date: Date) -> String {
         // Rounded, not cut: a value that was read back from milliseconds must give the same text again.
         let milliseconds = (min(max(date.timeIntervalSince1970, -62_167_219_200), 253_402_300_799.999) * 1000).rounded()
@@ -94,7 +94,7 @@ enum ISO8601Text {
         return "\(LocalDate(daysSince1970: days))T\(time).\(digits(inDay % 1000, 3))Z"
     }
 
-    /// `value` in decimal with zeros in front up to `width`.
+    /// Returns `value` in decimal with leading zeros up to `width`.
     static func digits(_ value: Int, _ width: Int) -> String {
         let text = String(value)
         return text.utf8.count >= width ? text : String(repeating: "0", count: width - text.utf8.count) + text

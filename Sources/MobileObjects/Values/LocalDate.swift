@@ -9,20 +9,20 @@ public struct LocalDate: Sendable, Hashable {
     /// 1 to the month's last day.
     public let day: Int
 
-    /// Nil when there is no such day, such as February 30, or the year is outside 0 to 9999.
+    /// Fails when the day does not exist, such as February 30, or the year is outside 0 to 9999.
     public init?(year: Int, month: Int, day: Int) {
         guard (0...9999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year) else { return nil }
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// From days since 1970-01-01, which may be negative. Days outside of the years 0 to 9999 give the nearest day inside.
+    /// Creates a date from days since 1970-01-01, which may be negative. Days outside of the years 0 to 9999 give the nearest day inside.
     public init(daysSince1970 days: Int) {
         let clamped = min(max(days, Self.firstDay), Self.lastDay)
         let civil = CivilDay(daysSince1970: clamped)
         (year, month, day) = (civil.year, civil.month, civil.day)
     }
 
-    /// From text such as `2026-11-21`; nil when the text is anything else.
+    /// Creates a date from text such as `2026-11-21`; fails for any other text.
     public init?(_ text: String) {
         var text = text
         guard let parsed = text.withUTF8({ ISO8601Text.date($0, 0, isWhole: true) }) else { return nil }
@@ -74,7 +74,7 @@ extension LocalDate: Codable {
     }
 }
 
-/// Conversion between days since 1970 and the proleptic Gregorian calendar, by counting in eras of 400 years that begin in March,
+/// Conversion between days since 1970 and the proleptic Gregorian calendar. It counts in eras of 400 years that begin in March,
 /// so that the leap day is the last of its year.
 struct CivilDay {
     var year: Int, month: Int, day: Int
@@ -104,13 +104,13 @@ struct CivilDay {
 }
 
 extension LocalDate {
-    /// The day on which a moment falls. Moments outside of the years 0 to 9999 give the nearest day inside.
+    /// Creates the date of a moment. Moments outside of the years 0 to 9999 give the nearest day inside.
     /// - Parameters:
     ///   - moment: any moment.
-    ///   - timeZone: where; the device's own by default.
+    ///   - timeZone: the time zone of the date; default: the device's own.
     public init(_ moment: Date, in timeZone: TimeZone = .current) {
         let seconds = moment.timeIntervalSince1970 + Double(timeZone.secondsFromGMT(for: moment))
-        // A million years in either direction are days enough, and safe to convert.
+        // A million years in either direction is enough, and safe to convert.
         self.init(daysSince1970: Int(min(max((seconds / 86_400).rounded(.down), -365_000_000), 365_000_000)))
     }
 }

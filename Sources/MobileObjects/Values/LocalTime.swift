@@ -3,13 +3,13 @@ public struct LocalTime: Sendable, Hashable {
     /// 0 to 86,399.
     public let secondsSinceMidnight: Int
 
-    /// Nil when hour (0 to 23), minute or second (0 to 59) is out of range.
+    /// Fails when hour (0 to 23), minute or second (0 to 59) is out of range.
     public init?(hour: Int, minute: Int, second: Int = 0) {
         guard (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second) else { return nil }
         secondsSinceMidnight = (hour * 60 + minute) * 60 + second
     }
 
-    /// From text such as `17:05:09`; nil when the text is anything else.
+    /// Creates a time from text such as `17:05:09`; fails for any other text.
     public init?(_ text: String) {
         var text = text
         guard let parsed = text.withUTF8({ ISO8601Text.time($0, 0, isWhole: true) }) else { return nil }

@@ -2,7 +2,7 @@ import Foundation
 import MobileStore
 
 extension Storage {
-    /// The JSON form of a stored value: decimals as numbers in decimal notation, which never pass through a double; booleans as such;
+    /// Returns the JSON form of a stored value: decimals as numbers in decimal notation, which never pass through a double; booleans as such;
     /// binaries as base64; structures and lists as JSON inside a string.
     func json(_ value: Value) -> JSONValue {
         switch (self, value) {
@@ -17,7 +17,7 @@ extension Storage {
         }
     }
 
-    /// The value that a JSON value stands for; nil when it is of another kind.
+    /// Returns the value of a JSON value; nil when it is of another kind.
     func attributeValue(_ json: JSONValue) -> AttributeValue? {
         switch self {
         case _ where json.isNull: .null
@@ -35,7 +35,7 @@ extension Storage {
         }
     }
 
-    /// The value of a model's default, given as JSON text; nil when it does not fit, which the model's validation excludes.
+    /// Returns the value of a model's default, given as JSON text. Returns nil when it does not fit, which the model's validation excludes.
     func attributeValue(ofDefault text: String) -> AttributeValue? {
         guard let json = try? JSONValue(parsing: text) else { return nil }
         // A structure's or list's default is the JSON itself.
@@ -44,8 +44,8 @@ extension Storage {
     }
 }
 
-/// A row's values as one text, kept beside an outbox record: what was submitted, in case that nothing else tells when the answer comes.
-/// A JSON array of strings whose first character gives the type, so that doubles and integers come back bit for bit.
+/// A row's submitted values as one text, stored with an outbox record, in case no other source has them when the answer comes.
+/// The text is a JSON array of strings. The first character of each gives the type, so that doubles and integers are restored bit for bit.
 enum SubmittedValues {
     static func text(_ values: [Value]) -> String {
         JSONValue.array(

@@ -2,7 +2,7 @@ import Foundation
 import MobileModel
 import MobileStore
 
-/// How the values of an attribute lie in the database. The same everywhere: an import writes what `save` writes.
+/// The stored form of an attribute's values. It is the same everywhere: an import writes the same form as `save`.
 enum Storage: Sendable, Equatable {
     case integer(ClosedRange<Int64>)
     case boolean
@@ -44,10 +44,10 @@ enum Storage: Sendable, Equatable {
         }
     }
 
-    /// A decimal of as many digits as a value has in memory, on either side of the point.
+    /// A decimal with the maximum digits of a value in memory, on either side of the point.
     static let exactDecimal = Storage.textDecimal(precision: 76, scale: 38)
 
-    /// The value as bound to a statement; nil when it is of another kind or does not fit.
+    /// Returns the value as bound to a statement; nil when it is of another kind or does not fit.
     func stored(_ value: AttributeValue) -> Value? {
         switch (self, value) {
         case (_, .null): .null
@@ -71,7 +71,7 @@ enum Storage: Sendable, Equatable {
         }
     }
 
-    /// The reverse of ``stored(_:)``; nil when the database holds something that the attribute cannot have.
+    /// Reverses ``stored(_:)``; returns nil when the attribute cannot have the value from the database.
     func attributeValue(_ value: Value) -> AttributeValue? {
         switch (self, value) {
         case (_, .null): .null
@@ -93,7 +93,7 @@ enum Storage: Sendable, Equatable {
         }
     }
 
-    /// The declared type of the column. `ANY` columns keep what they are given; the affinity of the others changes no value of ours.
+    /// The declared type of the column. `ANY` columns keep every value as given; the affinity of the others changes none of our values.
     var columnType: String {
         switch self {
         case .integer, .boolean, .scaledDecimal, .large: "INTEGER"

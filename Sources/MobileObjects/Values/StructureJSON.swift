@@ -1,7 +1,7 @@
 import Foundation
 
 /// The JSON text of structures and lists, the same in the database, on the wire and in Swift: times as ISO 8601 with milliseconds,
-/// binaries as base64, keys in the order of the alphabet, so that equal values give equal text.
+/// binaries as base64, keys in alphabetical order, so that equal values give equal text.
 enum StructureJSON {
     static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()

@@ -137,10 +137,10 @@ import Testing
     @Test(
         "a file that is no list of codes and texts is refused with its line",
         arguments: [
-            ("\"a\" = \"text\";", "line 1: the key \"a\" is no number of an error"), ("\n\"1\" \"text\";", "line 2: expected \"=\""),
+            ("\"a\" = \"text\";", "line 1: the key \"a\" is not the number of an error"), ("\n\"1\" \"text\";", "line 2: expected \"=\""),
             ("\"1\" = text;", "line 1: expected a text in quotes"), ("\"1\" = \"text\"", "line 1: expected \";\""),
             ("\"1\" = \"te", "line 1: a text has no end"), ("/* \n", "line 2: a comment has no end"),
-            ("\"1\" = \"\\q\";", "line 1: \\q stands for nothing"), ("\"1\"=\"a\";\n\"1\"=\"b\";", "line 2: code 1 has a second text"),
+            ("\"1\" = \"\\q\";", "line 1: \\q is not a valid escape"), ("\"1\"=\"a\";\n\"1\"=\"b\";", "line 2: code 1 has a second text"),
         ])
     func badFile(text: String, message: String) throws {
         let texts = try bundle(["en": text])
