@@ -3,7 +3,7 @@ import MobileObjects
 import TestSupport
 import Testing
 
-/// Generated classes of a model with every type and every name that needs care: that this file compiles is half of the test.
+/// Generated classes of a model with every type and every name that needs care: compiling this file is half of the test.
 @Suite struct GeneratedTypesTests {
     /// Runs `body` with an open, empty database of the test's own.
     private func withDatabase(_ body: (XAwkward_Names) throws -> Void) throws {
@@ -15,7 +15,7 @@ import Testing
 
     private let day = LocalDate(year: 2024, month: 2, day: 29) ?? .epoch
 
-    /// An object with a value of its own in every attribute that has no default.
+    /// Makes an object with a distinct value in every attribute that has no default.
     private func filled(in database: XAwkward_Names) throws -> XAllTypes {
         let object = XAllTypes(in: database)
         (object.partone, object.parttwo) = ("Ä", day)

@@ -5,7 +5,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Queries over the Northwind package on a device, beside the same questions to the real database, which is not part of the repository.
+/// Queries over the Northwind package on a device, compared with the same queries to the real database, which is not part of the repository.
 @Suite(.enabled(if: Northwind.isThere, Comment(rawValue: Northwind.reason)))
 final class NorthwindQueryTests {
     private let directory: TemporaryDirectory
@@ -30,7 +30,7 @@ final class NorthwindQueryTests {
         try? device.close()
     }
 
-    /// The rows of an object, with surrogate keys of their own.
+    /// Imports the rows of an object, with surrogate keys of their own.
     private func download(_ object: ObjectModel) throws {
         let binding = try #require(object.binding)
         func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }

@@ -5,7 +5,7 @@ import SampleCRM
 import TestSupport
 import Testing
 
-/// What generated classes give to Swift: lists, relationships read along, observation, Codable, Identifiable, Sendable.
+/// Swift features of generated classes: lists, relationships read along, observation, Codable, Identifiable, Sendable.
 @Suite struct SwiftFaceTests {
     private let crm: CRM
     private let directory: TemporaryDirectory
@@ -113,7 +113,7 @@ import Testing
         #expect(Set(try Customer.findAll(in: crm).map(\.id)).count == 30)
     }
 
-    /// That this compiles is the test: what crosses isolations may, by the compiler's own check. Objects may not, and have no conformance.
+    /// The test is that this compiles: these values may cross isolations, by the compiler's own check. Objects may not, and have no conformance.
     @Test("pages, snapshots, results, queries, predicates and ids are Sendable")
     func sendable() throws {
         defer { finish() }

@@ -1,15 +1,15 @@
 public import Foundation
 import MobileStore
 
-/// How far each synchronization group has come: a token that the server made and only the server reads, written in the transaction of the
-/// rows that it stands for.
+/// The progress of each synchronization group: a token that the server makes and only the server reads, written in the transaction of the rows that
+/// it stands for.
 extension PackageDatabase {
-    /// The token of a group; nil before its first synchronization.
+    /// Returns the token of a group; nil before its first synchronization.
     package final func token(ofGroup group: String) throws -> String? {
         try read { try $0.storedRow([GroupColumn.token], "WHERE \"name\" = ?1", [.text(group)])?.optionalText(.token) }
     }
 
-    /// When a group was last synchronized; nil before the first time.
+    /// Returns the time when a group was last synchronized; nil before the first time.
     public final func lastSynchronization(ofGroup group: String) throws -> Date? {
         try read { connection in
             guard let row = try connection.storedRow([GroupColumn.synchronized], "WHERE \"name\" = ?1", [.text(group)]),
@@ -28,6 +28,6 @@ extension Transaction {
             [.text(group), Value(token), .text(ISO8601Text.text(database.environment.now()))])
     }
 
-    /// Forgets how far groups have come: the next synchronization brings everything.
+    /// Forgets the progress of all groups: the next synchronization brings everything.
     package func forgetTokens() throws { try connection.execute("DELETE FROM \"_group\" WHERE TRUE") }
 }

@@ -1,10 +1,10 @@
-/// What the imports of one transaction did, for their log records.
+/// The counts of the imports of one transaction, for their log records.
 final class ImportRecords {
-    /// By position of the object.
+    /// The counts by position of the object.
     var counts: [Int: ImportCounts] = [:]
 }
 
-/// What the imports of one transaction did to one object's table.
+/// The counts of the imports of one transaction into one object's table.
 struct ImportCounts: Sendable {
     var inserted = 0
     var updated = 0
@@ -13,7 +13,7 @@ struct ImportCounts: Sendable {
 }
 
 extension Transaction {
-    /// What was imported so far; log records of it are written before the commit. Only asked for where ``DebugSettings/logRecordOnImport`` is set.
+    /// Returns the counts so far; their log records are written before the commit. Only called where ``DebugSettings/logRecordOnImport`` is set.
     func importRecords() -> ImportRecords {
         let records = attachment { ImportRecords() }
         atEnd(.importRecords) { try $0.log(records) }

@@ -1,8 +1,8 @@
 import Foundation
 package import MobileStore
 
-/// Brings what the server sends for one object into its table: rows with a pending change are diverted to the original-state table, in the
-/// same pass. Lives inside of one transaction.
+/// Imports the server's data of one object into its table: in the same pass, rows with a pending change are diverted to the original-state table. A
+/// session lives inside of one transaction.
 package struct ImportSession {
     private let transaction: Transaction
     private let entity: EntityMetadata
@@ -14,7 +14,7 @@ package struct ImportSession {
         ["_sk"] + entity.attributes.filter { !$0.isLarge }.map(\.name) + entity.references.map { "_ref_" + entity.relationships[$0].name }
     }
 
-    /// Takes rows that were created or changed on the server.
+    /// Returns the importer for rows that were created or changed on the server.
     /// - Parameters:
     ///   - columns: names in the order of the values; some of ``columns``, `_sk` first.
     ///   - progress: called after each batch of rows; throwing cancels.
@@ -38,7 +38,7 @@ package struct ImportSession {
         return try ObjectError.gate { try transaction.connection.importer(into: entity.name, columns: columns, mode: .upsert, options: options) }
     }
 
-    /// Takes the surrogate keys of rows that the server does not have for this device any longer.
+    /// Returns the importer for the surrogate keys of rows that the server does not have for this device any longer.
     package func deletions(progress: ((ImportProgress) throws -> Void)? = nil) throws -> BulkImporter {
         if !entity.largeAttributes.isEmpty { transaction.sweepsLargeValues = true }
         try transaction.watchMarks(entity)
@@ -48,10 +48,10 @@ package struct ImportSession {
         return try ObjectError.gate { try transaction.connection.importer(into: entity.name, columns: ["_sk"], mode: .delete, options: options) }
     }
 
-    /// Removes every row: the server does not know what this device has, and sends all that it should have behind this. Rows with a
-    /// pending change of their own are noted as deleted on the server until they come again. A parent of pending children goes like any
-    /// other row, and is marked again when it comes; if it does not come, its children are as after any deletion of a parent.
-    /// - Returns: how many rows left.
+    /// Removes every row: the server does not know which rows this device has, and afterwards sends all that it should have. Rows with a pending
+    /// change of their own are noted as deleted on the server until they come again. A parent of pending children goes like any other row, and is
+    /// marked again when it comes; if it does not come, its children are as after any deletion of a parent.
+    /// - Returns: the number of removed rows.
     package func removeAll() throws -> Int {
         if !entity.largeAttributes.isEmpty { transaction.sweepsLargeValues = true }
         let (table, original) = (entity.sql.table, entity.sql.originalTable)
@@ -77,7 +77,7 @@ package struct ImportSession {
         let new = Value(value?.id)
         if let value {
             transaction.hold(value)
-            // Removed again at the end unless a row has taken it.
+            // Removed again at the end unless a row refers to it.
             transaction.release(value.id, entity, attribute.index, key)
         }
         try transaction.releaseLargeValues(of: entity, key)
@@ -86,7 +86,8 @@ package struct ImportSession {
             if try connection.execute(change, [.integer(key), new]) > 0 { try transaction.changeLogRecorder()?.updated(entity, key) }
             return
         }
-        // A pending row whose own value is the server's old one shows the new one: else it would be sent back as a change that nobody made.
+        // A pending row whose own value is the server's old one takes the new one: otherwise the old one would be sent back as a change that no user
+        // made.
         let isSeen = try connection.execute(change + " AND \(column) IS ?3", [.integer(key), new, old[0]]) > 0
         if isSeen { try transaction.changeLogRecorder()?.updated(entity, key) }
         try connection.execute("UPDATE \(entity.sql.originalTable) SET \(column) = ?2 WHERE \"_sk\" = ?1", [.integer(key), new])
@@ -101,7 +102,7 @@ package struct ImportSession {
         return options
     }
 
-    /// Notes what an import does for its log record.
+    /// Counts the rows of an import for its log record.
     private func counting(_ progress: ((ImportProgress) throws -> Void)?) -> (ImportProgress) throws -> Void {
         let records = transaction.importRecords()
         let before = records.counts[entity.index] ?? ImportCounts()
@@ -135,7 +136,7 @@ package struct ImportSession {
 }
 
 extension Transaction {
-    /// The import of one object of the model, by its name.
+    /// Returns the import of one object of the model, by its name.
     /// - Throws: ``ObjectError/Code/noSuchClass``; ``ObjectError/Code/misuse`` for a local object.
     package func importSession(for name: String) throws -> ImportSession {
         let entity = try metadata.entity(named: name)

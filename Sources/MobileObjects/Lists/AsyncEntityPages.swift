@@ -1,10 +1,10 @@
-/// The pages of a query's objects in order, for `async` code. No cooperative thread ever waits for the database, and the objects are made in
-/// the isolation of who asks for them.
+/// The pages of a query's objects in order, for `async` code. No cooperative thread ever waits for the database, and the objects are made in the
+/// caller's isolation.
 ///
 ///     for try await customers in Customer.all.sorted(by: \.name).pages(in: crm) { show(customers) }
 ///     for try await customer in Customer.all.sorted(by: \.name).pages(in: crm).objects { show(customer) }
 ///
-/// As with ``EntityCursor`` each page is a read of its own behind the last object of the page before.
+/// As with ``EntityCursor``, each page is a separate read after the last object of the previous page.
 public struct AsyncEntityPages<Object: Entity>: AsyncSequence {
     private let cursor: () throws -> EntityCursor<Object>
 
@@ -13,7 +13,7 @@ public struct AsyncEntityPages<Object: Entity>: AsyncSequence {
     /// The objects of all pages, one after the other.
     public var objects: AsyncEntities<Object> { AsyncEntities(cursor) }
 
-    /// Begins anew.
+    /// Begins again.
     public func makeAsyncIterator() -> Iterator { Iterator(make: cursor) }
 
     /// Reads the pages.
@@ -23,7 +23,7 @@ public struct AsyncEntityPages<Object: Entity>: AsyncSequence {
 
         fileprivate init(make: @escaping () throws -> EntityCursor<Object>) { self.make = make }
 
-        /// The next page; nil behind the last object.
+        /// Returns the next page; nil after the last object.
         /// - Throws: as `PackageDatabase.executeQuery(_:)`; `CancellationError` when the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> EntityList<Object>? {
             let cursor = try self.cursor ?? make()
@@ -39,7 +39,7 @@ public struct AsyncEntities<Object: Entity>: AsyncSequence {
 
     fileprivate init(_ cursor: @escaping () throws -> EntityCursor<Object>) { self.cursor = cursor }
 
-    /// Begins anew.
+    /// Begins again.
     public func makeAsyncIterator() -> Iterator { Iterator(make: cursor) }
 
     /// Reads the pages.
@@ -49,7 +49,7 @@ public struct AsyncEntities<Object: Entity>: AsyncSequence {
 
         fileprivate init(make: @escaping () throws -> EntityCursor<Object>) { self.make = make }
 
-        /// The next object; nil behind the last one.
+        /// Returns the next object; nil after the last one.
         /// - Throws: as the pages do.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Object? {
             let cursor = try self.cursor ?? make()

@@ -1,14 +1,14 @@
 import MobileStore
 
-/// Goes through the objects of a list from the first to the last one, with no more than a page in memory.
+/// Iterates over the objects of a list from the first to the last one, with at most one page in memory.
 ///
 ///     for customer in try Customer.all.sorted(by: \.name).cursor(in: crm) { print(customer.name) }
 ///
-/// Each page is a read of its own, which begins behind the last object of the page before: what comes or goes meanwhile moves nothing, no
-/// object comes twice, and what is deleted before its page is read does not come. Where rows have no key (see ``LazyEntityList``) they
+/// Each page is a separate read, which begins after the last object of the previous page. Rows that are inserted or deleted meanwhile move nothing,
+/// no object comes twice, and an object that is deleted before its page is read does not come. Where rows have no key (see ``LazyEntityList``), they
 /// are counted off instead.
 ///
-/// A `for` loop cannot throw: where the database cannot be read it ends, and ``error`` says why. `nextObject()` and `nextPage()` throw.
+/// A `for` loop cannot throw: where the database cannot be read it ends, and ``error`` has the reason. `nextObject()` and `nextPage()` throw.
 public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
     private let context: EntityContext
     private let rows: ListRows
@@ -16,7 +16,7 @@ public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
     private var isAtEnd = false
     private var page: [Element] = []
     private var offset = 0
-    /// Why a loop ended before the last object; nil where it did not.
+    /// The error that ended a loop before the last object; nil where there was none.
     public private(set) var error: ObjectError?
 
     init(_ plan: ListPlan, _ context: EntityContext, pageSize: Int) throws {
@@ -24,13 +24,13 @@ public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
         rows = try ListRows(plan, size: pageSize)
     }
 
-    /// A cursor over what somebody else reads by position: with rows of its own.
+    /// Creates a cursor over rows that another reader reads by position: with its own rows.
     init(_ rows: ListRows, _ context: EntityContext) {
         self.context = context
         self.rows = ListRows(beside: rows)
     }
 
-    /// The next object; nil behind the last one.
+    /// Returns the next object; nil after the last one.
     /// - Throws: ``ObjectError/Code/store``; calling again tries once more.
     public func nextObject() throws -> Element? {
         if offset == page.count, try !turn(nextRows()) { return nil }
@@ -46,7 +46,7 @@ public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
         return take()
     }
 
-    /// The objects up to the end of the page, or those of the next one; nil behind the last one.
+    /// Returns the objects up to the end of the page, or those of the next one; nil after the last one.
     /// - Throws: as `nextObject()`.
     public func nextPage() throws -> EntityList<Element>? {
         if offset == page.count, try !turn(nextRows()) { return nil }
@@ -62,7 +62,7 @@ public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
         return takePage()
     }
 
-    /// The next object; nil behind the last one, and where the database cannot be read: see ``error``.
+    /// Returns the next object; nil after the last one, and where the database cannot be read: see ``error``.
     public func next() -> Element? {
         do {
             error = nil

@@ -1,26 +1,25 @@
 import MobileStore
 import Synchronization
 
-/// The objects that a query finds, read a page at a time when they are looked at: a list of 30,000 objects holds some pages, not 30,000
-/// objects.
+/// The objects that a query finds, read a page at a time when they are needed: a list of 30,000 objects holds some pages, not 30,000 objects.
 ///
 ///     let customers = try Customer.where(\.city == "Dublin").sorted(by: \.name).list(in: crm)
 ///     let last = try customers.object(at: customers.count() - 1)
 ///
-/// It shows the database as it is. A commit that touches what the list comes from makes it count and read again at the next look, so
-/// that positions and number always fit together; a list on a screen is drawn anew when its observation says so
-/// (`PackageDatabase.observe(_:)`). The pages that were used last stay, and with them their objects: looking twice gives the same object,
-/// until its page went or the database changed. Hold on to an object while it is edited.
+/// It shows the database as it is. After a commit that touches tables of the list, the next access counts and reads again, so that positions and
+/// number always fit together. A list on a screen is drawn again when its observation reports a change (`PackageDatabase.observe(_:)`). The pages
+/// that were used last stay, and with them their objects: reading a position twice returns the same object, until its page is dropped or the database
+/// changes. Hold on to an object while it is edited.
 ///
-/// Pages are found by key where the query allows it, at any position for the price of the first one; other positions than those beside a page
-/// that was read are counted off once, in an index where there is one. Where a join gives objects several times, and in queries of the
-/// model, rows have no key of their own: what is before a page is counted off each time.
+/// Pages are found by key where the query allows it, at any position for the price of the first one. A position that is not next to a page that was
+/// read is counted off once, in an index where there is one. Where a join repeats objects, and in queries of the model, rows have no key of their
+/// own: all rows before a page are counted off each time.
 ///
 /// A list stays in one isolation, as its objects do. SMP 2.3: `SUPObjectList` of a query with skip and take.
 public final class LazyEntityList<Element: Entity> {
-    /// Objects of a page.
+    /// The number of objects of a page.
     public let pageSize: Int
-    /// Pages whose objects are kept.
+    /// The number of pages whose objects are kept.
     public let keptPages: Int
 
     private let context: EntityContext
@@ -30,7 +29,7 @@ public final class LazyEntityList<Element: Entity> {
     private var recent: [Int] = []
     private var known: Int?
     private var changes: ListChanges?
-    /// The commits that are taken into account.
+    /// The number of commits that are taken into account.
     private var seenChanges = 0
 
     init(_ plan: ListPlan, _ context: EntityContext, pageSize: Int, keptPages: Int = 8) throws {
@@ -41,7 +40,7 @@ public final class LazyEntityList<Element: Entity> {
 
     // MARK: Looking
 
-    /// The number of objects, counted by the database once until it changes.
+    /// Returns the number of objects, which the database counts once until it changes.
     /// - Throws: ``ObjectError/Code/store``, as all of these.
     public func count() throws -> Int {
         let isCurrent = try validate()
@@ -61,7 +60,7 @@ public final class LazyEntityList<Element: Entity> {
         return count
     }
 
-    /// The object at a position, from 0.
+    /// Returns the object at a position, from 0.
     /// - Throws: ``ObjectError/Code/notFound`` where there is none.
     public func object(at position: Int) throws -> Element {
         try element(position, of: position < 0 ? [] : page(position / pageSize))
@@ -79,7 +78,7 @@ public final class LazyEntityList<Element: Entity> {
         get throws { try object(at: position) }
     }
 
-    /// The objects at some positions, fewer where the list ends before.
+    /// Returns the objects at some positions, fewer where the list ends before.
     public func objects(_ positions: Range<Int>) throws -> EntityList<Element> {
         var objects: [Element] = []
         for index in pageIndexes(positions) { try append(page(index), index, to: &objects, positions) }
@@ -96,10 +95,10 @@ public final class LazyEntityList<Element: Entity> {
         return EntityList(objects)
     }
 
-    /// All objects from the first one on, each once, also where rows come or go meanwhile: see ``EntityCursor``.
+    /// Returns a cursor over all objects from the first one on, each once, also while rows are inserted or deleted: see ``EntityCursor``.
     public func cursor() throws -> EntityCursor<Element> { try EntityCursor(rows.plan, context, pageSize: pageSize) }
 
-    /// Forgets what was read, as a change of the database does.
+    /// Forgets the pages that were read, as after a change of the database.
     public func reload() {
         pages = [:]
         recent = []
@@ -144,7 +143,7 @@ public final class LazyEntityList<Element: Entity> {
         let (pages, count) = try await context.package.read { try rows.rows(from: position, in: $0) }
         let objects: [Element] = context.objects(pages, count, rows.plan)
         try await Prefetch(rows.plan.prefetches, for: objects, context)?.read()
-        // Somebody may have looked while this one waited.
+        // Another task may have read the page while this one waited.
         if seen == seenChanges {
             if let page = kept(index) { return page }
             keep(objects, index)
@@ -152,7 +151,7 @@ public final class LazyEntityList<Element: Entity> {
         return objects
     }
 
-    /// The first page of all objects, which is one statement that is known already; nil for others.
+    /// Returns the first page of all objects, which is one statement that is known already; nil for others.
     private func firstPage(_ index: Int, _ isCurrent: Bool) throws -> ([RowPage], Int)? {
         guard index == 0, isCurrent, let select = rows.plan.first else { return nil }
         let page = try context.package.page(select, [], size: pageSize)
@@ -178,8 +177,8 @@ public final class LazyEntityList<Element: Entity> {
 
     // MARK: Changes
 
-    /// Forgets what is out of date. What a transaction of this thread sees is its own: nothing of it is kept.
-    /// - Returns: whether what is read now may be kept.
+    /// Forgets outdated pages. Pages that a transaction of this thread reads are its own, and are not kept.
+    /// - Returns: whether pages that are read now may be kept.
     private func validate() throws -> Bool {
         guard TransactionScope.transaction(of: context.package) == nil else {
             reload()
@@ -204,15 +203,15 @@ public final class LazyEntityList<Element: Entity> {
 }
 
 extension LazyEntityList: Sequence {
-    /// Goes through all objects; see ``EntityCursor`` for what happens where the database cannot be read.
+    /// Iterates over all objects; see ``EntityCursor`` for the case that the database cannot be read.
     public func makeIterator() -> EntityCursor<Element> { EntityCursor(rows, context) }
 
-    /// 0: counting has a price.
+    /// 0: counting would be expensive.
     public var underestimatedCount: Int { 0 }
 }
 
 extension EntityContext {
-    /// The objects of the first `count` rows of some pages.
+    /// Makes the objects of the first `count` rows of some pages.
     func objects<T: Entity>(_ pages: [RowPage], _ count: Int, _ plan: ListPlan) -> [T] {
         var objects: [T] = []
         objects.reserveCapacity(count)
@@ -226,14 +225,14 @@ extension EntityContext {
     }
 }
 
-/// Counts the commits that may have changed a list. The list asks; nobody is called.
+/// Counts the commits that may have changed a list. The list reads the count; there are no callbacks.
 final class ListChanges: Sendable {
     /// The database that is watched.
     let store: Database
     private let counter: Counter
     private let observation: Observation
 
-    /// What the observer counts in, apart from the list, so that the list may go while a commit is told.
+    /// The observer's counter, separate from the list, so that the list may go away during the notification of a commit.
     private final class Counter: Sendable {
         let commits = Atomic(0)
     }
@@ -244,6 +243,6 @@ final class ListChanges: Sendable {
         observation = try store.observe(tables) { _ in counter.commits.add(1, ordering: .acquiringAndReleasing) }
     }
 
-    /// Commits so far.
+    /// The number of commits so far.
     var count: Int { counter.commits.load(ordering: .acquiring) }
 }

@@ -1,15 +1,15 @@
 import MobileStore
 
-/// Places of a list that are known: by how many rows stand before it, the values that the row before it is ordered by. Not more than
-/// ``maximum``: a list of a million objects keeps fewer of them, and goes over some rows from the one before.
+/// The known places of a list: the number of rows before each, and the values that order the row before it. There are at most ``maximum`` places: in
+/// a list of a million objects they are further apart, and a reader iterates over some rows from the previous place.
 struct ListPlaces {
     static let maximum = 512
 
     private var places: [(position: Int, values: [Value])] = []
-    /// Places are not nearer to each other than this.
+    /// The minimum distance between two places.
     private var distance = 0
 
-    /// The last known place at or before a position; nil where the beginning is nearest.
+    /// Returns the last known place at or before a position; nil where the beginning is nearest.
     func nearest(_ position: Int) -> (position: Int, values: [Value])? {
         let end = firstIndex(behind: position)
         return end > 0 ? places[end - 1] : nil
@@ -30,7 +30,7 @@ struct ListPlaces {
 
     var count: Int { places.count }
 
-    /// Keeps every second one.
+    /// Raises the minimum distance, and drops places that are too near to the previous one.
     private mutating func thinOut() {
         let span = (places.last?.position ?? 0) - (places.first?.position ?? 0)
         distance = max(1, distance * 2, 2 * span / Self.maximum)

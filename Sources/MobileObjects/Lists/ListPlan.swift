@@ -1,34 +1,34 @@
 import MobileStore
 
-/// How the rows of a list are read: a part of them at a time, from any position on.
+/// The way to read the rows of a list: a part of them at a time, from any position on.
 struct ListPlan: Sendable {
-    /// Where the pages of a list come from.
+    /// The source of the pages of a list.
     enum Rows: Sendable {
-        /// Any page costs what the first one does: it is found behind the row before it.
+        /// Any page costs as much as the first one: it is found by the key of the row before it.
         case byKey(PageQuery)
-        /// A statement whose last two values are the number of rows to take and that of rows to leave out: what is left out is gone through.
+        /// A statement whose last two values are the number of rows to take and the number to leave out. The latter are read as well.
         case byPosition(sql: String)
     }
 
     let rows: Rows
     /// The statement that counts the rows, before ``skip`` and ``take``.
     let countSQL: String
-    /// Of both, but for what ``Rows/byPosition(sql:)`` adds.
+    /// The values of both statements, without those that ``Rows/byPosition(sql:)`` adds.
     let values: [Value]
-    /// Rows that are left out at the beginning.
+    /// The number of rows that are left out at the beginning.
     var skip = 0
-    /// Rows at most; negative: all.
+    /// The maximum number of rows; negative: all.
     var take = -1
-    /// What the rows come from: a commit that changes one of these may change the list.
+    /// The tables of the rows: a commit that changes one of these may change the list.
     let tables: Set<String>
-    /// Rows that were deleted here may be among them.
+    /// Whether rows that were deleted here may be among them.
     var seesDeleted = false
-    /// The first page in words already; nil where it is not.
+    /// The prepared first page; nil where there is none.
     var first: PageSelect?
     /// Relatives to read along with the objects.
     var prefetches: [RelationshipPath] = []
 
-    /// All objects of a class.
+    /// Plans a list of all objects of a class.
     init(_ entity: EntityMetadata) {
         let sql = entity.sql
         rows = .byKey(PageQuery(sql.selected, from: sql.table, orderedBy: [.init(#""_sk""#)]))
@@ -38,7 +38,7 @@ struct ListPlan: Sendable {
         first = sql.all
     }
 
-    /// The objects of a modelled query.
+    /// Plans a list of the objects of a modelled query.
     init(_ query: ObjectSQL, _ parameters: [AttributeValue], sortedBy order: [AttributeSort]) throws {
         rows = .byPosition(sql: try query.pagedSQL(sortedBy: order))
         countSQL = query.countSQL
@@ -46,10 +46,10 @@ struct ListPlan: Sendable {
         tables = query.tables
     }
 
-    /// The objects that a query made at run time finds.
+    /// Plans a list of the objects that a query made at run time finds.
     ///
-    /// Objects are told apart by their keys, so what is ordered can be gone through by key, also where joins choose the objects. Where
-    /// joins repeat them, rows have no key, and pages are counted off.
+    /// Keys distinguish the objects, so ordered rows can be read by key, also where joins choose the objects. Where joins repeat objects, rows have
+    /// no key, and pages are counted off.
     init(_ query: Query, of entity: EntityMetadata, in metadata: PackageMetadata, ownedBy owner: Owner? = nil) throws {
         guard query.skip >= 0 else { throw ObjectError(.invalidQuery, "query: skip is \(query.skip); use 0 or more") }
         let compiler = QueryCompiler(metadata)
@@ -78,7 +78,7 @@ struct ListPlan: Sendable {
         tables = compiler.tables
     }
 
-    /// The rows of the list where the statement counts `found`.
+    /// Returns the number of rows of the list where the statement counts `found`.
     func count(of found: Int) -> Int {
         let left = max(0, found - skip)
         return take < 0 ? left : min(left, take)

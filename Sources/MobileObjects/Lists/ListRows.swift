@@ -1,9 +1,9 @@
 import MobileStore
 import Synchronization
 
-/// Reads the rows of a list from any position on. May be used on any thread, one page at a time.
+/// Reads the rows of a list from any position on, one page at a time. Any thread may use it.
 ///
-/// `@unchecked Sendable`: `state` is only touched under the lock. Not in a `Mutex`, because the cursor meets connections, which are bound to
+/// `@unchecked Sendable`: `state` is only touched under the lock. It is not in a `Mutex`, because the cursor uses connections, which are bound to
 /// their thread.
 final class ListRows: @unchecked Sendable {
     let plan: ListPlan
@@ -11,35 +11,35 @@ final class ListRows: @unchecked Sendable {
     private var state = State()
 
     fileprivate struct State {
-        /// Nil where pages are counted off.
+        /// The cursor; nil where pages are counted off.
         var cursor: RowCursor?
-        /// How many rows stand before the cursor; nil: it has to be placed.
+        /// The number of rows before the cursor; nil: the cursor has no position yet.
         var position: Int?
         var places = ListPlaces()
     }
 
-    /// Rows that are read at once.
+    /// The number of rows that are read at once.
     let size: Int
 
-    /// - Parameter size: rows that are read at once, 1 or more.
+    /// - Parameter size: the number of rows that are read at once, 1 or more.
     init(_ plan: ListPlan, size: Int) throws {
         (self.plan, self.size) = (plan, size)
         guard size > 0 else { throw ObjectError(.misuse, "list: a page of \(size) objects; use 1 or more") }
     }
 
-    /// Reads the same rows, and stands elsewhere.
+    /// Reads the same rows from another position.
     init(beside other: ListRows) {
         (plan, size) = (other.plan, other.size)
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     func count(in connection: Connection) throws(StoreError) -> Int {
         plan.count(of: Int(try connection.number(plan.countSQL, plan.values)))
     }
 
-    /// The rows from a position on, ``size`` of them or those up to the end.
-    /// - Parameter isCurrent: whether the places that were met before are still right; they are not in a transaction that changes rows.
-    /// - Returns: their pages, mostly one; fewer rows count than the last page has where `take` ends within it.
+    /// Reads the rows from a position on, ``size`` of them or those up to the end.
+    /// - Parameter isCurrent: whether the known places are still right; they are not in a transaction that changes rows.
+    /// - Returns: their pages, mostly one, and the number of rows, which is smaller than that of the pages where `take` ends within the last one.
     func rows(from position: Int, in connection: Connection, isCurrent: Bool = true) throws -> (pages: [RowPage], count: Int) {
         let wanted = plan.take < 0 ? size : min(size, plan.take - position)
         guard wanted > 0 else { return ([], 0) }
@@ -59,13 +59,13 @@ final class ListRows: @unchecked Sendable {
         }
     }
 
-    /// The first page was read by somebody else.
+    /// Notes that another reader has read the first page.
     func noteFirst(_ page: RowPage) {
         guard let last = page.last else { return }
         lock.withLock { _ in state.places.insert(page.count, [.integer(last.integer(0))]) }
     }
 
-    /// The places that were met are not right any more.
+    /// Forgets the known places, which are not right any more.
     func forgetPlaces() { lock.withLock { _ in state.forget() } }
 }
 
@@ -91,7 +91,7 @@ extension ListRows.State {
         return (pages, min(count, wanted))
     }
 
-    /// The cursor, before the row at a position.
+    /// Moves the cursor before the row at a position.
     private mutating func place(
         _ query: PageQuery, _ plan: ListPlan, at target: Int, size: Int, in connection: Connection
     ) throws(StoreError) -> RowCursor {

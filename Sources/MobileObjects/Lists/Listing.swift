@@ -1,6 +1,6 @@
-/// Lists of a generated class that read their pages when they are looked at.
+/// Lists of a generated class that read their pages when they are needed.
 extension ModelledEntity {
-    /// All objects in the order of their surrogate keys.
+    /// Returns a list of all objects in the order of their surrogate keys.
     ///
     ///     let customers = try Customer.list(pageSize: 50, in: crm)
     ///     let last = try customers.object(at: customers.count() - 1)
@@ -15,7 +15,7 @@ extension ModelledEntity {
         return try LazyEntityList(ListPlan(metadata), context, pageSize: pageSize, keptPages: keptPages)
     }
 
-    /// The result of an object query of the model, parameters in its order.
+    /// Returns the result of an object query of the model, parameters in its order.
     ///
     ///     let customers = try Customer.list("findByCity", ["Cork"], pageSize: 50, in: crm)
     ///     for customer in customers { print(customer.name) }
@@ -30,9 +30,9 @@ extension ModelledEntity {
     }
 }
 
-/// Lists of an object of the model that read their pages when they are looked at; the parameters are those of generated classes.
+/// Lists of an object of the model that read their pages when they are needed; the parameters are those of generated classes.
 extension EntityClass {
-    /// The objects that a query made at run time finds, all by default.
+    /// Returns a list of the objects that a query made at run time finds, all by default.
     ///
     ///     let list = try customers.list(Query().sorted(by: .ascending("name")), pageSize: 50)
     ///     let last = try list.object(at: list.count() - 1)
@@ -43,7 +43,7 @@ extension EntityClass {
         return try LazyEntityList(plan, EntityContext(package, metadata), pageSize: pageSize, keptPages: keptPages)
     }
 
-    /// The result of an object query of the model, parameters in its order.
+    /// Returns the result of an object query of the model, parameters in its order.
     ///
     ///     let list = try customers.list("findByCity", ["Cork"], pageSize: 50)
     ///     for customer in list { try print(customer.value("name")) }
@@ -56,7 +56,7 @@ extension EntityClass {
         return try LazyEntityList(ListPlan(query, parameters, sortedBy: sortedBy), context, pageSize: pageSize, keptPages: keptPages)
     }
 
-    /// The same objects from the first to the last one.
+    /// Returns a cursor over the same objects from the first to the last one.
     ///
     ///     let cursor = try customers.cursor(Query().where(.equal("city", "Cork")))
     ///     while let customer = try cursor.nextObject() { try print(customer.value("name")) }
@@ -66,7 +66,7 @@ extension EntityClass {
         try EntityCursor(ListPlan(query, of: metadata, in: package.metadata), EntityContext(package, metadata), pageSize: pageSize)
     }
 
-    /// Their pages, for `async` code.
+    /// Returns their pages, for `async` code.
     ///
     ///     for try await page in customers.asyncPages(Query().sorted(by: .ascending("name")), pageSize: 50) {
     ///         for customer in page { try print(customer.value("name")) }
@@ -76,9 +76,9 @@ extension EntityClass {
     }
 }
 
-/// Lists of what a query finds.
+/// Lists of the objects that a query finds.
 extension EntityQuery {
-    /// The objects as a list that reads its pages when they are looked at.
+    /// Returns the objects as a list that reads its pages when they are needed.
     ///
     ///     let customers = try Customer.all.sorted(by: \.name).list(pageSize: 50, in: crm)
     ///     let last = try customers.object(at: customers.count() - 1)
@@ -92,7 +92,7 @@ extension EntityQuery {
         try LazyEntityList(plan(package), EntityContext(package, Root.metadata), pageSize: pageSize, keptPages: keptPages)
     }
 
-    /// The objects from the first to the last one, with a page in memory.
+    /// Returns a cursor over the objects from the first to the last one, with a page in memory.
     ///
     ///     let customers = try Customer.where(\.city == "Cork").sorted(by: \.name).cursor(in: crm)
     ///     while let customer = try customers.nextObject() { print(customer.name) }
@@ -102,7 +102,7 @@ extension EntityQuery {
         try EntityCursor(plan(package), EntityContext(package, Root.metadata), pageSize: pageSize)
     }
 
-    /// The pages of the objects, for `async` code; what is wrong with the query is thrown by the first one.
+    /// Returns the pages of the objects, for `async` code; reading the first one throws the errors of the query.
     ///
     ///     for try await customers in Customer.all.sorted(by: \.name).pages(size: 50, in: crm) {
     ///         for customer in customers { print(customer.name) }
@@ -116,9 +116,9 @@ extension EntityQuery {
 
 /// Lists of children.
 extension Children {
-    /// The children that a query finds as a list that reads its pages when they are looked at: for objects with thousands of them.
+    /// Returns the children that a query finds as a list that reads its pages when they are needed: for objects with thousands of them.
     /// - Parameters:
-    ///   - query: which of the children, and in which order; by default all.
+    ///   - query: the choice and the order of the children; by default all.
     ///   - pageSize: as for ``LazyEntityList``.
     /// - Throws: as `findWithQuery(_:)`.
     public func list(_ query: Query = Query(), pageSize: Int = 100) throws -> LazyEntityList<Element> {
@@ -130,7 +130,7 @@ extension Children {
 }
 
 extension Children where Element: QueryableEntity {
-    /// The children that a query finds, read a page at a time.
+    /// Returns the children that a query finds, read a page at a time.
     /// - Throws: as `findWithQuery(_:)`.
     public func list(_ query: EntityQuery<Element>, pageSize: Int = 100) throws -> LazyEntityList<Element> {
         try list(query.query, pageSize: pageSize)

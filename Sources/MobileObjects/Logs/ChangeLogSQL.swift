@@ -1,7 +1,7 @@
 import MobileStore
 
 extension Connection {
-    /// The entries that a query finds.
+    /// Returns the entries that a query finds.
     func changeLogs(_ query: Query, _ metadata: PackageMetadata) throws -> [ChangeLog] {
         let statement = try RecordTable.changeLog(metadata).statement(query, in: metadata)
         return try rows(statement.sql, statement.values).map { row in
@@ -18,7 +18,7 @@ extension Connection {
 }
 
 extension Transaction {
-    /// The entries as they are with what this transaction has noted.
+    /// Returns the entries, including those that this transaction has noted.
     func changeLogs(_ query: Query) throws -> [ChangeLog] {
         try changeRecording.recorder?.write()
         return try connection.changeLogs(query, metadata)

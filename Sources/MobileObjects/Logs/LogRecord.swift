@@ -1,13 +1,13 @@
 public import Foundation
 import MobileStore
 
-/// How severe a log record is; the numbers are the documented ones.
+/// The severity of a log record; the numbers are the documented ones.
 public enum LogLevel: Int, Sendable, Hashable, CaseIterable, Comparable {
     case trace = 1, debug, info, warn, error, fatal, off
 
     public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
 
-    /// TRACE to OFF, as in the documented line format.
+    /// The name, TRACE to OFF, as in the documented line format.
     public var name: String { String(describing: self).uppercased() }
 }
 
@@ -25,41 +25,41 @@ extension LogRecord {
     }
 }
 
-/// One entry of the package's log: what the server reported about an operation, or what this client wants to tell it. A value; `save()`
-/// and `delete()` write. SMP 2.3: `LogRecordImpl`, `SUPLogRecord`.
+/// One entry of the package's log: the server's report about an operation, or a report of this client to the server. It is a value; `save()` and
+/// `delete()` write. SMP 2.3: `LogRecordImpl`, `SUPLogRecord`.
 public struct LogRecord: Sendable, Identifiable {
     /// 0 until it is saved, then unique in this database.
     public internal(set) var messageID: Int64 = 0
     /// The same as ``messageID``.
     public var id: Int64 { messageID }
-    /// How grave it is.
+    /// The severity.
     public var level: LogLevel
-    /// As HTTP status codes: 200 success, 401, 403, 404, 405, 412, 413, 424 (the creation of a row that is needed was rejected), 500; 9998 and 9999
-    /// for records that this client made on an object or on the database.
+    /// The code as an HTTP status code: 200 success, 401, 403, 404, 405, 412, 413, 424 (the creation of a row that is needed was rejected), 500; 9998
+    /// and 9999 for records that this client made on an object or on the database.
     public var code: Int
     /// The back end's own code; nil where there is none.
     public var eisCode: String?
-    /// What happened, for people.
+    /// A description for the user.
     public var message: String
-    /// The modelled name of the object that it is about; the package's name where it is about none.
+    /// The modelled name of the object that it is about; otherwise the package's name.
     public var component: String
-    /// The key of the row that it is about, as ``Entity/keyToString()`` gives it; empty where it is about none.
+    /// The key of the row that it is about, in the form of ``Entity/keyToString()``; empty where it is about no row.
     public var entityKey: String
     /// `create`, `update`, `delete`, the modelled name of another operation, or empty.
     public var operation: String
-    /// The id of the operation that it answers; empty where it answers none.
+    /// The id of the operation that it answers; empty for other records.
     public var requestID: String
-    /// When it happened; kept to the millisecond.
+    /// The time of the event; kept to the millisecond.
     public var timestamp: Date
-    /// Made on this device, not by the server.
+    /// Whether it was made on this device, not by the server.
     public internal(set) var isFromClient: Bool
 
     let database: PackageDatabase
 
-    /// Records that are made here have ids from here on; those of the server are ids of operations, which never grow so far.
+    /// The lowest id of records that are made here. Ids of the server's records are ids of operations, which never become so large.
     static let firstLocalID: Int64 = 1 << 62 | 1
 
-    /// level, code, eisCode, message, component, entityKey, operation, requestId, timestamp: the documented line.
+    /// The documented line: level, code, eisCode, message, component, entityKey, operation, requestId, timestamp.
     public var line: String {
         [
             level.name, String(code), eisCode ?? "", message, component, entityKey, operation, requestID, ISO8601Text.text(timestamp),
@@ -79,8 +79,8 @@ public struct LogRecord: Sendable, Identifiable {
         messageID = try await database.write("save a log record") { try $0.store(record) }
     }
 
-    /// Makes the record ready for the server: one of this client is uploaded with the next synchronization; of one that the server sent and
-    /// that was deleted here the deletion is told, and the server deletes it too. SMP 2.3: `submitPending` of the record.
+    /// Makes the record ready for the server. A record of this client is uploaded with the next synchronization. If the server sent the record and it
+    /// was deleted here, the server is notified of the deletion and deletes it too. SMP 2.3: `submitPending` of the record.
     /// - Throws: ``ObjectError/Code/notSaved`` for a record that was never saved, ``ObjectError/Code/store``.
     public func submitPending() throws {
         let id = try savedID()
@@ -98,7 +98,8 @@ public struct LogRecord: Sendable, Identifiable {
         return messageID
     }
 
-    /// Removes the record here; handled records of operations are the client's to clean up. The server hears of it after `submitPending()`.
+    /// Removes the record here; the client has to clean up handled records of operations. The server is notified of the deletion after
+    /// `submitPending()`.
     /// - Throws: ``ObjectError/Code/store``.
     public func delete() throws {
         let id = messageID
@@ -113,14 +114,14 @@ public struct LogRecord: Sendable, Identifiable {
 }
 
 extension PackageDatabase {
-    /// All log records, the newest first. SMP 2.3: `getLogRecords:` of the database class.
+    /// Returns all log records, the newest first. SMP 2.3: `getLogRecords:` of the database class.
     /// - Throws: ``ObjectError/Code/store``.
     public final func logRecords() throws -> [LogRecord] { try read { try self.logRecords($0, LogRecordSQL.all, []) } }
 
     /// The same without blocking a cooperative thread.
     public final func logRecords() async throws -> [LogRecord] { try await read { try self.logRecords($0, LogRecordSQL.all, []) } }
 
-    /// The keys, as ``Entity/keyToString()`` gives them, of the rows of an object that have log records: read once, they tell without the
+    /// Returns the keys, in the form of ``Entity/keyToString()``, of the rows of an object that have log records. Read once, they show without the
     /// database which objects of a list have one.
     /// - Throws: ``ObjectError/Code/store``.
     public final func keysWithLogRecords(of entity: EntityMetadata) throws -> Set<String> {
@@ -132,7 +133,7 @@ extension PackageDatabase {
         Set(try await read { try $0.texts(LogRecordSQL.keys, [.text(entity.serverName)]) })
     }
 
-    /// A new log record about the package; `LogRecord.save()` writes it. SMP 2.3: `LogRecordImpl getInstance`.
+    /// Makes a new log record about the package; `LogRecord.save()` writes it. SMP 2.3: `LogRecordImpl getInstance`.
     public final func newLogRecord(level: LogLevel, message: String) -> LogRecord {
         LogRecord(
             level: level, code: LogRecord.Code.onPackage, message: message, component: metadata.name, entityKey: "", operation: "", requestID: "",
@@ -147,7 +148,7 @@ extension PackageDatabase {
     /// The same without blocking a cooperative thread.
     public final func submitLogRecords() async throws { try await write("submit log records") { try $0.submitLogRecords() } }
 
-    /// Writes records that the server sent. A record without an id gets one of this database.
+    /// Makes a record that the server sent, without writing it. A record without an id gets one of this database when it is written.
     package final func makeLogRecord(
         messageID: Int64 = 0, level: LogLevel, code: Int, eisCode: String?, message: String, component: String, entityKey: String,
         operation: String, requestID: String, timestamp: Date
@@ -171,7 +172,7 @@ extension PackageDatabase {
 }
 
 extension Entity {
-    /// The log records about this row, the newest first: after a rejection they say why. SMP 2.3: `getLogRecords`.
+    /// Returns the log records about this row, the newest first: after a rejection they have the reason. SMP 2.3: `getLogRecords`.
     ///
     ///     for record in try customer.logRecords() where record.level >= .error {
     ///         print("\(customer.name): \(record.message)")
@@ -189,7 +190,7 @@ extension Entity {
         return try await package.read { try package.logRecords($0, LogRecordSQL.ofRow, values) }
     }
 
-    /// A new log record about this row; `LogRecord.save()` writes it. SMP 1.5.3: `newLogRecord:withMessage:`.
+    /// Makes a new log record about this row; `LogRecord.save()` writes it. SMP 1.5.3: `newLogRecord:withMessage:`.
     ///
     ///     var record = customer.newLogRecord(level: .info, message: "called, nobody there")
     ///     try record.save()
@@ -213,8 +214,8 @@ private enum LogRecordSQL {
 }
 
 extension Transaction {
-    /// Writes a record. One with the id of an existing one replaces it, so a record that is sent twice is there once; one that was deleted here
-    /// stays so.
+    /// Writes a record. A record with the id of an existing one replaces it, so a record that is sent twice exists once; a record that was deleted
+    /// here remains deleted.
     @discardableResult
     package func store(_ record: LogRecord) throws -> Int64 {
         let id = record.messageID == 0 ? try PackageSettings(connection).next(.logRecord, atLeast: LogRecord.firstLocalID) : record.messageID
@@ -243,7 +244,7 @@ extension Transaction {
     }
 
     fileprivate func deleteLogRecord(_ id: Int64) throws {
-        // The server's records keep a mark until the server was told; the client's own just go.
+        // The server's records keep a mark until the server is notified; the client's own are deleted at once.
         try connection.execute("DELETE FROM \"_log_record\" WHERE \"message_id\" = ?1 AND \"origin\" = 1", [.integer(id)])
         try connection.execute("UPDATE \"_log_record\" SET \"state\" = 3 WHERE \"message_id\" = ?1 AND \"state\" < 3", [.integer(id)])
     }

@@ -19,7 +19,7 @@ public struct PackageLogger: Sendable {
     }
 
     /// Writes a record of this level about the package.
-    /// - Returns: the record as written; nil when the level keeps it out, as it does any of ``LogLevel/off``.
+    /// - Returns: the record as written; nil when the level excludes it. Records of the level ``LogLevel/off`` are always excluded.
     /// - Throws: ``ObjectError/Code/store``, as all of these.
     @discardableResult
     public func log(_ level: LogLevel, _ message: @autoclosure () -> String) throws -> LogRecord? {
@@ -38,22 +38,22 @@ public struct PackageLogger: Sendable {
         return record
     }
 
-    /// Writes a record of the level ``LogLevel/trace``, if the logger's level lets it pass; nil where it does not.
+    /// Writes a record of the level ``LogLevel/trace``; nil where the logger's level excludes it.
     @discardableResult
     public func trace(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.trace, message()) }
-    /// The same for ``LogLevel/debug``.
+    /// Does the same for ``LogLevel/debug``.
     @discardableResult
     public func debug(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.debug, message()) }
-    /// The same for ``LogLevel/info``.
+    /// Does the same for ``LogLevel/info``.
     @discardableResult
     public func info(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.info, message()) }
-    /// The same for ``LogLevel/warn``.
+    /// Does the same for ``LogLevel/warn``.
     @discardableResult
     public func warn(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.warn, message()) }
-    /// The same for ``LogLevel/error``.
+    /// Does the same for ``LogLevel/error``.
     @discardableResult
     public func error(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.error, message()) }
-    /// The same for ``LogLevel/fatal``.
+    /// Does the same for ``LogLevel/fatal``.
     @discardableResult
     public func fatal(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.fatal, message()) }
 

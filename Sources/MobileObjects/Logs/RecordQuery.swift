@@ -3,16 +3,16 @@ import MobileStore
 
 /// A table of the framework as queries made at run time see it: its entries' attributes under their documented names.
 struct RecordTable {
-    /// What a query may name it in `from`.
+    /// The name of the table in a query's `from`.
     let name: String
-    /// What there is, with the columns `c0`, `c1` and so on.
+    /// All entries, with the columns `c0`, `c1` and so on.
     let entries: NestedSelect
-    /// The order of entries that a query leaves open, by those columns.
+    /// The order of entries, after that of a query, by those columns.
     let order: [OrderTerm]
 
     /// - Parameters:
     ///   - attributes: each with its SQL in the rows of `table`.
-    ///   - condition: which rows are entries.
+    ///   - condition: selects the rows that are entries.
     init(
         _ name: String, _ attributes: [(name: String, type: AttributeType, sql: String)], from table: String, where condition: String,
         order: [OrderTerm]
@@ -25,8 +25,8 @@ struct RecordTable {
             columns: attributes.map { QueryResultColumn(name: $0.name, attribute: $0.name, type: QueryType($0.type)) })
     }
 
-    /// The statement for the entries that a query finds, with all of their attributes in order.
-    /// - Throws: ``ObjectError/Code/invalidQuery`` for a query that selects, joins or groups, or is over something else; and as
+    /// Compiles the statement for the entries that a query finds, with all of their attributes in order.
+    /// - Throws: ``ObjectError/Code/invalidQuery`` for a query that selects, joins, groups, filters or prefetches, or has another source; and as
     ///   ``PackageDatabase/executeQuery(_:)``.
     func statement(_ query: Query, in metadata: PackageMetadata) throws -> CompiledQuery {
         guard query.selectItems.isEmpty, query.joinCriteria.isEmpty, query.groupItems.isEmpty, query.havingCriteria == nil,
@@ -53,8 +53,8 @@ struct RecordTable {
 }
 
 extension RecordTable {
-    /// The change log. Its table has the objects' names, because their numbers are positions in a model that may change; an entry of an
-    /// object that the model does not have any longer is none.
+    /// Makes the change log. Its table has the objects' names, because their numbers are positions in a model that may change. Entries of objects
+    /// that the model does not have any longer are left out.
     static func changeLog(_ metadata: PackageMetadata) -> RecordTable {
         let names = metadata.entities.map { EntitySQL.literal($0.name) }
         let numbers = zip(names, metadata.entities).map { "WHEN \($0) THEN \($1.entityType)" }.joined(separator: " ")
@@ -82,7 +82,7 @@ extension RecordTable {
 }
 
 extension PackageDatabase {
-    /// The log records that a query finds; what it leaves open comes the newest first. Its conditions and order name the attributes
+    /// Returns the log records that a query finds; without another order the newest come first. The query's conditions and order name the attributes
     /// `messageId`, `level` (a number), `code`, `eisCode`, `message`, `component`, `entityKey`, `operation`, `requestId`, `timestamp` and
     /// `isFromClient`. SMP 2.3: `getLogRecords:`.
     ///

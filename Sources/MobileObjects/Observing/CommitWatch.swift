@@ -1,7 +1,7 @@
 import MobileStore
 import Synchronization
 
-/// Waits, without a thread, for commits that touch some tables. Commits that come while nobody waits count as one.
+/// Waits, without a thread, for commits that touch some tables. Commits between two waits count as one.
 final class CommitWatch: Sendable {
     /// The database that is watched.
     let store: Database
@@ -24,10 +24,10 @@ final class CommitWatch: Sendable {
         }
     }
 
-    /// Nothing will come any more.
+    /// Ends the watch: no further commit is reported.
     func end() { signal.end() }
 
-    /// What the observer raises, apart from the watch, so that the watch may go while a commit is told.
+    /// The observer's signal, separate from the watch, so that the watch may go away during the notification of a commit.
     private final class Signal: Sendable {
         private struct State {
             var isRaised = false
@@ -61,7 +61,7 @@ final class CommitWatch: Sendable {
             if let answer { continuation.resume(returning: answer) }
         }
 
-        /// A task is cancelled once and for all, and the iterator with it.
+        /// Ends the watch: a cancelled task stays cancelled, and its iterator with it.
         func cancel() { end() }
 
         func end() {
@@ -89,7 +89,7 @@ final class CommitWatches: ClosingObserver, Sendable {
         }
     }
 
-    /// Ends those of a database.
+    /// Ends the watches of a database.
     func closed(_ store: Database) {
         let ended = entries.withLock { entries in
             let watches = entries.compactMap(\.watch).filter { $0.store === store }

@@ -1,13 +1,12 @@
 import MobileStore
 
-/// The objects that a query found at one moment, as rows: what may cross from one isolation to another, as objects may not.
+/// The objects that a query found at one moment, as rows. Rows may cross from one isolation to another; objects may not.
 ///
 ///     for try await customers in crm.observe(Customer.where(\.city == "Dublin")) {
 ///         await screen.show(customers)                  // on the main actor: for customer in customers { ... }
 ///     }
 ///
-/// All rows are of one state of the database, packed in pages. An object is made when somebody looks at it, in the isolation of who does, and
-/// is another one each time.
+/// All rows are of one state of the database, packed in pages. Each access makes a new object, in the isolation of the caller.
 public struct EntitySnapshot<Element: Entity>: Sendable {
     private let context: EntityContext
     private let pages: [RowPage]
@@ -31,7 +30,7 @@ public struct EntitySnapshot<Element: Entity>: Sendable {
     /// Whether there is no object.
     public var isEmpty: Bool { count == 0 }
 
-    /// A new object of the row at a position, from 0.
+    /// Makes a new object of the row at a position, from 0.
     public subscript(position: Int) -> Element {
         var low = 0, high = starts.count
         while high - low > 1 {
@@ -41,7 +40,7 @@ public struct EntitySnapshot<Element: Entity>: Sendable {
         return object(pages[low][position - starts[low]])
     }
 
-    /// The objects, with the relationships that the query reads along; those are read now.
+    /// Makes the objects, with the relationships that the query prefetches; those are read now.
     /// - Throws: ``ObjectError/Code/store``.
     public func objects() throws -> EntityList<Element> {
         let objects = Array(self)
@@ -56,7 +55,7 @@ public struct EntitySnapshot<Element: Entity>: Sendable {
         return EntityList(objects)
     }
 
-    /// The surrogate keys of the objects, in order, without making one.
+    /// The surrogate keys of the objects, in order. No object is made.
     public var surrogateKeys: [Int64] { pages.flatMap { page in page.map { $0.integer(0) } } }
 
     fileprivate func object(_ row: Row) -> Element {

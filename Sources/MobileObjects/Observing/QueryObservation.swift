@@ -1,17 +1,16 @@
 import MobileExecution
 import MobileStore
 
-/// What a query finds, now and after each commit that touches what it reads: `for try await customers in crm.observe(query)`.
+/// The results of a query, now and after each commit that touches its tables: `for try await customers in crm.observe(query)`.
 ///
-/// The first result comes at once. A commit of this process that changes rows of the query's tables, those of joins and subqueries among
-/// them, makes the next one; commits that come while nobody asks, or while the query runs, make one together. Results come in the order of
-/// the commits, and the last state always comes. A result may be equal to the one before: that rows of a table changed does not mean that the
-/// query finds others.
+/// The first result comes at once. A commit of this process that changes rows of the query's tables, including those of joins and subqueries, makes
+/// the next one. Commits while the caller does not wait, or while the query runs, make one result together. Results come in the order of the commits,
+/// and the last state always comes. A result may be equal to the previous one: a changed row of a table does not always change the result.
 ///
-/// Each loop observes for itself, as long as it runs: it ends when the task is cancelled or the package database is closed, and throws what
-/// the query fails with. Observers of other tables cost a commit nothing.
+/// Each loop observes for itself, as long as it runs. It ends when the task is cancelled or the package database is closed, and throws the errors of
+/// the query. Observers of other tables cost a commit nothing.
 public struct QueryObservation<Element: Sendable>: AsyncSequence, Sendable {
-    /// What is read, and the tables that it comes from.
+    /// The way to read, and the tables that it reads.
     struct Plan: Sendable {
         let tables: Set<String>
         let read: @Sendable (Connection) throws -> Element
@@ -22,7 +21,7 @@ public struct QueryObservation<Element: Sendable>: AsyncSequence, Sendable {
 
     init(_ package: PackageDatabase, _ plan: @escaping @Sendable () throws -> Plan) { (self.package, self.plan) = (package, plan) }
 
-    /// Begins to observe with the first result that is asked for.
+    /// Begins to observe with the request of the first result.
     public func makeAsyncIterator() -> Iterator { Iterator(package: package, makePlan: plan) }
 
     /// Waits for commits, and reads.
@@ -35,7 +34,7 @@ public struct QueryObservation<Element: Sendable>: AsyncSequence, Sendable {
             (self.package, self.makePlan) = (package, makePlan)
         }
 
-        /// The next result; nil when the task is cancelled or the database was closed.
+        /// Returns the next result; nil when the task is cancelled or the database was closed.
         /// - Throws: ``ObjectError``: as `PackageDatabase.executeQuery(_:)`.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
             if let watched {
@@ -60,13 +59,13 @@ public struct QueryObservation<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 extension PackageDatabase {
-    /// The objects that a query finds, now and after each commit that touches its tables; as rows that may cross isolations. Give it a `take`
-    /// where only the first ones are shown: all that it finds is read each time.
+    /// Observes the objects that a query finds, now and after each commit that touches its tables; as rows that may cross isolations. Give it a
+    /// `take` where only the first ones are shown: all objects that it finds are read each time.
     public final func observe<Root: QueryableEntity>(_ query: EntityQuery<Root>) -> QueryObservation<EntitySnapshot<Root>> {
         observeObjects(query.query, Root.metadata)
     }
 
-    /// The rows of a query over any number of objects, now and after each commit that touches its tables.
+    /// Observes the rows of a query over any number of objects, now and after each commit that touches its tables.
     public final func observe(_ query: Query) -> QueryObservation<QueryResultSet> {
         let metadata = metadata
         return QueryObservation(self) {
@@ -98,7 +97,8 @@ extension PackageDatabase {
 }
 
 extension EntityClass {
-    /// The objects that a query finds, now and after each commit that touches its tables; as ``PackageDatabase/observe(_:)-(EntityQuery<Root>)``.
+    /// Observes the objects that a query finds, now and after each commit that touches its tables; as
+    /// ``PackageDatabase/observe(_:)-(EntityQuery<Root>)``.
     ///
     ///     let inCork = Query().where(.equal("city", "Cork"))
     ///     for try await snapshot in customers.observe(inCork) {

@@ -1,32 +1,32 @@
 import MobileStore
 
-/// What the outbox knew about an answered operation.
+/// The state of an answered operation, as the outbox kept it.
 struct SettledRecord {
     let id: Int64
     let isCreate: Bool
     /// The row's values at the submit.
     let submitted: String
-    /// Those of them that were submitted.
+    /// The positions of the submitted values.
     let changed: ChangedValues
-    /// An import has brought a version of the row since the submit.
+    /// Whether an import has brought a version of the row since the submit.
     var isImported: Bool
 }
 
-/// What an acceptance says about the server's version of a row that stays pending.
+/// The effect of an acceptance on the server's version of a row that stays pending.
 ///
-/// **An import since the submit wins whole; else the version that is known is overlaid with the columns that were submitted, and with no others.**
-/// Why: an update that changes nothing in the back end brings no row, and what the device knew of the other columns would be lost if the row's
-/// values, which may be older, took their place.
+/// **An import since the submit wins whole. Otherwise the known version is overlaid with the submitted columns, and with no others.**
+/// Why: an update that changes nothing in the back end brings no row. If all of the row's values, which may be older, replaced the known version, the
+/// device would lose its version of the other columns.
 extension Transaction {
-    /// Brings the original state up to date, and the row where nothing of it is pending any more.
+    /// Updates the original state, and those values of the row that are not pending any more.
     func noteAccepted(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64, _ original: OriginalState, _ counter: Int64) throws {
-        // Of a delete, and of what was cancelled since, there is nothing to note.
+        // A delete, and a change that was cancelled since, leave nothing to note.
         guard !record.changed.isEmpty else { return }
         try releaseLargeValues(of: entity, key)
         var assignments = ["\"_sc\" = ?2"], values: [Value] = [.integer(key), .integer(counter)]
         if !record.isImported {
             assignments.append("\"_sv\" = \(ServerVersion.present.rawValue)")
-            // Where no version is known, all of the row is what the server has.
+            // Without a known version, the whole row is the server's version.
             let known = original.server == .present ? record.changed : .all
             for (index, value) in try SubmittedValues.values(record.submitted).enumerated() where known.contains(index) && !entity.isLarge(index) {
                 values.append(value)
@@ -34,13 +34,13 @@ extension Transaction {
             }
         }
         try connection.execute("UPDATE \(entity.sql.originalTable) SET \(assignments.joined(separator: ", ")) WHERE \"_sk\" = ?1", values)
-        // Of a row that the server has deleted there is no version.
+        // A row that the server has deleted has no version.
         guard !record.isImported || original.server == .present else { return }
         try keepSubmittedLargeValues(record, entity, key)
         if original.replay.change != .delete { try showServerVersion(entity, key, after: record) }
     }
 
-    /// A row that stays pending takes the server's values where nothing of its own is pending: neither changed nor under way.
+    /// Gives a row that stays pending the server's values where its own are not pending: neither changed nor under way.
     private func showServerVersion(_ entity: EntityMetadata, _ key: Int64, after record: SettledRecord) throws {
         let pending = try unanswered(of: entity, key, besides: record.id).reduce(changedValues(of: entity, key)) { $0.union($1.changed) }
         let rest = ChangedValues.all.subtracting(pending, of: entity.sql.content.count)
@@ -49,7 +49,7 @@ extension Transaction {
         try changeLogRecorder()?.updated(entity, key)
     }
 
-    /// The row takes values of its original state.
+    /// Gives the row values of its original state.
     func takeFromOriginal(_ taken: ChangedValues, _ entity: EntityMetadata, _ key: Int64) throws {
         let columns = taken.positions(of: entity.sql.content.count).sorted().map { entity.sql.content[$0] }.joined(separator: ", ")
         guard !columns.isEmpty else { return }
@@ -60,13 +60,13 @@ extension Transaction {
             """, [.integer(key)])
     }
 
-    /// An import has brought a version of the row since its last submit, and is noted with what waits for an answer before the next one.
+    /// Notes in the operations of a row that wait for an answer: an import has brought a version of the row since their submit.
     func noteImportedSince(of entity: EntityMetadata, _ key: Int64) throws {
         try connection.execute("UPDATE \"_outbox\" SET \"imported\" = 1 WHERE \"entity\" = ?1 AND \"sk\" = ?2", [.text(entity.name), .integer(key)])
     }
 
-    /// A submitted large value becomes that of the server's version, unless an import brought another one since the submit. Of a create there was
-    /// no version before: it has what was submitted, or NULL, whatever the row had when it was deleted here.
+    /// Makes a submitted large value that of the server's version, unless an import brought another one since the submit. A create had no version
+    /// before: it gets the submitted value or NULL, regardless of the value that the row had when it was deleted here.
     func keepSubmittedLargeValues(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
         guard !entity.largeAttributes.isEmpty else { return }
         let rows = try connection.storedRows([OutboxLargeValueColumn.attribute, .value, .original], "WHERE \"operation\" = ?1", [.integer(record.id)])
@@ -83,7 +83,7 @@ extension Transaction {
         }
     }
 
-    /// Submissions that wait compare with the version that they will find: it is this device's own, and no import came between.
+    /// Makes waiting submissions compare with the version that they will find: it is this device's own, and no import came between.
     private func rebase(_ large: StoredRow<OutboxLargeValueColumn>, _ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
         try connection.execute(
             """

@@ -1,10 +1,10 @@
 import MobileStore
 
 extension Entity {
-    /// Submits the pending change: puts it into the outbox as it is now, in one batch with the changes of the composite tree that the object
-    /// belongs to, creates and updates before their children, deletes after. The next synchronization sends it. A change that was submitted
-    /// before and is the same since is not sent again. Rows that were created here and not submitted, and that the tree refers to, go before
-    /// it, each with its own tree: the server would not know them. SMP 2.3: `submitPending`.
+    /// Submits the pending change: puts it into the outbox as it is now, in one batch with the changes of the object's composite tree. Creates and
+    /// updates go before those of their children, deletes after them. The next synchronization sends the batch. A change that is the same since its
+    /// last submit is not sent again. Rows that were created here and not submitted, and that the tree refers to, go before it, each with its own
+    /// tree: the server would not know them. SMP 2.3: `submitPending`.
     ///
     ///     customer.creditLimit = 2500
     ///     try customer.save()
@@ -27,9 +27,9 @@ extension Entity {
         applySubmitted(try await package.write("submit \(metadata.name)", measured: .submitPending) { try $0.submitTree(of: metadata, key) })
     }
 
-    /// Drops the pending changes of this object and of its composite children: the server's values come back, rows that were created here
-    /// vanish, rows that were deleted here return. An operation that was submitted is sent all the same; its result comes with the next
-    /// import. The object is read again; one that vanished is new afterwards. SMP 2.3: `cancelPending`.
+    /// Drops the pending changes of this object and of its composite children: the server's values come back, rows that were created here vanish,
+    /// rows that were deleted here return. A submitted operation is still sent; its result comes with the next import. The object is read again; if
+    /// its row vanished, the object is new afterwards. SMP 2.3: `cancelPending`.
     ///
     ///     for customer in try Customer.findByCity(city: "Galway", in: crm) where customer.isPending {
     ///         try customer.cancelPending()
@@ -65,7 +65,7 @@ extension Entity {
         return (metadata, surrogateKey)
     }
 
-    /// A large value that was written and closed is saved along, as the documented samples submit without an update.
+    /// Whether large values are the only unsaved changes. A submit saves them, because the documented samples submit without an update.
     private final var hasOnlyUnsavedLargeValues: Bool {
         attachments?.hasUnsavedLargeValues == true && dirty.isEmpty && presence == .stored
     }

@@ -4,24 +4,23 @@ package import MobileStore
 package struct OutboxRecord: Sendable, Equatable {
     /// The replay counter that the submit made: unique in this database, increasing.
     package var id: Int64
-    /// The modelled name of the object; of an operation that is an object of its own, the object that has it.
+    /// The modelled name of the object; for an operation that is an object of its own, the name of the object that has the operation.
     package var entity: String
     package var surrogateKey: Int64
     package var change: Change
     /// The modelled name of the operation; empty for a create, update or delete that is the object's only one.
     package var operation: String
-    /// Values of the operation's parameters by name, those included that attributes fill.
+    /// The values of the operation's parameters by name, including those that attributes fill.
     package var parameters: JSONObject
-    /// The id of the first operation of the tree that was submitted together: the server replays it in one transaction.
+    /// The id of the first operation of the submitted tree: the server replays the tree in one transaction.
     package var batch: Int64
-    /// Attribute values as they were at the submit, large ones left out: of an update those that it changed, of a create all; empty
-    /// for a delete.
+    /// The attribute values at the submit, without large ones: for an update the changed ones, for a create all; empty for a delete.
     package var attributes: JSONObject
-    /// The modelled key as the server knew it; empty for a create.
+    /// The modelled key in the server's version; empty for a create.
     package var primaryKey: JSONObject
-    /// Surrogate keys of the objects referred to, by relationship.
+    /// The surrogate keys of the objects referred to, by relationship.
     package var references: JSONObject
-    /// The large values that travel with it, by attribute; nil is NULL.
+    /// The large values that are sent with it, by attribute; nil is NULL.
     package var largeValues: [LargeValue]
 
     package enum Change: String, Sendable { case create = "C", update = "U", delete = "D", other = "O" }
@@ -33,12 +32,13 @@ package struct OutboxRecord: Sendable, Equatable {
     }
 }
 
-/// The operations that wait, in the order of their replay.
+/// The waiting operations, in the order of their replay.
 extension PackageDatabase {
     /// All waiting operations.
     package final var outbox: [OutboxRecord] { get throws { try outbox(after: 0, limit: -1) } }
 
-    /// Waiting operations with greater ids than `id`, at most `limit`; a negative limit means all. For uploads of any length in bounded memory.
+    /// Returns waiting operations with greater ids than `id`, at most `limit` of them; a negative limit means all. An upload of any length so needs
+    /// bounded memory.
     package final func outbox(after id: Int64, limit: Int) throws -> [OutboxRecord] {
         try read { connection in
             try connection.storedRows(
@@ -70,9 +70,9 @@ struct Submission {
     let change: OutboxRecord.Change
     /// Attributes and references as they are now; nil for a delete.
     let content: [Value]?
-    /// The same as the server knows them; nil where it does not.
+    /// The same in the server's version; nil where there is no version.
     let original: [Value]?
-    /// What was changed since the submission before.
+    /// The values that were changed since the previous submission.
     let changed: ChangedValues
     let operation: SubmittedOperation
 
@@ -93,7 +93,7 @@ struct Submission {
         let sent = sent
         for attribute in entity.largeAttributes {
             let value = content[attribute], known = original?[attribute] ?? .null
-            // Where everything is sent, it is what the server has not: of a create no value is NULL there.
+            // Where everything is sent, only large values that differ from the server's are: for a create, those that are not NULL.
             guard sent == .all ? value != known : sent.contains(attribute) else { continue }
             try transaction.connection.execute(
                 "INSERT INTO \"_outbox_large\" (\"operation\", \"attribute\", \"value\", \"original\") VALUES (?1, ?2, ?3, ?4)",
@@ -108,7 +108,7 @@ struct Submission {
             uniqueKeys: entity.attributes.filter { !$0.isLarge && sent.contains($0.index) }.map { ($0.name, $0.storage.json(content[$0.index])) })
     }
 
-    /// Of an update what was changed, and the attributes that a changed reference stands for.
+    /// The values to send: for an update the changed ones, and the attributes that a changed reference stands for.
     private var sent: ChangedValues {
         switch change {
         case .create, .other: return .all
@@ -159,7 +159,7 @@ extension PackageDatabase {
         }
     }
 
-    /// The id of the operation that was submitted last of those that wait; 0 when none waits.
+    /// The id of the last waiting operation; 0 when none waits.
     package final var lastOutboxID: Int64 {
         get throws { try read { try $0.optionalNumber("SELECT max(\"id\") FROM \"_outbox\"") ?? 0 } }
     }

@@ -1,9 +1,9 @@
 import MobileStore
 
 extension PackageDatabase {
-    /// Whether anything waits for the server: changes that are pending, or operations that were submitted and not answered.
-    /// SMP 2.3: `hasPendingOperations`.
-    /// - Throws: ``ObjectError/Code/store``, as all of these.
+    /// Returns whether changes or operations wait for the server: pending changes, or submitted operations without an answer. SMP 2.3:
+    /// `hasPendingOperations`.
+    /// - Throws: ``ObjectError/Code/store``, as all of these methods.
     public final func hasPendingOperations() throws -> Bool {
         let sql = pendingTest
         return try read { try $0.first(sql) != nil }
@@ -15,29 +15,30 @@ extension PackageDatabase {
         return try await read { try $0.first(sql) != nil }
     }
 
-    /// Makes every pending change of the package ready for the server, in the order in which rows were changed first; but rows that were created
-    /// here before those that refer to them, and deleted ones behind those that referred to them. The next synchronization transports it. The form
-    /// of the object is cheaper where one is at hand. SMP 2.3: `submitPendingOperations` of the database class.
+    /// Submits every pending change of the package, in the order in which rows were changed first. Rows that were created here go before the rows
+    /// that refer to them, deleted rows after the rows that referred to them. The next synchronization sends them. For a single object, the object's
+    /// own method is cheaper. SMP 2.3: `submitPendingOperations` of the database class.
     public final func submitPendingOperations() throws { try submit(metadata.storedEntities) }
 
     /// The same without blocking a cooperative thread.
     public final func submitPendingOperations() async throws { try await submit(metadata.storedEntities) }
 
-    /// Makes the pending changes of the objects of a synchronization group ready, with rows of others that they need. SMP 2.3: `submitPendingOperations:`.
+    /// Submits the pending changes of the objects of a synchronization group, with rows of others that they need. SMP 2.3:
+    /// `submitPendingOperations:`.
     public final func submitPendingOperations(group: String) throws { try submit(metadata.storedEntities(inGroup: group)) }
 
     /// The same without blocking a cooperative thread.
     public final func submitPendingOperations(group: String) async throws { try await submit(metadata.storedEntities(inGroup: group)) }
 
-    /// Makes the pending changes of one object of the model ready; with them the trees that they belong to, and rows that were created here and that
-    /// they refer to. SMP 2.3: `submitPendingOperations` of the MBO class.
+    /// Submits the pending changes of one object of the model, with the trees that they belong to and the rows created here that they refer to. SMP
+    /// 2.3: `submitPendingOperations` of the MBO class.
     public final func submitPendingOperations(of entity: EntityMetadata) throws { try submit([entity]) }
 
     /// The same without blocking a cooperative thread.
     public final func submitPendingOperations(of entity: EntityMetadata) async throws { try await submit([entity]) }
 
-    /// Cancels every change of the package that was not submitted; what waits for an answer stays as it was submitted, also below a parent
-    /// whose change is cancelled. Only a create that vanishes takes all of its children along. SMP 2.3: `cancelPendingOperations` of the
+    /// Cancels every change of the package that was not submitted. An operation that waits for an answer stays as it was submitted, also below a
+    /// parent whose change is cancelled. Only a create that vanishes removes all of its children as well. SMP 2.3: `cancelPendingOperations` of the
     /// database class.
     public final func cancelPendingOperations() throws { try cancel(metadata.storedEntities, unsubmittedOnly: true) }
 
@@ -50,7 +51,7 @@ extension PackageDatabase {
     /// The same without blocking a cooperative thread.
     public final func cancelPendingOperations(of entity: EntityMetadata) async throws { try await cancel([entity], unsubmittedOnly: false) }
 
-    /// Cancels what is pending of these objects, all in one transaction. SMP 2.3: `cancelPendingObjects`.
+    /// Cancels the pending changes of these objects, all in one transaction. SMP 2.3: `cancelPendingObjects`.
     public final func cancelPendingObjects(_ objects: some Sequence<Entity>) throws {
         try transaction { for object in objects { try object.cancelPending() } }
     }

@@ -1,10 +1,10 @@
 import MobileStore
 
-/// Cancelling: the server's version of a row comes back. The same whether the change was submitted or not: an operation that is in the
-/// outbox stays there and is sent, and its answer finds nothing pending.
+/// Cancelling: the server's version of a row comes back, whether or not the change was submitted. An operation in the outbox stays there and is sent,
+/// and its answer finds nothing pending.
 extension Transaction {
-    /// Cancels what is pending of a row and of its composite children. A row that was deleted with its parent comes back with it: alone it
-    /// would belong to nobody.
+    /// Cancels the pending changes of a row and of its composite children. A row that was deleted with its parent comes back with it: alone it would
+    /// have no owner.
     func cancelTree(of entity: EntityMetadata, _ key: Int64) throws {
         for owner in try owners(of: entity, key) {
             let parent = metadata.entities[owner.entity]
@@ -26,7 +26,7 @@ extension Transaction {
         try updateMarks(of: [row] + owners + self.owners(of: entity, row.key))
     }
 
-    /// Puts the server's version, or nothing where the server has none, in place of a pending row. The server has no rows of operations.
+    /// Replaces a pending row with the server's version, or removes it where the server has none. The server has no rows of operations.
     func restoreServerVersion(_ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws {
         guard original.server == .present, entity.otherOperation == nil else { return try vanish(entity, key) }
         try releaseLargeValues(of: entity, key)
@@ -40,7 +40,7 @@ extension Transaction {
         try dropOriginalState(of: entity, key)
     }
 
-    /// Cancels every pending row of an object, whatever it waits for.
+    /// Cancels every pending row of an object, submitted or not.
     func cancelAll(_ entity: EntityMetadata) throws {
         for key in try pendingKeys(of: entity) {
             // A row may have been cancelled with its parent already.

@@ -8,14 +8,14 @@ package struct ReplayAnswer: Sendable, Equatable {
     package init(id: Int64, isAccepted: Bool) { (self.id, self.isAccepted) = (id, isAccepted) }
 }
 
-/// What an answer did: for callbacks, counts and tests.
+/// The effect of an answer, for callbacks, counts and tests.
 package struct ReplayOutcome: Sendable, Equatable {
     package var id: Int64
     /// The modelled name of the object.
     package var entity: String
     package var surrogateKey: Int64
     package var isAccepted: Bool
-    /// Whether the row's state changed; false for an answer to an older submission, and where nothing was pending any more.
+    /// Whether the row's state changed; false for an answer to an older submission, and for a row that was not pending any more.
     package var changedState: Bool
 }
 
@@ -58,7 +58,7 @@ extension Transaction {
         let isComplete = try record.id != replay.submitted || replay.change == .delete || takeBackOvertaken(by: record, entity, key)
         switch replay.accept(id: record.id, serverCounter: counter, isComplete: isComplete) {
         case .older:
-            // The row's marks stay; but a create that was changed and submitted again is an update from now on, whatever comes next.
+            // The row's marks stay. But a create that was changed and submitted again is an update from now on, regardless of the next answer.
             if record.isCreate { try forgetCreate(of: entity, key, original) }
             try noteAccepted(record, entity, key, original, counter)
             if !record.changed.isEmpty {
@@ -77,8 +77,8 @@ extension Transaction {
         }
     }
 
-    /// Submissions that an accepted one has overtaken count as not submitted: an answer that comes late may be a rejection.
-    /// - Returns: whether nothing of the row is pending but what was accepted.
+    /// Takes back the submissions that an accepted one has overtaken: their late answers may be rejections.
+    /// - Returns: whether no value of the row is pending apart from the accepted ones.
     private func takeBackOvertaken(by record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws -> Bool {
         let accepted = UnansweredSubmission(id: record.id, changed: record.changed)
         let overtaken = try unanswered(of: entity, key, besides: record.id)
@@ -87,12 +87,12 @@ extension Transaction {
         return try changedValues(of: entity, key).isEmpty
     }
 
-    /// The row is not pending any longer: the server's version if an import brought one since the submit, else the one that is known with what
-    /// was submitted.
+    /// Ends the pending state of a row. It gets the server's version if an import brought one since the submit, otherwise the known version with the
+    /// submitted values.
     private func settleRow(
         _ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64, _ original: OriginalState, _ settled: ReplayState
     ) throws {
-        // An operation that is an object of its own is done with: the server has no row of it.
+        // An operation that is an object of its own is complete: the server has no row of it.
         if entity.otherOperation != nil { return try vanish(entity, key) }
         let owners = try owners(of: entity, key), wasPresent = original.replay.change != .delete
         try releaseLargeValues(of: entity, key)
@@ -106,7 +106,7 @@ extension Transaction {
         } else if original.isImported || original.replay.change == .delete {
             try vanish(entity, key)
         } else {
-            // The row has what was submitted: it was not changed since.
+            // The row has the submitted values: it was not changed since.
             let rest = original.server == .present ? ChangedValues.all.subtracting(record.changed, of: entity.sql.content.count) : .nothing
             try takeFromOriginal(rest.union(.only(Set(entity.largeAttributes))), entity, key)
             try connection.execute(entity.sql.setState, [.integer(key)] + settled.columns)
@@ -128,12 +128,12 @@ extension Transaction {
         var replay = original.replay
         let rejection = replay.reject(id: record.id)
         if record.isCreate && replay.change == .delete && original.server == .absent {
-            // It was deleted here after the submit, and the server never had it: nothing is left to tell.
+            // The row was deleted here after the submit, and the server never had it: there is nothing left to send.
             try vanish(entity, key)
             return true
         }
         if record.isCreate, original.server == .absent, !record.changed.isEmpty {
-            // The server has no row: all of it is to be sent, also what later submissions have taken along, which it can only refuse.
+            // The server has no row, so all values are to be sent again, also those of later submissions, which the server can only refuse.
             try noteChanged(.all, of: entity, key)
         } else {
             let submission = UnansweredSubmission(id: record.id, changed: record.changed)
@@ -146,7 +146,7 @@ extension Transaction {
 }
 
 extension Transaction {
-    /// The object of a pending row as it is before its answer is applied; nil where nobody wants to know.
+    /// Returns the object of a pending row before its answer is applied; nil without a handler for it.
     private func objectForCallback(_ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws -> Entity? {
         guard database.hasHandlers(for: entity) else { return nil }
         let isDelete = original.replay.change == .delete

@@ -1,12 +1,12 @@
 import MobileStore
 
-/// Submitting: what is pending goes to the outbox, a whole composite tree at a time, in one batch.
+/// Submitting: pending changes go to the outbox, a whole composite tree at a time, in one batch.
 extension Transaction {
     /// The marks of the rows that were submitted.
     typealias Submitted = [RowID: ReplayState]
 
-    /// Submits the tree that a row belongs to, from its topmost composite parent on, behind the trees of rows created here that it refers to.
-    /// What was submitted before and not changed since is left alone.
+    /// Submits the tree that a row belongs to, from its topmost composite parent on, after the trees of rows created here that it refers to. Skips
+    /// changes that are the same since their last submit.
     func submitTree(of entity: EntityMetadata, _ key: Int64) throws -> Submitted { try submit([RowID(entity: entity.index, key: key)]) }
 
     /// Submits every pending row of these objects, in the order that ``SubmissionForest`` gives.
@@ -24,7 +24,7 @@ extension Transaction {
         return submitted
     }
 
-    /// One walk over the tree: the create or update of a row before its children, its delete after them.
+    /// Walks once over the tree: the create or update of a row goes before its children, its delete after them.
     private func submit(_ row: RowID, _ forest: SubmissionForest, _ batch: inout Int64?, _ submitted: inout Submitted) throws {
         guard let node = forest.nodes[row] else { return }
         if node.firstChange != nil, !node.isDelete { try submitRow(row, &batch, &submitted) }
@@ -55,8 +55,8 @@ extension Transaction {
         submitted[row] = replay
     }
 
-    /// A create that was changed while its answer is awaited, or that an answer to an older submission accepted, is sent as an update: a
-    /// second create would make a second row.
+    /// Returns the kind of change to send. A create becomes an update if it was changed while its answer is awaited, or if an answer to an older
+    /// submission accepted it: a second create would make a second row.
     private func change(for original: OriginalState, _ entity: EntityMetadata, _ key: Int64) throws -> OutboxRecord.Change {
         if entity.otherOperation != nil { return .other }
         return switch original.replay.change {

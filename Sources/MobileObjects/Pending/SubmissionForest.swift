@@ -1,18 +1,18 @@
 import MobileStore
 
-/// The trees of pending rows that are submitted together, and the order in which they go.
+/// The trees of pending rows that are submitted together, and their order.
 ///
-/// **Trees go by the time of their first change that was not submitted, rows of a tree as the tree is walked; but nothing goes before what it
-/// needs.** Why: the back end does one operation after the other, and a reference to a row that it does not have yet, or has no more, is refused
-/// or lost. What must go first:
+/// **Trees are ordered by the time of their first unsubmitted change, rows of a tree by the walk over the tree; but nothing goes before the rows that
+/// it needs.** Why: the back end does one operation after the other. It refuses or loses a reference to a row that it does not have yet, or does not
+/// have any more. Rows that must go first:
 /// - a row that was created here and is not submitted, before every row that refers to it;
-/// - a row that no longer refers to what is deleted here, or is deleted itself, before that delete;
-/// - a row that has let go of its partner in a one-to-one relationship, before the one that has the partner now.
+/// - a row that no longer refers to a row that is deleted here, or is deleted itself, before that delete;
+/// - a row that has released its partner in a one-to-one relationship, before the row that has the partner now.
 ///
-/// Between rows of two trees this is an order of the trees, because a tree is one transaction of the back end; between rows of one tree it is an
-/// order of the two children, of one and the same row, in whose subtrees they are.
+/// Between rows of two trees this is an order of the trees, because a tree is one transaction of the back end. Between rows of one tree it is an
+/// order of two children of one row, in whose subtrees they are.
 ///
-/// **Rows that need each other cannot all come second.** Of a cycle, the row from which the others are reached first, by time, goes last: its own
+/// **Rows that need each other cannot all come second.** In a cycle, the row from which the others are reached first, by time, goes last: its own
 /// references are known to the back end then, and the one that closes the cycle is not.
 struct SubmissionForest {
     /// A row that is pending, or has pending children.
@@ -26,30 +26,31 @@ struct SubmissionForest {
 
     fileprivate(set) var nodes: [RowID: Node] = [:]
     fileprivate var roots: [(row: RowID, firstChange: Int64)] = []
-    /// By row: siblings of it, or other roots, that go before it.
+    /// By row: its siblings, or other roots, that go before it.
     private var earlier: [RowID: [RowID]] = [:]
 
     /// The trees in their order, by their topmost rows.
     var trees: [RowID] { ordered(roots.sorted { $0.firstChange < $1.firstChange }.map(\.row)) }
 
-    /// The children of a row in their order: from first to last, where nothing else is needed.
+    /// Returns the children of a row in their order: from first to last, unless a reference requires another order.
     func children(of row: RowID) -> [RowID] { ordered(nodes[row]?.children ?? []) }
 
-    /// `first` must be there before `second` comes.
+    /// Requires that `first` goes before `second`.
     fileprivate mutating func order(_ first: RowID, before second: RowID) {
         let ways = (way(to: first), way(to: second))
         guard let fork = zip(ways.0, ways.1).first(where: { $0 != $1 }) else { return }
         earlier[fork.1, default: []].append(fork.0)
     }
 
-    /// The rows from the root of its tree down to a row.
+    /// Returns the rows from the root of its tree down to a row.
     private func way(to row: RowID) -> [RowID] {
         var way = [row]
         while let parent = nodes[way[way.count - 1]]?.parent { way.append(parent) }
         return way.reversed()
     }
 
-    /// The same rows, each behind what goes before it. Walks along `earlier` without recursion: a chain may be as long as there are rows.
+    /// Returns the same rows, each after the rows that go before it. Walks along `earlier` without recursion: a chain may be as long as the number of
+    /// rows.
     private func ordered(_ rows: [RowID]) -> [RowID] {
         guard rows.count > 1, rows.contains(where: { earlier[$0] != nil }) else { return rows }
         let places = Dictionary(uniqueKeysWithValues: rows.enumerated().map { ($0.element, $0.offset) })
@@ -71,8 +72,8 @@ struct SubmissionForest {
 }
 
 extension Transaction {
-    /// The trees that these rows belong to, from their topmost composite parents on, and those of rows created here that they refer to: the
-    /// server could not tell what is meant.
+    /// Returns the trees that these rows belong to, from their topmost composite parents on, and those of rows created here that they refer to:
+    /// without the latter the server could not resolve the references.
     func submissionForest(of rows: [RowID]) throws -> SubmissionForest {
         var forest = SubmissionForest(), waiting = Array(rows.reversed())
         while let row = waiting.popLast() {
@@ -87,7 +88,7 @@ extension Transaction {
         return forest
     }
 
-    /// The topmost composite parent that is there.
+    /// Returns the topmost composite parent that exists.
     private func root(of row: RowID) throws -> RowID {
         var root = row, seen: Set<RowID> = [row]
         while let owner = try owners(of: metadata.storedEntities[root.entity], root.key).first(where: { !seen.contains($0) }), try exists(owner) {
@@ -169,7 +170,7 @@ extension Transaction {
         metadata.entities[reference.entity].relationships[reference.relationship].isOneToOne
     }
 
-    /// The rows that a row refers to, in one of its two tables.
+    /// Returns the rows that a row refers to, in one of its two tables.
     private func references(of row: RowID, in table: String) throws -> [RowReference] {
         let entity = metadata.storedEntities[row.entity]
         guard entity.referenceCount > 0 else { return [] }

@@ -1,7 +1,7 @@
 import MobileModel
 import MobileStore
 
-/// Which operation of the model a submission is, and the values of all of its parameters.
+/// The operation of the model that a submission calls, and the values of all of its parameters.
 struct SubmittedOperation {
     /// Empty for a plain create, update or delete that is the object's only one of its kind.
     let name: String
@@ -9,9 +9,9 @@ struct SubmittedOperation {
 }
 
 extension EntityMetadata {
-    /// The operation that a submission is.
+    /// Returns the operation of a submission.
     /// - Parameters:
-    ///   - called: what was called by its name; another kind of change than the one that is sent counts no longer.
+    ///   - called: the operation that was called by its name; ignored if its kind of change differs from the one that is sent.
     ///   - content: the values that fill parameters: attributes, then references, as stored.
     /// - Throws: ``ObjectError/Code/noSuchOperation`` where the model has none.
     func submittedOperation(_ change: OutboxRecord.Change, _ called: CalledOperation?, _ content: [Value]) throws -> SubmittedOperation {

@@ -1,11 +1,11 @@
 import MobileStore
 
-/// Cancelling what was not submitted, and nothing else.
+/// Cancelling unsubmitted changes, and no others.
 ///
-/// **What waits for an answer stays as it was submitted, children in flight below a cancelled parent included.** Why: the answer is under way, and
-/// what was cancelled locally would come back with the next import, or be marked as failed nowhere.
+/// **A change that waits for an answer stays as it was submitted, also in flight below a cancelled parent.** Why: the answer is under way. A change
+/// that is cancelled here would come back with the next import, or would not be marked as failed anywhere.
 extension Transaction {
-    /// Cancels the rows of an object that wait to be submitted. One that was changed since its submit goes back to what was submitted.
+    /// Cancels the rows of an object that wait to be submitted. A row that was changed since its submit returns to the submitted values.
     func cancelUnsubmitted(_ entity: EntityMetadata) throws {
         for key in try pendingKeys(of: entity) { try cancelUnsubmitted(RowID(entity: entity.index, key: key)) }
     }
@@ -16,14 +16,14 @@ extension Transaction {
         guard let original = try originalState(of: entity, row.key), original.replay.needsSubmit else { return }
         let owners = try owners(of: entity, row.key)
         if original.replay.change == .delete, let parent = try owners.first(where: isDeleted) {
-            // It was deleted with its parent, which must come back first, or waits for an answer.
+            // The row was deleted with its parent. The parent must come back first, or waits for an answer.
             try cancelUnsubmitted(parent)
             if try isDeleted(parent) { return }
         }
         if original.replay.submitted != 0 {
             try returnToSubmitted(entity, row.key, original)
         } else if original.server == .absent {
-            // Its children cannot stay without it, whatever they wait for.
+            // Its children cannot stay without it, submitted or not.
             try cancelTree(of: entity, row.key)
         } else {
             try letGoOfSubmissions(of: entity, row.key)
@@ -37,7 +37,7 @@ extension Transaction {
         try originalState(of: metadata.entities[row.entity], row.key)?.replay.change == .delete
     }
 
-    /// The row as it was submitted: the server's version that is known, with the values that wait for an answer.
+    /// Restores the row as it was submitted: the known server version, with the values that wait for an answer.
     private func returnToSubmitted(_ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws {
         let id = original.replay.submitted
         guard
@@ -62,7 +62,7 @@ extension Transaction {
 }
 
 extension EntityMetadata {
-    /// What was called by its name, of a record in the outbox; nil for a plain create, update or delete.
+    /// Returns the operation that a record in the outbox calls by its name; nil for a plain create, update or delete.
     fileprivate func submittedCall(_ record: StoredRow<OutboxColumn>) throws -> CalledOperation? {
         let name = try record.text(.operation)
         guard !name.isEmpty else { return nil }

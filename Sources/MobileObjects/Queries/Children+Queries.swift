@@ -1,10 +1,10 @@
-/// The children that pass the tests of a query, which may join other objects and refer to the children's attributes: read each time,
-/// unlike the list itself, and without what is not saved. Skip and take of the query page through them.
+/// The children that pass the tests of a query. The query may join other objects and refer to the children's attributes; its skip and take page
+/// through the children. Unlike the list itself, the children are read each time, and unsaved ones are left out.
 ///
 ///     let open = try customer.orders.find(SalesOrder.where(\.status == "OPEN").sorted(by: \.date))
 ///     let big = try customer.orders.findWithQuery(Query().join("Line", "l", "l.orderId", "SalesOrder.id").where(.greaterThan("l.amount", 100)).distinct())
 extension Children {
-    /// The children that a query finds; its source, if it has one, is their class.
+    /// Returns the children that a query finds; its source, if it has one, is their class.
     /// - Throws: as `PackageDatabase.executeQuery(_:)`, and ``ObjectError/Code/misuse`` for a list that belongs to no object.
     public func findWithQuery(_ query: Query) throws -> EntityList<Element> {
         let (context, owner) = try relation()
@@ -19,7 +19,7 @@ extension Children {
         return EntityList(try await context.objects(query, ownedBy: owner))
     }
 
-    /// Their number, counted by the database; skip and take of the query count.
+    /// Returns their number, counted by the database; skip and take of the query apply.
     /// - Throws: as `findWithQuery(_:)`.
     public func countWithQuery(_ query: Query) throws -> Int {
         let (context, owner) = try relation()
@@ -33,7 +33,7 @@ extension Children {
         return try await context.count(query, ownedBy: owner)
     }
 
-    /// Whose children these are, by columns of their table; no owner where nothing is saved, or the model ties nothing to it.
+    /// Returns the owner of these children, by columns of their table; no owner where nothing is saved, or the model ties nothing to it.
     func relation() throws -> (EntityContext, Owner?) {
         guard let (object, index) = relationship else {
             throw ObjectError(.misuse, "children: the list belongs to no object; set it as the children of one first")
@@ -44,7 +44,7 @@ extension Children {
 }
 
 extension Children where Element: QueryableEntity {
-    /// The children that a query finds.
+    /// Returns the children that a query finds.
     /// - Throws: as `findWithQuery(_:)`.
     public func find(_ query: EntityQuery<Element>) throws -> EntityList<Element> { try findWithQuery(query.query) }
 
@@ -53,7 +53,7 @@ extension Children where Element: QueryableEntity {
         try await findWithQuery(query.query)
     }
 
-    /// Their number, counted by the database.
+    /// Returns their number, counted by the database.
     /// - Throws: as `findWithQuery(_:)`.
     public func count(_ query: EntityQuery<Element>) throws -> Int { try countWithQuery(query.query) }
 
@@ -62,7 +62,7 @@ extension Children where Element: QueryableEntity {
 }
 
 extension Children {
-    /// Their number: counted by the database where the list was not read, without reading it. Those that are not saved count as well.
+    /// Returns their number. If the list was not read, the database counts it without reading it. Unsaved children count as well.
     /// - Throws: ``ObjectError/Code/store``.
     public func fetchCount() throws -> Int {
         if let known = knownCount { return known }
@@ -75,7 +75,7 @@ extension Children {
         return try await countWithQuery(Query()) + unsavedCount
     }
 
-    /// Where nothing has to be asked.
+    /// The number of children where the database need not be asked; otherwise nil.
     private var knownCount: Int? {
         guard let (owner, index) = relationship else { return count }
         if let list = owner.attachments?.children[index], list.loaded != nil { return list.count }

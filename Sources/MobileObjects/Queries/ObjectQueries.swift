@@ -3,7 +3,7 @@ import MobileStore
 // Queries that the model names, for each kind of class.
 
 extension ModelledEntity {
-    /// The result of an object query of the model; its generated method names the parameters.
+    /// Returns the result of an object query of the model; its generated method names the parameters.
     ///
     ///     let customers = try Customer.query("findByCity", ["Cork"], sortedBy: [.descending("creditLimit")], in: crm)
     ///     for customer in customers { print("\(customer.name): \(customer.creditLimit)") }
@@ -12,11 +12,12 @@ extension ModelledEntity {
     ///   - name: the query's modelled name.
     ///   - parameters: in the order of the model.
     ///   - sortedBy: attributes of the objects; none: the query's own order.
-    ///   - skip: how many to leave out at the beginning.
-    ///   - take: how many to return at most; a negative number means all.
+    ///   - skip: the number of objects to leave out at the beginning.
+    ///   - take: the maximum number of objects to return; a negative number means all.
     ///   - package: the package database.
     /// - Throws: ``ObjectError/Code/noSuchOperation``, ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``,
-    ///   ``ObjectError/Code/invalidQuery``; ``ObjectError/Code/noSuchAttribute`` and ``ObjectError/Code/unsupportedType`` for what cannot be sorted by.
+    ///   ``ObjectError/Code/invalidQuery``; ``ObjectError/Code/noSuchAttribute`` and ``ObjectError/Code/unsupportedType`` for attributes that cannot
+    ///   be sorted by.
     public static func query(
         _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: Package
     ) throws -> EntityList<Self> {
@@ -25,7 +26,7 @@ extension ModelledEntity {
         return EntityList(try context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(parameters)))
     }
 
-    /// The result of an object query of the model; its generated method names the parameters.
+    /// Returns the result of an object query of the model; its generated method names the parameters.
     ///
     ///     let customers = try Customer.query("findByCity", ["Cork"], sortedBy: [.descending("creditLimit")], in: crm)
     ///     for customer in customers { print("\(customer.name): \(customer.creditLimit)") }
@@ -34,11 +35,12 @@ extension ModelledEntity {
     ///   - name: the query's modelled name.
     ///   - parameters: in the order of the model.
     ///   - sortedBy: attributes of the objects; none: the query's own order.
-    ///   - skip: how many to leave out at the beginning.
-    ///   - take: how many to return at most; a negative number means all.
+    ///   - skip: the number of objects to leave out at the beginning.
+    ///   - take: the maximum number of objects to return; a negative number means all.
     ///   - package: the package database.
     /// - Throws: ``ObjectError/Code/noSuchOperation``, ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``,
-    ///   ``ObjectError/Code/invalidQuery``; ``ObjectError/Code/noSuchAttribute`` and ``ObjectError/Code/unsupportedType`` for what cannot be sorted by.
+    ///   ``ObjectError/Code/invalidQuery``; ``ObjectError/Code/noSuchAttribute`` and ``ObjectError/Code/unsupportedType`` for attributes that cannot
+    ///   be sorted by.
     public static func query(
         _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: Package
     ) async throws -> EntityList<Self> {
@@ -49,7 +51,7 @@ extension ModelledEntity {
 }
 
 extension EntityClass {
-    /// The result of an object query of the model, parameters in its order; sorted as the query says where `sortedBy` is empty.
+    /// Returns the result of an object query of the model, parameters in its order; with the query's own order where `sortedBy` is empty.
     ///
     ///     for customer in try customers.query("findByCity", ["Cork"], sortedBy: [.descending("creditLimit")]) {
     ///         try print(customer.value("name"))
@@ -64,13 +66,13 @@ extension EntityClass {
         return EntityList(try context.objects(query.sql(sortedBy: sortedBy, skip: skip, take: take), query.values(parameters)))
     }
 
-    /// The result of an object query of the model, parameters by their names.
+    /// Returns the result of an object query of the model, parameters by their names.
     ///
     ///     for customer in try customers.query("findByCity", ["city": "Cork"], take: 10) {
     ///         try print(customer.value("name"))
     ///     }
     ///
-    /// - Throws: as the form above; ``ObjectError/Code/noSuchParameter`` for a name that is no parameter's, and for a parameter without a value.
+    /// - Throws: as the form above; ``ObjectError/Code/noSuchParameter`` for a name that is not a parameter's, and for a parameter without a value.
     public func query(
         _ name: String, _ parameters: [String: AttributeValue], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1
     ) throws -> EntityList<GenericEntity> {
@@ -79,7 +81,7 @@ extension EntityClass {
     }
 }
 
-/// The twins that block no cooperative thread.
+/// The forms that do not block a cooperative thread.
 extension EntityClass {
     /// As the blocking form.
     public nonisolated(nonsending) func query(

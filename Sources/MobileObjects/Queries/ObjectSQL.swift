@@ -2,9 +2,9 @@ import Foundation
 import MobileModel
 import MobileStore
 
-/// An object query of the model, made ready for the local database. Its text stays as modelled except for four things: `x.*` becomes the
-/// columns that objects are read from, `surrogateKey` the column of that key, what is compared with a decimal becomes a scaled integer or exact
-/// text like the column, with the order and the sums of numbers, and skip and take are added. Parameters are bound, never spliced.
+/// An object query of the model, prepared for the local database. Its text stays as modelled except for four changes. `x.*` becomes the columns that
+/// objects are read from. `surrogateKey` becomes the column of that key. A value that is compared with a decimal becomes a scaled integer or exact
+/// text like the column, with the order and the sums of numbers. Skip and take are added. Parameters are bound, never spliced.
 struct ObjectSQL {
     private let model: QueryModel
     private let object: EntityMetadata
@@ -22,7 +22,7 @@ struct ObjectSQL {
         let position: Int
     }
 
-    /// The query of this name.
+    /// Prepares the query of this name.
     /// - Throws: ``ObjectError/Code/noSuchOperation``, and as the other form.
     init(_ name: String, _ context: EntityContext) throws {
         try self.init(context.metadata.query(named: name), of: context.metadata, in: context.package.metadata)
@@ -71,8 +71,8 @@ struct ObjectSQL {
         tables = Set(reader.sources.values.map(\.name)).union([object.name])
     }
 
-    /// The statement; a negative `take` means all.
-    /// - Parameter order: instead of the query's own; none: that one.
+    /// Returns the statement; a negative `take` means all.
+    /// - Parameter order: replaces the query's own order; empty: the query's own.
     /// - Throws: as `orderedText(_:)`.
     func sql(sortedBy order: [AttributeSort], skip: Int, take: Int) throws -> String {
         let ordered = try orderedText(order)
@@ -80,11 +80,11 @@ struct ObjectSQL {
         return ordered.limitable + "LIMIT \(take) OFFSET \(max(skip, 0))"
     }
 
-    /// The statement whose last two values are how many objects to take, a negative number for all, and how many to skip.
+    /// Returns the statement whose last two values are the number of objects to take, negative for all, and the number to skip.
     /// - Throws: as `orderedText(_:)`.
     func pagedSQL(sortedBy order: [AttributeSort]) throws -> String { try orderedText(order).limitable + "LIMIT :mc_take OFFSET :mc_skip" }
 
-    /// The statement with another order, and in a form that a limit may be added to.
+    /// Returns the statement with another order, and in a form that a limit may be added to.
     /// - Throws: ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/unsupportedType`` for an attribute that has no order.
     private func orderedText(_ order: [AttributeSort]) throws -> (text: String, limitable: String) {
         guard !order.isEmpty else { return (text, hasLimit ? "SELECT * FROM (\(text)) " : text) }
@@ -105,8 +105,8 @@ struct ObjectSQL {
     /// The number of objects, of the same parameters.
     var countSQL: String { "SELECT count(*) FROM (\(text))" }
 
-    /// Values by the parameters' names in the order of the model.
-    /// - Throws: ``ObjectError/Code/noSuchParameter`` for a name that is no parameter's, and for a parameter without a value.
+    /// Returns values, given by the parameters' names, in the order of the model.
+    /// - Throws: ``ObjectError/Code/noSuchParameter`` for a name that is not a parameter's, and for a parameter without a value.
     func ordered(_ values: [String: AttributeValue]) throws -> [AttributeValue] {
         let names = model.parameters.map(\.name)
         if let unknown = values.keys.sorted().first(where: { !names.contains($0) }) {
@@ -120,7 +120,7 @@ struct ObjectSQL {
         }
     }
 
-    /// The parameters as bound, from values in the order of the model.
+    /// Returns the parameters as bound, from values in the order of the model.
     /// - Throws: ``ObjectError/Code/noSuchParameter`` for a wrong number of values, ``ObjectError/Code/invalidValue`` for one that does not fit.
     func values(_ values: [AttributeValue]) throws -> [Value] {
         guard values.count == model.parameters.count else {
@@ -138,17 +138,17 @@ struct ObjectSQL {
     }
 }
 
-/// What of an object query's words is written otherwise because attributes are decimals, by the positions of words.
+/// The words of an object query that are written differently because attributes are decimals, by their positions.
 private struct DecimalWords {
-    /// Numbers and parameters beside a decimal.
+    /// Numbers and parameters next to a decimal.
     var operands: [Int: DecimalForm] = [:]
     /// Attributes whose order is not that of their text.
     var ordered: Set<Int> = []
-    /// Functions over them that have another name.
+    /// Functions of decimals that have another name.
     var functions: [Int: String] = [:]
 }
 
-/// How a decimal lies in the database.
+/// The stored form of a decimal.
 private enum DecimalForm: Equatable {
     case scaled(Int)
     case text
@@ -160,7 +160,7 @@ private enum DecimalForm: Equatable {
         }
     }
 
-    /// A number of the query as it is compared with such a decimal.
+    /// Returns a number of the query in the form in which it is compared with such a decimal.
     func text(_ number: String) -> String {
         let value = Decimal(string: number, locale: nil)
         switch self {
@@ -172,7 +172,7 @@ private enum DecimalForm: Equatable {
     }
 }
 
-/// Finds in the words of an object query what the local database stores in another way than the model says it.
+/// Finds the words of an object query whose form in the local database differs from that in the model.
 private struct ObjectSQLReader {
     private let words: [SQLWord]
     private let package: PackageMetadata
@@ -181,7 +181,7 @@ private struct ObjectSQLReader {
 
     init(_ words: [SQLWord], _ package: PackageMetadata) { (self.words, self.package) = (words, package) }
 
-    /// Whether the query limits itself, outside of subqueries.
+    /// Whether the query has a limit of its own, outside of subqueries.
     var hasLimit: Bool {
         var depth = 0
         for word in words {
@@ -209,7 +209,7 @@ private struct ObjectSQLReader {
         }
     }
 
-    /// The positions of `x.*` behind SELECT or SELECT DISTINCT.
+    /// Returns the positions of `x.*` after SELECT or SELECT DISTINCT.
     func head() -> Range<Int>? {
         let start = words.count > 1 && words[1].isKeyword("DISTINCT") ? 2 : 1
         guard words.count > start + 2, words[0].isKeyword("SELECT"), words[start + 1].text == ".", words[start + 2].text == "*" else { return nil }
@@ -220,7 +220,7 @@ private struct ObjectSQLReader {
         object.sql.selected.map { "\(alias).\($0)" }.joined(separator: ", ")
     }
 
-    /// What has to be written otherwise because attributes are decimals.
+    /// Finds the words that are written differently because attributes are decimals.
     func findDecimals() -> DecimalWords {
         var found = DecimalWords()
         var index = 0
@@ -239,14 +239,14 @@ private struct ObjectSQLReader {
         return found
     }
 
-    /// Whether a name stands in the list of columns of a join, where nothing else can.
+    /// Returns whether a name is in the list of columns of a join, which contains only names.
     private func isInUsing(_ index: Int) -> Bool {
         var position = index
         while position > 0, words[position].text != "(" { position -= 1 }
         return position > 0 && words[position - 1].isKeyword("USING")
     }
 
-    /// How the attribute whose name begins at `index` is stored, nil when there is none or it is no decimal; and where its name ends.
+    /// Returns the stored form of the attribute whose name begins at `index`, nil for other attributes than decimals, and the end of its name.
     private func attributeForm(at index: Int) -> (DecimalForm?, Int) {
         guard let first = name(index) else { return (nil, index + 1) }
         if index + 2 < words.count, words[index + 1].text == ".", let second = name(index + 2), let entity = sources[first] {
@@ -267,7 +267,8 @@ private struct ObjectSQLReader {
         return nil
     }
 
-    /// Where an attribute is the argument of an aggregate whose result is of its scale, the aggregate: `sum(x.a)`.
+    /// Returns the aggregate, such as `sum(x.a)`, where an attribute is its argument and the result has the attribute's scale; otherwise the
+    /// attribute.
     private func operand(_ attribute: Range<Int>) -> Range<Int> {
         var start = attribute.lowerBound
         if start >= 1, words[start - 1].isKeyword("DISTINCT") { start -= 1 }
@@ -277,7 +278,7 @@ private struct ObjectSQLReader {
         return start - 2..<attribute.upperBound + 1
     }
 
-    /// The operands beside an attribute: `a < 5`, `5 < a`, `a BETWEEN 5 AND 6`, `a IN (5, 6)`.
+    /// Returns the operands next to an attribute: `a < 5`, `5 < a`, `a BETWEEN 5 AND 6`, `a IN (5, 6)`.
     private func operands(around attribute: Range<Int>) -> [Int] {
         var positions: [Int] = []
         if attribute.lowerBound >= 2, Self.operators.contains(words[attribute.lowerBound - 1].text) { positions.append(attribute.lowerBound - 2) }

@@ -1,18 +1,19 @@
 import MobileStore
 
-/// An index on the attributes of an object: it makes queries faster that test or sort by them, and writing a little slower. The model is
-/// not changed. SMP 2.3: `SUPIndexMetaData`.
+/// An index on the attributes of an object: queries that test or sort by them are faster, and writing is a little slower. The model is not changed.
+/// SMP 2.3: `SUPIndexMetaData`.
 public struct IndexMetadata: Sendable {
-    /// Unique among the indexes of its object.
+    /// The name, unique among the indexes of its object.
     public var name: String
-    /// No two rows have the same values; null is equal to none. An import that brings such rows fails, so this is for local objects mostly.
+    /// Whether no two rows may have the same values; null equals no value. An import that brings such rows fails, so this is mostly for local
+    /// objects.
     public var isUnique: Bool
-    /// In the order of the index, one or more; the first ones count most. SMP 2.3: `attributes`.
+    /// The attributes in the order of the index, one or more; the first ones count most. SMP 2.3: `attributes`.
     public var attributes: [AttributeMetadata]
-    /// Made by the framework for the model, such as for keys: it cannot be dropped.
+    /// Whether the framework made it for the model, such as for keys: it cannot be dropped then.
     public internal(set) var isModelled = false
 
-    /// An index to be made; its attributes can be added one by one.
+    /// Describes an index to be made; its attributes can be added one by one.
     public init(name: String, unique isUnique: Bool = false, attributes: [AttributeMetadata] = []) {
         (self.name, self.isUnique, self.attributes) = (name, isUnique, attributes)
     }
@@ -46,7 +47,7 @@ extension PackageDatabase {
         try await write("drop index \(name)") { try IndexPlan.drop(name, on: entity, $0.connection) }
     }
 
-    /// The indexes on attributes of an object as the database has them, those that the framework made for the model first. SMP 2.3: `getIndexes:`.
+    /// Returns the database's indexes on attributes of an object, those that the framework made for the model first. SMP 2.3: `getIndexes:`.
     /// - Throws: ``ObjectError/Code/store``.
     public final func indexes(of entity: EntityMetadata) throws -> [IndexMetadata] { try read { try IndexPlan.list(entity, $0) } }
 
@@ -54,8 +55,8 @@ extension PackageDatabase {
     public final func indexes(of entity: EntityMetadata) async throws -> [IndexMetadata] { try await read { try IndexPlan.list(entity, $0) } }
 }
 
-/// An index as SQL. Its name in the database is made of the object's and its own, because SQLite has one set of names for all tables; a
-/// colon, which no modelled name has, keeps them apart and from those of the framework.
+/// An index as SQL. Its name in the database consists of the object's and its own, because SQLite has one set of names for all tables. A colon, which
+/// no modelled name has, separates the two, and distinguishes the name from those of the framework.
 private struct IndexPlan: Sendable {
     private let name: String
     private let entity: EntityMetadata
@@ -63,7 +64,7 @@ private struct IndexPlan: Sendable {
 
     init(_ index: IndexMetadata, on entity: EntityMetadata, in package: PackageMetadata) throws {
         guard package.entities.indices.contains(entity.index), package.entities[entity.index] === entity else {
-            throw ObjectError(.noSuchClass, "create index \"\(index.name)\": \(entity.name) is no object of package \(package.name)")
+            throw ObjectError(.noSuchClass, "create index \"\(index.name)\": \(entity.name) is not an object of package \(package.name)")
         }
         guard !index.name.isEmpty, !index.name.unicodeScalars.contains("\0") else {
             throw ObjectError(.invalidIndex, "create index of \(entity.name): its name is empty or has a character that names cannot have")
@@ -116,7 +117,7 @@ private struct IndexPlan: Sendable {
             let columns = try connection.rows("SELECT name FROM pragma_index_info(?1) ORDER BY seqno", [.text(stored)])
             // A column that is an expression has no name.
             let attributes = columns.compactMap { $0[0].text.flatMap { entity.attribute(ifNamed: $0) } }
-            // Indexes on references are none that the model's attributes could tell of.
+            // Indexes on references cannot be described by the model's attributes.
             guard attributes.count == columns.count else { return nil }
             let isOwn = stored.hasPrefix(prefix(entity))
             var index = IndexMetadata(

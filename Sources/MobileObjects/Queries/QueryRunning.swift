@@ -2,7 +2,7 @@ import MobileStore
 import Synchronization
 
 extension PackageDatabase {
-    /// Runs a query over any number of objects. Nothing is changed, and a query that fails throws: there is no result then. SMP 2.3: `executeQuery:`.
+    /// Runs a query over any number of objects. It changes nothing; a query that fails throws and has no result. SMP 2.3: `executeQuery:`.
     /// - Throws: ``ObjectError``: names that the model does not have as ``ObjectError/Code/noSuchClass``, ``ObjectError/Code/noSuchAttribute`` and
     ///   ``ObjectError/Code/noSuchOperation`` (an aggregate), a structure as ``ObjectError/Code/abstractClass``, values that do not fit as
     ///   ``ObjectError/Code/invalidValue``, types without order or aggregate as ``ObjectError/Code/unsupportedType``, parts that do not go together
@@ -19,7 +19,7 @@ extension PackageDatabase {
         return QueryResultSet(try await read { try compiled.pages($0) }, compiled.columns)
     }
 
-    /// The number of rows that `executeQuery(_:)` gives, counted by the database.
+    /// Returns the number of rows that `executeQuery(_:)` returns, counted by the database.
     /// - Throws: as `executeQuery(_:)`.
     public final func countQuery(_ query: Query) throws -> Int {
         let compiled = try QueryCompiler.count(query, of: nil, in: metadata)
@@ -34,7 +34,7 @@ extension PackageDatabase {
 }
 
 extension EntityClass {
-    /// The objects that a query made at run time finds; its source, if it has one, is this class. SMP 2.3: `findWithQuery:`.
+    /// Returns the objects that a query made at run time finds; its source, if it has one, is this class. SMP 2.3: `findWithQuery:`.
     ///
     ///     let query = Query().where(.equal("city", "Cork")).sorted(by: .ascending("name"))
     ///     for customer in try customers.findWithQuery(query) { try print(customer.value("name")) }
@@ -49,7 +49,7 @@ extension EntityClass {
         EntityList(try await EntityContext(package, metadata).objects(query))
     }
 
-    /// The number of objects that `findWithQuery(_:)` gives, counted by the database; skip and take count. SMP 2.3: `countWithQuery:`.
+    /// Returns the number of objects that `findWithQuery(_:)` returns, counted by the database; skip and take apply. SMP 2.3: `countWithQuery:`.
     ///
     ///     let query = Query().where(.equal("city", "Cork"))
     ///     try print("\(customers.countWithQuery(query)) customers in Cork")
@@ -64,7 +64,7 @@ extension EntityClass {
 }
 
 extension EntityContext {
-    /// The objects that a query finds, of one owner's children where there is one.
+    /// Returns the objects that a query finds, only those of one owner's children where there is an owner.
     func objects<T: Entity>(_ query: Query, ownedBy owner: Owner? = nil) throws -> [T] {
         let compiled = try QueryCompiler.objects(query, of: metadata, in: package.metadata, ownedBy: owner)
         let paths = try RelationshipPath.paths(query, of: metadata, in: package.metadata)
@@ -85,7 +85,7 @@ extension EntityContext {
         return objects
     }
 
-    /// The objects of a query whose rows are one page; nil where they are not, or take more memory than a page should.
+    /// Returns the objects of a query whose rows are one page; nil where they are not, or take more memory than a page should.
     private func onePage<T: Entity>(_ compiled: CompiledQuery) throws -> [T]? {
         guard let first = compiled.page else { return nil }
         let select = try ObjectError.gate { try package.preparedSelects.select(first) }
@@ -115,7 +115,7 @@ extension EntityContext {
         return try await package.read { try compiled.count($0) }
     }
 
-    /// An object whose delete waits is one that was deleted, not one that is there.
+    /// Marks objects whose delete waits as deleted.
     func markDeleted(_ objects: [some Entity]) {
         for object in objects where object.replay.change == .delete { object.presence = .deleted }
     }
@@ -132,8 +132,7 @@ extension CompiledQuery {
     func count(_ connection: Connection) throws -> Int { Int(try connection.number(sql, values)) }
 }
 
-/// The first pages of queries that were put into words before, by their SQL: a query that comes again with other values is not put into
-/// words again.
+/// The prepared first pages of queries, by their SQL: a query that is repeated with other values is not prepared again.
 final class PreparedSelects: Sendable {
     private static let maximum = 128
     private let selects = Mutex<[String: PageSelect]>([:])
@@ -142,7 +141,7 @@ final class PreparedSelects: Sendable {
         if let known = selects.withLock({ $0[page.sql] }) { return known }
         let made = try PageSelect(page.query)
         selects.withLock { selects in
-            // Programs have a few dozen queries. One that makes texts without end keeps none of them for long.
+            // Programs have a few dozen queries. A program that makes new texts without end keeps none of them for long.
             if selects.count == Self.maximum { selects.removeAll() }
             selects[page.sql] = made
         }
@@ -155,7 +154,7 @@ extension PackageDatabase {
 }
 
 extension RelationshipPath {
-    /// The ways that a query names.
+    /// Returns the paths that a query names.
     /// - Throws: ``ObjectError/Code/noSuchRelationship``.
     static func paths(_ query: Query, of entity: EntityMetadata, in metadata: PackageMetadata) throws -> [RelationshipPath] {
         try query.prefetches.map { try RelationshipPath($0, of: entity, in: metadata) }

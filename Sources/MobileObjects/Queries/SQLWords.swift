@@ -3,10 +3,10 @@ struct SQLWord: Equatable {
     enum Kind: Equatable { case word, quotedName, parameter, string, number, symbol }
 
     let kind: Kind
-    /// As it stands in the text, with its quotes.
+    /// The text of the word, with its quotes.
     let text: String
 
-    /// The name that the word is, without quotes; nil for everything else.
+    /// The name, without quotes; nil for words that are not names.
     var name: String? {
         switch kind {
         case .word: text
@@ -18,7 +18,7 @@ struct SQLWord: Equatable {
     func isKeyword(_ keyword: String) -> Bool { kind == .word && text.uppercased() == keyword }
 }
 
-/// Splits SQL into words by SQLite's lexical rules, comments left out. The text was validated with the model.
+/// Splits SQL into its words by SQLite's lexical rules, without comments. The text was validated with the model.
 struct SQLWords {
     private(set) var words: [SQLWord] = []
     private let scalars: [UnicodeScalar]
@@ -69,7 +69,7 @@ struct SQLWords {
         while position < scalars.count, belongs(scalars[position]) { position += 1 }
     }
 
-    /// To behind the closing quote; a doubled one stands for itself.
+    /// Moves to the position after the closing quote; a doubled quote stands for itself.
     private mutating func quoted(_ end: UnicodeScalar) {
         position += 1
         while position < scalars.count {

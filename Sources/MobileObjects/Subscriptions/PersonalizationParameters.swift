@@ -3,8 +3,8 @@ public import MobileModel
 package import MobileStore
 import Synchronization
 
-/// The personalization keys of the package: settings of the user that synchronization parameters take their values from. A value: set what
-/// is to change, then ``save()``. SMP 2.3: `getPersonalizationParameters`.
+/// The personalization keys of the package: settings of the user that synchronization parameters take their values from. It is a value: set the keys
+/// to change, then ``save()``. SMP 2.3: `getPersonalizationParameters`.
 public struct PersonalizationParameters: Sendable {
     private let database: PackageDatabase
     private var changed: [String: AttributeValue] = [:]
@@ -14,8 +14,8 @@ public struct PersonalizationParameters: Sendable {
     /// The keys of the model.
     public var keys: [PersonalizationKeyModel] { database.metadata.model.personalizationKeys }
 
-    /// The value of a key: what was set here, what was saved, or the model's default, in this order. A default has no effect on the
-    /// server until it is saved.
+    /// Returns the value of a key: the one set here, the saved one, or the model's default, in this order. A default has no effect on the server
+    /// until it is saved.
     /// - Throws: ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/store``.
     public func value(_ name: String) throws -> AttributeValue {
         let key = try key(name)
@@ -34,7 +34,7 @@ public struct PersonalizationParameters: Sendable {
         changed[name] = value
     }
 
-    /// Saves what was set, and the defaults of keys that were never saved; travels with the next synchronization. Session keys are kept in
+    /// Saves the values that were set, and the defaults of keys that were never saved; the next synchronization sends them. Session keys are kept in
     /// memory only. SMP 2.3: `save`.
     /// - Throws: ``ObjectError/Code/store``.
     public mutating func save() throws {
@@ -75,7 +75,7 @@ public struct PersonalizationParameters: Sendable {
         return value
     }
 
-    /// The value that is stored of a key, as JSON.
+    /// Returns the stored value of a key, as JSON.
     fileprivate static func text(of key: PersonalizationKeyModel, _ connection: Connection) throws -> String? {
         try connection.storedRow([PersonalizationColumn.value], "WHERE \"name\" = ?1", [.text(key.name)])?.text(.value)
     }
@@ -85,7 +85,7 @@ extension PackageDatabase {
     /// The personalization keys. SMP 2.3: `getPersonalizationParameters`.
     public final var personalization: PersonalizationParameters { PersonalizationParameters(self) }
 
-    /// The saved values, session keys included: what an upload tells the server.
+    /// The saved values, session keys included, for an upload.
     package final var personalizationValues: JSONObject {
         get throws {
             let session = state.withLock { $0.sessionValues }

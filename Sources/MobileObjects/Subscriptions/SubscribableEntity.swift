@@ -1,6 +1,6 @@
-/// A set of synchronization parameters with typed properties: what is generated for each object that has some.
+/// A set of synchronization parameters with typed properties; generated for each object that has some.
 public protocol SubscriptionParameters: Sendable, Hashable {
-    /// From values by the parameters' names; a value that is missing or does not fit becomes the model's default.
+    /// Creates a set from values by the parameters' names; a value that is missing or does not fit becomes the model's default.
     init(parameters: [String: AttributeValue])
     /// The values by the parameters' names.
     var parameters: [String: AttributeValue] { get }
@@ -14,20 +14,20 @@ public protocol SubscribableEntity: ModelledEntity {
 }
 
 extension SubscribableEntity {
-    /// The active sets. SMP 2.3: `getSubscriptions`.
+    /// Returns the active sets. SMP 2.3: `getSubscriptions`.
     /// - Throws: ``ObjectError/Code/store``.
     public static func subscriptions(in package: Package) throws -> [Parameters] {
         try package.subscriptions(of: metadata).map { Parameters(parameters: $0.parameters) }
     }
 
-    /// Adds and saves a set; one that is there already is not added again. SMP 2.3: `addSubscription:`.
+    /// Adds and saves a set; a set that already exists is not added again. SMP 2.3: `addSubscription:`.
     /// - Throws: ``ObjectError/Code/store``.
     public static func addSubscription(_ parameters: Parameters, in package: Package) throws {
         try package.addSubscription(parameters.parameters, to: metadata)
     }
 
-    /// Removes a set; its rows leave the device with the next synchronization. No effect where there is no such set.
-    /// SMP 2.3: `removeSubscription:`.
+    /// Removes a set; its rows leave the device with the next synchronization. It has no effect where there is no such set. SMP 2.3:
+    /// `removeSubscription:`.
     /// - Throws: ``ObjectError/Code/store``.
     public static func removeSubscription(_ parameters: Parameters, in package: Package) throws {
         for subscription in try package.subscriptions(of: metadata) where Parameters(parameters: subscription.parameters) == parameters {

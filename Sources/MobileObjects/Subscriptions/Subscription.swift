@@ -8,12 +8,12 @@ public struct Subscription: Sendable, Identifiable, Equatable {
     public let id: Int64
     /// The modelled name of the object.
     public let entity: String
-    /// Values by the parameters' names; parameters that are left out have the model's defaults.
+    /// The values by the parameters' names; parameters that are left out have the model's defaults.
     public let parameters: [String: AttributeValue]
 }
 
 extension PackageDatabase {
-    /// The parameter sets of an object. SMP 2.3: `getSubscriptions`.
+    /// Returns the parameter sets of an object. SMP 2.3: `getSubscriptions`.
     /// - Throws: ``ObjectError/Code/store``.
     public final func subscriptions(of entity: EntityMetadata) throws -> [Subscription] {
         try read { connection in
@@ -25,8 +25,8 @@ extension PackageDatabase {
         }
     }
 
-    /// Adds and saves a parameter set; the next synchronization sends it and brings its rows. A set that is there already is not added
-    /// again. SMP 2.3: `addSubscription:`.
+    /// Adds and saves a parameter set; the next synchronization sends it and brings its rows. A set that already exists is not added again. SMP 2.3:
+    /// `addSubscription:`.
     /// - Throws: ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``, ``ObjectError/Code/store``.
     @discardableResult
     public final func addSubscription(_ parameters: [String: AttributeValue], to entity: EntityMetadata) throws -> Subscription {
@@ -48,7 +48,7 @@ extension PackageDatabase {
         }
     }
 
-    /// The parameter sets of all objects, by object: what an upload tells the server.
+    /// The parameter sets of all objects, by object, for an upload.
     package final var subscriptionSets: [(entity: String, parameters: [JSONValue])] {
         get throws {
             try read { connection in
@@ -62,7 +62,7 @@ extension PackageDatabase {
         }
     }
 
-    /// A JSON object with the parameters in the order of the model, so that equal sets have equal texts.
+    /// Returns a JSON object with the parameters in the order of the model, so that equal sets have equal texts.
     private static func text(_ parameters: [String: AttributeValue], of entity: EntityMetadata) throws -> String {
         let model = entity.model.synchronizationParameters
         for name in parameters.keys where !model.contains(where: { $0.name == name }) {

@@ -13,7 +13,7 @@ import MobileStore
     public var values: Parameters
     /// A number that the application may keep with the set; 0 until it is set. The documents name it and give it no effect. SMP 1.5.3: `size`.
     public var size: Int
-    /// Whose set it is; empty until it is set. SMP 1.5.3: `user`.
+    /// The user of the set; empty until it is set. SMP 1.5.3: `user`.
     public var user: String
     private let entity: EntityMetadata
     private let package: PackageDatabase
@@ -61,8 +61,8 @@ import MobileStore
 }
 
 extension SubscribableEntity {
-    /// The object's set of synchronization parameters: the one that was saved or added first, else the model's defaults.
-    /// SMP 1.5.3: `getSynchronizationParameters`.
+    /// Returns the object's set of synchronization parameters: the one that was saved or added first, otherwise the model's defaults. SMP 1.5.3:
+    /// `getSynchronizationParameters`.
     /// - Throws: ``ObjectError/Code/store``.
     public static func synchronizationParameters(in package: Package) throws -> SynchronizationParameters<Parameters> {
         try SynchronizationParameters(of: metadata, in: package)

@@ -1,8 +1,8 @@
 import MobileModel
 import MobileStore
 
-/// What refers to objects and attributes by name beside their own tables: log records, change log, subscriptions, personalization,
-/// synchronization groups; and what follows from relationships that are new or gone.
+/// The references to objects and attributes by name outside their own tables: log records, change log, subscriptions, personalization,
+/// synchronization groups; and the effects of relationships that are new or gone.
 struct BookkeepingUpgrade {
     private let upgrade: DatabaseUpgrade
     private var connection: Connection { upgrade.connection }
@@ -29,18 +29,18 @@ struct BookkeepingUpgrade {
         }
     }
 
-    /// Log records are for people and stay.
+    /// Forgets the bookkeeping of removed objects. Log records are for people and stay.
     private func forgetRemovedObjects() throws {
         for object in upgrade.model.removedObjects {
             let name = [Value.text(object.name)]
             try connection.execute("DELETE FROM \"_subscription\" WHERE \"entity\" = ?1", name)
             try connection.execute("DELETE FROM \"_change_log\" WHERE \"entity\" = ?1", name)
-            // What was below a row that is gone is at the top now.
+            // Rows below a removed row are at the top now.
             try connection.execute("UPDATE \"_change_log\" SET \"root_entity\" = \"entity\", \"root_sk\" = \"sk\" WHERE \"root_entity\" = ?1", name)
         }
     }
 
-    /// Parameters in the order of the new model, without those that are gone; sets that are equal then are one.
+    /// Writes the parameters in the order of the new model, without removed ones; sets that are equal then become one.
     private func rewriteSubscriptions() throws {
         var known: Set<[Value]> = []
         for row in try connection.storedRows([SubscriptionColumn.id, .entity, .parameters], "ORDER BY \"id\"") {
@@ -67,7 +67,7 @@ struct BookkeepingUpgrade {
 
     // MARK: Relationships
 
-    /// Rows find the rows that a new relationship leads to by the values of its mapping, until the server says how they are related.
+    /// Relates rows by a new relationship: the values of its mapping identify the target rows, until the server reports the references.
     private func relate() throws {
         for entity in upgrade.entities {
             for (position, reference) in entity.object.references.enumerated() where reference.old == nil {
@@ -86,7 +86,7 @@ struct BookkeepingUpgrade {
         }
     }
 
-    /// Who owns whom may be another matter now: every parent's mark is made anew.
+    /// Sets every parent's mark again, because the owners of rows may have changed.
     private func markParents() throws {
         guard
             upgrade.entities.contains(where: { ownership($0.old, upgrade.old) != ownership($0.new, upgrade.new) })
@@ -104,7 +104,7 @@ struct BookkeepingUpgrade {
 
     // MARK: Groups
 
-    /// The next synchronization brings everything of the groups in which this device lacks values.
+    /// Makes the next synchronization bring everything of the groups in which this device lacks values.
     private func forgetGroups() throws {
         let groups = Set(upgrade.new.synchronizationGroups)
         for name in try connection.storedRows([GroupColumn.name]).map({ try $0.text(.name) }) {

@@ -1,12 +1,12 @@
 import MobileStore
 
-/// Formats up to 3 had one list of changed values per row, from its first change to the end, and an empty one for all values. Since format 4
-/// what was submitted lies with the submission, and the row's list has what was changed since: see ``ChangedValues``.
+/// Formats up to 3 had one list of changed values per row, from its first change to the end, and an empty one for all values. Since format 4 the list
+/// of submitted values is stored with the submission, and the row's list has the values changed since: see ``ChangedValues``.
 struct ChangedValuesUpgrade {
     private let entity: EntityMetadata
     private let connection: Connection
 
-    /// - Parameter entity: of the model that the database was made from.
+    /// - Parameter entity: the object in the model that the database was made from.
     init(_ entity: EntityMetadata, _ connection: Connection) { (self.entity, self.connection) = (entity, connection) }
 
     func run() throws {
@@ -29,7 +29,7 @@ struct ChangedValuesUpgrade {
         try connection.execute("UPDATE \"_outbox\" SET \"changed\" = ?2 WHERE \"id\" = ?1", [id, changed.stored])
     }
 
-    /// An update names what it sends; only references do not say whether they were changed.
+    /// Returns the values that an operation sends. An update names them; only references do not show whether they were changed.
     private func sent(by operation: StoredRow<OutboxColumn>, _ known: ChangedValues) throws -> ChangedValues {
         let change = try operation.kind(.change, of: OutboxRecord.Change.self)
         guard change == .update else { return change == .delete ? .nothing : .all }
@@ -44,7 +44,7 @@ struct ChangedValuesUpgrade {
         return .only(Set(sent).union(references.filter { known.contains($0) }))
     }
 
-    /// Of a row that was submitted, what is not as it was then.
+    /// Returns the values of a submitted row that differ from the submission.
     private func changedSince(submission id: Value, _ known: ChangedValues, of key: Value) throws -> ChangedValues {
         let found = try connection.storedRow([OutboxColumn.submitted], "WHERE \"id\" = ?1", [id])
         guard let text = try found?.text(.submitted), !text.isEmpty else { return known }

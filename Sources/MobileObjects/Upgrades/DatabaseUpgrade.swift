@@ -1,15 +1,15 @@
 import MobileModel
 import MobileStore
 
-/// Brings a database of an older model, or of an older format of the framework's tables, to this one, inside of one transaction: all of it is
-/// done when it commits, and nothing when it does not.
+/// Upgrades a database of an older model, or of an older format of the framework's tables, to this one, inside of one transaction: either all of it
+/// is done or nothing.
 ///
 ///     framework tables -> checks -> objects' tables (renamed, made anew, filled) -> outbox -> what refers to names -> settings
 ///
-/// **The old tables are kept aside until the outbox has been rewritten.** Why: what a submitted operation holds is compared with the row as it
+/// **The old tables are kept aside until the outbox has been rewritten.** Why: the values of a submitted operation are compared with the row as it
 /// was, so that a large value is not stored twice.
 struct DatabaseUpgrade {
-    /// In front of the names of the old tables while the new ones are filled. No modelled name begins so.
+    /// The prefix of the names of the old tables while the new ones are filled. No modelled name begins so.
     static let aside = "_was:"
 
     let store: Database
@@ -39,7 +39,7 @@ struct DatabaseUpgrade {
         }
     }
 
-    /// - Throws: ``ObjectError/Code/version`` with everything that stands in the way, before a row was changed.
+    /// - Throws: ``ObjectError/Code/version`` with all obstacles, before a row was changed.
     func run() throws {
         try FrameworkTables.bringUpToDate(connection)
         if format < 4 { for entity in entities where !entity.old.isLocal { try ChangedValuesUpgrade(entity.old, connection).run() } }
@@ -64,7 +64,7 @@ struct DatabaseUpgrade {
         try settings.set(.model, .text(new.model.json))
     }
 
-    /// Formats up to 3 did not know which change of a row was the first one that was not submitted: the last one is taken for it.
+    /// Notes the first unsubmitted change of each row. Formats up to 3 did not know it: the last change is taken for it.
     private func noteFirstChanges() throws {
         for entity in new.storedEntities where !entity.isLocal {
             try connection.execute("UPDATE \(entity.sql.originalTable) SET \"_fc\" = \"_rc\"")
@@ -86,9 +86,9 @@ struct EntityUpgrade: Sendable {
     let old: EntityMetadata
     let new: EntityMetadata
     let object: ObjectUpgrade
-    /// By position now: the position before; nil where the value is new.
+    /// The former position by current position; nil where the value is new.
     let formerPositions: [Int?]
-    /// By position before: the position now; nil where there is none any more.
+    /// The current position by former position; nil where the value is gone.
     let positions: [Int?]
 
     init(_ object: ObjectUpgrade, from old: EntityMetadata, to new: EntityMetadata) throws {
@@ -102,13 +102,13 @@ struct EntityUpgrade: Sendable {
         positions = (0..<old.attributes.count + old.referenceCount).map { former.firstIndex(of: $0) }
     }
 
-    /// Whether rows, or what is said of them elsewhere, are not as they were.
+    /// Whether rows, or references to them elsewhere, differ from before.
     var changesContent: Bool {
         old.name != new.name || formerPositions != old.sql.content.indices.map { $0 } || old.sql.content != new.sql.content
             || object.attributes.contains { $0.conversion != .none }
     }
 
-    /// The positions of changed values in the new model.
+    /// Returns the positions of changed values in the new model.
     func moved(_ changed: ChangedValues) -> ChangedValues {
         guard case .only(let former) = changed else { return .all }
         return .only(Set(former.compactMap { $0 < positions.count ? positions[$0] : nil }))
@@ -121,7 +121,7 @@ struct EntityUpgrade: Sendable {
         }
     }
 
-    /// Both tables as they lie aside, with the tables that take their place, unquoted.
+    /// Both old tables, which are kept aside, with the tables that replace them, unquoted.
     var tables: [(aside: String, table: String)] {
         let pairs = [(DatabaseUpgrade.aside + old.name, new.name)]
         return new.isLocal ? pairs : pairs + [(DatabaseUpgrade.aside + old.name + "_os", new.name + "_os")]
@@ -129,6 +129,6 @@ struct EntityUpgrade: Sendable {
 }
 
 extension AttributeMetadata {
-    /// What rows that are there get where the attribute is new.
+    /// The value of existing rows where the attribute is new.
     var storedDefault: Value { storage.stored(defaultValue) ?? .null }
 }

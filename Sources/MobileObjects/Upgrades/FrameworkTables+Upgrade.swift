@@ -1,10 +1,10 @@
 import MobileStore
 
 extension FrameworkTables {
-    /// What records of older formats get in columns that they did not have, where NULL may not stand.
+    /// The values of records of older formats in columns that they did not have and that cannot be NULL.
     private static let values: [String: [String: String]] = ["_outbox": ["parameters": "{}", "changed": "", "imported": "0"]]
 
-    /// Makes tables and indexes that a database of an older format lacks, and those that it has in another form anew, with their rows.
+    /// Makes tables and indexes that a database of an older format lacks, and makes those that have another form again, with their rows.
     static func bringUpToDate(_ connection: Connection) throws {
         let present = Set(try connection.texts("SELECT \"sql\" FROM sqlite_schema WHERE \"sql\" IS NOT NULL"))
         for statement in statements where !present.contains(statement) && statement.hasPrefix("CREATE TABLE") {

@@ -1,14 +1,14 @@
 import MobileModel
 import MobileStore
 
-/// Makes the tables of a package in its database, and brings those of an older model or an older release up to date.
+/// Makes the tables of a package in its database, and upgrades those of an older model or an older release.
 struct LocalSchema {
     private let database: PackageDatabase
     private var metadata: PackageMetadata { database.metadata }
 
     init(_ database: PackageDatabase) { self.database = database }
 
-    /// Creates what is missing, or upgrades what is there; one transaction, so a process killed in between leaves what was there before.
+    /// Creates missing tables, or upgrades existing ones; in one transaction, so a process killed in between leaves the former state.
     /// - Throws: ``ObjectError/Code/version`` when the file is of another package or a newer release, or cannot become one of this model.
     func prepare(_ store: Database) throws {
         let version = try store.read { try $0.number("PRAGMA user_version") }
@@ -22,7 +22,7 @@ struct LocalSchema {
         if try store.read({ try version < FrameworkTables.formatVersion || PackageSettings($0).text(.model) != metadata.model.json }) {
             try store.write(label: "upgrade to \(metadata.name):\(metadata.version)") { try upgrade($0, store) }
         }
-        // What a process left behind that ended in the middle of writing a large value.
+        // Remains of a process that ended while it wrote a large value.
         try store.write(label: "clean up large values") { connection in
             try connection.prepareLargeValues()
             try connection.removeUnreferencedValues(referencedBy: metadata.largeValueReferences)
@@ -63,7 +63,7 @@ struct LocalSchema {
         try connection.execute("PRAGMA user_version = \(FrameworkTables.formatVersion)")
     }
 
-    /// The model that a database of format 2 and later was made from.
+    /// Returns the model that a database of format 2 and later was made from.
     static func storedModel(_ connection: Connection, _ path: String) throws -> PackageModel {
         guard let json = try PackageSettings(connection).text(.model) else {
             throw ObjectError(.version, "\"\(path)\": the database was made by a release that did not keep its model")
@@ -73,7 +73,8 @@ struct LocalSchema {
         }
     }
 
-    /// Format 1 kept the statements of the objects' tables, but not the model: it must be this one. Operations had no tables then.
+    /// Returns the model of a database of format 1, which kept the statements of the objects' tables, but not the model: it must be this one.
+    /// Operations had no tables then.
     private func modelOfFormat1(_ connection: Connection, _ path: String) throws -> PackageModel {
         let settings = PackageSettings(connection)
         let statements = metadata.entities.flatMap { $0.tableStatements(format: 1) }.joined(separator: ";\n")

@@ -2,8 +2,8 @@ import Foundation
 import MobileModel
 import MobileStore
 
-/// Rewrites the operations that were submitted under the old model, so that the server, which knows the new one, understands them: names,
-/// digits, and values that are large now or are no longer. Ids, batches and order stay, and so does what was submitted.
+/// Rewrites the operations that were submitted under the old model, so that the server, which knows the new one, understands them: names, digits, and
+/// values that are large now or are no longer. Ids, batches, order and the submitted values stay.
 struct OutboxUpgrade {
     private let entities: [String: EntityUpgrade]
     private let connection: Connection
@@ -67,14 +67,14 @@ private struct SubmittedOperationUpgrade {
         changed = try row.changedValues(.changed)
     }
 
-    /// A create; an update only where it is not known what was changed.
+    /// Whether the operation sends all values: a create, and an update only where the changed values are not known.
     private var sendsEverything: Bool { change == .create || change == .update && changed == .all }
 
     private func converted(_ attribute: (old: AttributeMetadata, new: AttributeMetadata, conversion: ValueConversion)) -> ConvertedValue {
         ConvertedValue(attribute.conversion, attribute.new, store)
     }
 
-    /// In the order of the new model; where the operation sends everything, with what is new in it.
+    /// Returns the attributes in the order of the new model, with its new ones where the operation sends everything.
     func attributes() throws -> JSONObject {
         var result = JSONObject()
         for (index, new) in entity.new.attributes.enumerated() {
@@ -102,7 +102,7 @@ private struct SubmittedOperationUpgrade {
         return result
     }
 
-    /// A relationship that is gone led nowhere: see ``UpgradeCheck``.
+    /// The references of the operation. A removed relationship has no target: see ``UpgradeCheck``.
     var references: JSONObject {
         var result = JSONObject()
         for reference in entity.object.references {
@@ -111,7 +111,7 @@ private struct SubmittedOperationUpgrade {
         return result
     }
 
-    /// What the row had when it was submitted, attributes and references, as stored now.
+    /// Returns the row's values at the submit, attributes and references, as stored now.
     func submittedValues() throws -> String {
         guard let submitted else { return "" }
         let known = try connection.first(
@@ -124,7 +124,7 @@ private struct SubmittedOperationUpgrade {
             switch conversion {
             case .outOfRow: return try largeValue(of: attribute) ?? .null
             case .intoRow:
-                // A value that was not changed does not travel with the operation: an import may have removed it since.
+                // A value that was not changed is not sent with the operation: an import may have removed it since.
                 guard let id = submitted[former].integer, try isThere(id) else { return submitted[former].isNull ? .null : known?[position] ?? .null }
                 return try ConvertedValue(conversion, attribute, store).stored(.integer(id))
             case .none, .rescaled, .decimalText: return try ConvertedValue(conversion, attribute, store).stored(submitted[former])
@@ -133,7 +133,7 @@ private struct SubmittedOperationUpgrade {
         return SubmittedValues.text(values)
     }
 
-    /// Those that stay large under another name.
+    /// Renames values that stay large under another name.
     func renameLargeValues() throws {
         for attribute in entity.keptAttributes where attribute.new.isLarge && attribute.old.isLarge && attribute.old.name != attribute.new.name {
             try connection.execute(
@@ -144,7 +144,7 @@ private struct SubmittedOperationUpgrade {
 
     // MARK: Large values
 
-    /// The large value that travels under this name; nil where none does.
+    /// Returns the large value that is sent under this name; nil where there is none.
     private func largeValue(of attribute: AttributeMetadata) throws -> Value? {
         try connection.first(
             "SELECT \"value\" FROM \"_outbox_large\" WHERE \"operation\" = ?1 AND \"attribute\" = ?2", [.integer(id), .text(attribute.name)])?[0]
@@ -154,7 +154,7 @@ private struct SubmittedOperationUpgrade {
         try connection.first("SELECT 1 FROM \"_mc_value\" WHERE \"id\" = ?1 AND \"state\" = 1", [.integer(id)]) != nil
     }
 
-    /// A large value that the operation carries becomes one of its attributes; nil where it carries none, as an update that did not change it.
+    /// Makes a large value that the operation carries one of its attributes; nil where it carries none, as in an update that did not change it.
     private func takeFromLargeValues(_ old: AttributeMetadata, _ new: AttributeMetadata) throws -> JSONValue? {
         guard let value = try largeValue(of: old) else { return change == .create ? .null : nil }
         try connection.execute(
@@ -162,7 +162,7 @@ private struct SubmittedOperationUpgrade {
         return new.storage.json(try ConvertedValue(.intoRow, new, store).stored(value))
     }
 
-    /// An attribute of the operation becomes a large value that it carries.
+    /// Makes an attribute of the operation a large value that it carries.
     private func giveToLargeValues(_ value: JSONValue, _ old: AttributeMetadata, _ new: AttributeMetadata) throws {
         if value.isNull, change == .create { return }
         guard let stored = old.storage.attributeValue(value).flatMap({ old.storage.stored($0) }) else {
@@ -173,7 +173,7 @@ private struct SubmittedOperationUpgrade {
             [.integer(id), .text(new.name), try largeValue(for: stored, old, new), try originalLargeValue(new)])
     }
 
-    /// The large value with this content: that of the row where the row still has it.
+    /// Returns the large value with this content: that of the row where the row still has it.
     private func largeValue(for content: Value, _ old: AttributeMetadata, _ new: AttributeMetadata) throws -> Value {
         if content.isNull { return .null }
         let same = try connection.first(
@@ -191,7 +191,7 @@ private struct SubmittedOperationUpgrade {
         return .integer(try writer.finish().id)
     }
 
-    /// The value that the server's version had at the submit; where an import has brought another since, none: no value has the id 0.
+    /// Returns the value that the server's version had at the submit; 0, which is not the id of any value, where an import has brought another since.
     private func originalLargeValue(_ new: AttributeMetadata) throws -> Value {
         let column = entity.new.sql.attributeColumns[new.index]
         let original = try connection.first(

@@ -20,7 +20,7 @@ struct TableUpgrade {
         }
     }
 
-    /// Copies all rows. Values that SQL cannot convert stay out: see ``ValueUpgrade``.
+    /// Copies all rows. Values that SQL cannot convert are left out: see ``ValueUpgrade``.
     func fill() throws {
         for (index, pair) in entity.tables.enumerated() { try fill(pair.table, from: pair.aside, isOriginal: index == 1) }
         try remapChangedValues()
@@ -38,7 +38,7 @@ struct TableUpgrade {
     private func fill(_ table: String, from aside: String, isOriginal: Bool) throws {
         let content = Set(entity.new.sql.content)
         let before = Set(try columns(of: aside))
-        // The key, the marks and the bookkeeping: those that an older format did not have get their default.
+        // The key, the marks and the bookkeeping: columns that an older format did not have get their default.
         var into = try columns(of: table).map(EntitySQL.quote).filter { !content.contains($0) }.filter { name in
             before.contains { EntitySQL.quote($0) == name }
         }
@@ -53,7 +53,7 @@ struct TableUpgrade {
             values)
     }
 
-    /// The value at a position now as an expression of the row before; nil where it has none, or none that SQL can make.
+    /// Returns the value at a current position as an expression of the former row; nil where it has none, or none that SQL can make.
     private func expression(_ position: Int, isOriginal: Bool, _ values: inout [Value]) -> String? {
         if let former = entity.formerPositions[position] {
             let column = entity.old.sql.content[former]
@@ -66,7 +66,7 @@ struct TableUpgrade {
         }
         guard position < entity.new.attributes.count, !entity.new.attributes[position].storedDefault.isNull else { return nil }
         values.append(entity.new.attributes[position].storedDefault)
-        // Where the server has no version of a row, there is no value of it either; but one that was deleted here keeps its own.
+        // Where the server has no version of a row, its original state has no values; but a row that was deleted here keeps its own.
         return isOriginal ? "CASE WHEN \"_sv\" = 0 AND \"_pc\" <> 3 THEN NULL ELSE ?\(values.count) END" : "?\(values.count)"
     }
 
@@ -74,7 +74,7 @@ struct TableUpgrade {
         try connection.texts("SELECT \"name\" FROM pragma_table_info(?1)", [.text(table)])
     }
 
-    /// What a pending update has changed is noted by positions, which may be others now. None of them is gone: see ``UpgradeCheck``.
+    /// Rewrites the positions of the values that a pending update has changed. None of the values is gone: see ``UpgradeCheck``.
     private func remapChangedValues() throws {
         guard !entity.new.isLocal else { return }
         let table = entity.new.sql.originalTable
@@ -103,7 +103,7 @@ struct TableUpgrade {
         }
     }
 
-    /// Makes them again where all of their attributes are still there and can have an index.
+    /// Makes the indexes again whose attributes all still exist and can have an index.
     private func restoreIndexes() throws {
         for index in ownIndexes {
             let kept = index.columns.compactMap { column in

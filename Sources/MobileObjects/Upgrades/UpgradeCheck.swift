@@ -1,18 +1,18 @@
 import MobileModel
 import MobileStore
 
-/// Looks for what stands in the way of an upgrade before anything is changed: what the models exclude, and in the rows what the new model has
-/// no place for. Rows that the server has may go; **what waits for the server may not**.
+/// Looks for the obstacles of an upgrade before any change: changes that the models exclude, and values of rows that have no place in the new model.
+/// Rows that the server has may go; **changes that wait for the server may not**.
 struct UpgradeCheck {
     private let upgrade: DatabaseUpgrade
     private var connection: Connection { upgrade.connection }
 
     init(_ upgrade: DatabaseUpgrade) { self.upgrade = upgrade }
 
-    /// - Throws: ``ObjectError/Code/version`` that names every place with its reason.
+    /// - Throws: ``ObjectError/Code/version`` that names every obstacle with its reason.
     func run() throws {
         var reasons = upgrade.model.changes.filter { $0.kind == .impossible }.map(\.description)
-        // The rows of a model that does not fit at all say nothing.
+        // If the models do not fit at all, the rows give no further reasons.
         if reasons.isEmpty {
             for object in upgrade.model.removedObjects { reasons += try pending(of: try upgrade.old.entity(named: object.name)) }
             for entity in upgrade.entities {
@@ -66,7 +66,7 @@ struct UpgradeCheck {
         return reasons
     }
 
-    // MARK: Pending changes of what is gone
+    // MARK: Pending changes of removed values
 
     private func pending(of entity: EntityUpgrade) throws -> [String] {
         var reasons: [String] = []
@@ -93,13 +93,13 @@ struct UpgradeCheck {
         return reasons
     }
 
-    /// Whether a value of a new row is one that somebody gave it.
+    /// Returns whether a value of a new row was set by the user.
     private func says(something value: Value, for attribute: AttributeMetadata) -> Bool {
         if value.isNull || value == attribute.storedDefault { return false }
         return attribute.isNullable || ![.integer(0), .real(0), .text(""), .blob([])].contains(value)
     }
 
-    /// How many pending creates and updates have changed the value at a position.
+    /// Returns the number of pending creates and updates that have changed the value at a position.
     private func changedRows(
         _ entity: EntityMetadata, _ position: Int, isRelationship: Bool, says: (Value) -> Bool
     ) throws -> Int {
@@ -111,7 +111,7 @@ struct UpgradeCheck {
             """)
         return try rows.count { row in
             let state = StoredRow([StateColumn.change, .changed], row, of: entity.sql.originalTable)
-            // What was submitted is counted in the outbox. A create that is pending again has all of its attributes in the list.
+            // Submitted values are counted in the outbox. A create that is pending again has all of its attributes in the list.
             if case .only(let changed) = try state.changedValues(.changed), !changed.contains(position) { return false }
             return row[4] == .integer(ServerVersion.absent.rawValue) ? says(row[2]) : row[2] != row[3]
         }
@@ -132,14 +132,14 @@ struct UpgradeCheck {
                 continue
             }
             let stored = attribute.storage.attributeValue(value).flatMap { attribute.storage.stored($0) } ?? .null
-            // Who sends all values may have changed none of this attribute.
+            // An operation that sends all values may not have changed this attribute.
             let isEverything = try row.kind(.change, of: OutboxRecord.Change.self) == .create || row.changedValues(.changed) == .all
             if !isEverything || says(something: stored, for: attribute) { operations += 1 }
         }
         return operations
     }
 
-    /// Creates that lead somewhere by a relationship, and updates that changed where it leads.
+    /// Counts creates with a target in a relationship, and updates that changed the target.
     private func operations(of entity: EntityMetadata, leadingTo relationship: String, at position: Int) throws -> Int {
         try connection.storedRows([OutboxColumn.references, .change, .changed], "WHERE \"entity\" = ?1", [.text(entity.name)]).count { row in
             let isCreate = try row.kind(.change, of: OutboxRecord.Change.self) == .create
@@ -150,7 +150,7 @@ struct UpgradeCheck {
         }
     }
 
-    /// Calls by name, submitted or not, of operations that are gone or have other parameters now.
+    /// Returns the calls by name, submitted or not, of operations that are gone or have other parameters now.
     private func calls(of entity: EntityUpgrade) throws -> [String] {
         guard entity.old.otherOperation == nil else { return [] }
         var names = try connection.texts(
@@ -167,7 +167,7 @@ struct UpgradeCheck {
             }
     }
 
-    /// Pending creates, updates and deletes that the new model has no operation for: nobody could submit them.
+    /// Returns pending creates, updates and deletes that the new model has no operation for: they could not be submitted.
     private func plainChanges(of entity: EntityUpgrade) throws -> [String] {
         let kinds: [(OperationModel.Kind, PendingChange)] = [(.create, .create), (.update, .update), (.delete, .delete)]
         return try kinds.compactMap { kind, change in

@@ -2,8 +2,8 @@ import Foundation
 import MobileModel
 import MobileStore
 
-/// Converts the values that SQL alone cannot: strings and binaries that leave their rows or come into them, decimals that become texts. One
-/// value at a time; what leaves a row is streamed.
+/// Converts the values that SQL alone cannot: strings and binaries that leave their rows or come into them, decimals that become texts. It converts
+/// one value at a time; a value that leaves a row is streamed.
 struct ValueUpgrade {
     private let entity: EntityUpgrade
     private let connection: Connection
@@ -28,7 +28,7 @@ struct ValueUpgrade {
         }
     }
 
-    /// The original states first: a row that has the server's value refers to the server's, so that nothing looks changed.
+    /// Converts the original states first: a row that has the server's value refers to the server's, so that nothing looks changed.
     private func moveOutOfRows(_ old: AttributeMetadata, _ new: AttributeMetadata) throws {
         let unit: LargeValueUnit = new.type == .bigString ? .scalars : .bytes
         let column = entity.old.sql.attributeColumns[old.index], newColumn = entity.new.sql.attributeColumns[new.index]
@@ -51,7 +51,7 @@ struct ValueUpgrade {
         }
     }
 
-    /// Writes a value for each row that had one. The value before is only read into memory where it is short, or where it is an id.
+    /// Writes a value for each row that had one. The former value is read into memory only where it is short, or where it is an id.
     private func forEach(
         _ pair: (aside: String, table: String), _ old: AttributeMetadata, _ new: AttributeMetadata, _ convert: (Int64, Value) throws -> Value
     ) throws {
@@ -74,7 +74,7 @@ struct ValueUpgrade {
     }
 }
 
-/// A stored value, or one in a message, as the new attribute has it.
+/// A stored value, or one in a message, in the form of the new attribute.
 struct ConvertedValue {
     private let conversion: ValueConversion
     private let attribute: AttributeMetadata
@@ -84,8 +84,8 @@ struct ConvertedValue {
         (self.conversion, self.attribute, self.store) = (conversion, attribute, store)
     }
 
-    /// - Returns: the value as the new model stores it; what leaves its row is the caller's matter and stays as it is.
-    /// - Throws: ``ObjectError/Code/corrupt`` where the value is none of the old attribute; `StoreError` where a large value is missing.
+    /// - Returns: the value as the new model stores it; a value that leaves its row stays as it is, because the caller moves it.
+    /// - Throws: ``ObjectError/Code/corrupt`` where the value is not valid for the old attribute; `StoreError` where a large value is missing.
     func stored(_ value: Value) throws -> Value {
         switch (conversion, value) {
         case (_, .null), (.none, _), (.outOfRow, _): return value
@@ -101,14 +101,14 @@ struct ConvertedValue {
             return text
         case (.intoRow, .integer(let id)):
             let reader = try LargeValueReader(id, in: store)
-            // What rows hold is read whole wherever rows are read.
+            // Values in rows are read whole wherever rows are read.
             let bytes = try reader.bytes(upTo: Int(reader.byteCount))
             return attribute.storage == .text ? .text(String(decoding: bytes, as: UTF8.self)) : .blob(bytes)
         default: throw damaged
         }
     }
 
-    /// The same for a value in a message, where only the digits of decimals differ.
+    /// Returns the same for a value in a message, where only the digits of decimals differ.
     func json(_ value: JSONValue) throws -> JSONValue {
         switch conversion {
         case .rescaled, .decimalText:

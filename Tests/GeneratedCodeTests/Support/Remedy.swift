@@ -30,7 +30,7 @@ final class Remedy {
     private let backEnd: Database
     private let network: SimulatedTransport
 
-    /// - Parameter synchronizes: whether the device has its data already.
+    /// - Parameter synchronizes: whether the device has its data before the test begins.
     init(synchronizes: Bool = true) throws {
         directory = try TemporaryDirectory()
         let path = directory.file("remedy.db")
@@ -55,7 +55,7 @@ final class Remedy {
 
     deinit { try? package.close() }
 
-    /// Rows of the back end, their columns joined by blanks.
+    /// Returns rows of the back end, their columns joined by blanks.
     func rows(_ sql: String) throws -> [String] {
         try backEnd.read { try $0.rows(sql) }.map { row in row.map { $0.text ?? $0.integer.map(String.init) ?? "-" }.joined(separator: " ") }
     }

@@ -5,7 +5,7 @@ import SampleCRM
 import TestSupport
 import Testing
 
-/// The same through generated classes: what a typed property does with the runtime below it.
+/// The same through generated classes: the effect of a typed property on the runtime below it.
 @Suite struct GeneratedClassTests {
     private let directory: TemporaryDirectory
     private let crm: CRM

@@ -3,7 +3,7 @@ import MobileObjects
 import MobileStore
 import Testing
 
-/// Large attributes as parts of objects: which value a row has when, and which values are still there.
+/// Large attributes as parts of objects: the current value of a row, and the values that still exist.
 @Suite struct LargeAttributeTests {
     let shop: Shop
     init() throws {

@@ -4,7 +4,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Random changes of pictures here and on the server, with answers in every order: what is accepted last is what the row has.
+/// Random changes of pictures here and on the server, with answers in every order: the row has the picture that was accepted last.
 @Suite struct RandomLargeValueTests {
     @Test("large values: the last picture that the server accepted is the row's, before any import tells it", arguments: RandomSequences.seeds(24))
     func sequence(seed: UInt64) throws {
@@ -13,7 +13,7 @@ import Testing
             for _ in 0..<20 { try run.step() }
             try run.acceptLastPictures()
             let pictures = try run.pictures()
-            // Rows that were cancelled after their create was sent are on the server alone.
+            // Rows that were cancelled after their create was sent are only on the server.
             try #require(pictures == run.server.filter { pictures[$0.key] != nil }, "seed \(seed), round \(round)")
             #expect(try !run.shop.database.hasPendingOperations() && run.shop.database.outbox.isEmpty)
             #expect(try run.shop.count("_mc_value") == pictures.count, "seed \(seed), round \(round): values that nothing refers to")
@@ -21,7 +21,7 @@ import Testing
     }
 }
 
-/// One device and a server's pictures, driven by chance.
+/// One device and a server's pictures, with random events.
 private struct PictureRun {
     let shop: Shop
     /// The server's pictures by surrogate key.
@@ -50,7 +50,7 @@ private struct PictureRun {
         }
     }
 
-    /// Every row gets one more picture, and the server accepts all that waits. The device hears that and nothing else.
+    /// Gives every row one more picture, and lets the server accept all waiting operations. The device only receives these answers.
     mutating func acceptLastPictures() throws {
         for product in try shop.objects("Product").findAll() {
             try change(product)

@@ -3,7 +3,7 @@ import MobileObjects
 import TestSupport
 import Testing
 
-/// The state attributes of an object, as the documented table has them.
+/// The state attributes of an object, as in the documented table.
 @Suite struct StateAttributeTests {
     @Test("STA-13 STA-12: an update goes through the steps of the state table")
     func stateTable() throws {

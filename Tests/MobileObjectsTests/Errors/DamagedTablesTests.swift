@@ -3,7 +3,7 @@ import MobileObjects
 import MobileStore
 import Testing
 
-/// Values that the framework has never written, in its own tables: each reader says what it found, and takes nothing for something else.
+/// Values that the framework has never written, in its own tables: each reader reports the value that it found, and does not accept it.
 @Suite struct DamagedTablesTests {
     struct Damage: CustomTestStringConvertible, Sendable {
         let sql: String
@@ -83,7 +83,7 @@ import Testing
             try connection.execute(#"INSERT OR REPLACE INTO "_group" VALUES ('default', 't', '2026-11-22T10:00:00.000Z')"#)
         }
         try damage.read(shop)
-        // What was read now is there again, and damaged.
+        // The rows that were read now exist again, and are damaged.
         if try shop.count("_outbox") == 0 {
             try product.submitPending()
             try product.set("name", .string("String"))

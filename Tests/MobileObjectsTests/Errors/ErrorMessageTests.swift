@@ -4,18 +4,18 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Texts of errors: where they come from, and in which language.
+/// Texts of errors: their sources and their languages.
 @Suite struct ErrorMessageTests {
     /// Directories of languages that an application adds: German, and some Austrian.
     static let bundle = Repository.fixture("superr.bundle")
 
-    /// Says everything its own way.
+    /// Has its own text for everything.
     private struct CustomMessageService: ErrorMessageService {
         func message(code: Int) -> String? { "my own way of retrieving the message" }
         func message(code: Int, locale: String) -> String? { "my own way of retrieving the localized message" }
     }
 
-    /// An error of an application's own, with arguments of all kinds.
+    /// An error that an application defines, with arguments of all kinds.
     private struct Overdrawn: BaseError {
         var errorCode: Int { 70_001 }
         var message: String { "overdrawn" }
@@ -28,7 +28,7 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// A directory of languages in a bundle of this test's own.
+    /// Makes a directory of languages in a bundle of this test.
     private func bundle(_ languages: [String: String]) throws -> URL {
         for (language, text) in languages {
             let folder = directory.url.appending(path: "\(language).lproj")

@@ -4,7 +4,7 @@ import MobileStore
 import Synchronization
 import Testing
 
-/// What errors have in common, and how they are told apart.
+/// The common features of errors, and their differences.
 @Suite struct ErrorTests {
     let shop: Shop
     init() throws {
@@ -102,7 +102,7 @@ import Testing
         #expect(root?.code == code && root?.errorCode == number, "\(String(describing: error))")
     }
 
-    /// Counts the rejections that it hears of.
+    /// Counts the rejections that are reported to it.
     private final class Rejections: CallbackHandler {
         let keys = Mutex<[Int64]>([])
         func onReplayFailure(_ object: Entity) { keys.withLock { $0.append(object.surrogateKey) } }

@@ -1,4 +1,4 @@
-/// Folders of sources in an order, each of which may use those before it, and what is used against the order.
+/// Folders of sources in an order, and the uses against that order. Each folder may use those before it.
 struct FolderOrder {
     struct File {
         /// `Folder/File.swift`, from the module's directory.
@@ -9,7 +9,7 @@ struct FolderOrder {
         init(_ path: String, _ text: String) { (self.path, source) = (path, SwiftSource(text)) }
     }
 
-    /// A use of what a folder further on declares.
+    /// A use of a name that a folder further on declares.
     struct Upward: Hashable, CustomStringConvertible {
         let path: String
         let line: Int
@@ -29,10 +29,11 @@ struct FolderOrder {
         self.files = files
     }
 
-    /// Mentions of types that stand against the order.
+    /// Mentions of types against the order.
     var types: [Upward] { uses(of: lowest(Self.declaredTypes)) { $0.before != UInt8(ascii: ".") } }
 
-    /// Mentions of functions, properties and cases that are only declared further on. Compound names alone are looked for: one word has too many meanings.
+    /// Returns mentions of functions, properties and cases that are only declared further on. Only compound names are searched: one word has too many
+    /// meanings.
     /// - Parameter known: names that modules below have as well.
     func members(knownBelow known: Set<String>) -> [Upward] {
         uses(of: lowest(Self.declaredMembers).filter { !known.contains($0.key) }) { word in
@@ -49,7 +50,7 @@ struct FolderOrder {
         }
     }
 
-    /// The first folder that declares a name.
+    /// Returns the first folder that declares each name.
     private func lowest(_ names: (SwiftSource) -> [String]) -> [String: Int] {
         var owners: [String: Int] = [:]
         for file in files {
@@ -59,12 +60,12 @@ struct FolderOrder {
         return owners
     }
 
-    /// Types outside of others that other files can name.
+    /// Returns the top-level types that other files can name.
     private static func declaredTypes(_ source: SwiftSource) -> [String] {
         let kinds: Set = ["struct", "class", "enum", "protocol", "actor", "typealias"]
         var names: [String] = [], isPrivate = false
         for (word, next) in zip(source.words, source.words.dropFirst()) where word.depth == 0 {
-            // The words of a declaration before its kind stand on one line.
+            // The words of a declaration before its kind are on one line.
             isPrivate = word.text == "private" || word.text == "fileprivate" || isPrivate && word.line == next.line
             guard kinds.contains(word.text), next.text.first?.isUppercase == true else { continue }
             if !isPrivate { names.append(next.text) }
@@ -73,7 +74,7 @@ struct FolderOrder {
         return names
     }
 
-    /// All that is declared under a name with a small first letter, local names, labels and parameters included.
+    /// Returns all names with a small first letter that are declared, including local names, labels and parameters.
     private static func declaredMembers(_ source: SwiftSource) -> [String] {
         let kinds: Set = ["func", "var", "let", "case"]
         var names: [String] = [], listLine = 0

@@ -41,7 +41,7 @@ import Testing
         let mentions = FolderOrder(folders, files).types
         func mention(_ upward: FolderOrder.Upward) -> Mention { Mention(String(upward.path.prefix { $0 != "/" }), upward.name) }
         #expect(mentions.filter { Self.allowed[mention($0)] == nil }.map(\.description) == [])
-        // What is allowed is also needed.
+        // All allowed mentions are needed.
         #expect(Set(mentions.map(mention)) == Set(Self.allowed.keys))
     }
 

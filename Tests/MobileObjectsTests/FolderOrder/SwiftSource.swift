@@ -1,13 +1,13 @@
-/// The words of a Swift source, without comments and the text of literals: what the compiler looks up. Code that is interpolated into a literal
-/// belongs to it.
+/// The words of a Swift source, without comments and the text of literals: those that the compiler looks up. Code that is interpolated into a literal
+/// is included.
 struct SwiftSource {
     struct Word: Equatable {
         let text: String
-        /// From 1.
+        /// The line, from 1.
         let line: Int
-        /// Braces that are open.
+        /// The number of open braces.
         let depth: Int
-        /// The characters around it that are no spaces; 0 at either end of the source.
+        /// The nearest characters around it that are not spaces; 0 at either end of the source.
         let before: UInt8
         let after: UInt8
     }
@@ -35,7 +35,7 @@ struct SwiftSource {
         position += 1
     }
 
-    /// Up to the end, or up to the parenthesis that ends an interpolation.
+    /// Reads up to the end, or up to the parenthesis that ends an interpolation.
     private mutating func readCode(isInterpolation: Bool) {
         var parentheses = 0
         while position < bytes.count {
@@ -73,7 +73,7 @@ struct SwiftSource {
         last = bytes[position - 1]
     }
 
-    /// Comments nest.
+    /// Skips a comment. Comments nest.
     private mutating func skipComment() {
         var open = 0
         repeat {
@@ -89,7 +89,7 @@ struct SwiftSource {
         } while open > 0 && position < bytes.count
     }
 
-    /// How many of `#` stand here before a quotation mark; nil where no literal begins.
+    /// The number of `#` here before a quotation mark; nil where no literal begins.
     private var poundsBeforeQuote: Int? {
         let rest = bytes[position...], pounds = rest.prefix { $0 == UInt8(ascii: "#") }.count
         return rest.dropFirst(pounds).first == UInt8(ascii: "\"") ? pounds : nil

@@ -1,7 +1,7 @@
 import MobileObjects
 import Testing
 
-/// A reset: the server sends everything that this device should have, and what it does not send is gone.
+/// A reset: the server sends everything that this device should have. Rows that it does not send are removed.
 @Suite struct ResetTests {
     let shop: Shop
     init() throws {
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    /// Customers are sent anew: these and no others.
+    /// Sends customers again: these and no others.
     private func reset(_ keys: Int64...) throws {
         try shop.database.write("reset") { transaction in
             let session = try transaction.importSession(for: "Customer")

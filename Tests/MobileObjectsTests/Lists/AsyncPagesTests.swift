@@ -3,7 +3,7 @@ import MobileObjects
 import SampleCRM
 import Testing
 
-/// Pages and objects of queries as asynchronous sequences, with objects in the isolation of who asks.
+/// Pages and objects of queries as asynchronous sequences, with objects in the caller's isolation.
 @Suite struct AsyncPagesTests {
     private let shop: Shop
     init() throws {

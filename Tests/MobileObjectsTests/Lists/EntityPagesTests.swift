@@ -4,7 +4,7 @@ import MobileStore
 import Synchronization
 import Testing
 
-/// Going through all objects of a class, page by page.
+/// Reading all objects of a class, page by page.
 @Suite struct EntityPagesTests {
     let shop: Shop
     init() throws {
@@ -35,7 +35,7 @@ import Testing
         #expect(keys == Array(241...250))
     }
 
-    /// The blocking form, also where `await` would be possible.
+    /// Calls the blocking form, also where `await` would be possible.
     private func next(_ pages: inout EntityPages<GenericEntity>) throws -> EntityList<GenericEntity>? { try pages.next() }
 
     @Test func `without reading ahead a page shows what has been committed before`() throws {

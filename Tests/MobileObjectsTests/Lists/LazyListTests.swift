@@ -4,7 +4,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Lists that read their pages when they are looked at.
+/// Lists that read their pages when they are needed.
 @Suite struct LazyListTests {
     let trace = StatementTrace()
     let shop: Shop
@@ -23,7 +23,7 @@ import Testing
 
     private var customers: EntityClass { get throws { try shop.objects("Customer") } }
 
-    /// What a test saw, without keeping it.
+    /// An object that a test saw, without keeping it.
     private struct Seen {
         weak var object: GenericEntity?
     }
@@ -47,7 +47,7 @@ import Testing
         try look((0..<30_000).reversed())
         #expect(most > 300 && most <= 500)
         let statements = trace.all[before...].filter { $0.contains("Customer") }
-        // Behind a row that has the same name there are two ranges to look at.
+        // After a row with the same name there are two ranges to read.
         #expect(statements.count <= 2 * 2 * 300 && !statements.contains { $0.contains("OFFSET") }, "each page is found by key")
     }
 
@@ -66,7 +66,7 @@ import Testing
         #expect(count == 30_000 && most <= 101 && cursor.error == nil)
     }
 
-    /// Queries whose lists must be what `findWithQuery` gives.
+    /// Queries whose lists must be equal to the result of `findWithQuery`.
     private static let queries: [Query] = [
         Query(), Query().where(.equal("city", "Cork")), Query().sorted(by: .descending("city"), .ascending("credit")),
         Query().sorted(by: .ascending("city")).skip(30).take(111), Query().skip(990), Query().take(0),

@@ -4,7 +4,7 @@ import MobileStore
 import SampleCRM
 import Testing
 
-/// What the server changed, for lists that the application shows already.
+/// The server's changes, for lists that the application shows already.
 @Suite struct ChangeLogTests {
     let shop: Shop
     init() throws {
@@ -15,7 +15,7 @@ import Testing
         try shop.database.enableChangeLog()
     }
 
-    /// Entries as `U Line 20 of Customer 1`.
+    /// Returns entries as `U Line 20 of Customer 1`.
     private func lines(_ query: Query = Query()) throws -> [String] {
         try shop.database.changeLogs(query).map(\.line)
     }
@@ -173,7 +173,7 @@ import Testing
             #expect(try lines() == ["U Customer 1 of Customer 1", "U Customer 2 of Customer 2", "D Line 20 of Customer 1"])
         }
         #expect(try lines() == ["U Customer 1 of Customer 1", "U Customer 2 of Customer 2", "D Line 20 of Customer 1"])
-        // Nothing of it stays with the connection: what the user deletes is no change of the server's.
+        // No part of it stays with the connection: a deletion by the user is not a change of the server's.
         try shop.database.deleteChangeLogs()
         try shop.objects("SalesOrder").load(10).delete()
         #expect(try lines().isEmpty)

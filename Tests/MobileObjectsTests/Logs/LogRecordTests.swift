@@ -12,7 +12,7 @@ import Testing
         try shop.importCustomer(2, id: "c2", name: "Castle Inn")
     }
 
-    /// A record as the server sends one.
+    /// Stores a record as the server sends one.
     private func serverRecord(_ message: String, key: String, code: Int = 412) throws {
         try shop.database.write("log") { transaction in
             _ = try transaction.store(
@@ -82,7 +82,7 @@ import Testing
         try own.save()
         for record in try shop.database.logRecords() { try record.delete() }
         #expect(try shop.database.logRecords().isEmpty)
-        // The server's record keeps a mark until the server knows; the client's own is gone.
+        // The server's record keeps a mark until the server is notified; the client's own is gone.
         #expect(try shop.count("_log_record") == 1)
     }
 

@@ -6,7 +6,7 @@ import SampleCRM
 import TestSupport
 import Testing
 
-/// What a package tells about itself at run time.
+/// A package's description of itself at run time.
 @Suite struct MetadataTests {
     private let package = CRM.metadata
     private let helpdesk: PackageMetadata

@@ -6,7 +6,7 @@ import SampleCRM
 import TestSupport
 import Testing
 
-/// Members reached by their names: of generic objects and of generated classes.
+/// Members accessed by their names: of generic objects and of generated classes.
 @Suite struct ObjectManagerTests {
     private let desk: HelpdeskDatabase
 

@@ -4,7 +4,7 @@ import MobileStore
 import Synchronization
 import Testing
 
-/// Results that come again when what they were read from changes.
+/// Results that come again when their source changes.
 @Suite struct QueryObservationTests {
     let trace = StatementTrace()
     let shop: Shop
@@ -18,7 +18,7 @@ import Testing
     private typealias Results = QueryObservation<EntitySnapshot<GenericEntity>>
     private func observe(_ query: Query = Query()) throws -> Results { try shop.objects("Customer").observe(query) }
 
-    /// The keys of the next result; nil where there is none.
+    /// Returns the keys of the next result; nil where there is none.
     private func next(_ results: inout Results.Iterator) async throws -> [Int64]? { try await results.next()?.surrogateKeys }
 
     @Test("the first result comes at once, then one behind each commit that touches the table: create, change, delete, import")
@@ -186,7 +186,7 @@ import Testing
     }
 }
 
-/// What an observer was told, on whatever thread.
+/// The changes that were reported to an observer, on any thread.
 private final class RecordedChanges: Sendable {
     private let changes = Mutex<[CommittedChanges]>([])
     func append(_ change: CommittedChanges) { changes.withLock { $0.append(change) } }

@@ -41,7 +41,7 @@ import Testing
         let error = ObjectError.of { try desk.newTicket().call("submit", ["action": "CREATE", "firm": "Other"]) }
         #expect(
             error?.code == .noSuchParameter && error?.message == #"parameter "firm" of operation "submit" is filled from the attribute "company""#)
-        // With the digits of the attribute, not with those that a decimal has otherwise.
+        // With the digits of the attribute, not with those of other decimals.
         let moved = try desk.importedTicket()
         try moved.set("effort", .decimal(Decimal(string: "12.1234") ?? 0))
         try moved.call("move", ["stops": .json("[1,2]")])

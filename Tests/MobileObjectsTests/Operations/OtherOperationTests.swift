@@ -4,7 +4,7 @@ import MobileObjects
 import MobileStore
 import Testing
 
-/// Operations that are no create, update or delete: objects of their own.
+/// Operations other than create, update and delete: objects of their own.
 @Suite struct OtherOperationTests {
     private let desk: HelpdeskDatabase
 
@@ -12,7 +12,7 @@ import Testing
 
     private let day = Date(timeIntervalSince1970: 1_700_000_000.125)
 
-    /// The documented sample: an operation with three parameters.
+    /// Makes the documented sample: an operation with three parameters.
     private func newOperation() throws -> GenericEntity {
         try desk.shop.new("TicketCloseAllOperation", ["P1": "somevalue", "P2": 2, "P3": .dateTime(day)])
     }
@@ -107,7 +107,7 @@ import Testing
         if accepted {
             #expect(try !desk.database.hasPendingOperations() && desk.shop.count("TicketCloseAllOperation") == 0)
         } else {
-            // What was refused did not run: it may be changed, and is sent again.
+            // A refused operation did not run: it may be changed, and is sent again.
             try other.refresh()
             try other.set("P2", 9)
             try other.save()

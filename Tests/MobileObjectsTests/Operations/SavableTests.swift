@@ -2,7 +2,7 @@ import MobileModel
 import MobileObjects
 import Testing
 
-/// Which of `create`, `update`, `delete` and `save` an object has.
+/// The methods of an object among `create`, `update`, `delete` and `save`.
 @Suite struct SavableTests {
     private static func object(_ operations: OperationModel...) -> ObjectModel {
         ObjectModel(name: "Ticket", attributes: [AttributeModel(name: "id", type: .long)], primaryKey: ["id"], operations: operations)

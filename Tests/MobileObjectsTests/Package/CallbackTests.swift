@@ -3,7 +3,7 @@ import MobileStore
 import Synchronization
 import Testing
 
-/// Writes down what it is told.
+/// Records the calls that it receives.
 private final class Recorder: CallbackHandler {
     private let name: String
     private let book: Book
@@ -22,7 +22,7 @@ private final class Recorder: CallbackHandler {
     func onReplayFailure(_ object: Entity) { book.add("\(name) failure \(object.keyToString())") }
 }
 
-/// A handler that is told of failures reads the row in the transaction of the message.
+/// A handler that receives failures and reads the row in the transaction of the call.
 private final class Reader: CallbackHandler {
     let seen = Mutex<[String]>([])
     func onReplayFailure(_ object: Entity) {

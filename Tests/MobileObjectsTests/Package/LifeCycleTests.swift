@@ -4,9 +4,9 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// What must hold over many starts of an application, and when its database is made anew.
+/// Rules that hold over many starts of an application, and when its database is made again.
 @Suite struct LifeCycleTests {
-    /// Files of `directory` that this process has open; nil where the system does not tell.
+    /// Returns the files of `directory` that this process has open; nil where the system does not report them.
     private func openFiles(in directory: URL) -> [String]? {
         guard let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return nil }
         return descriptors.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }

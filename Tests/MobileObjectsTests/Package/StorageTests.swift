@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A disk that runs out of room, and has some again.
+/// A disk that becomes full, and has free space again.
 @Suite struct StorageTests {
     private final class Recorder: CallbackHandler {
         let heard = Mutex<[String]>([])

@@ -4,7 +4,7 @@ import MobileStore
 import Synchronization
 import Testing
 
-/// What somebody was told, line by line.
+/// The texts that a receiver got, line by line.
 final class Lines: Sendable {
     private let lines = Mutex<[String]>([])
     func add(_ line: String) { lines.withLock { $0.append(line) } }

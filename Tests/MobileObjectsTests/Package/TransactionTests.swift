@@ -19,7 +19,7 @@ import Testing
             try customer.set("city", "Cork")
             try customer.save()
             try other.save()
-            // Another reader sees nothing of it yet; this thread does.
+            // Another reader does not see the change yet; this thread does.
             #expect(try shop.customer(1)?.value("city") == "Cork")
         }
         try customer.submitPending()

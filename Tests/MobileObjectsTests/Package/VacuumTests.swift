@@ -9,7 +9,7 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: shop.database.databasePath)[.size] as? Int ?? 0
     }
 
-    /// A shop whose file is mostly gaps: of 2,000 customers the last ten are left, one of them changed.
+    /// Makes a shop whose file is mostly gaps: of 2,000 customers the last ten are left, one of them changed.
     private func emptied() throws -> Shop {
         let shop = try Shop()
         try shop.database.transaction {

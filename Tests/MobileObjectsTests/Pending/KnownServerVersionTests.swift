@@ -3,7 +3,7 @@ import MobileObjects
 import MobileStore
 import Testing
 
-/// Where an answer comes without a row, the server's version is the last one that is known, with the columns that it has just accepted.
+/// Where an answer comes without a row, the server's version is the last known one, with the columns that it has just accepted.
 @Suite struct KnownServerVersionTests {
     let shop: Shop
     let customer: GenericEntity
@@ -26,7 +26,7 @@ import Testing
         return customer.replayPending
     }
 
-    /// What the row is now, name and city.
+    /// Returns the current name and city of the row.
     private func now() throws -> String {
         try customer.refresh()
         return "\(customer.name), \(customer.city), \(customer.pendingChange.letter)"

@@ -4,8 +4,8 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Random sequences of everything that can happen to pending rows. After each step the database is compared with the rules; and whatever the
-/// rules say, no edit may be lost, nothing may be written that nobody changed, and in the end the device has what the server has.
+/// Random sequences of all events of pending rows. After each step the database is compared with the rules. Regardless of the rules, no edit may be
+/// lost, no value may be written that no user has changed, and in the end the device has the server's rows.
 @Suite struct RandomOperationTests {
     @Test("every transition, in every order: what the database has is what the rules say", arguments: RandomSequences.seeds(24))
     func sequence(seed: UInt64) throws {
@@ -28,7 +28,7 @@ import Testing
     }
 }
 
-/// One device and a server, driven by chance.
+/// One device and a server, with random events.
 private struct RandomRun {
     let shop: Shop
     private(set) var reference: ReferenceClient
@@ -36,13 +36,13 @@ private struct RandomRun {
     private var edits = EditLedger()
     private var random: SeededGenerator
     private var texts = 0
-    /// The row that most of what happens is about, for a while.
+    /// The row that most of the next events are about.
     private var focus: Int64 = 0
-    /// Handles of rows that were deleted here, by which they are submitted and cancelled.
+    /// Objects of rows that were deleted here, by which they are submitted and cancelled.
     private var deleted: [Int64: GenericEntity] = [:]
-    /// What is wrong with changes by objects that were read a while ago.
+    /// Faults of changes by objects that were read before other changes.
     private var stale: [String] = []
-    /// Such objects, with their rows as they were then.
+    /// Such objects, with their rows at that time.
     private var held: [(key: Int64, object: GenericEntity, read: ReferenceClient.Row)] = []
 
     init(seed: UInt64) throws {
@@ -57,7 +57,7 @@ private struct RandomRun {
             reference.clock = shop.clock.seconds
         }
         switch Int.random(in: 0..<28, using: &random) {
-        // Few rows, so that much happens to each.
+        // Few rows, so that many events happen to each.
         case 0...4 where reference.rows.count > 5 && chance(3, of: 4): return try update()
         case 0...2: return try create(chance(1, of: 3) ? .product : .customer)
         case 3...4: return try createOrder()
@@ -79,7 +79,7 @@ private struct RandomRun {
 
     private mutating func chance(_ part: Int, of whole: Int) -> Bool { Int.random(in: 0..<whole, using: &random) < part }
 
-    /// What must not be, whatever the rules say.
+    /// Faults that must not occur, regardless of the rules.
     var faults: [String] {
         server.faults + stale
             + reference.rows.sorted { $0.key < $1.key }.flatMap { key, row in
@@ -94,7 +94,7 @@ private struct RandomRun {
         return "t\(texts)"
     }
 
-    /// A reference to any row of an object that is here.
+    /// Returns a target for a reference: any row of an object that exists here.
     private mutating func target(_ kind: Kind) -> (key: Int64, object: GenericEntity)? {
         guard let key = pick(kind), let object = try? find(key) else { return nil }
         return (key, object)
@@ -128,7 +128,7 @@ private struct RandomRun {
         edits.edit(key, values)
     }
 
-    /// Changes one column, or several; sometimes to what the server has already, so that the update changes nothing there.
+    /// Changes one column, or several; sometimes to the server's value, so that the update changes nothing there.
     private mutating func update() throws -> String {
         guard let kind = Kind.allCases.randomElement(using: &random), let key = pick(kind), let row = reference.rows[key] else { return "nothing" }
         let object = try find(key)
@@ -249,7 +249,7 @@ private struct RandomRun {
         try shop.objects(try #require(reference.rows[key]).kind.rawValue).load(key)
     }
 
-    /// Mostly rows with a pending change, sometimes any; with the object to call.
+    /// Picks mostly rows with a pending change, sometimes any; with the object to call.
     private mutating func pickPending() throws -> (Int64, GenericEntity)? {
         let any = chance(1, of: 4)
         guard let key = pick(reference.rows.filter { $0.value.change != "N" || any }.keys), let row = reference.rows[key] else { return nil }
@@ -260,7 +260,7 @@ private struct RandomRun {
 
     // MARK: The server
 
-    /// Another device changes one column, makes a row or removes one.
+    /// Changes one column on another device, or makes or removes a row there.
     private mutating func changeOnServer() -> String {
         let kind = Kind.allCases.randomElement(using: &random) ?? .customer, key = pick(server.keys(kind))
         switch Int.random(in: 0..<5, using: &random) {
@@ -284,14 +284,14 @@ private struct RandomRun {
             return "server moves \(key) to \(target)"
         default:
             guard let key, let column = kind.texts.randomElement(using: &random) else { return "nothing" }
-            // What the device has typed as well, now and then; not where the back end would write it in another way.
+            // Sometimes the value that the device has set as well; but not where the back end would write it in another way.
             let typed = column != "city" && chance(1, of: 4) ? reference.rows[key]?.now?.values[column] : nil, value = typed ?? text().uppercased()
             server.write(key, column, value)
             return "server changes \(column) of \(key) to \(value)"
         }
     }
 
-    /// The server takes some of what waits, or all.
+    /// Replays some waiting operations on the server, or all.
     private mutating func replay(refusing: Bool) throws -> String {
         let outbox = try shop.database.outbox, limit = refusing && chance(1, of: 3) ? 2 : .max
         var random = random
@@ -300,7 +300,7 @@ private struct RandomRun {
         return "server replays \(taken)"
     }
 
-    /// Imports what the device was not told of these objects.
+    /// Imports the news about these objects that the device does not have yet.
     private mutating func tell(_ kinds: [Kind]) throws -> String {
         for kind in kinds {
             let news = server.news(kind)
@@ -337,7 +337,7 @@ private struct RandomRun {
         return .array(values)
     }
 
-    /// The server sends everything anew.
+    /// Resets an object: the server sends all rows again.
     private mutating func reset() throws -> String {
         let kind = Kind.allCases.randomElement(using: &random) ?? .customer
         _ = try shop.database.write("reset") { try $0.importSession(for: kind.rawValue).removeAll() }
@@ -346,7 +346,7 @@ private struct RandomRun {
         return "reset of \(kind), " + (try tell([kind]))
     }
 
-    /// Answers come, and now and then twice. Mostly the import that belongs to them comes first; without it what was submitted must do.
+    /// Answers come, sometimes twice. Mostly the import that belongs to them comes first; without it the submitted values must do.
     private mutating func answer(all: Bool = false) throws -> String {
         if all || chance(3, of: 4) { _ = try tell(Kind.allCases) }
         let now = all || chance(3, of: 4) ? server.answers : Array(server.answers.prefix(1))
@@ -358,7 +358,7 @@ private struct RandomRun {
         return "answers \(now.map { "\($0.id) \($0.accepted)" })"
     }
 
-    /// Everything is sent and answered, refused changes are given up, and the server tells what is new: both sides have the same then.
+    /// Sends and answers everything, gives up refused changes, and imports the server's news: both sides are equal then.
     mutating func finish() throws {
         for _ in 0..<3 {
             try submitAll()

@@ -3,7 +3,7 @@ import MobileObjects
 import MobileStore
 import Testing
 
-/// What the server's answers do to pending rows: the rows of the table of events, one by one.
+/// The effects of the server's answers on pending rows: the rows of the table of events, one by one.
 @Suite struct SettlementTests {
     let shop: Shop
     init() throws {

@@ -2,8 +2,8 @@ import MobileObjects
 import TestSupport
 import Testing
 
-/// An object that was read before another writer's change is found out at its update, also where the documented counter of the row is the same
-/// again (STA-13: an accepted row has the counter of before).
+/// An object that was read before another writer's change is detected at its update, even if the documented counter of the row is the same again
+/// (STA-13: an accepted row has the counter of before).
 @Suite struct StaleObjectTests {
     let shop: Shop
     init() throws {
@@ -19,7 +19,7 @@ import Testing
         try customer.update()
     }
 
-    /// Its update is refused, and nothing is written.
+    /// Expects that its update is refused, and that nothing is written.
     private func expectStale(_ object: GenericEntity, _ key: Int64 = 1) throws {
         let before = try customer(key)
         #expect(ObjectError.of { try save(object, city: "Galway") }?.code == .stale)

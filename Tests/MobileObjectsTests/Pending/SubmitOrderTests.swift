@@ -35,7 +35,7 @@ import Testing
         let product = try new("Product", 11), contact = try new("Contact", 12)
         try change(load("Product", 1))
         try change(load("Contact", 1))
-        // What is changed once more keeps its place.
+        // A row that is changed once more keeps its place.
         try change(contact)
         try change(product)
         #expect(try submitted() == ["C Product 1000", "C Contact 1001", "U Product 1", "U Contact 1"])
@@ -128,7 +128,7 @@ import Testing
         #expect(try shop.outboxLines() == ["C Product 1000", "C Product 1001", "C Contact 1003"])
         let records = try shop.database.outbox
         #expect(records.map(\.batch) == records.map(\.id))
-        // What waits for its answer, and what the server has, is not sent again.
+        // Rows that wait for an answer, and rows that the server has, are not sent again.
         try contact.refresh()
         try change(contact, ["product": unrelated])
         try unrelated.submitPending()

@@ -3,7 +3,7 @@ import MobileObjects
 import MobileStore
 import Testing
 
-/// Submitting: what goes to the outbox, in which order.
+/// Submitting: the operations in the outbox, and their order.
 @Suite struct SubmittingTests {
     @Test("PND-01 PND-02 OPS-01: submitPending writes a record with the values as they are then, and nothing before does")
     func record() throws {
@@ -52,7 +52,7 @@ import Testing
         let first = try #require(try shop.database.outbox.first)
         #expect(JSONValue.object(first.attributes).description == #"{"city":"Cork","credit":7.00}"#)
 
-        // Settled, the row begins anew.
+        // After the settlement the row begins again.
         _ = try shop.database.write("answer") { try $0.settle([.init(id: first.id, isAccepted: true)]) }
         try customer.refresh()
         try customer.set("name", "Harbour Foods Ltd")
@@ -225,7 +225,7 @@ import Testing
         #expect(try shop.outboxLines() == ["U Line 21"])
     }
 
-    /// A customer with two orders of two lines each, as the server sent them.
+    /// Imports a customer with two orders of two lines each, as the server sends them.
     private func tree(_ shop: Shop) throws {
         try shop.importCustomer(1, id: "c1", name: "Harbour Foods")
         for order in [11, 12] as [Int64] { try shop.importOrder(order, number: order, customer: 1) }
@@ -238,7 +238,7 @@ import Testing
     func costs() throws {
         let trace = StatementTrace()
         let shop = try Shop(trace: { trace.append($0) })
-        /// The statements that submitting one pending change takes.
+        /// Returns the number of statements that submitting one pending change takes.
         func cost(_ submit: (PackageDatabase, GenericEntity) throws -> Void) throws -> Int {
             let customer = try shop.newCustomer("c\(trace.count)")
             try customer.create()

@@ -1,7 +1,7 @@
 import MobileObjects
 import Testing
 
-/// `cancelPendingOperations` of the database: what was not submitted is cancelled, what waits for an answer stays (PND-08).
+/// `cancelPendingOperations` of the database: unsubmitted changes are cancelled, changes that wait for an answer stay (PND-08).
 @Suite struct UnsubmittedCancellationTests {
     let shop: Shop
     init() throws {
@@ -116,7 +116,7 @@ import Testing
         let waiting = child.surrogateKey
         try shop.database.cancelPendingOperations()
         #expect(try shop.count("Customer") == 1 && shop.count("SalesOrder") == 1 && shop.count("SalesOrder_os") == 0)
-        // PND-10: its record is sent all the same.
+        // PND-10: its record is still sent.
         #expect(try shop.outboxLines() == ["C SalesOrder \(waiting)"])
         try shop.reject(shop.database.outbox[0].id)
         #expect(try !shop.database.hasPendingOperations())

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Figures that grow by themselves: a millisecond on the wall and half of one on a processor for each look, a thousand bytes for each.
+/// Figures that grow with each look: a millisecond on the wall, half a millisecond on a processor, and a thousand bytes.
 private final class Figures: Sendable {
     private let looks = Mutex<(wall: Int, processor: Int, memory: Int)>((0, 0, 0))
 
@@ -34,11 +34,11 @@ private final class Figures: Sendable {
     var count: Int { looks.withLock { $0.wall + $0.processor + $0.memory } }
 }
 
-/// What the user's interactions cost.
+/// The cost of the user's interactions.
 @Suite struct InteractionTests {
     private let figures = Figures()
     private let temporary: TemporaryDirectory
-    /// Where the agent writes its texts; it is made for the first one.
+    /// The agent's directory for its texts; it is made for the first one.
     private let directory: URL
     private let agent: PerformanceAgent
     private let shop: Shop

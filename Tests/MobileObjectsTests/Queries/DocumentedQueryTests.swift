@@ -148,7 +148,7 @@ import Testing
         }
         #expect(try found.map(\.surrogateKey) == all.sorted { try order($0) < order($1) }.dropFirst(10).prefix(5).map(\.surrogateKey))
 
-        // As the text has it. Every customer John Doe of CA or NY is changed here.
+        // As in the document. Every customer John Doe of CA or NY is changed here.
         for object in try customers.findAll() where try object.value("lname") == "Doe" && object.value("fname") == "John" {
             try object.setValue(.decimal(QueryDatabase.number(object.surrogateKey % 5)), "credit")
             try object.update()

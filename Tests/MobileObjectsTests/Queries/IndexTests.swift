@@ -2,7 +2,7 @@ import MobileObjects
 import MobileStore
 import Testing
 
-/// Indexes beside those of the model.
+/// Indexes in addition to those of the model.
 @Suite struct IndexTests {
     let samples: QueryDatabase
     init() throws { samples = try QueryDatabase() }
@@ -76,8 +76,8 @@ import Testing
     func purpose() throws {
         let database = samples.database
         var asked = 0
-        // Another text each time, because a plan that is kept with its statement does not change; and the query itself first, because an
-        // explained statement is not run, and so does not see that the schema is another one.
+        // A different text each time, because a plan that is kept with its statement does not change. The query itself runs first, because an
+        // explained statement is not run and so does not notice the new schema.
         func plan() throws -> String {
             asked += 1
             let sql = "SELECT \"fname\" FROM \"Customer\" WHERE \"fname\" = 'Erin' AND \(asked) = \(asked)"

@@ -2,7 +2,7 @@ import Foundation
 import MobileObjects
 import Testing
 
-/// What users and servers write never becomes SQL.
+/// Texts from users and servers never become SQL.
 @Suite struct InjectionTests {
     let trace = StatementTrace()
     let samples: QueryDatabase
@@ -52,7 +52,7 @@ import Testing
                     let results = try database.executeQuery(query(attack))
                     #expect(results.count <= 6, "\(place): \(attack.prefix(40))")
                 } catch let error as ObjectError {
-                    // The database itself never sees anything that it could find fault with.
+                    // The database itself never receives a text that it could reject.
                     #expect(error.code != .store, "\(place): \(attack.prefix(40)): \(error.message.prefix(200))")
                 }
                 _ = try? database.entity("Customer").findWithQuery(query(attack))
@@ -61,7 +61,7 @@ import Testing
         }
         #expect(try samples.customers(.notNull("id")) == [1, 2, 3, 4, 5, 6])
         #expect(try samples.shop.count("SalesOrder") == 6)
-        // But for what statements name in any case.
+        // Except for texts that statements contain in any case.
         for attack in Self.attacks where attack.utf8.count > 4 && !attack.hasPrefix("t0") {
             #expect(trace.all.allSatisfy { !$0.contains(attack) }, "\(attack.prefix(40)) stands in a statement")
         }

@@ -27,7 +27,7 @@ import Testing
                     sql: "SELECT x.* FROM Account x GROUP BY x.owner HAVING sum(x.balance) > :least AND max(x.balance) < 11 ORDER BY avg(x.balance)"),
             ])
         shop = try Shop(PackageModel(name: "Bank", objects: [account]))
-        // Shuffled: keys say nothing about the order.
+        // Shuffled, so that keys do not give the order.
         let rows = [3, 7, 0, 5, 1, 6, 2, 4].enumerated().map { position, index in
             "[\(index + 1),\(index + 1),\"\(position % 2 == 0 ? "a" : "b")\",\(Self.values[index]),9.5]"
         }

@@ -2,7 +2,7 @@ import MobileObjects
 import MobileStore
 import Testing
 
-/// Queries that cannot be: every name that the model does not have is an error of its own, and nothing is changed.
+/// Impossible queries: every name that the model does not have is an error of its own, and nothing is changed.
 @Suite struct QueryErrorTests {
     let samples: QueryDatabase
     init() throws { samples = try QueryDatabase() }

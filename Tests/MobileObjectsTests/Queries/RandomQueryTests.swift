@@ -5,8 +5,8 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Random queries give what SQLite gives for SQL that is written here, from the same choices, in another way: with the values in the text,
-/// and the tables' and attributes' own names.
+/// Random queries have the same result as SQL that is written here from the same choices in another way: with the values in the text, and the tables'
+/// and attributes' own names.
 @Suite struct RandomQueryTests {
     @Test(
         "QRY-05 QRY-08 QRY-11 QRY-18 QRY-20 QRY-22 QRY-23 QRY-28 QRY-30: random queries against SQL built by hand",
@@ -31,7 +31,7 @@ import Testing
         #expect(rows > 1000, "the queries find something")
     }
 
-    /// A hundred orders and customers, with nulls and equal values.
+    /// Inserts a hundred orders and customers, with nulls and equal values.
     private static func fill(_ samples: QueryDatabase, _ random: inout SeededGenerator) throws {
         func pick(_ values: [String]) -> String { values.randomElement(using: &random) ?? "null" }
         let customers = (100..<160).map { id in
@@ -48,7 +48,7 @@ import Testing
         try samples.shop.importRows("SalesOrder", ["id", "cust_id", "order_date", "region", "total"], "[\(orders.joined(separator: ","))]")
     }
 
-    /// Values as the two sides have in common: decimals are scaled integers in the database.
+    /// Returns a value in the common form of the two sides: decimals are scaled integers in the database.
     private static func plain(_ value: AttributeValue) -> String {
         switch value {
         case .null: "NULL"

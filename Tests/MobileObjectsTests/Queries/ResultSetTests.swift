@@ -3,7 +3,7 @@ import MobileModel
 import MobileObjects
 import Testing
 
-/// What a query gives.
+/// The result of a query.
 @Suite struct ResultSetTests {
     let samples: QueryDatabase
     init() throws { samples = try QueryDatabase() }

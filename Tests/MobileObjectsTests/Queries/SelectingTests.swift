@@ -2,7 +2,7 @@ import MobileModel
 import MobileObjects
 import Testing
 
-/// What a query selects, and from where.
+/// The items of a query, and their sources.
 @Suite struct SelectingTests {
     let samples: QueryDatabase
     init() throws { samples = try QueryDatabase() }
@@ -71,7 +71,7 @@ import Testing
         let inner = Query().select("b.lname, MAX(b.credit) as most").from("Customer", "b").groupBy("b.lname")
         let query = Query().select("a.lname, a.most").from(inner, "a").where(.greaterThan("a.most", 15)).sorted(by: .descending("a.most"))
         #expect(try samples.rows(query) == [["O'Neil", QueryDatabase.decimal("300")], ["Doe", QueryDatabase.decimal("20.5")]])
-        // An inner limit cuts what the outer query sees.
+        // An inner limit cuts the rows of the outer query.
         let limited = Query().select("id").from("Customer").sorted(by: .descending("id")).take(2)
         #expect(try samples.texts(Query().select("MIN(x.id)").from(limited, "x")) == ["5"])
         #expect(samples.error(Query().select("a.credit").from(inner, "a")) == .noSuchAttribute)
@@ -83,7 +83,7 @@ import Testing
             let query = Query().select("c.fname, s.id").from("Customer", "c").join("SalesOrder", "s", left, right).sorted(by: .ascending("s.id"))
             #expect(try samples.rows(query) == [["Erin", 2001], ["Erin", 2002], ["Jane", 2003], ["Douglas", 2004]])
         }
-        // A decimal and an integer are compared as numbers, whatever the database keeps.
+        // A decimal and an integer are compared as numbers, regardless of their stored form.
         let mixed = Query().select("a.id, c.id").from("AllType", "a").join("Customer", "c", "c.credit", "a.short")
         #expect(try samples.rows(mixed) == [[1, 1]])
         #expect(samples.error(Query().from("Customer", "c").join("SalesOrder", "s", "s.region", "c.id")) == .invalidValue)

@@ -5,7 +5,7 @@ import SampleCRM
 import TestSupport
 import Testing
 
-/// Relatives behind properties while the database cannot be read, and the calls that say so.
+/// Relatives that properties read while the database cannot be read, and the calls that report it.
 @Suite struct LazyReadingTests {
     let shop: Shop
 
@@ -16,7 +16,7 @@ import Testing
         try shop.importOrder(102, number: 102, customer: 1)
     }
 
-    /// Runs `body` while a table is not there.
+    /// Runs `body` while a table does not exist.
     private func without<R>(_ table: String, _ body: () throws -> R) throws -> R {
         func rename(_ from: String, _ to: String) throws {
             try shop.database.store.write { try $0.execute("ALTER TABLE \"\(from)\" RENAME TO \"\(to)\"") }
@@ -147,7 +147,7 @@ import Testing
         _ = try await store.write { try $0.execute("ALTER TABLE \"SalesOrder\" RENAME TO \"away\"") }
         await #expect(throws: ObjectError.self) { _ = try await untouched.load(\.orders) }
         #expect(untouched.orders.isEmpty && untouched.orders.error != nil)
-        // What was read is there.
+        // The objects that were read exist.
         #expect(found.orders[0] === orders[0])
     }
 }

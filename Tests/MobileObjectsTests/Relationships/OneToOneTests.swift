@@ -2,7 +2,7 @@ import MobileObjects
 import MobileStore
 import Testing
 
-/// REL-01: of a one-to-one relationship each end has one other end; setting another one lets go of the former.
+/// REL-01: in a one-to-one relationship each end has one other end; setting another one releases the former.
 @Suite struct OneToOneTests {
     let shop: Shop
     init() throws {
@@ -19,7 +19,7 @@ import Testing
     private func person(_ key: Int64 = 1) throws -> GenericEntity { try load("Person", key) }
     private func new(_ object: String, _ id: Int64) throws -> GenericEntity { try shop.new(object, ["id": .integer(id), "name": "third"]) }
 
-    /// The rows of an object: key, person and attribute, and the pending change.
+    /// Returns the rows of an object: key, person and attribute, and the pending change.
     private func rows(_ object: String) throws -> [String] {
         let back = object == "Passport" || object == "Badge" ? "holder" : "user"
         return try shop.database.read { connection in
@@ -36,7 +36,7 @@ import Testing
         #expect(try rows("Passport") == ["11 - - 2", "12 2 2 0", "1000 1 1 1"])
         let now: GenericEntity? = try self.person().parent("passport")
         #expect(try now?.surrogateKey == 1000 && self.person().pendingChange == .parent)
-        // The object that was let go of knows it, and is written on.
+        // The released object in memory has no holder any more, and can be changed further.
         if let former {
             let holder: GenericEntity? = try former.parent("holder")
             #expect(holder == nil && former.pendingChange == .update && !former.isDirty)

@@ -22,7 +22,7 @@ import Testing
 
     private var customers: EntityClass { get throws { try shop.objects("Customer") } }
 
-    /// The statements over objects that `body` runs.
+    /// Returns the statements over objects that `body` runs.
     private func statements(_ body: () throws -> Void) rethrows -> [String] {
         let before = trace.count
         try body()
@@ -123,7 +123,7 @@ import Testing
         try shop.importRows("Sale", ["id", "region", "year"], #"[[11,1,"S",1],[12,2,"N",1],[13,3,"S",1],[14,4,"S",3]]"#)
         let regions = try shop.objects("Region").findWithQuery(Query().prefetching("sales"))
         #expect(try regions.map { try keys($0.children(0)) } == [[12], [11, 13], []])
-        // What was changed in memory asks for itself.
+        // An object that was changed in memory is read by a query of its own.
         let changed = try shop.objects("Region").findAll()
         try changed[2].set("year", 3)
         try changed.prefetch("sales")

@@ -142,7 +142,7 @@ import Testing
         try customer.submitPending()
         #expect(customer.pending)
         let lines = try shop.database.outbox.filter { $0.entity == "Line" }
-        // Both orders have no number yet, so the lines' modelled keys look alike: that is no duplicate.
+        // Both orders have no number yet, so the lines' modelled keys look alike: they are not duplicates.
         #expect(lines.map { $0.attributes["orderNumber"] } == [0, 0, 0])
         #expect(lines.map { $0.references["order"] } == [1000, 1000, 1003])
         // The back end assigns the numbers; the answers settle all of it.

@@ -3,8 +3,8 @@ import MobileObjects
 import MobileStore
 import Testing
 
-/// An update sends what was changed since the row was last submitted, and what was rejected: nothing that the server has taken already, over
-/// which another device may have written since.
+/// An update sends the values that were changed since the row was last submitted, and the rejected ones. It sends no value that the server has taken
+/// already, because another device may have written since.
 @Suite struct ChangedColumnsTests {
     let shop: Shop
     let customer: GenericEntity
@@ -29,7 +29,7 @@ import Testing
         try customer.update()
     }
 
-    /// The attributes of the last operation in the outbox.
+    /// Returns the attributes of the last operation in the outbox.
     private func lastSent() throws -> [String] { try shop.database.outbox.last?.attributes.map(\.key) ?? [] }
 
     @Test("what was accepted is not sent again with what was changed since")

@@ -12,7 +12,7 @@ import Testing
 
     private func order(_ key: Int64 = 11) throws -> GenericEntity { try shop.objects("SalesOrder").load(key) }
 
-    /// The letters of the three customers.
+    /// Returns the letters of the three customers.
     private func marks() throws -> String {
         try String([1, 2, 3].map { try shop.objects("Customer").load($0).pendingChange.letter })
     }
@@ -70,7 +70,7 @@ import Testing
         #expect(try marks() == "NNP")
         try order.refresh()
         try order.delete()
-        // Of a row that is deleted here the last parent that the server knows counts.
+        // For a row that is deleted here the last parent that the server knows counts.
         #expect(try marks() == (accepted ? "NPN" : "PNN"))
         try order.cancelPending()
         #expect(try marks() == "NNN")

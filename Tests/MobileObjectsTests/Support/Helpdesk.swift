@@ -2,8 +2,8 @@ import MobileModel
 import MobileObjects
 import MobileStore
 
-/// The package that operations are tried on: tickets that are created with credentials and moved with a reason, contacts with plain operations,
-/// notes without any.
+/// The package for tests of operations: tickets that are created with credentials and moved with a reason, contacts with plain operations, notes
+/// without any.
 enum Helpdesk {
     static let model = PackageModel(
         name: "Helpdesk",
@@ -68,32 +68,32 @@ final class HelpdeskDatabase {
 
     init(_ model: PackageModel = Helpdesk.model, grantingKeys: Bool = true) throws { shop = try Shop(model, grantingKeys: grantingKeys) }
 
-    /// The operations of an object by name, as generated methods know them.
+    /// Returns the index of an operation of an object by name, as generated methods know it.
     func index(_ operation: String, of object: String = "Ticket") throws -> Int {
         try database.metadata.entity(named: object).operation(named: operation).index
     }
 
     func newTicket(_ company: String = "Calbro Services") throws -> GenericEntity { try shop.new("Ticket", ["company": .string(company)]) }
 
-    /// A ticket as the server sends it, found.
+    /// Finds a ticket as the server sends it.
     func importedTicket(_ key: Int64 = 1) throws -> GenericEntity {
         try shop.importRows("Ticket", ["id", "company", "city", "effort"], "[[\(key),\(key),\"Calbro\",\"Cork\",1.5]]")
         return try shop.objects("Ticket").load(key)
     }
 
-    /// What waits in the outbox: change, object, operation, parameters.
+    /// Returns the waiting operations of the outbox: change, object, operation, parameters.
     func outboxLines() throws -> [String] {
         try database.outbox.map { "\($0.change.rawValue) \($0.entity) \($0.operation) \(JSONValue.object($0.parameters))" }
     }
 
-    /// The name and the parameters beside the original state of a row.
+    /// Returns the name and the parameters in the original state of a row.
     func pendingOperation(_ key: Int64, of object: String = "Ticket") throws -> String? {
         try database.read { try $0.first("SELECT \"_on\" || ' ' || \"_pa\" FROM \"\(object)_os\" WHERE \"_sk\" = ?1", [.integer(key)])?.first?.text }
     }
 }
 
 extension ObjectError {
-    /// The error that `body` throws; nil where it throws none, or another.
+    /// Returns the error that `body` throws; nil where it throws none, or another.
     static func of(_ body: () throws -> Void) -> ObjectError? {
         do { try body() } catch { return error as? ObjectError }
         return nil

@@ -3,7 +3,7 @@ import MobileModel
 import MobileObjects
 import MobileStore
 
-/// The package that queries are tried on: the customers and orders of the documented samples, and one object with an attribute of every type.
+/// The package for tests of queries: the customers and orders of the documented samples, and one object with an attribute of every type.
 enum QuerySamples {
     static let model = PackageModel(
         name: "Samples",
@@ -115,20 +115,20 @@ final class QueryDatabase {
 
     func rows(_ query: Query) throws -> [[AttributeValue]] { try database.executeQuery(query).map(Array.init) }
 
-    /// The values of the first column, as people read them.
+    /// Returns the values of the first column in readable form.
     func texts(_ query: Query) throws -> [String] { try database.executeQuery(query).map { $0[0].description } }
 
-    /// The keys of the customers that a test leaves.
+    /// Returns the keys of the customers that pass a test.
     func customers(_ test: TestCriteria) throws -> [Int64] {
         try database.entity("Customer").findWithQuery(Query().where(test)).map(\.surrogateKey)
     }
 
-    /// The ids of the rows of AllType that a test leaves.
+    /// Returns the ids of the rows of AllType that pass a test.
     func allTypes(_ test: TestCriteria) throws -> [Int64] {
         try database.entity("AllType").findWithQuery(Query().where(test)).map { $0.surrogateKey - 20 }
     }
 
-    /// What a query fails with.
+    /// Returns the error code of a failing query.
     func error(_ query: Query) -> ObjectError.Code? {
         do { _ = try database.executeQuery(query) } catch let error as ObjectError { return error.code } catch {}
         return nil

@@ -1,7 +1,7 @@
 import TestSupport
 
-/// How many random sequences a test runs. `RANDOM_SEQUENCES=100` makes it a hundred times as many, as `make soak` does; `RANDOM_SEED=221` runs
-/// that one alone.
+/// The number of random sequences of a test. `RANDOM_SEQUENCES=100` makes it a hundred times as large, as `make soak` does; `RANDOM_SEED=221` runs
+/// only that one.
 enum RandomSequences {
     static func seeds(_ count: UInt64) -> Range<UInt64> {
         if let seed: UInt64 = TestSetting.number("RANDOM_SEED") { return seed..<seed + 1 }

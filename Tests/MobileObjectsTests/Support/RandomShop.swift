@@ -11,7 +11,7 @@ enum Kind: String, CaseIterable, Comparable {
 
     static func < (left: Kind, right: Kind) -> Bool { allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)! }
 
-    /// What a device may change, apart from the reference.
+    /// The columns that a device may change, apart from the reference.
     var texts: [String] {
         switch self {
         case .customer: ["name", "city"]
@@ -48,7 +48,7 @@ struct Version: Equatable, CustomStringConvertible {
 }
 
 extension Shop {
-    /// A shop whose rows have what the random test needs.
+    /// Makes a shop whose rows have the columns that the random test needs.
     static func random() throws -> Shop {
         func text(_ name: String) -> AttributeModel { AttributeModel(name: name, type: .string, isNullable: true) }
         let revision = AttributeModel(name: "revision", type: .long, isNullable: true)
@@ -75,7 +75,7 @@ extension Shop {
         return try Shop(PackageModel(name: "RandomShop", objects: [customer, order, product]))
     }
 
-    /// What the application sees: `key values letter counter submitted failed`.
+    /// Returns the rows that the application sees: `key values letter counter submitted failed`.
     func visible() throws -> [String] {
         try rows {
             "SELECT \"_sk\", \($0), \"_pc\", \"_rc\", \"_rp\", \"_rf\" FROM \"\($1.rawValue)\""
@@ -85,7 +85,7 @@ extension Shop {
         }
     }
 
-    /// Rows with a pending change of their own.
+    /// Returns rows with a pending change of their own.
     func pending() throws -> [String] {
         try rows { _, kind in
             "SELECT \"_sk\", \"_pc\", \"_rc\", \"_rp\", \"_rf\" FROM \"\(kind.rawValue)_os\""
@@ -94,7 +94,7 @@ extension Shop {
         }
     }
 
-    /// The rows alone.
+    /// Returns only the rows.
     func contents() throws -> [String] {
         try rows {
             "SELECT \"_sk\", \($0) FROM \"\($1.rawValue)\""
@@ -103,7 +103,7 @@ extension Shop {
         }
     }
 
-    /// What waits in the outbox: `id change key values`.
+    /// Returns the waiting operations of the outbox: `id change key values`.
     func waiting() throws -> [String] {
         try database.outbox.map { record in
             let kind = try #require(Kind(rawValue: record.entity))

@@ -1,5 +1,5 @@
-/// The rules of pending state in memory, in the plainest form: what the database is compared with after each step of a random test.
-/// Written from the table of events, not from the code under test.
+/// The rules of pending state in memory, in the plainest form: the reference for the database after each step of a random test. Written from the
+/// table of events, not from the code under test.
 struct ReferenceClient {
     enum Server: Equatable { case absent, present(Version), deleted }
 
@@ -13,9 +13,9 @@ struct ReferenceClient {
         var failed: Int64 = 0
         /// The columns that were changed since the last submit.
         var changed: Set<String> = []
-        /// What is known of the server, of pending rows.
+        /// The known state of the server, for pending rows.
         var server = Server.absent
-        /// An import has brought a version since the last submit.
+        /// Whether an import has brought a version since the last submit.
         var isImported = false
         /// The counter of the row while it was not pending; 0 for a row that was created here.
         var base: Int64 = 0
@@ -24,7 +24,7 @@ struct ReferenceClient {
         /// The last operation that the server took.
         var accepted: Int64 = 0
 
-        /// Whether an object that was read when the row was `read` may change it: nobody else has changed it since.
+        /// Returns whether an object that was read when the row was `read` may change it: there was no other change since.
         func isUnchanged(since read: Row) -> Bool { counter == read.counter && (change != "N" || accepted == read.accepted) }
 
         var needsSubmit: Bool { change != "N" && counter != submitted }
@@ -35,11 +35,11 @@ struct ReferenceClient {
         let key: Int64
         let change: Character
         let version: Version?
-        /// The columns that it has of the row; none where the row was cancelled since.
+        /// The columns that are pending in it; none where the row was cancelled since.
         var changed: Set<String>
         /// The columns that it sends.
         let sent: Set<String>
-        /// An import has brought a version between its submit and the next one of the row.
+        /// Whether an import has brought a version between its submit and the next one of the row.
         var isImported = false
     }
 
@@ -57,7 +57,7 @@ struct ReferenceClient {
 
     private func parent(of row: Row) -> Int64 { row.now?.parent ?? row.lastParent }
 
-    /// Orders of a customer, those deleted here included, by key.
+    /// Returns the orders of a customer, those deleted here included, by key.
     func children(of key: Int64) -> [Int64] {
         rows.filter { parent(of: $0.value) == key }.keys.sorted()
     }
@@ -110,13 +110,13 @@ struct ReferenceClient {
         letGo(key)
     }
 
-    /// Nothing of what waits for its answer is pending any more.
+    /// Forgets the pending columns of operations that wait for their answer.
     private mutating func letGo(_ key: Int64) {
         for index in outbox.indices where outbox[index].key == key { outbox[index].changed = [] }
     }
 
     /// Submits the trees of these rows, and those of rows created here to which they refer.
-    /// - Parameter order: the rows that were sent, in their order: which orders are right is for the server to say.
+    /// - Parameter order: the rows that were sent, in their order: the server checks whether the order is right.
     mutating func submit(_ keys: [Int64], order: [Int64]) {
         var waiting = keys, submitted: Set<Int64> = []
         while let key = waiting.popLast() {
@@ -127,7 +127,7 @@ struct ReferenceClient {
             }
         }
         for key in order where submitted.remove(key) != nil { submitRow(key) }
-        // What was forgotten goes behind: the outbox is not as it should be.
+        // Rows that are missing in `order` go last: the comparison of the outbox then fails.
         for key in submitted { submitRow(key) }
     }
 
@@ -166,7 +166,7 @@ struct ReferenceClient {
         rows[key] = Row(kind: row.kind, now: version, counter: row.base, accepted: row.accepted)
     }
 
-    /// Cancels what was not submitted; what waits for an answer stays.
+    /// Cancels unsubmitted changes; changes that wait for an answer stay.
     mutating func cancelUnsubmitted() {
         for kind in Kind.allCases {
             for key in pendingKeys where rows[key]?.kind == kind { cancelUnsubmitted(key) }
@@ -203,12 +203,12 @@ struct ReferenceClient {
         }
         row.server = version.map { .present($0) } ?? .deleted
         row.isImported = true
-        // Where the row went to is known by the server's version of it, once there is one.
+        // The server's version, once there is one, has the row's last parent.
         if row.now == nil, let version { row.lastParent = version.parent }
         rows[key] = row
     }
 
-    /// All rows of an object leave; the server sends them again.
+    /// Removes all rows of an object; the server sends them again.
     mutating func reset(_ kind: Kind) {
         for (key, row) in rows where row.kind == kind {
             if row.change == "N" {
@@ -242,7 +242,7 @@ struct ReferenceClient {
         rows[operation.key] = row
     }
 
-    /// What an operation had is changed and not submitted again, apart from what a later one has.
+    /// Counts the columns of an operation as changed and not submitted again, apart from those of a later one.
     private func takeBack(_ operation: Operation, _ row: inout Row) {
         let later = outbox.filter { $0.key == operation.key && $0.id > operation.id }.flatMap(\.changed)
         row.changed.formUnion(operation.changed.subtracting(later))
@@ -278,7 +278,7 @@ struct ReferenceClient {
         rows[operation.key] = row
     }
 
-    /// What the application sees of a row that is no longer pending.
+    /// Returns the version that the application sees of a row that is no longer pending.
     private func settled(_ operation: Operation, _ row: Row) -> Version? {
         if row.isImported {
             if case .present(let version) = row.server { return version }
@@ -288,16 +288,16 @@ struct ReferenceClient {
         return overlaid(row.server, now, operation.changed)
     }
 
-    /// The server's version with these columns of another; where none is known, all of the other.
+    /// Returns the server's version with these columns of another; without a known version, all of the other.
     private func overlaid(_ server: Server, _ version: Version, _ columns: Set<String>) -> Version {
         guard case .present(var known) = server else { return version }
         for column in columns { known.values[column] = version.values[column] }
         return known
     }
 
-    // MARK: What there should be
+    // MARK: The expected state
 
-    /// The letter of a row: a customer without a change of its own is P while an order of it is pending.
+    /// Returns the letter of a row: a customer without a change of its own is P while an order of it is pending.
     private func letter(_ key: Int64, _ row: Row) -> Character {
         guard row.change == "N" else { return row.change }
         return children(of: key).contains { rows[$0]?.change != "N" } ? "P" : "N"

@@ -1,15 +1,15 @@
 import MobileObjects
 import MobileStore
 
-/// A server with its back end, in the plainest form. It takes operations in their order, each once; its back end computes a column, changes how a
-/// value is written, and refuses what does not fit. It tells a device of a row only when the row is not as it was told before.
+/// A server with its back end, in the plainest form. It takes operations in their order, each once. Its back end computes a column, changes the form
+/// of a value, and refuses values that do not fit. It sends a device a row only when the row differs from the version that the device has.
 struct ReferenceServer {
     private(set) var rows: [Int64: Version] = [:]
-    /// What the device was told.
+    /// The versions that the device has.
     private(set) var told: [Int64: Version] = [:]
     /// Operations that were processed and not answered.
     var answers: [(id: Int64, accepted: Bool)] = []
-    /// What must not happen, as soon as it has.
+    /// Events that must not happen, noted as soon as they have.
     private(set) var faults: [String] = []
     private var processed: Set<Int64> = []
     /// Rows that a device has made, accepted or not.
@@ -20,7 +20,7 @@ struct ReferenceServer {
 
     // MARK: Another device
 
-    /// Makes a row. The revision is the back end's.
+    /// Inserts a row. The revision is the back end's.
     mutating func insert(_ version: Version) {
         var version = version
         version.values["revision"] = "1"
@@ -35,7 +35,7 @@ struct ReferenceServer {
         rows[key] = version
     }
 
-    /// A customer goes with its orders; a product that somebody refers to stays.
+    /// Removes a row. A customer is removed with its orders; a product that a customer refers to stays.
     @discardableResult
     mutating func remove(_ key: Int64) -> Bool {
         guard !rows.values.contains(where: { $0.kind == .customer && $0.values["favourite"] == String(key) }) else { return false }
@@ -50,7 +50,7 @@ struct ReferenceServer {
 
     /// Takes the operations that it has not taken before.
     /// - Parameters:
-    ///   - limit: how many; the rest comes again later, as where the back end is busy.
+    ///   - limit: the number of operations to take; the rest comes again later, as where the back end is busy.
     ///   - refuses: whether an operation is refused for no reason that the device could know.
     mutating func replay(_ outbox: [OutboxRecord], limit: Int, edits: inout EditLedger, refuses: (OutboxRecord) -> Bool) -> [Int64] {
         let new = outbox.filter { !processed.contains($0.id) }.prefix(limit)
@@ -76,7 +76,7 @@ struct ReferenceServer {
             guard rows[key] == nil else { return false }
             sent["revision"] = "1"
             rows[key] = Version(kind: kind, values: normalized(sent))
-            // The device has the row in some form, and must hear when it is gone.
+            // The device has the row in some form, and must be notified when it is gone.
             told[key] = Version(kind: kind, values: [:])
         case .update:
             guard rows[key] != nil else { return false }
@@ -88,14 +88,14 @@ struct ReferenceServer {
         return true
     }
 
-    /// The back end writes cities in capitals.
+    /// Normalizes values as the back end does: it writes cities in capitals.
     private func normalized(_ values: [String: String]) -> [String: String] {
         var values = values
         if let city = values["city"] { values["city"] = city.uppercased() }
         return values
     }
 
-    /// The value that an operation sends for a column; nil where it sends none. A reference is sent by the attribute that stands for it.
+    /// Returns the value that an operation sends for a column; nil where it sends none. A reference is sent by the attribute that stands for it.
     static func sent(_ column: String, in record: OutboxRecord, _ kind: Kind) -> String? {
         if let reference = kind.reference, reference.name == column {
             guard record.attributes[reference.attribute] != nil else { return nil }
@@ -105,7 +105,7 @@ struct ReferenceServer {
         return value.string ?? value.integer.map { String($0) } ?? ""
     }
 
-    /// What refers to a row that was made on the device comes after that row.
+    /// Checks that operations that refer to a row made on the device come after that row.
     private mutating func checkReferences(_ record: OutboxRecord) {
         if record.change == .create {
             created.insert(record.surrogateKey)
@@ -118,9 +118,9 @@ struct ReferenceServer {
         }
     }
 
-    // MARK: What the device is told
+    // MARK: News for the device
 
-    /// The rows of an object that are not as the device was told, and those that are gone.
+    /// Returns the rows of an object that differ from the device's versions, and those that are gone.
     mutating func news(_ kind: Kind) -> (changed: [(key: Int64, version: Version)], gone: [Int64]) {
         let changed = rows.filter { $0.value.kind == kind && told[$0.key] != $0.value }.sorted { $0.key < $1.key }
         let gone = told.filter { $0.value.kind == kind && rows[$0.key] == nil }.keys.sorted()
@@ -129,7 +129,7 @@ struct ReferenceServer {
         return (changed.map { ($0.key, $0.value) }, gone)
     }
 
-    /// The device has nothing of an object, and gets all of it.
+    /// Forgets the device's versions of an object: it gets all of them.
     mutating func forget(_ kind: Kind) {
         for (key, version) in told where version.kind == kind { told[key] = nil }
     }
@@ -137,7 +137,7 @@ struct ReferenceServer {
     var contents: [String] { rows.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" } }
 }
 
-/// What the user has typed: no edit is lost, and none is taken twice. Knows nothing of states and submissions.
+/// The texts that the user has typed: no edit is lost, and none is taken twice. It does not know states and submissions.
 struct EditLedger {
     private struct Place: Hashable {
         let key: Int64
@@ -156,13 +156,13 @@ struct EditLedger {
         }
     }
 
-    /// The user has given up a row, or these columns of it.
+    /// Notes that the user has given up a row, or these columns of it.
     mutating func giveUp(_ key: Int64, _ columns: Set<String>? = nil) {
         for place in open.keys where place.key == key && columns?.contains(place.column) != false { open[place] = nil }
     }
 
-    /// The server writes these values.
-    /// - Returns: what is wrong with that.
+    /// Notes that the server writes these values.
+    /// - Returns: the faults of this write.
     mutating func take(_ key: Int64, _ values: [String: String], isCreate: Bool) -> [String] {
         var faults: [String] = []
         for (column, value) in values.sorted(by: { $0.key < $1.key }) {
@@ -177,7 +177,7 @@ struct EditLedger {
         return faults
     }
 
-    /// Edits that nobody has taken or given up, and that a row does not show, or does not wait to send.
+    /// Returns edits that were neither taken nor given up, and that a row does not show or does not wait to send.
     func lost(_ key: Int64, _ version: Version, isPending: Bool) -> [String] {
         version.kind.columns.compactMap { column in
             guard let value = open[Place(key: key, column: column)], version.values[column] != value || !isPending else { return nil }

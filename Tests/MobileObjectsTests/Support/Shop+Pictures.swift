@@ -3,7 +3,7 @@ import MobileStore
 
 /// The large attribute `picture` of products.
 extension Shop {
-    /// A value comes by an import; nil is NULL.
+    /// Imports a value; nil is NULL.
     func importPicture(_ bytes: [UInt8]?, key: Int64) throws {
         let value = try bytes.map { bytes in
             let writer = try LargeValueWriter(in: database.store, unit: .bytes)
@@ -15,7 +15,7 @@ extension Shop {
         }
     }
 
-    /// The first thousand bytes of what an object's picture is now; nil for NULL.
+    /// Returns the first thousand bytes of an object's current picture; nil for NULL.
     func picture(of product: GenericEntity) throws -> [UInt8]? {
         let picture = product.bigBinary(4)
         guard try picture.length != nil else { return nil }
@@ -24,7 +24,7 @@ extension Shop {
         return try picture.read(1000) ?? []
     }
 
-    /// A new picture for an object that is not saved with it yet.
+    /// Writes a new picture for an object that is not saved with it yet.
     func write(picture bytes: [UInt8], to product: GenericEntity) throws {
         let picture = product.bigBinary(4)
         try picture.openForWrite(Int64(bytes.count))

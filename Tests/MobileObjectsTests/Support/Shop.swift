@@ -4,7 +4,7 @@ import MobileObjects
 import MobileStore
 import TestSupport
 
-/// A shop's database in a directory of its own, with what the server would do to it.
+/// A shop's database in a directory of its own, with the effects of a server.
 final class Shop {
     private let temporary: TemporaryDirectory
     let clock = VirtualClock(start: .seconds(1_000_000))
@@ -12,9 +12,9 @@ final class Shop {
 
     /// - Parameters:
     ///   - trace: is called with each SQL statement.
-    ///   - console: where the database writes to developers.
-    ///   - freeStorage: free bytes of its disk.
-    ///   - performance: measures it.
+    ///   - console: the place where the database writes to developers.
+    ///   - freeStorage: the free bytes of its disk.
+    ///   - performance: the agent that measures it.
     init(
         _ model: PackageModel = ShopModel.model, grantingKeys: Bool = true, maxConnections: Int = 2,
         trace: (@Sendable (String) -> Void)? = nil, console: ConsoleLogger = ConsoleLogger(),
@@ -40,7 +40,7 @@ final class Shop {
 
     func objects(_ name: String) throws -> EntityClass { try database.entity(name) }
 
-    /// A new object with these values.
+    /// Makes a new object with these values.
     func new(_ name: String, _ values: [String: AttributeValue]) throws -> GenericEntity {
         let object = try GenericEntity(name, in: database)
         for (name, value) in values { try object.setValue(value, name) }
@@ -51,7 +51,7 @@ final class Shop {
         try new("Customer", ["id": .string(id), "name": .string(name)])
     }
 
-    /// A new order of a customer, in memory.
+    /// Makes a new order of a customer, in memory.
     func newOrder(of customer: GenericEntity, status: String = "NEW") throws -> GenericEntity {
         let order = try new("SalesOrder", ["status": .string(status)])
         customer.orders.append(order)
@@ -66,7 +66,7 @@ final class Shop {
 
     // MARK: The server
 
-    /// Rows as the server sends them: a JSON array of arrays, `_sk` first.
+    /// Imports rows as the server sends them: a JSON array of arrays, `_sk` first.
     func importRows(_ name: String, _ columns: [String], _ json: String) throws {
         try database.write("import") { transaction in
             let rows = try transaction.importSession(for: name).rows(["_sk"] + columns)
@@ -108,12 +108,12 @@ final class Shop {
 
     func customer(_ key: Int64) throws -> GenericEntity? { try objects("Customer").find(key) }
 
-    /// The first column of the first row of a query.
+    /// Returns the first column of the first row of a query.
     func value(_ sql: String) throws -> Value? { try database.read { try $0.first(sql)?.first } }
 
     func count(_ table: String) throws -> Int { Int(try value("SELECT count(*) FROM \"\(table)\"")?.integer ?? -1) }
 
-    /// Changes of the outbox in order: `C Customer 1000`.
+    /// Returns changes of the outbox in order: `C Customer 1000`.
     func outboxLines() throws -> [String] {
         try database.outbox.map { "\($0.change.rawValue) \($0.entity) \($0.surrogateKey)" }
     }
@@ -127,7 +127,7 @@ extension GenericEntity {
 
     func set(_ name: String, _ value: AttributeValue) throws { try setValue(value, name) }
 
-    /// The state attributes as the documented table has them.
+    /// The state attributes, as in the documented table.
     var stateRow: String {
         func letter(_ flag: Bool) -> String { flag ? "T" : "F" }
         return [

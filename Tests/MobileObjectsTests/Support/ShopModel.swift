@@ -1,6 +1,6 @@
 import MobileModel
 
-/// The package that these tests work on: customers who own orders, which own lines; products with large attributes; a local object.
+/// The package of these tests: customers who own orders, which own lines; products with large attributes; a local object.
 enum ShopModel {
     static let model = PackageModel(
         name: "Shop", personalizationKeys: personalizationKeys,

@@ -1,6 +1,6 @@
 import MobileModel
 
-/// Persons and what each has one of: parts of theirs with and without a person of necessity, and things of their own.
+/// Persons and their one-to-one objects: parts that may or must have a person, and objects that are not parts.
 enum StaffModel {
     static let model = PackageModel(
         name: "Staff",

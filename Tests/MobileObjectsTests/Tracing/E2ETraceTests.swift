@@ -3,9 +3,9 @@ import MobileObjects
 import Synchronization
 import Testing
 
-/// The trace of requests from end to end, without the network: whoever sends requests calls `begin` and `end`.
+/// The trace of requests from end to end, without the network: the senders of requests call `begin` and `end`.
 @Suite struct E2ETraceTests {
-    /// A quarter of a second goes by between two looks at the clock; random numbers are counted up.
+    /// A service whose clock advances by a quarter of a second with each reading, and whose random numbers count up.
     private let service: E2ETraceService
     init() {
         let looks = Count(), numbers = Count()

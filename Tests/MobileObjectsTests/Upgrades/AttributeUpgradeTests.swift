@@ -13,7 +13,7 @@ import Testing
         try shop.importCustomer(2, id: "c2", name: "Castle Inn", city: "Cork")
     }
 
-    /// Customer 1 renamed here.
+    /// Renames customer 1 here.
     @discardableResult
     private func renamed(_ name: String = "Harbour Foods Ltd", submit: Bool = false) throws -> GenericEntity {
         let customer = try shop.objects("Customer").load(1)
@@ -92,7 +92,7 @@ import Testing
         #expect(try upgraded.value("credit") == .decimal(Decimal(string: "99.5")!))
         #expect(try database.load("Customer", 2).value("credit") == .decimal(Decimal(string: "12.34")!))
         #expect(try database.outbox.first?.attributes["credit"]?.decimalText.flatMap { Decimal(string: $0) } == Decimal(string: "99.5"))
-        // What was accepted is the server's version from now on: the submitted values, in their new form.
+        // Accepted values are the server's version from now on: the submitted values, in their new form.
         try database.accept(id)
         #expect(try database.load("Customer", 1).pendingChange == .update)
         try upgraded.refresh()

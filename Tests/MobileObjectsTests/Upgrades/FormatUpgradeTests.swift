@@ -5,14 +5,14 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Databases of every format version that there was are in `Tests/Fixtures/upgrade`; every later release opens them.
+/// Databases of every former format version are in `Tests/Fixtures/upgrade`; every later release opens them.
 ///
 /// When the format changes, write one of the new version: `UPGRADE_FIXTURES=write swift test --filter FormatUpgradeTests`.
 @Suite struct FormatUpgradeTests {
     static let fixtures = Repository.fixture("upgrade")
     static let versions = try! FileManager.default.contentsOfDirectory(atPath: fixtures.path).filter { $0.hasSuffix(".db") }.sorted()
 
-    /// A copy of a fixture, opened with a model.
+    /// Opens a copy of a fixture with a model.
     private func open(_ fixture: String, _ model: PackageModel, in shop: Shop) throws -> PackageDatabase {
         let copy = shop.directory.appending(path: fixture)
         if !FileManager.default.fileExists(atPath: copy.path) {
@@ -34,7 +34,7 @@ import Testing
         #expect(try database.personalization.value("region") == "SOUTH" && database.logRecords().map(\.message) == ["call back"])
         #expect(try database.changeLogs().count > 0 && database.token(ofGroup: "default") == "t1")
         #expect(try database.value("PRAGMA user_version") == .integer(4))
-        // Cancel, submit and settle go on where they were.
+        // Cancel, submit and settle continue from their state.
         let first = try database.load("Customer", 1), second = try database.load("Customer", 2)
         try first.cancelPending()
         #expect(first.city == "Dublin")

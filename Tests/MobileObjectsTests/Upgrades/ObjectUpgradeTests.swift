@@ -4,7 +4,7 @@ import MobileObjects
 import MobileStore
 import Testing
 
-/// Objects, relationships and indexes that a newer model adds or removes, and everything that is kept beside the rows.
+/// Objects, relationships and indexes that a newer model adds or removes, and all data that is kept in addition to the rows.
 @Suite struct ObjectUpgradeTests {
     let shop: Shop
     init() throws {

@@ -46,7 +46,7 @@ enum PendingWork {
         try milk.write([UInt8](repeating: 7, count: 3000), "picture")
         try milk.update()
         try shop.new("Note", ["title": "local", "body": "kept"]).create()
-        // Beside the rows.
+        // Data outside of the rows.
         var record = second.newLogRecord(level: .warn, message: "call back")
         try record.save()
         var personalization = database.personalization

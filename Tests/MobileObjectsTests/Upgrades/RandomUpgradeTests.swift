@@ -5,8 +5,8 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Random changes of a model over databases with random work that is pending. The same work is done in a database of the old model, which is
-/// upgraded then, and in a new database of the new model: afterwards they are equal, and stay so when the work goes on.
+/// Random changes of a model over databases with random work that is pending. The same work is done in a database of the old model, which is then
+/// upgraded, and in a new database of the new model: afterwards they are equal, and stay so when the work continues.
 @Suite struct RandomUpgradeTests {
     @Test("an upgraded database equals a new one with the same content; nothing that is pending is lost", arguments: RandomSequences.seeds(40))
     func equalsNewDatabase(seed: UInt64) throws {
@@ -39,8 +39,8 @@ import Testing
         }
     }
 
-    /// What is changed again of a create whose answer an update's has overtaken are the attributes that there were at that time. Those that the
-    /// model got since nobody changes here.
+    /// The attributes that the new model adds. If the answer to an update overtakes that to a create, the create's attributes count as changed again:
+    /// in the upgraded database without the added ones. No step changes the added ones.
     private static let added = ["grade", "phone"]
 
     private func withoutAdded(_ row: String, _ entity: EntityMetadata) -> String {
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// Contents without what two databases never have in common: ids of large values are replaced by the values.
+    /// Returns contents without differences that two databases always have: ids of large values are replaced by the values.
     private func comparable(_ database: PackageDatabase) throws -> DatabaseContents {
         let large = database.metadata.entities.flatMap { entity in
             entity.attributes.filter(\.isLarge).flatMap { attribute in
@@ -60,7 +60,8 @@ import Testing
         func text(_ id: Value) throws -> String? {
             try id.integer.flatMap { $0 == 0 ? nil : try LargeValueReader($0, in: database.store).text(upTo: 1000) }
         }
-        /// An update that sends everything need not send a large value that the server has: nor the same value as a part of the row.
+        /// Drops values that the server has: an update that sends everything need not send such a large value, nor the same value as a part of the
+        /// row.
         func withoutWhatIsKnown(_ row: [Value], _ entity: EntityMetadata, _ connection: Connection) throws -> String {
             var attributes = try JSONValue(parsing: row[6].text ?? "").object ?? [:]
             for attribute in entity.attributes where attribute.type == .string && attribute.name.hasPrefix("manual") {
@@ -88,7 +89,7 @@ import Testing
             contents.tables["_outbox_large"] = try connection.rows(
                 "SELECT operation, attribute, value, original FROM _outbox_large ORDER BY operation, attribute"
             ).compactMap { row in
-                // What an import has replaced since is gone.
+                // Values that an import has replaced since do not exist any more.
                 let value = try text(row[2]), original = (try? text(row[3])) ?? nil
                 return value == original ? nil : "\(row[0]) \(row[1]) \(value ?? "NULL")"
             }
@@ -107,15 +108,15 @@ import Testing
     }
 }
 
-/// A model and its successor, with what has another name in it.
+/// A model and its successor, with the names that differ between them.
 struct RandomModelChange {
     private(set) var old: PackageModel
     private(set) var new: PackageModel
     private(set) var attributeNames: [String: String] = [:]
     private(set) var objectNames: [String: String] = [:]
-    /// Attributes that the new model does not have; nobody changes them.
+    /// Attributes that the new model does not have; the steps do not change them.
     private(set) var removed: Set<String> = []
-    /// Whether values leave their rows or come into them. What an import does to such values while their row is pending is not the same.
+    /// Whether values leave their rows or come into them. An import treats such values differently while their row is pending.
     private(set) var movesValues = false
 
     init(_ random: inout SeededGenerator) {
@@ -198,7 +199,7 @@ struct RandomModelChange {
     }
 }
 
-/// One thing that happens to a database. Which row it meets depends on the rows that there are.
+/// One event in a database. The rows that exist decide which row it affects.
 struct RandomStep: Sendable {
     enum Kind: CaseIterable {
         case importRow, importRow2, importDeletion, create, update, update2, update3, delete, submit, submit2, cancel, accept, reject
@@ -229,7 +230,7 @@ struct ModelFace {
     private func object(_ name: String) -> String { isNew ? change.objectNames[name] ?? name : name }
     private func attribute(_ object: String, _ name: String) -> String { isNew ? change.attributeNames["\(object).\(name)"] ?? name : name }
 
-    /// - Returns: what it did, for both sides to agree on.
+    /// - Returns: a description of the step; both sides must agree on it.
     func run(_ step: RandomStep) throws -> String {
         let name = step.isPart ? "Part" : "Owner"
         switch step.kind {
@@ -342,7 +343,7 @@ struct ModelFace {
         values = values.compactMap { column, value in
             guard let own = try? metadata.attribute(named: attribute(name, column)) else { return (column, value) }
             guard own.isLarge else { return (own.name, value) }
-            // What is large in both models stays as it was first.
+            // A value that is large in both models stays as it was first.
             if !isKnown { large.append((own.name, String(value.dropFirst().dropLast()))) }
             return nil
         }
@@ -358,6 +359,6 @@ struct ModelFace {
 }
 
 extension PackageDatabase {
-    /// A number that grows with each change.
+    /// The number grows with each change.
     fileprivate var lastReplay: Int64 { get throws { try settledBelow + Int64(try outbox.count) } }
 }

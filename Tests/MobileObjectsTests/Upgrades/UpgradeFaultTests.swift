@@ -5,7 +5,7 @@ import MobileObjects
 import MobileStore
 import Testing
 
-/// An upgrade is one transaction: whatever fails in it, and whenever the power goes, the database is the old one or the new one.
+/// An upgrade is one transaction: after any failure in it, and after any loss of power, the database is the old one or the new one.
 @Suite struct UpgradeFaultTests {
     /// A model with a change of each kind that moves rows.
     static let target = shopModel { model in
@@ -46,7 +46,7 @@ import Testing
             if case .failure = result {
                 failures += 1
                 let after = try DatabaseContents(profile)
-                // A failure behind the commit, as that of a checkpoint, comes too late to leave the old one.
+                // A failure after the commit, such as that of a checkpoint, comes too late to leave the old one.
                 if after != before {
                     #expect(try PackageMetadata(storedIn: profile).model == Self.target)
                     break

@@ -4,7 +4,7 @@ import MobileObjects
 import MobileStore
 import TestSupport
 
-/// A copy of the shop's model with changes.
+/// Returns a copy of the shop's model with changes.
 func shopModel(_ edit: (inout PackageModel) -> Void) -> PackageModel {
     var model = ShopModel.model
     edit(&model)
@@ -34,7 +34,7 @@ extension Shop {
             model: model, profile: profile, environment: Environment(now: { clock.date }))
     }
 
-    /// What is thrown where the model cannot be had, after a look whether the file is as it was and still opens with its own model.
+    /// Returns the error of an upgrade to an impossible model, after a check that the file is unchanged and still opens with its own model.
     func refusal(of model: PackageModel) throws -> ObjectError? {
         try database.close()
         let before = try DatabaseContents(database.connectionProfile)
@@ -48,7 +48,7 @@ extension Shop {
     }
 }
 
-/// Everything that a database holds, and what it is made of.
+/// All contents of a database, and its schema.
 struct DatabaseContents: Equatable {
     /// The statements of tables and indexes.
     var schema: Set<String>
@@ -71,7 +71,7 @@ struct DatabaseContents: Equatable {
         for table in try connection.rows("SELECT \"name\" FROM sqlite_schema WHERE \"type\" = 'table' AND \(own)") {
             let name = table[0].text ?? ""
             let columns = try connection.rows("SELECT \"name\" FROM pragma_table_info(?1)", [table[0]]).compactMap { $0[0].text }
-            // The space of values that were removed is freed in transactions of its own, sooner or later.
+            // The space of removed values is freed in separate transactions, sooner or later.
             let complete = ["_mc_value": " WHERE state = 1", "_mc_chunk": " WHERE id >> 24 IN (SELECT id FROM _mc_value WHERE state = 1)"]
             let list = columns.map { "\"\($0)\"" }.joined(separator: ", ")
             let rows = try connection.rows("SELECT \(list) FROM \"\(name)\"\(complete[name] ?? "")")
@@ -81,7 +81,7 @@ struct DatabaseContents: Equatable {
 }
 
 extension PackageDatabase {
-    /// The first column of the first row of a query.
+    /// Returns the first column of the first row of a query.
     func value(_ sql: String) throws -> Value? { try read { try $0.first(sql)?.first } }
 
     func load(_ name: String, _ key: Int64) throws -> GenericEntity { try entity(name).load(key) }
@@ -90,7 +90,7 @@ extension PackageDatabase {
 
     func reject(_ id: Int64) throws { _ = try write("settle") { try $0.settle([ReplayAnswer(id: id, isAccepted: false)]) } }
 
-    /// Rows as the server sends them.
+    /// Imports rows as the server sends them.
     func importRows(_ name: String, _ columns: [String], _ json: String) throws {
         try write("import") { transaction in
             let rows = try transaction.importSession(for: name).rows(["_sk"] + columns)
@@ -99,7 +99,7 @@ extension PackageDatabase {
         }
     }
 
-    /// The text of a large attribute; nil for NULL.
+    /// Returns the text of a large attribute; nil for NULL.
     func text(_ name: String, _ key: Int64, _ attribute: String) throws -> String? {
         let object = try load(name, key), index = try object.metadata.attribute(named: attribute).index
         let stream = object.bigString(index)

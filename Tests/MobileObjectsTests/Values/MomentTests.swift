@@ -16,7 +16,7 @@ import Testing
     }
 }
 
-/// The form that the database has is read on a way of its own; it must refuse what the general one refuses.
+/// The database's form has a reader of its own; it must refuse every text that the general reader refuses.
 @Suite struct StoredMomentTests {
     @Test(
         "a moment in the database's form with anything wrong in it is none",

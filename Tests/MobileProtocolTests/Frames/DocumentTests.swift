@@ -4,9 +4,9 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// The protocol document: what it shows is what this module reads.
+/// The protocol document: this module reads everything that it shows.
 @Suite struct DocumentTests {
-    /// The code blocks of one language.
+    /// Returns the code blocks of one language.
     static func blocks(_ language: String) throws -> [String] {
         let file = Repository.file("Sources/MobileProtocol/MobileProtocol.docc/ObjectProtocol.md")
         let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")

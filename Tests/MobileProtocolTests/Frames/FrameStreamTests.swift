@@ -2,7 +2,7 @@ import MobileProtocol
 import MobileStore
 import Testing
 
-/// Frame streams that are as they should be.
+/// Valid frame streams.
 @Suite struct FrameStreamTests {
     @Test("a stream reads back as it was written, in chunks of every size", arguments: [FrameDirection.upload, .download])
     func everyChunkSize(direction: FrameDirection) throws {

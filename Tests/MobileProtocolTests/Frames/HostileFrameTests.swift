@@ -3,7 +3,7 @@ import MobileStore
 import TestSupport
 import Testing
 
-/// Frame streams from somebody who means harm, or has a bug.
+/// Frame streams from a hostile or faulty sender.
 @Suite struct HostileFrameTests {
     static let answer = #"{"version":1,"pkg":"P:1"}"#
     static let header = #"{"version":1,"cid":"c","pkg":"P:1"}"#
@@ -18,7 +18,7 @@ import Testing
         let direction: FrameDirection
         let bytes: [UInt8]
         let code: ProtocolError.Code
-        /// Bytes from the start of the last frame.
+        /// The number of bytes from the start of the last frame.
         let offset: Int
 
         init(
@@ -178,7 +178,7 @@ import Testing
             for _ in 0...Int.random(in: 0..<4, using: &random) { mutate(&bytes, &random) }
             do {
                 let contents = try Samples.read(bytes, direction, chunk: .random(in: 1...2000, using: &random))
-                // What was understood can be written, and is understood in the same way again.
+                // Contents that were read can be written, and are read in the same way again.
                 let again = try Samples.read(Samples.bytes(of: contents, direction), direction, chunk: 4096)
                 #expect(again == contents)
                 outcomes["read", default: 0] += 1

@@ -3,7 +3,7 @@ import MobileProtocol
 import TestSupport
 import Testing
 
-/// Bytes in memory, and in a file without a name when they are many.
+/// Bytes in memory, or in a file without a name when there are many.
 @Suite struct SpoolTests {
     let content = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 * 7 / 3) }
 

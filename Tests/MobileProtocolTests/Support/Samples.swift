@@ -64,13 +64,13 @@ enum Samples {
         return writer.take()
     }
 
-    /// One frame with any bytes, whether they make sense or not.
+    /// Makes one frame with any bytes, whether they are valid or not.
     static func frame(_ type: Character, _ payload: String, flags: UInt8 = 0, reserved: UInt8 = 0, length: UInt32? = nil) -> [UInt8] {
         let length = length ?? UInt32(payload.utf8.count)
         return [type.asciiValue!, flags, 0, reserved] + withUnsafeBytes(of: length.bigEndian) { Array($0) } + Array(payload.utf8)
     }
 
-    /// The frames of a complete stream, pushed in chunks of `size`.
+    /// Reads the frames of a complete stream, pushed in chunks of `size` bytes.
     static func read(_ bytes: [UInt8], _ direction: FrameDirection, chunk size: Int) throws -> [FrameContent] {
         var reader = FrameReader(direction)
         var position = 0

@@ -3,7 +3,7 @@ import MobileObjects
 import SampleCRM
 import Testing
 
-/// The examples in the comments of `EntityQuery` and of what it is made of are the code between the marks below, and they run.
+/// The examples in the comments of `EntityQuery` and of its parts are the code between the marks below, and they run.
 @Suite struct TypedQueryExampleTests {
     private let example: ExampleCRM
     private let crm: CRM

@@ -3,7 +3,7 @@ import MobileObjects
 import MobileStore
 import SampleCRM
 
-/// The sample package as a device has it after its first synchronization: three customers, an order with one line and a product.
+/// The sample package on a device after its first synchronization: three customers, an order with one line and a product.
 final class ExampleCRM {
     let crm: CRM
     let folder: URL
@@ -41,10 +41,10 @@ final class ExampleCRM {
         }
     }
 
-    /// Takes the place of `print` in an example.
+    /// Replaces `print` in an example.
     func add(_ value: Any) { printed.append("\(value)") }
 
-    /// The lines that were printed since the last call.
+    /// Returns the lines that were printed since the last call.
     func take() -> [String] {
         defer { printed = [] }
         return printed

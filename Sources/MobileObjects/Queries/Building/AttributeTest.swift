@@ -2,20 +2,20 @@ public import Foundation
 
 /// A condition on one attribute. SMP 2.3: `SUPAttributeTest`.
 public struct AttributeTest: Sendable, Hashable {
-    /// An attribute; in `having` also an aggregate. Not looked at by the operators for subqueries, which need none.
+    /// An attribute; in `having` also an aggregate. The operators for subqueries ignore it.
     public var attribute: String
-    /// How the attribute is compared. SMP 2.3: `operator`.
+    /// The comparison. SMP 2.3: `operator`.
     public var `operator`: Operator
-    /// What is compared with. Not looked at by the operators for null.
+    /// The value to compare with. The operators for null ignore it.
     public var testValue: TestValue
 
-    /// A test; its parts can be set one by one as well.
+    /// Creates a test; its parts can also be set one by one.
     public init(_ attribute: String = "", _ operator: Operator = .equal, _ value: some TestOperand = TestValue.value(.null)) {
         (self.attribute, self.operator, testValue) = (attribute, `operator`, value.testValue)
     }
 
-    /// The documented operators with their numbers. Values of the wrong type are errors when the query runs; a text is taken for a number, a
-    /// date or a boolean where it is one. As in SQL, no comparison holds for null, its opposite neither: ask with ``isNull``.
+    /// The documented operators with their numbers. Values of the wrong type are errors when the query runs; a text is taken for a number, a date or
+    /// a boolean where it is one. As in SQL, neither a comparison nor its opposite holds for null: test for null with ``isNull``.
     public enum Operator: Int, Sendable, Hashable, CaseIterable {
         /// There is no value.
         case isNull = 1
@@ -41,9 +41,10 @@ public struct AttributeTest: Sendable, Hashable {
         case greaterThan
         /// Greater than a value, or equal.
         case greaterEqual
-        /// The value is a part of the attribute's; A to Z and a to z are the same, `%` and `_` stand for themselves. So the five below.
+        /// The value is a part of the attribute's; A to Z and a to z are the same, `%` and `_` stand for themselves. The same applies to the next
+        /// five.
         case contains
-        /// Not null, and the value is no part of it.
+        /// Not null, and the value is not a part of it.
         case notContains
         /// The attribute's text begins with the value.
         case startsWith
@@ -55,7 +56,7 @@ public struct AttributeTest: Sendable, Hashable {
         case notEndsWith
         /// Equal to one value of a list, or of the rows of a query with one item.
         case `in`
-        /// Equal to none of them.
+        /// Not null, and equal to none of them. With an empty list it holds for every row.
         case notIn
         /// The query has rows; it may refer to attributes of the outer query with a ``QueryColumn``.
         case exists
@@ -64,7 +65,7 @@ public struct AttributeTest: Sendable, Hashable {
     }
 }
 
-/// What an attribute is compared with.
+/// The right side of a comparison.
 public indirect enum TestValue: Sendable, Hashable {
     /// One value, null included.
     case value(AttributeValue)
@@ -83,11 +84,11 @@ public struct QueryColumn: Sendable, Hashable {
     /// The attribute's modelled name.
     public var attribute: String
 
-    /// An attribute of the source with this alias.
+    /// Names an attribute of the source with this alias.
     public init(_ alias: String, _ attribute: String) { (self.alias, self.attribute) = (alias, attribute) }
 }
 
-/// What can stand at the right side of a test: values of attributes, lists of them, a ``QueryColumn``, a ``Query``.
+/// A possible right side of a test: values of attributes, lists of them, a ``QueryColumn``, a ``Query``.
 public protocol TestOperand {
     /// The operand as a test keeps it.
     var testValue: TestValue { get }

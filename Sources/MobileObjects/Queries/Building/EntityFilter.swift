@@ -1,4 +1,4 @@
-/// Which rows by the state of their object. Several states are alternatives (`[.created, .updated]`: one of both), several negations all
+/// A choice of rows by the state of their object. Several states are alternatives (`[.created, .updated]`: one of both). Several negations must all
 /// hold (`[.pending, .notCreated]`: pending, and not by a create). The numbers are the documented ones. SMP 2.3: object state criteria.
 public struct EntityFilter: OptionSet, Sendable, Hashable {
     /// The documented numbers, added up.
@@ -18,10 +18,10 @@ public struct EntityFilter: OptionSet, Sendable, Hashable {
     public static let updated = EntityFilter(rawValue: 16)
     /// Not changed here, or accepted by the server since.
     public static let notUpdated = EntityFilter(rawValue: 32)
-    /// Deleted here, and the delete waits: such rows are seen by queries alone that ask for them, with the values that the server has.
+    /// Deleted here, and the delete waits. Only queries with this state find such rows, with the server's values.
     public static let deleted = EntityFilter(rawValue: 64)
     /// Not deleted here.
     public static let notDeleted = EntityFilter(rawValue: 128)
-    /// All that are there, as without a filter.
+    /// All existing rows, as without a filter.
     public static let all = EntityFilter(rawValue: 2_147_483_647)
 }

@@ -1,6 +1,6 @@
-/// The texts that name what is selected, grouped or sorted by. Only split here; names are looked up when the query runs.
+/// The texts that name the items to select, group or sort by. They are only split here; names are looked up when the query runs.
 enum ItemText {
-    /// Items separated by commas that stand outside of parentheses, without white space around them.
+    /// Returns the items separated by commas outside of parentheses, without white space around them.
     static func list(_ text: String) -> [String] {
         var items: [String] = [], start = text.startIndex, depth = 0
         for index in text.indices {
@@ -17,14 +17,14 @@ enum ItemText {
         return items.isEmpty && last.isEmpty ? [] : items + [last]
     }
 
-    /// `MIN(c.name) as minName`, `c.name`.
+    /// Parses `MIN(c.name) as minName`, `c.name`.
     static func selectItem(_ text: String) -> SelectItem {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count > 2, words[words.count - 2].lowercased() == "as", let alias = words.last else { return SelectItem(text) }
         return SelectItem(trimmed(text[..<words[words.count - 2].startIndex]), as: String(alias))
     }
 
-    /// `function(argument)` or `function(DISTINCT argument)`; nil where the text is anything else.
+    /// Parses `function(argument)` or `function(DISTINCT argument)`; nil for any other text.
     static func call(_ text: String) -> (function: String, isDistinct: Bool, argument: String)? {
         guard text.last == ")", let open = text.firstIndex(of: "(") else { return nil }
         let function = trimmed(text[..<open])

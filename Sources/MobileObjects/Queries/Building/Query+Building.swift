@@ -1,5 +1,5 @@
 extension Query {
-    /// Items separated by commas: `c.name, MAX(o.total) as largest`. Adds to those that are selected already. SMP 2.3: `select:`.
+    /// Selects items separated by commas: `c.name, MAX(o.total) as largest`. Adds to those that are selected already. SMP 2.3: `select:`.
     ///
     ///     let query = Query().select("name, creditLimit").from("Customer")
     ///     for row in try crm.executeQuery(query) { try print("\(row[0].string()): \(row[1].decimal())") }
@@ -12,13 +12,13 @@ extension Query {
     ///     for row in try crm.executeQuery(query) { try print("\(row[0].string()): \(row[1].long())") }
     public func select(_ items: [SelectItem]) -> Query { changed { $0.selectItems += items } }
 
-    /// The rows of an object, by its modelled name. SMP 2.3: `from:`.
+    /// Selects from the rows of an object, by its modelled name. SMP 2.3: `from:`.
     ///
     ///     let query = Query().select("c.name").from("Customer", "c").where(.equal("c.city", "Cork"))
     ///     let names = try crm.executeQuery(query).map { try $0[0].string() }
     public func from(_ entity: String, _ alias: String? = nil) -> Query { changed { $0.source = .entity(entity, alias: alias) } }
 
-    /// The rows that another query gives. SMP 2.3: `fromQuery:`.
+    /// Selects from the rows of another query. SMP 2.3: `fromQuery:`.
     ///
     ///     let sums = Query().select("o.customerId, SUM(o.total) as sum").from("SalesOrder", "o").groupBy("o.customerId")
     ///     let largest = try crm.executeQuery(Query().select("MAX(t.sum)").from(sums, "t"))
@@ -39,25 +39,25 @@ extension Query {
     ///     for row in try crm.executeQuery(query) { try print("\(row[0].string()) has no order") }
     public func join(_ condition: JoinCondition) -> Query { changed { $0.joinCriteria.append(condition) } }
 
-    /// Rows that pass this test as well as those that were given before. SMP 2.3: `where:`.
+    /// Keeps only rows that also pass this test, in addition to the previous ones. SMP 2.3: `where:`.
     ///
     ///     let query = Query().where(.equal("city", "Cork")).where(.greaterThan("creditLimit", 1000))
     ///     for customer in try Customer.findWithQuery(query, in: crm) { print(customer.name) }
     public func `where`(_ test: TestCriteria) -> Query { changed { $0.testCriteria = $0.testCriteria.map { $0 && test } ?? test } }
 
-    /// Rows whose object is in one of these states. SMP 2.3: object state criteria.
+    /// Keeps only rows whose object is in one of these states. SMP 2.3: object state criteria.
     ///
     ///     let query = Query().filter([.created, .updated])
     ///     for customer in try Customer.findWithQuery(query, in: crm) { print("\(customer.name) is to be submitted") }
     public func filter(_ states: EntityFilter) -> Query { changed { $0.entityFilter = states } }
 
-    /// Items separated by commas: `c.city, c.region`. Adds to those that are grouped by already. SMP 2.3: `groupBy:`.
+    /// Groups by items separated by commas: `c.city, c.region`. Adds to those that are grouped by already. SMP 2.3: `groupBy:`.
     ///
     ///     let query = Query().select("city, MAX(creditLimit)").from("Customer").groupBy("city")
     ///     for row in try crm.executeQuery(query) { try print("\(row[0].string()): \(row[1].decimal())") }
     public func groupBy(_ items: String) -> Query { changed { $0.groupItems += ItemText.list(items) } }
 
-    /// Groups that pass this test as well as those that were given before; its items are aggregates or grouped by. SMP 2.3: `having:`.
+    /// Keeps only groups that also pass this test, in addition to the previous ones. Its items are aggregates or grouped by. SMP 2.3: `having:`.
     ///
     ///     let query = Query().select("city").from("Customer").groupBy("city").having(.greaterThan("COUNT(*)", 1))
     ///     let cities = try crm.executeQuery(query).map { try $0[0].string() }
@@ -87,8 +87,8 @@ extension Query {
     ///     let cities = try crm.executeQuery(query).map { try $0[0].string() }
     public func distinct() -> Query { changed { $0.isDistinct = true } }
 
-    /// Reads the objects of a relationship along with those that are found: a list that is shown with its children costs two statements,
-    /// whatever its length. Several names go on from one relationship to the next.
+    /// Reads the objects of a relationship along with those that are found: a list that is shown with its children costs two statements, regardless
+    /// of its length. Several names continue from one relationship to the next.
     ///
     ///     let query = Query().where(.equal("city", "Dublin")).prefetching("orders", "lines")
     ///     for customer in try Customer.findWithQuery(query, in: crm) {
@@ -96,28 +96,28 @@ extension Query {
     ///     }
     public func prefetching(_ relationships: String...) -> Query { changed { $0.prefetches.append(relationships) } }
 
-    /// The rows of both queries, equal ones once. SMP 2.3: `union:`.
+    /// Returns the rows of both queries, equal ones once. SMP 2.3: `union:`.
     ///
     ///     let inCork = Query().select("name").from("Customer").where(.equal("city", "Cork"))
     ///     let large = Query().select("name").from("Customer").where(.greaterThan("creditLimit", 1000))
     ///     let either = try crm.executeQuery(inCork.union(large)).map { try $0[0].string() }
     public func union(_ other: Query) -> Query { combined(.union, other) }
 
-    /// The rows of both queries. SMP 2.3: `unionAll:`.
+    /// Returns the rows of both queries. SMP 2.3: `unionAll:`.
     ///
     ///     let customers = Query().select("name").from("Customer")
     ///     let products = Query().select("name").from("Product")
     ///     let names = try crm.executeQuery(customers.unionAll(products)).map { try $0[0].string() }
     public func unionAll(_ other: Query) -> Query { combined(.unionAll, other) }
 
-    /// The rows of this query that are not among those of the other, equal ones once. SMP 2.3: `except:`.
+    /// Returns the rows of this query that are not among those of the other, equal ones once. SMP 2.3: `except:`.
     ///
     ///     let all = Query().select("id").from("Customer")
     ///     let buyers = Query().select("customerId").from("SalesOrder")
     ///     let others = try crm.executeQuery(all.except(buyers)).map { try $0[0].long() }
     public func except(_ other: Query) -> Query { combined(.except, other) }
 
-    /// The rows that both queries give, equal ones once. SMP 2.3: `intersect:`.
+    /// Returns the rows that both queries return, equal ones once. SMP 2.3: `intersect:`.
     ///
     ///     let inCork = Query().select("name").from("Customer").where(.equal("city", "Cork"))
     ///     let large = Query().select("name").from("Customer").where(.greaterThan("creditLimit", 1000))

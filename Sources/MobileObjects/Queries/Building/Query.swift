@@ -1,4 +1,5 @@
-/// A query made at run time: what to select, from where, which rows, in which order. A value: every method gives a changed copy.
+/// A query made at run time: the selected items, their source, the test of the rows and their order. It is a value: every method returns a changed
+/// copy.
 ///
 ///     let query = Query().select("c.name, o.orderDate").from("Customer", "c").join("SalesOrder", "o", "o.customerId", "c.id")
 ///         .where(.equal("c.city", "Dublin")).sorted(by: .ascending("c.name"))
@@ -7,25 +8,26 @@
 /// no character of them reaches the SQL text; values are always bound. Objects are found with `findWithQuery` of their class, anything else
 /// with `PackageDatabase.executeQuery(_:)`. For queries that the compiler checks see ``EntityQuery``. SMP 2.3: `SUPQuery`.
 public struct Query: Sendable, Hashable {
-    /// What is selected; empty: all attributes of all sources. SMP 2.3: `selectItems`.
+    /// The items to select; empty: all attributes of all sources. SMP 2.3: `selectItems`.
     public var selectItems: [SelectItem] = []
-    /// Where rows come from; nil: the class that `findWithQuery` is called on.
+    /// The source of the rows; nil: the class that `findWithQuery` is called on.
     public var source: QuerySource?
-    /// What is joined to the source, in order. SMP 1.5.3: `SUPJoinCriteria`.
+    /// The objects joined to the source, in order. SMP 1.5.3: `SUPJoinCriteria`.
     public var joinCriteria: [JoinCondition] = []
-    /// Which rows; nil: all. SMP 2.3: `testCriteria`.
+    /// The test of the rows; nil: all rows. SMP 2.3: `testCriteria`.
     public var testCriteria: TestCriteria?
-    /// Which rows by the state of their object; empty: all that are there. For queries whose source is an entity. SMP 2.3: object state criteria.
+    /// The states of the objects whose rows are found; empty: all existing rows. For queries whose source is an entity. SMP 2.3: object state
+    /// criteria.
     public var entityFilter: EntityFilter = []
     /// The items that rows are grouped by.
     public var groupItems: [String] = []
-    /// Which groups; nil: all.
+    /// The test of the groups; nil: all groups.
     public var havingCriteria: TestCriteria?
     /// The order; objects of equal rank, and all where this is empty, come in the order of their surrogate keys. SMP 2.3: `sortCriteria`.
     public var sortCriteria: [AttributeSort] = []
-    /// How many rows to leave out at the beginning, 0 or more. SMP 2.3: `skip`.
+    /// The number of rows to leave out at the beginning, 0 or more. SMP 2.3: `skip`.
     public var skip = 0
-    /// How many rows to return at most; a negative number, the default, means all. SMP 2.3: `take`.
+    /// The maximum number of rows to return; a negative number, the default, means all. SMP 2.3: `take`.
     public var take = -1
     /// Whether equal rows are returned once. SMP 2.3: `DISTINCT`.
     public var isDistinct = false
@@ -34,7 +36,7 @@ public struct Query: Sendable, Hashable {
     /// of each object and their lines. For queries that find objects.
     public var prefetches: [[String]] = []
 
-    /// A query of everything. SMP 2.3: `getInstance`.
+    /// Creates a query without conditions. SMP 2.3: `getInstance`.
     ///
     ///     var query = Query()
     ///     query.testCriteria = .equal("city", "Cork")
@@ -42,7 +44,7 @@ public struct Query: Sendable, Hashable {
     public init() {}
 }
 
-/// What a query selects from.
+/// The source that a query selects from.
 public indirect enum QuerySource: Sendable, Hashable {
     /// The rows of an object of the model, by its modelled name; without an alias attributes are qualified by that name.
     case entity(String, alias: String?)
@@ -52,7 +54,7 @@ public indirect enum QuerySource: Sendable, Hashable {
     case combination(QueryCombination, Query, Query)
 }
 
-/// How two results become one. The numbers are the documented ones.
+/// A way to combine two results. The numbers are the documented ones.
 public enum QueryCombination: Int, Sendable, Hashable, CaseIterable {
     /// The rows of both, equal ones once.
     case union = 1
@@ -64,16 +66,16 @@ public enum QueryCombination: Int, Sendable, Hashable, CaseIterable {
     case intersect = 4
 }
 
-/// One item of what a query selects.
+/// One item of a query's selection.
 public struct SelectItem: Sendable, Hashable {
-    /// `alias.attribute`, an attribute, `alias.*`, or an aggregate such as `COUNT(*)` or `MAX(c.credit)`. Not looked at where ``query`` is set.
+    /// `alias.attribute`, an attribute, `alias.*`, or an aggregate such as `COUNT(*)` or `MAX(c.credit)`. Ignored where ``query`` is set.
     public var attribute: String
     /// A query of one item, whose first row gives the value; it may refer to the outer query's attributes. SMP 2.3: `query`.
     public var query: Query?
     /// The item's name in the result; nil: as ``attribute`` is written. SMP 2.3: `asAlias`.
     public var asAlias: String?
 
-    /// An attribute or aggregate.
+    /// Creates an item for an attribute or aggregate.
     ///
     ///     let total = SelectItem("SUM(total)", as: "sum")
     ///     let results = try crm.executeQuery(Query().select([total]).from("SalesOrder"))
@@ -81,7 +83,7 @@ public struct SelectItem: Sendable, Hashable {
         (self.attribute, self.asAlias) = (attribute, asAlias)
     }
 
-    /// The value that another query gives.
+    /// Creates an item for the value that another query returns.
     ///
     ///     let orders = Query().select("COUNT(*)").from("SalesOrder", "o").where(.equal("o.customerId", QueryColumn("c", "id")))
     ///     let query = Query().select([SelectItem("c.name"), SelectItem(orders, as: "orders")]).from("Customer", "c")
@@ -95,7 +97,7 @@ public struct SelectItem: Sendable, Hashable {
 public struct AttributeSort: Sendable, Hashable {
     /// An attribute, an aggregate, or the name that a select item was given.
     public var attribute: String
-    /// Up or down.
+    /// The direction.
     public var order: SortOrder
 
     /// Sorts by an attribute.
@@ -104,25 +106,25 @@ public struct AttributeSort: Sendable, Hashable {
     ///     let customers = try Customer.findWithQuery(Query().sorted(by: order), in: crm)
     public init(_ attribute: String, _ order: SortOrder = .ascending) { (self.attribute, self.order) = (attribute, order) }
 
-    /// The smallest value first, null before it. SMP 2.3: `ascending:`.
+    /// Sorts the smallest value first, null before it. SMP 2.3: `ascending:`.
     ///
     ///     let query = Query().sorted(by: .ascending("name"))
     ///     let customers = try Customer.findWithQuery(query, in: crm)
     public static func ascending(_ attribute: String) -> AttributeSort { AttributeSort(attribute, .ascending) }
 
-    /// The largest value first, null at the end. SMP 2.3: `descending:`.
+    /// Sorts the largest value first, null at the end. SMP 2.3: `descending:`.
     ///
     ///     let query = Query().sorted(by: .descending("name"))
     ///     let customers = try Customer.findWithQuery(query, in: crm)
     public static func descending(_ attribute: String) -> AttributeSort { AttributeSort(attribute, .descending) }
 
-    /// The smallest value first, null before it; the compiler knows the attribute: `.ascending(Customer.columns.name)`.
+    /// Sorts the smallest value first, null before it; the compiler knows the attribute: `.ascending(Customer.columns.name)`.
     ///
     ///     let smallestFirst: AttributeSort = .ascending(Customer.columns.creditLimit)
     ///     let customers = try Customer.findByCity(city: "Cork", sortedBy: [smallestFirst], in: crm)
     public static func ascending<Root, Value>(_ column: Column<Root, Value>) -> AttributeSort { AttributeSort(column.name, .ascending) }
 
-    /// The largest value first, null at the end; the compiler knows the attribute.
+    /// Sorts the largest value first, null at the end; the compiler knows the attribute.
     ///
     ///     let largestFirst: AttributeSort = .descending(Customer.columns.creditLimit)
     ///     let customers = try Customer.findByCity(city: "Cork", sortedBy: [largestFirst], in: crm)
@@ -141,16 +143,16 @@ public enum SortOrder: Int, Sendable, Hashable, CaseIterable {
 public struct JoinCondition: Sendable, Hashable {
     /// The modelled name of the object.
     public var entity: String
-    /// Nil: attributes are qualified by the object's name.
+    /// The alias; nil: attributes are qualified by the object's name.
     public var alias: String?
     /// One of the two equal items; it does not matter which is the joined object's.
     public var leftItem: String
     /// The other one.
     public var rightItem: String
-    /// Which rows without a counterpart are kept.
+    /// The rows without a counterpart that the join keeps.
     public var joinType: JoinType
 
-    /// A join where two items are equal.
+    /// Creates a join where two items are equal.
     ///
     ///     var query = Query().select("c.name, o.status").from("Customer", "c")
     ///     query.joinCriteria.append(JoinCondition("SalesOrder", "o", "o.customerId", "c.id", type: .left))
@@ -160,7 +162,7 @@ public struct JoinCondition: Sendable, Hashable {
     }
 }
 
-/// Which rows a join keeps that have no counterpart. The numbers are the documented ones.
+/// The rows without a counterpart that a join keeps. The numbers are the documented ones.
 public enum JoinType: Int, Sendable, Hashable, CaseIterable {
     /// None.
     case inner = 1

@@ -26,7 +26,7 @@ extension TestCriteria {
     public static func greaterEqual(_ attribute: String, _ value: some TestOperand) -> TestCriteria { test(attribute, .greaterEqual, value) }
     /// The text is a part of the attribute's.
     public static func contains(_ attribute: String, _ part: some TestOperand) -> TestCriteria { test(attribute, .contains, part) }
-    /// The text is no part of the attribute's, which is not null.
+    /// The text is not a part of the attribute's, which is not null.
     public static func notContains(_ attribute: String, _ part: some TestOperand) -> TestCriteria { test(attribute, .notContains, part) }
     /// The attribute's text begins with this one.
     public static func startsWith(_ attribute: String, _ part: some TestOperand) -> TestCriteria { test(attribute, .startsWith, part) }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// Values of results, read as what they are: one getter for each type of the model, and one that takes null; all throw what ``read(as:)``
-/// throws. SMP 2.3: the class methods of `SUPDataValue`, such as `getNullableString:`.
+/// Typed getters for the values of results: one for each type of the model, and one that accepts null. All throw the errors of ``read(as:)``. SMP
+/// 2.3: the class methods of `SUPDataValue`, such as `getNullableString:`.
 extension AttributeValue {
-    /// The value as a type of attributes; an optional type takes null: `try value.read(as: String?.self)`.
+    /// Reads the value as a type of attributes; an optional type accepts null: `try value.read(as: String?.self)`.
     /// - Throws: ``ObjectError/Code/wrongDataType`` where it is of another type, ``ObjectError/Code/invalidDataType`` where it is null or out of
     ///   the type's range.
     public func read<T: AttributeConvertible>(as type: T.Type = T.self) throws -> T {
@@ -12,7 +12,7 @@ extension AttributeValue {
         guard case .integer = self, type is any FixedWidthInteger.Type else {
             throw ObjectError(.wrongDataType, "a value of a query's result is \(kind), and was read as \(type)")
         }
-        throw ObjectError(.invalidDataType, "a value of a query's result is \(self), which is no \(type)")
+        throw ObjectError(.invalidDataType, "a value of a query's result is \(self), which is not of type \(type)")
     }
 
     private var kind: String {
@@ -32,63 +32,63 @@ extension AttributeValue {
         }
     }
 
-    /// A `string` or `char`.
+    /// Returns a `string` or `char`.
     public func string() throws -> String { try read() }
-    /// A `string` or `char`, or nil for null.
+    /// Returns a `string` or `char`, or nil for null.
     public func nullableString() throws -> String? { try read() }
-    /// A `char`.
+    /// Returns a `char`.
     public func char() throws -> Character { try Self.character(read()) }
     /// A `char`, or nil for null.
     public func nullableChar() throws -> Character? { try read(as: String?.self).map(Self.character) }
-    /// A `boolean`.
+    /// Returns a `boolean`.
     public func boolean() throws -> Bool { try read() }
     /// A `boolean`, or nil for null.
     public func nullableBoolean() throws -> Bool? { try read() }
-    /// A `byte`.
+    /// Returns a `byte`.
     public func byte() throws -> Int8 { try read() }
     /// A `byte`, or nil for null.
     public func nullableByte() throws -> Int8? { try read() }
-    /// A `short`.
+    /// Returns a `short`.
     public func short() throws -> Int16 { try read() }
     /// A `short`, or nil for null.
     public func nullableShort() throws -> Int16? { try read() }
-    /// An `int`.
+    /// Returns an `int`.
     public func int() throws -> Int32 { try read() }
     /// An `int`, or nil for null.
     public func nullableInt() throws -> Int32? { try read() }
-    /// A `long`.
+    /// Returns a `long`.
     public func long() throws -> Int64 { try read() }
     /// A `long`, or nil for null.
     public func nullableLong() throws -> Int64? { try read() }
-    /// An `integer`.
+    /// Returns an `integer`.
     public func integer() throws -> Int64 { try read() }
     /// An `integer`, or nil for null.
     public func nullableInteger() throws -> Int64? { try read() }
-    /// A `decimal`.
+    /// Returns a `decimal`.
     public func decimal() throws -> Decimal { try read() }
     /// A `decimal`, or nil for null.
     public func nullableDecimal() throws -> Decimal? { try read() }
-    /// A `float`.
+    /// Returns a `float`.
     public func float() throws -> Float { try read() }
     /// A `float`, or nil for null.
     public func nullableFloat() throws -> Float? { try read() }
-    /// A `double`.
+    /// Returns a `double`.
     public func double() throws -> Double { try read() }
     /// A `double`, or nil for null.
     public func nullableDouble() throws -> Double? { try read() }
-    /// A `binary`.
+    /// Returns a `binary`.
     public func binary() throws -> [UInt8] { try read() }
     /// A `binary`, or nil for null.
     public func nullableBinary() throws -> [UInt8]? { try read() }
-    /// A `date`.
+    /// Returns a `date`.
     public func date() throws -> LocalDate { try read() }
     /// A `date`, or nil for null.
     public func nullableDate() throws -> LocalDate? { try read() }
-    /// A `time`.
+    /// Returns a `time`.
     public func time() throws -> LocalTime { try read() }
     /// A `time`, or nil for null.
     public func nullableTime() throws -> LocalTime? { try read() }
-    /// A `dateTime`.
+    /// Returns a `dateTime`.
     public func dateTime() throws -> Date { try read() }
     /// A `dateTime`, or nil for null.
     public func nullableDateTime() throws -> Date? { try read() }

@@ -1,14 +1,14 @@
 public import MobileModel
 import MobileStore
 
-/// The rows that a query gave, as they were when it ran. A list of rows, from 0, and a cursor over them whose typed getters count from 1, as
-/// documented.
+/// The rows that a query returned, as they were when it ran. It is a list of rows, from 0, and a cursor over them, whose typed getters count from 1
+/// as documented.
 ///
 ///     var results = try crm.executeQuery(query)
 ///     while results.next() { print(try results.string(1, "c.name"), try results.nullableDate(2)) }
 ///     for row in results { print(row[0], row[1]) }
 ///
-/// The rows lie packed in pages, a value is made when somebody reads it; skip and take bound how many there are. SMP 2.3: `SUPQueryResultSet`.
+/// The rows are packed in pages, and a value is made when it is read. Skip and take limit the number of rows. SMP 2.3: `SUPQueryResultSet`.
 public struct QueryResultSet: Sendable, RandomAccessCollection {
     private let pages: [RowPage]
     /// The position of each page's first row.
@@ -56,19 +56,19 @@ public struct QueryResultSet: Sendable, RandomAccessCollection {
 
     // MARK: The cursor
 
-    /// Goes to the next row; false behind the last one. SMP 2.3: `next`.
+    /// Goes to the next row; returns false after the last one. SMP 2.3: `next`.
     public mutating func next() -> Bool {
         currentRow = Swift.min(currentRow + 1, count)
         return currentRow < count
     }
 
-    /// Goes to the row before; false before the first one. Of later editions: `previous`.
+    /// Goes to the previous row; returns false before the first one. Of later editions: `previous`.
     public mutating func previous() -> Bool {
         currentRow = Swift.max(currentRow - 1, -1)
         return currentRow >= 0 && currentRow < count
     }
 
-    /// Goes to a row, from 0; false where there is none, and the cursor stays where it was. Of later editions: `absolute`.
+    /// Goes to a row, from 0; returns false, and does not move the cursor, where there is none. Of later editions: `absolute`.
     public mutating func move(to row: Int) -> Bool {
         guard indices.contains(row) else { return false }
         currentRow = row
@@ -78,11 +78,11 @@ public struct QueryResultSet: Sendable, RandomAccessCollection {
     /// Goes before the first row.
     public mutating func reset() { currentRow = -1 }
 
-    /// The value of the current row.
+    /// Returns the value of the current row.
     /// - Parameters:
     ///   - index: the column, from 1.
     ///   - name: the column's name, which is checked; nil: any.
-    /// - Throws: ``ObjectError/Code/noSuchAttribute`` for a column that is not there or has another name, ``ObjectError/Code/misuse`` where the
+    /// - Throws: ``ObjectError/Code/noSuchAttribute`` for a column that does not exist or has another name, ``ObjectError/Code/misuse`` where the
     ///   cursor is on no row.
     public func value(_ index: Int, _ name: String? = nil) throws -> AttributeValue {
         guard columns.indices.contains(index - 1) else {
@@ -94,7 +94,7 @@ public struct QueryResultSet: Sendable, RandomAccessCollection {
         return try row()[checked: index - 1]
     }
 
-    /// The value of the current row in the column with this name, or with this attribute where there is one.
+    /// Returns the value of the current row in the column with this name, or with this attribute where there is one.
     /// - Throws: ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/misuse``.
     public func value(_ name: String) throws -> AttributeValue { try row().value(name) }
 
@@ -121,7 +121,7 @@ public struct QueryRow: Sendable, RandomAccessCollection {
     /// A value, from 0; null where the database holds something that the attribute cannot have. SMP 2.3: `item:`.
     public subscript(position: Int) -> AttributeValue { columns[position].type.storage.attributeValue(row.value(position)) ?? .null }
 
-    /// The value in the column with this name, or with this attribute where one column has it.
+    /// Returns the value in the column with this name, or with this attribute where one column has it.
     /// - Throws: ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/corrupt``.
     public func value(_ name: String) throws -> AttributeValue {
         if let position = columns.firstIndex(where: { $0.name == name }) { return try self[checked: position] }
@@ -142,7 +142,7 @@ public struct QueryRow: Sendable, RandomAccessCollection {
             let stored = row.value(position)
             guard let value = columns[position].type.storage.attributeValue(stored) else {
                 throw ObjectError(
-                    .corrupt, "result of a query: what is stored for \"\(columns[position].name)\" is no \(columns[position].type.type)")
+                    .corrupt, "result of a query: what is stored for \"\(columns[position].name)\" is not of type \(columns[position].type.type)")
             }
             return value
         }

@@ -1,7 +1,7 @@
 import Foundation
 import MobileStore
 
-/// Where a test stands, for its errors.
+/// The place of a test, for its errors.
 struct TestPlace {
     let attribute: String
     let `operator`: AttributeTest.Operator
@@ -12,16 +12,16 @@ struct TestPlace {
     }
 }
 
-/// Makes values that are compared with an attribute such as the attribute's own are stored.
+/// Converts values that are compared with an attribute to the form in which the attribute's own are stored.
 struct ComparedValue {
     private let place: TestPlace
 
     init(_ place: TestPlace) { self.place = place }
 
-    /// The value to bind at the right side of a comparison.
+    /// Returns the value to bind at the right side of a comparison.
     ///
-    /// A value that the attribute cannot have, because it has more digits behind the point or is too large, is compared all the same: it is
-    /// equal to none, and less or greater as numbers are.
+    /// A value that the attribute cannot have, because it has more digits after the point or is too large, is still compared: it is equal to no
+    /// value, and less or greater as numbers are.
     /// - Throws: ``ObjectError/Code/invalidValue`` for a value of another type.
     func bound(_ value: AttributeValue, _ word: String) throws -> Value {
         let mismatch = place.error(.invalidValue, "a value of another type is given, expected \(place.type.type)")
@@ -56,8 +56,8 @@ struct ComparedValue {
         }
     }
 
-    /// A number times ten to the `scale`. One between two integers is compared with the one beside it that gives the same answer; the
-    /// largest integer there is, which no decimal has, is equal to none.
+    /// Returns a number times ten to the `scale`. A number between two integers is compared with the neighbouring integer that gives the same answer.
+    /// The largest integer, which no decimal has, is equal to none.
     private func scaled(_ value: AttributeValue, by scale: Int, _ word: String, _ mismatch: ObjectError) throws -> Value {
         guard var decimal = Self.decimal(value), !decimal.isNaN else { throw mismatch }
         var shifted = Decimal()
@@ -71,7 +71,7 @@ struct ComparedValue {
         return .integer(Int64(rounded.description) ?? (decimal.isSignMinus ? .min : .max))
     }
 
-    /// A number of any kind, exactly; a double as its shortest text says it.
+    /// Returns a number of any kind exactly; a double as its shortest text.
     private static func decimal(_ value: AttributeValue) -> Decimal? {
         switch value {
         case .integer(let integer): Decimal(integer)
@@ -84,7 +84,7 @@ struct ComparedValue {
 }
 
 extension DecimalText {
-    /// A decimal in decimal notation, whole: `-12.50`; nil where the text is anything else, or has more digits than a decimal keeps.
+    /// Parses a text that is a decimal in decimal notation: `-12.50`; nil for any other text, or one with more digits than a decimal keeps.
     static func decimal(_ text: String) -> Decimal? {
         let digits = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : Substring(text)
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)

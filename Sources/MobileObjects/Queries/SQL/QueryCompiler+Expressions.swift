@@ -1,14 +1,14 @@
 import MobileModel
 import MobileStore
 
-/// A value of a query, and the name of the attribute that it is; nil where it is none.
+/// A value of a query, and the name of its attribute; nil where it is not an attribute.
 struct NamedExpression {
     let value: SQLExpression
     let attribute: String?
 }
 
 extension QueryCompiler {
-    /// An attribute or an aggregate.
+    /// Returns an attribute or an aggregate.
     /// - Throws: ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/invalidQuery``, ``ObjectError/Code/unsupportedType``.
     func expression(_ text: String, _ scope: QueryScope) throws -> NamedExpression {
         if let found = try column(text, scope) { return found }
@@ -18,7 +18,7 @@ extension QueryCompiler {
         throw ObjectError(.noSuchAttribute, "query: there is no attribute \"\(text)\" in \(scope.description)")
     }
 
-    /// An attribute.
+    /// Returns an attribute.
     /// - Throws: ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/invalidQuery``.
     func attribute(_ text: String, _ scope: QueryScope) throws -> SQLExpression {
         guard let found = try column(text, scope) else {
@@ -27,7 +27,7 @@ extension QueryCompiler {
         return found.value
     }
 
-    /// `alias.attribute`, of this query or an outer one, or an attribute that one source of this query has; nil where the text is neither.
+    /// Returns `alias.attribute`, of this query or an outer one, or an attribute that one source of this query has; nil where the text is neither.
     func column(_ text: String, _ scope: QueryScope) throws -> NamedExpression? {
         if let alias = scope.alias(before: text) { return try column(alias, String(text.dropFirst(alias.count + 1)), scope) }
         var found: [NamedExpression] = []
@@ -40,7 +40,7 @@ extension QueryCompiler {
         return found.first
     }
 
-    /// An attribute of the source with this alias.
+    /// Returns an attribute of the source with this alias.
     func column(_ alias: String, _ attribute: String, _ scope: QueryScope) throws -> NamedExpression {
         guard let (source, owner) = scope.source(alias) else {
             throw ObjectError(.noSuchAttribute, "query: \"\(alias).\(attribute)\" names no source; there are \(scope.description)")
@@ -82,7 +82,7 @@ extension QueryCompiler {
         if !scope.isInAggregate { scope.namedColumns.append(sql) }
     }
 
-    /// A query of one item as a value.
+    /// Returns a query of one item as a value.
     func subquery(_ query: Query, _ scope: QueryScope) throws -> SQLExpression {
         let select = try nested(3) { try self.select(query, outer: scope) }
         guard select.columns.count == 1 else {
@@ -97,7 +97,7 @@ extension QueryCompiler {
         guard let function = AggregateFunction(rawValue: name.uppercased()) else {
             throw ObjectError(.noSuchOperation, "query: there is no aggregate \"\(name)\"; there are COUNT, MAX, MIN, SUM, AVG")
         }
-        guard !scope.isInAggregate else { throw ObjectError(.invalidQuery, "query: \(name) stands in another aggregate or in a condition on rows") }
+        guard !scope.isInAggregate else { throw ObjectError(.invalidQuery, "query: \(name) is inside another aggregate or in a condition on rows") }
         let isEveryRow = argument == "*" || (!argument.isEmpty && argument.allSatisfy { $0.isASCII && $0.isNumber })
         if function == .count, isEveryRow, !isDistinct { return SQLExpression(sql: "count(*)", type: QueryType(.integer)) }
         scope.isInAggregate = true
@@ -114,7 +114,7 @@ extension QueryCompiler {
 enum AggregateFunction: String {
     case count = "COUNT", max = "MAX", min = "MIN", sum = "SUM", average = "AVG"
 
-    /// The type of the result; nil where there is none for values of this type.
+    /// Returns the type of the result; nil where there is none for values of this type.
     func result(of type: QueryType) -> QueryType? {
         switch (self, type.storage) {
         case (.count, _): QueryType(.integer)

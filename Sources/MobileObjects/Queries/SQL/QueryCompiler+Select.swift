@@ -1,11 +1,11 @@
 import MobileModel
 import MobileStore
 
-/// An item of a SELECT: what was asked for, and its SQL.
+/// An item of a SELECT: the requested column, and its SQL.
 struct SelectedItem {
     let column: QueryResultColumn
     let sql: String
-    /// Named by the caller, and so known to the order and to tests of groups.
+    /// The name that the caller gave, known to the order and to tests of groups.
     var asAlias: String?
 }
 
@@ -17,14 +17,14 @@ struct OrderTerm: Sendable {
     var text: String { isDescending ? sql + " DESC" : sql }
 }
 
-/// A SELECT that stands in another statement, with the columns `c0`, `c1` and so on.
+/// A SELECT inside another statement, with the columns `c0`, `c1` and so on.
 struct NestedSelect {
     let sql: String
     let columns: [QueryResultColumn]
 }
 
 extension QueryCompiler {
-    /// A whole query, in `outer` where it is a subquery.
+    /// Compiles a whole query, in `outer` where it is a subquery.
     func select(_ query: Query, outer: QueryScope?) throws -> NestedSelect {
         try nested(6) {
             let scope = QueryScope(outer: outer)
@@ -55,7 +55,7 @@ extension QueryCompiler {
         }
     }
 
-    /// What an item of a query is in the statement; several for `alias.*`.
+    /// Returns the items of the statement for an item of a query; several for `alias.*`.
     private func selected(_ item: SelectItem, _ scope: QueryScope) throws -> [SelectedItem] {
         if let query = item.query {
             let value = try subquery(query, scope)
@@ -105,7 +105,7 @@ extension QueryCompiler {
     private func grouped(_ item: String, _ scope: QueryScope, _ items: [SelectedItem]) throws -> SQLExpression {
         if let named = items.first(where: { $0.asAlias == item }) { return SQLExpression(sql: named.sql, type: named.column.type) }
         guard let found = try column(item, scope) else {
-            throw ObjectError(.noSuchAttribute, "query: groups by \"\(item)\", which is no attribute of \(scope.description)")
+            throw ObjectError(.noSuchAttribute, "query: groups by \"\(item)\", which is not an attribute of \(scope.description)")
         }
         guard !found.value.type.isOpaque else {
             throw ObjectError(.unsupportedType, "query: groups by \"\(item)\", whose values cannot be compared")
@@ -113,7 +113,7 @@ extension QueryCompiler {
         return found.value
     }
 
-    /// What is not grouped by has no value of its own in a group: SQLite would give that of any row.
+    /// Checks that the named values are grouped by. Others have no value of their own in a group: SQLite would return that of any row.
     private func checkGrouped(_ named: [String], _ groups: [SQLExpression]) throws {
         guard named.allSatisfy({ name in groups.contains { $0.sql == name } }) else {
             throw ObjectError(
@@ -121,10 +121,10 @@ extension QueryCompiler {
         }
     }
 
-    /// The terms of ORDER BY.
+    /// Returns the terms of ORDER BY.
     /// - Parameters:
-    ///   - distinct: what equal rows are equal in, where they are returned once; nil where they are not.
-    ///   - root: the source whose objects are found; nil where it is no finder.
+    ///   - distinct: the items that make rows equal, where equal rows are returned once; otherwise nil.
+    ///   - root: the source whose objects are found; nil where the query does not find objects.
     func order(
         _ query: Query, _ scope: QueryScope, items: [SelectedItem], isGrouped: Bool, distinct: [SelectedItem]?, root: QueryScope.Source?
     ) throws -> [OrderTerm] {
@@ -155,7 +155,7 @@ extension QueryCompiler {
         return try expression(text, scope).value
     }
 
-    /// LIMIT and OFFSET, bound: pages of one query are one statement.
+    /// Returns LIMIT and OFFSET, bound: all pages of a query have the same statement.
     func limit(_ query: Query) throws -> String {
         guard query.skip >= 0 else { throw ObjectError(.invalidQuery, "query: skip is \(query.skip); use 0 or more") }
         guard query.skip > 0 || query.take >= 0 else { return "" }

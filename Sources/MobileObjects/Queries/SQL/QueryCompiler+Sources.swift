@@ -1,5 +1,5 @@
 extension QueryCompiler {
-    /// Looks up source and joins of a query.
+    /// Looks up the source and the joins of a query.
     func addSources(_ query: Query, to scope: QueryScope) throws {
         switch query.source {
         case nil: throw ObjectError(.invalidQuery, "query: it has no source; name an object with from")
@@ -11,7 +11,7 @@ extension QueryCompiler {
         try addJoins(query, to: scope)
     }
 
-    /// The scope of a query for the objects of a class, and the source that they come from.
+    /// Returns the scope of a query for the objects of a class, and the source that they come from.
     func finderScope(_ query: Query, of entity: EntityMetadata) throws -> (QueryScope, QueryScope.Source) {
         guard query.selectItems.isEmpty, query.groupItems.isEmpty, query.havingCriteria == nil else {
             throw ObjectError(.invalidQuery, "query: it finds whole objects of \(entity.name); run one that selects or groups with executeQuery")
@@ -51,7 +51,7 @@ extension QueryCompiler {
         }
     }
 
-    /// What stands behind FROM; written last, when it is known which rows are asked for.
+    /// Returns the text after FROM. It is written last, when the requested rows are known.
     func fromClause(_ query: Query, _ scope: QueryScope) throws -> String {
         var clause = ""
         for source in scope.sources {
@@ -78,7 +78,7 @@ extension QueryCompiler {
         }
     }
 
-    /// Two queries as one, with the columns of the first.
+    /// Combines two queries into one, with the columns of the first.
     private func combined(_ combination: QueryCombination, _ left: Query, _ right: Query, outer: QueryScope?) throws -> NestedSelect {
         let (one, other) = try nested(9) { (try select(left, outer: outer), try select(right, outer: outer)) }
         guard one.columns.count == other.columns.count else {
@@ -104,7 +104,7 @@ extension QueryCompiler {
 
     // MARK: Conditions on rows
 
-    /// The terms of WHERE.
+    /// Returns the terms of WHERE.
     func conditions(_ query: Query, _ scope: QueryScope) throws -> [String] {
         var conditions: [String] = []
         if let test = query.testCriteria { conditions.append(try condition(test, scope, items: [], isHaving: false)) }

@@ -1,11 +1,11 @@
 import MobileStore
 
 extension QueryCompiler {
-    /// Terms of one AND or OR that stand side by side; SQLite's trees of expressions have up to a thousand levels.
+    /// The maximum number of terms of one AND or OR on one level; SQLite's trees of expressions have up to a thousand levels.
     private static let chainLength = 500
 
-    /// A condition as SQL that can stand beside AND.
-    /// - Parameter items: what the query selects; their names can be tested in groups.
+    /// Returns a condition as SQL that may be an operand of AND.
+    /// - Parameter items: the selected items of the query; tests of groups may use their names.
     func condition(_ test: TestCriteria, _ scope: QueryScope, items: [SelectedItem], isHaving: Bool) throws -> String {
         switch test {
         case .attribute(let test): return try condition(test, scope, items, isHaving: isHaving)
@@ -64,7 +64,7 @@ extension QueryCompiler {
         }
         if let found = try column(text, scope) { return found.value }
         guard ItemText.call(text) == nil else {
-            throw ObjectError(.invalidQuery, "query: \"\(text)\" is no attribute; aggregates are tested by having, not by where")
+            throw ObjectError(.invalidQuery, "query: \"\(text)\" is not an attribute; aggregates are tested by having, not by where")
         }
         return try attribute(text, scope)
     }
@@ -90,14 +90,14 @@ extension QueryCompiler {
         guard let (one, other) = SQLExpression.comparable(left, right) else {
             throw place.error(.invalidValue, "a \(left.type.type) cannot be compared with a \(right.type.type)")
         }
-        // A decimal that is kept as text is compared with another one alone, and stays as it is.
+        // A decimal that is kept as text is compared only with another one, and stays unchanged.
         return "\(isOrder(word) && one == left.sql ? left.ordered : one) \(word) \(other)"
     }
 
-    /// Whether a comparison is about more than equality, which is that of the stored values.
+    /// Returns whether a comparison is about more than equality. Equality is that of the stored values.
     private func isOrder(_ word: String) -> Bool { word != "=" && word != "<>" }
 
-    /// Null is a value like others here, although SQL's IN is not so: an attribute that is null is in a list that has null, and in no other.
+    /// Returns a test of membership. Unlike in SQL, a list may contain null: an attribute that is null is in such a list, and in no other.
     private func membership(_ left: SQLExpression, _ value: TestValue, _ place: TestPlace, isIn: Bool, _ scope: QueryScope) throws -> String {
         let word = isIn ? "IN" : "NOT IN"
         switch value {
@@ -118,7 +118,7 @@ extension QueryCompiler {
                 throw place.error(.invalidValue, "a \(left.type.type) cannot be compared with a \(inner.type.type)")
             }
             return "\(one) \(word) (SELECT \(other) FROM (\(select.sql)) WHERE c0 IS NOT NULL)"
-        default: throw place.error(.invalidQuery, "it wants a list or a query")
+        default: throw place.error(.invalidQuery, "it requires a list or a query")
         }
     }
 
@@ -135,16 +135,16 @@ extension QueryCompiler {
             return "\(left.sql) \(form.word) \(bind(.text(pattern)))\(form.escape)"
         case .column(let column):
             let right = try self.column(column.alias, column.attribute, scope).value
-            guard right.type.isTextual else { throw place.error(.invalidValue, "a \(right.type.type) is no pattern") }
+            guard right.type.isTextual else { throw place.error(.invalidValue, "a \(right.type.type) is not a pattern") }
             return "\(left.sql) \(form.word) \(form.pattern(ofSQL: right.sql))\(form.escape)"
-        default: throw place.error(.invalidValue, "it wants a text")
+        default: throw place.error(.invalidValue, "it requires a text")
         }
     }
 }
 
-/// The operators that look for a part of a text, all of them written with LIKE.
+/// The operators that look for a part of a text, all written with LIKE.
 private struct PatternForm {
-    /// What SQLite takes.
+    /// The maximum length of a pattern in SQLite, in bytes.
     static let maximumLength = 50_000
 
     let word: String

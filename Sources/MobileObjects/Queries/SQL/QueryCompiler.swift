@@ -6,15 +6,15 @@ struct CompiledQuery: Sendable {
     let sql: String
     let values: [Value]
     let columns: [QueryResultColumn]
-    /// Rows that were deleted here may be among the result.
+    /// Whether rows that were deleted here may be among the result.
     var seesDeleted = false
-    /// The tables that it reads, those of joins and subqueries among them.
+    /// The tables that it reads, including those of joins and subqueries.
     var tables: Set<String> = []
     /// The same as one page of rows, where it is one.
     var page: QueryPage?
 }
 
-/// A query whose rows are one page: that is read faster, and is put into words once.
+/// A query whose rows are one page: it is read faster, and is prepared once.
 struct QueryPage: Sendable {
     /// Equal for queries that differ in values alone.
     let sql: String
@@ -22,23 +22,24 @@ struct QueryPage: Sendable {
     let size: Int
     let parts: SelectParts
 
-    /// Rows that are read as one page at most.
+    /// The maximum number of rows that are read as one page.
     static let maximum = 1000
 
     var query: PageQuery { parts.pageQuery }
 }
 
-/// The one writer of SELECT for queries made at run time. Every name is looked up in the metadata; what stands in the SQL are the metadata's
-/// own names, quoted, and names made here (`t0`, `c0`). Every value is bound. So no text of a caller becomes SQL.
+/// The only writer of SELECT for queries made at run time. Every name is looked up in the metadata. The SQL contains only the metadata's own names,
+/// quoted, and names made here (`t0`, `c0`). Every value is bound. So no text of a caller becomes SQL.
 final class QueryCompiler {
-    /// SQLite's parser has a stack of a hundred symbols. What nests is counted as what it keeps there, with room for what does not.
+    /// The maximum number of symbols that nested constructs keep on the stack of SQLite's parser. It has room for a hundred; the rest is for other
+    /// constructs.
     private static let maximumDepth = 80
-    /// Values of one statement that SQLite takes.
+    /// The number of values that SQLite accepts in one statement.
     static let maximumValues = 32_766
 
     let metadata: PackageMetadata
     private(set) var values: [Value] = []
-    /// Where the names of objects are bound that log records are looked for under.
+    /// The places where names of objects are bound, by which log records are found.
     private var componentPlaces: [String: String] = [:]
     private var sourceCount = 0
     /// The tables that the statement reads so far.
@@ -47,7 +48,7 @@ final class QueryCompiler {
 
     init(_ metadata: PackageMetadata) { self.metadata = metadata }
 
-    /// The statement for a result set.
+    /// Returns the statement for a result set.
     static func resultSet(_ query: Query, in metadata: PackageMetadata) throws -> CompiledQuery {
         guard query.prefetches.isEmpty else {
             throw ObjectError(.invalidQuery, "query: it reads relationships along, which rows do not have; find its objects with findWithQuery")
@@ -57,8 +58,8 @@ final class QueryCompiler {
         return CompiledQuery(sql: select.sql, values: try compiler.checkedValues(), columns: select.columns, tables: compiler.tables)
     }
 
-    /// The statement for the objects of a class: the columns of ``EntitySQL/columns``.
-    /// - Parameter owner: whose children they are; nil: anybody's.
+    /// Returns the statement for the objects of a class: the columns of ``EntitySQL/columns``.
+    /// - Parameter owner: the owner of the children to find; nil: all objects.
     static func objects(_ query: Query, of entity: EntityMetadata, in metadata: PackageMetadata, ownedBy owner: Owner? = nil) throws -> CompiledQuery
     {
         let compiler = QueryCompiler(metadata)
@@ -75,7 +76,7 @@ final class QueryCompiler {
             tables: compiler.tables, page: page)
     }
 
-    /// The same in parts, without its limit and without the key at the end of its order.
+    /// Returns the same in parts, without its limit and without the key at the end of its order.
     func objectParts(_ query: Query, of entity: EntityMetadata, ownedBy owner: Owner?) throws -> (SelectParts, root: QueryScope.Source) {
         let (scope, root) = try finderScope(query, of: entity)
         var parts = SelectParts(items: entity.sql.selectedOfRoot, text: entity.sql.columnsOfRoot)
@@ -87,7 +88,7 @@ final class QueryCompiler {
         return (parts, root)
     }
 
-    /// The statement for the number of rows that a query gives.
+    /// Returns the statement for the number of rows that a query returns.
     static func count(_ query: Query, of entity: EntityMetadata?, in metadata: PackageMetadata, ownedBy owner: Owner? = nil) throws -> CompiledQuery {
         let compiler = QueryCompiler(metadata)
         let inner: String
@@ -104,13 +105,13 @@ final class QueryCompiler {
         return CompiledQuery(sql: "SELECT count(*) FROM (\(inner))", values: try compiler.checkedValues(), columns: [], tables: compiler.tables)
     }
 
-    /// Binds a value. Returns what stands in the statement for it.
+    /// Binds a value. Returns its placeholder in the statement.
     func bind(_ value: Value) -> String {
         values.append(value)
         return "?\(values.count)"
     }
 
-    /// Binds the name of an object, once: the same attribute is the same SQL everywhere in a statement.
+    /// Binds the name of an object only once, so that the same attribute is the same SQL everywhere in a statement.
     func bindComponent(_ name: String) -> String {
         tables.insert(FrameworkTables.logRecords)
         if let place = componentPlaces[name] { return place }
@@ -126,8 +127,8 @@ final class QueryCompiler {
         return values
     }
 
-    /// Runs `body`, which writes what stands inside of something else.
-    /// - Parameter cost: the symbols that the parser keeps meanwhile.
+    /// Runs `body`, which writes a construct inside another one.
+    /// - Parameter cost: the number of symbols that the parser keeps meanwhile.
     func nested<R>(_ cost: Int, _ body: () throws -> R) throws -> R {
         guard depth + cost <= Self.maximumDepth else {
             throw ObjectError(.invalidQuery, "query: conditions and subqueries are nested too deeply for the database; combine some of them")
@@ -137,7 +138,7 @@ final class QueryCompiler {
         return try body()
     }
 
-    /// A source under a name of the statement.
+    /// Adds a source under a name of the statement.
     func addSource(_ table: QueryTable, alias: String, to scope: QueryScope) throws -> QueryScope.Source {
         let source = QueryScope.Source(alias: alias, name: "t\(sourceCount)", table: table)
         sourceCount += 1
@@ -149,7 +150,7 @@ final class QueryCompiler {
     /// Notes that a source is read together with the rows that were deleted here.
     func readsOriginals(of entity: EntityMetadata) { tables.insert(entity.name + EntitySQL.originalSuffix) }
 
-    /// The object of a source or join.
+    /// Returns the object of a source or join.
     /// - Throws: ``ObjectError/Code/noSuchClass``, ``ObjectError/Code/abstractClass``, ``ObjectError/Code/misuse``.
     func entity(_ name: String) throws -> EntityMetadata {
         if metadata.model.structures.contains(where: { $0.name == name }) {
@@ -165,7 +166,7 @@ final class QueryCompiler {
 
 /// The parts of one SELECT, put together in the order of the language.
 struct SelectParts: Sendable {
-    /// What a page by key takes.
+    /// The maximum number of terms and columns of a page by key.
     static let keyedTerms = 16, keyedColumns = 2000
 
     var isDistinct = false
@@ -181,7 +182,7 @@ struct SelectParts: Sendable {
 
     init(items: [String], text: String? = nil) { (self.items, self.text) = (items, text) }
 
-    /// The same for pages by key; the rows must have the key at the end of their order, and none twice.
+    /// The same for pages by key; the rows must have the key at the end of their order, and no key twice.
     var pageQuery: PageQuery {
         PageQuery(
             items, from: from, where: conditions.isEmpty ? nil : conditions.joined(separator: " AND "),

@@ -5,21 +5,21 @@ final class QueryScope {
 
     let outer: QueryScope?
     private(set) var sources: [Source] = []
-    /// The attributes of this query that were named outside of aggregates, as SQL, since somebody last emptied this.
+    /// The attributes of this query that were named outside of aggregates, as SQL, since this list was last emptied.
     var namedColumns: [String] = []
     /// Whether the argument of an aggregate is being written.
     var isInAggregate = false
 
     /// One table of a FROM clause.
     final class Source {
-        /// As the caller wrote it.
+        /// The alias that the caller wrote.
         let alias: String
-        /// As the statement has it: no text of a caller becomes SQL.
+        /// The name in the statement: no text of a caller becomes SQL.
         let name: String
         let table: QueryTable
-        /// JOIN and ON, where it is joined to the sources before.
+        /// JOIN and ON, where it is joined to the previous sources.
         var join: (words: String, condition: String)?
-        /// Rows that were deleted here, and whose delete waits, are seen as well.
+        /// Whether rows that were deleted here, and whose delete waits, are seen as well.
         var seesDeleted = false
 
         /// The surrogate key of its rows, where it is an object.
@@ -30,7 +30,7 @@ final class QueryScope {
 
     init(outer: QueryScope?) { self.outer = outer }
 
-    /// - Throws: ``ObjectError/Code/invalidQuery`` for an alias that is there already.
+    /// - Throws: ``ObjectError/Code/invalidQuery`` for an alias that already exists.
     func add(_ source: Source) throws {
         guard !sources.contains(where: { $0.alias == source.alias }) else {
             throw ObjectError(.invalidQuery, "query: two sources have the alias \"\(source.alias)\"; give each its own")
@@ -38,7 +38,7 @@ final class QueryScope {
         sources.append(source)
     }
 
-    /// The source with this alias, and the scope that it is in: the nearest one.
+    /// Returns the source with this alias, and the scope that it is in: the nearest one.
     func source(_ alias: String) -> (source: Source, scope: QueryScope)? {
         var scope: QueryScope? = self
         while let current = scope {
@@ -48,7 +48,7 @@ final class QueryScope {
         return nil
     }
 
-    /// The alias that `alias.attribute` begins with, the longest of several, because a name may have a point in it; nil where there is none.
+    /// Returns the alias that `alias.attribute` begins with, the longest of several, because a name may contain a point; nil where there is none.
     func alias(before text: String) -> String? {
         var found: String?, scope: QueryScope? = self
         while let current = scope {

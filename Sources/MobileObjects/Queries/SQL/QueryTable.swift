@@ -1,12 +1,12 @@
 import MobileModel
 
-/// What a query selects from, once its name was looked up: the columns by the names that queries use.
+/// A source that a query selects from, after its name was looked up: the columns by the names that queries use.
 enum QueryTable {
     case entity(EntityMetadata)
     /// A subquery, and its columns.
     case select(NestedSelect)
 
-    /// For messages.
+    /// Returns the name for messages.
     func description(alias: String) -> String {
         guard case .entity(let entity) = self, entity.name != alias else { return "\"\(alias)\"" }
         return "\(entity.name) \"\(alias)\""
@@ -17,14 +17,14 @@ enum QueryTable {
 struct QueryResultColumn: Sendable, Equatable {
     /// The name it was given, or the item as written: `c.name`.
     let name: String
-    /// The attribute's name alone: `name`; nil where the item is no attribute.
+    /// The attribute's name alone: `name`; nil where the item is not an attribute.
     let attribute: String?
     let type: QueryType
 
     func isNamed(_ text: String) -> Bool { name == text || attribute == text }
 }
 
-/// The attributes that every object has beside the modelled ones, from the state columns of its row.
+/// The attributes that every object has in addition to the modelled ones, from the state columns of its row.
 enum SyntheticAttribute: String, CaseIterable {
     case surrogateKey, pending, isPending, isNew, isDirty, isCreated, isUpdated, isDeleted, pendingChange, replayCounter, replayPending
     case replayFailure, hasLogRecords
@@ -39,12 +39,12 @@ enum SyntheticAttribute: String, CaseIterable {
 
     /// - Parameters:
     ///   - source: the name that the row's table has in the statement.
-    ///   - component: gives the place where the object's name is bound.
+    ///   - component: returns the place where the object's name is bound.
     func sql(of entity: EntityMetadata, source: String, component: (String) -> String) -> String {
         switch self {
         case .surrogateKey: "\(source).\"_sk\""
         case .pending, .isPending: "(\(source).\"_pc\" <> 0)"
-        // Both are said of objects in memory: a row is there, and as it was saved.
+        // Both describe objects in memory: a row exists, and is as it was saved.
         case .isNew, .isDirty: "(0 <> 0)"
         case .isCreated: "(\(source).\"_pc\" = \(PendingChange.create.rawValue))"
         case .isUpdated: "(\(source).\"_pc\" = \(PendingChange.update.rawValue))"

@@ -1,19 +1,19 @@
 import MobileModel
 import MobileStore
 
-/// What a value in a query is: its modelled type, and how it lies in the database.
+/// The type of a value in a query: its modelled type, and its stored form.
 struct QueryType: Sendable, Equatable {
     let type: AttributeType
     let storage: Storage
 
     init(_ type: AttributeType, _ storage: Storage) { (self.type, self.storage) = (type, storage) }
 
-    /// A type whose storage follows from it alone.
+    /// Creates a type whose storage follows from it alone.
     init(_ type: AttributeType) { self.init(type, Storage(type)) }
 
     init(_ attribute: AttributeMetadata) { self.init(attribute.type, attribute.storage) }
 
-    /// Text with an order that people know: what patterns are compared with.
+    /// Whether it is text with an order that people know: such text is compared with patterns.
     var isTextual: Bool {
         switch storage {
         case .text, .date, .time, .dateTime: true
@@ -21,12 +21,12 @@ struct QueryType: Sendable, Equatable {
         }
     }
 
-    /// A decimal of more digits than an integer has.
+    /// Whether it is a decimal of more digits than an integer has.
     var isTextDecimal: Bool {
         if case .textDecimal = storage { true } else { false }
     }
 
-    /// Kept as JSON or outside of the row: there are no comparisons but with null.
+    /// Whether it is kept as JSON or outside of the row: such values are only compared with null.
     var isOpaque: Bool { storage == .json || storage == .large }
 }
 
@@ -35,13 +35,13 @@ struct SQLExpression {
     let sql: String
     let type: QueryType
 
-    /// The expression where its order counts: decimals that are kept as text are ordered as numbers.
+    /// The expression where its order matters: decimals that are kept as text are ordered as numbers.
     var ordered: String {
         guard case .textDecimal = type.storage else { return sql }
         return "\(sql) COLLATE \(ExactDecimal.collation)"
     }
 
-    /// Two expressions made comparable by SQLite: of the same kind, numbers of the same scale. Nil where they are not of one kind.
+    /// Makes two expressions comparable by SQLite: of the same kind, numbers of the same scale. Returns nil where they are not of one kind.
     static func comparable(_ left: SQLExpression, _ right: SQLExpression) -> (String, String)? {
         switch (left.type.storage, right.type.storage) {
         case (.real, .real): return (left.sql, right.sql)
@@ -60,7 +60,7 @@ struct SQLExpression {
         }
     }
 
-    /// Digits behind the point of a number that is kept as an integer; nil for everything else.
+    /// The digits after the point of a number that is kept as an integer; nil for all other values.
     private var scale: Int? {
         switch type.storage {
         case .integer: 0
@@ -73,7 +73,7 @@ struct SQLExpression {
 
     private func shifted(by digits: Int) -> String { digits == 0 ? sql : "(\(sql) * 1\(String(repeating: "0", count: digits)))" }
 
-    /// The same value at another scale, as the columns of a combination must have it; nil where that is another type.
+    /// Returns the common type of two columns of a combination, whose stored values stay unchanged; nil where there is none.
     static func unified(_ left: QueryType, _ right: QueryType) -> QueryType? {
         if left == right { return left }
         switch (left.storage, right.storage) {

@@ -1,6 +1,6 @@
 /// An attribute as part of a query: `Customer.columns.city`. Generated classes have one per attribute in their `Columns`.
 public struct Column<Root: Entity, Value>: Sendable {
-    /// Position of the attribute, from 0.
+    /// The position of the attribute, from 0.
     public let index: Int
     /// The modelled name.
     public let name: String
@@ -23,7 +23,7 @@ extension Column where Root: QueryableEntity, Value: AttributeConvertible {
     ///     let customers = try query.find(in: crm)
     public func isIn(_ values: some Sequence<Value>) -> EntityPredicate<Root> { predicate(.in, .list(values.map(\.attributeValue))) }
 
-    /// Equal to none of these, and not null unless null is none of them either.
+    /// Not null, and equal to none of these. With an empty list it holds for every object.
     ///
     ///     let query = Customer.where { $0.city.isNotIn(["Cork", "Galway"]) }
     ///     let customers = try query.find(in: crm)

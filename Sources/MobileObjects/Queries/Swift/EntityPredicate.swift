@@ -17,7 +17,7 @@ public struct EntityPredicate<Root: QueryableEntity>: Sendable, Hashable {
 
     /// Both hold.
     public static func && (left: EntityPredicate, right: EntityPredicate) -> EntityPredicate { EntityPredicate(left.test && right.test) }
-    /// One of both holds at least.
+    /// At least one of both holds.
     public static func || (left: EntityPredicate, right: EntityPredicate) -> EntityPredicate { EntityPredicate(left.test || right.test) }
     /// The test does not hold.
     public static prefix func ! (predicate: EntityPredicate) -> EntityPredicate { EntityPredicate(!predicate.test) }

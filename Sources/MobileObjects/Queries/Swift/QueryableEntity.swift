@@ -1,4 +1,4 @@
-/// A generated class whose model allows queries made at run time: those that the compiler checks begin here.
+/// A generated class whose model allows queries made at run time. Queries that the compiler checks begin here.
 ///
 ///     let customers = try Customer.where(\.city == "Dublin" && \.creditLimit > 100).sorted(by: \.name).take(20).find(in: crm)
 ///     let others = try Customer.where { $0.name.contains("port") || $0.contact == nil }.count(in: crm)
@@ -14,20 +14,20 @@ public protocol QueryableEntity: ModelledEntity {
 }
 
 extension QueryableEntity {
-    /// The objects that pass a test.
+    /// Returns a query for the objects that pass a test.
     ///
     ///     let query = Customer.where(\.city == "Cork" && \.creditLimit > 1000)
     ///     for customer in try query.find(in: crm) { print(customer.name) }
     public static func `where`(_ predicate: EntityPredicate<Self>) -> EntityQuery<Self> { EntityQuery(predicate) }
 
-    /// The same, with the attributes at hand: for tests that are methods of an attribute, such as `contains`.
+    /// Does the same with the attributes as an argument: for tests that are methods of an attribute, such as `contains`.
     public static func `where`(_ predicate: (Columns) -> EntityPredicate<Self>) -> EntityQuery<Self> { EntityQuery(predicate(columns)) }
 
     /// All objects, to be sorted or paged through.
     public static var all: EntityQuery<Self> { EntityQuery(nil) }
 }
 
-/// A query for the objects of one class, checked by the compiler. A value: every method gives a changed copy. ``query`` is the same for
+/// A query for the objects of one class, checked by the compiler. It is a value: every method returns a changed copy. ``query`` is the same for
 /// `findWithQuery`, with the same SQL.
 public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
     /// The query as one made by names.
@@ -35,19 +35,19 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
 
     init(_ predicate: EntityPredicate<Root>?) { query.testCriteria = predicate?.test }
 
-    /// Objects that pass this test as well.
+    /// Keeps only objects that also pass this test.
     ///
     ///     let active = Customer.where(\.active == true)
     ///     let customers = try active.where(\.city == "Dublin").find(in: crm)
     public func `where`(_ predicate: EntityPredicate<Root>) -> EntityQuery { changed { $0 = $0.where(predicate.test) } }
 
-    /// Objects that pass this test as well.
+    /// Keeps only objects that also pass this test.
     ///
     ///     let active = Customer.where(\.active == true)
     ///     let customers = try active.where { $0.name.contains("inn") || $0.contact == nil }.find(in: crm)
     public func `where`(_ predicate: (Root.Columns) -> EntityPredicate<Root>) -> EntityQuery { self.where(predicate(Root.columns)) }
 
-    /// Objects in one of these states.
+    /// Keeps only objects in one of these states.
     ///
     ///     let changed = Customer.where(\.active == true).filter([.created, .updated])
     ///     for customer in try changed.find(in: crm) { print("\(customer.name) is to be submitted") }
@@ -73,8 +73,8 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
     ///     for customer in try largest.find(in: crm) { print("\(customer.name): \(customer.creditLimit)") }
     public func take(_ count: Int) -> EntityQuery { changed { $0.take = count } }
 
-    /// Reads the objects of a relationship along with those that are found, with one more statement for all of them: a list of parents that is
-    /// shown with its children costs two statements, whatever its length.
+    /// Reads the objects of a relationship along with those that are found, with one more statement for all of them: a list of parents that is shown
+    /// with its children costs two statements, regardless of its length.
     ///
     ///     for customer in try Customer.all.sorted(by: \.name).prefetching(\.orders).find(in: crm) {
     ///         print("\(customer.name): \(customer.orders.count) orders")
@@ -83,7 +83,7 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
         changed { $0.prefetches.append([Root.relationships[keyPath: relationship].name]) }
     }
 
-    /// The same, and goes on from there to the objects of another relationship, with one more statement.
+    /// Does the same, and continues to the objects of another relationship, with one more statement.
     ///
     ///     for customer in try Customer.where(\.city == "Dublin").prefetching(\.orders, \.lines).find(in: crm) {
     ///         for order in customer.orders { print("\(customer.name): \(order.lines.count) lines") }
@@ -95,7 +95,7 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
         changed { $0.prefetches.append([Root.relationships[keyPath: relationship].name, Target.relationships[keyPath: next].name]) }
     }
 
-    /// The objects.
+    /// Finds the objects.
     ///
     ///     let customers = try Customer.where(\.city == "Cork").sorted(by: \.name).find(in: crm)
     ///     for customer in customers { print(customer.name) }
@@ -110,7 +110,7 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
         try await Root.findWithQuery(query, in: package)
     }
 
-    /// The first object; nil where there is none.
+    /// Finds the first object; nil where there is none.
     ///
     ///     if let newest = try SalesOrder.all.sorted(by: \.orderDate, .descending).first(in: crm) {
     ///         print("\(newest.orderDate): \(newest.total)")
@@ -124,7 +124,7 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
         try await Root.findWithQuery(limitedToOne, in: package).first
     }
 
-    /// The number of objects, counted by the database.
+    /// Returns the number of objects, counted by the database.
     ///
     ///     let inCork = try Customer.where(\.city == "Cork").count(in: crm)
     ///     print("\(inCork) customers in Cork")
@@ -147,7 +147,7 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
 }
 
 extension QueryableEntity {
-    /// The objects that a query made at run time finds; its source, if it has one, is this class. SMP 2.3: `findWithQuery:`.
+    /// Returns the objects that a query made at run time finds; its source, if it has one, is this class. SMP 2.3: `findWithQuery:`.
     ///
     ///     let query = Query().where(.equal("city", "Cork")).sorted(by: .ascending("name"))
     ///     for customer in try Customer.findWithQuery(query, in: crm) { print(customer.name) }
@@ -162,7 +162,7 @@ extension QueryableEntity {
         EntityList(try await EntityContext(package, metadata).objects(query))
     }
 
-    /// The number of objects that `findWithQuery(_:in:)` gives, counted by the database; skip and take count. SMP 2.3: `countWithQuery:`.
+    /// Returns the number of objects that `findWithQuery(_:in:)` returns, counted by the database; skip and take apply. SMP 2.3: `countWithQuery:`.
     ///
     ///     let query = Query().where(.equal("city", "Cork"))
     ///     try print("\(Customer.countWithQuery(query, in: crm)) customers in Cork")
