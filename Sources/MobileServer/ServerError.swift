@@ -36,6 +36,12 @@ public struct ServerError: Error, Sendable {
         public static let cache = Code(rawValue: "cache")
         /// No such package, object, group or user.
         public static let notFound = Code(rawValue: "notFound")
+        /// Another process, or another server of this one, listens on the port.
+        public static let portInUse = Code(rawValue: "portInUse")
+        /// The address is not one of this machine's, or the system refused to listen on it.
+        public static let cannotListen = Code(rawValue: "cannotListen")
+        /// The threads of the HTTP server could not be started.
+        public static let cannotStart = Code(rawValue: "cannotStart")
     }
 }
 

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import MobileExecution
 import Synchronization
+import TestSupport
 import Testing
 
 /// Work that blocks has threads of its own: however much of it there is, nobody else waits for a thread.
@@ -47,28 +48,15 @@ import Testing
         var done: Int { ended.load(ordering: .sequentiallyConsistent) }
     }
 
-    /// Starts jobs on threads of their own: on Swift's they would have to wait for other tests that keep these busy.
-    private final class OwnThreads: TaskExecutor {
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            Thread.detachNewThread { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-        }
-    }
-
-    /// Waits where no pool is kept from its work, because the pools are what is looked at.
-    private func onThreadOfNoPool(_ wait: @escaping @Sendable () -> Bool) async -> Bool {
-        await withCheckedContinuation { continuation in Thread.detachNewThread { continuation.resume(returning: wait()) } }
-    }
-
     @Test("blocked jobs keep no thread of Dispatch's global queues and none of Swift's from others")
     func starvesNobody() async throws {
         let gate = Gate(), count = 64, threads = OwnThreads()
         let jobs = (0..<count).map { _ in Task(executorPreference: threads) { try await BlockingWork.run { gate.pass() } } }
-        let areBlocked = await onThreadOfNoPool { gate.wait(for: count) }
+        let areBlocked = await OwnThreads.run { gate.wait(for: count) }
         #expect(areBlocked, "\(count) jobs do not run at the same time")
         let onDispatch = DispatchSemaphore(value: 0)
         for _ in 0..<count { DispatchQueue.global().async { onDispatch.signal() } }
-        let dispatchRuns = await onThreadOfNoPool { Self.wait(for: count, onDispatch) }
+        let dispatchRuns = await OwnThreads.run { Self.wait(for: count, onDispatch) }
         #expect(dispatchRuns, "Dispatch's global queue has no thread left")
         let sum = await withTaskGroup(of: Int.self) { group in
             for number in 0..<1000 { group.addTask { number } }
@@ -91,7 +79,7 @@ import Testing
                 }
             }
         }
-        let haveCome = await onThreadOfNoPool { gate.wait(for: 3) }
+        let haveCome = await OwnThreads.run { gate.wait(for: 3) }
         #expect(haveCome)
         gate.open()
         for job in jobs { try await job.value }

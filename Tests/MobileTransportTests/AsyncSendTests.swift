@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import MobileTransport
+import TestSupport
 import Testing
 
 /// The `async` methods wait for their responses on their own threads.
@@ -26,22 +27,17 @@ import Testing
         func open() { opened.signal() }
     }
 
-    /// Waits on a separate thread, so that no thread of the tested pools is blocked.
-    private func onThreadOfNoPool(_ wait: @escaping @Sendable () -> Bool) async -> Bool {
-        await withCheckedContinuation { continuation in Thread.detachNewThread { continuation.resume(returning: wait()) } }
-    }
-
     @Test("requests that wait for their servers run at the same time, and keep no thread of Dispatch's global queues")
     func starvesNobody() async throws {
-        let transport = ClosedTransport(), count = 48
+        let transport = ClosedTransport(), count = 48, threads = OwnThreads()
         let requests = (0..<count).map { _ in
-            Task { try await transport.send(TransportRequest(url: "http://a.example/"), receive: { _ in }).status }
+            Task(executorPreference: threads) { try await transport.send(TransportRequest(url: "http://a.example/"), receive: { _ in }).status }
         }
-        let areWaiting = await onThreadOfNoPool { transport.wait(for: count) }
+        let areWaiting = await OwnThreads.run { transport.wait(for: count) }
         #expect(areWaiting, "\(count) requests do not run at the same time")
         let ran = DispatchSemaphore(value: 0)
         for _ in 0..<count { DispatchQueue.global().async { ran.signal() } }
-        let dispatchRuns = await onThreadOfNoPool { (0..<count).allSatisfy { _ in ran.wait(timeout: .now() + 30) == .success } }
+        let dispatchRuns = await OwnThreads.run { (0..<count).allSatisfy { _ in ran.wait(timeout: .now() + 30) == .success } }
         #expect(dispatchRuns, "Dispatch's global queue has no thread left")
         transport.open()
         for request in requests { #expect(try await request.value == 204) }

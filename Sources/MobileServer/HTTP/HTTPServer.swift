@@ -64,12 +64,12 @@ public final class HTTPServer: Sendable {
     ///   - admission: checks each request when its header is complete, with an empty body; called on the connections' threads. Default: accepts every
     ///     body.
     ///   - handler: creates the response; called on the connections' threads.
-    /// - Throws: ``HTTPServerError/Code/portInUse``, ``HTTPServerError/Code/cannotListen``, ``HTTPServerError/Code/cannotStart``.
+    /// - Throws: ``ServerError/Code/portInUse``, ``ServerError/Code/cannotListen``, ``ServerError/Code/cannotStart``.
     public init(
         _ configuration: Configuration,
         admission: @escaping @Sendable (ServerRequest) -> RequestAdmission = { _ in .body(BodyLimits(maximumLength: .max)) },
         handler: @escaping @Sendable (ServerRequest) -> ServerResponse
-    ) throws(HTTPServerError) {
+    ) throws(ServerError) {
         let socket = try ListeningSocket(address: configuration.address, port: configuration.port)
         let service = HTTPService(configuration, admission, handler)
         // The daemon's callbacks borrow the service: `self` owns it and stops the daemon before releasing it.
@@ -85,7 +85,7 @@ public final class HTTPServer: Sendable {
         guard let daemon = HTTPServer.start(options, configuration) else {
             SystemSocket.giveBack(socket.descriptor)
             let isSecure = configuration.certificate != nil
-            throw HTTPServerError(
+            throw ServerError(
                 .cannotStart,
                 "cannot serve on port \(socket.port): \(isSecure ? "certificate and key do not fit, or " : "")no thread could be started")
         }
@@ -104,7 +104,7 @@ public final class HTTPServer: Sendable {
     /// - Throws: as ``init(_:admission:handler:)``.
     public convenience init(
         port: UInt16 = 0, address: String = "127.0.0.1", handler: @escaping @Sendable (ServerRequest) -> ServerResponse
-    ) throws(HTTPServerError) {
+    ) throws(ServerError) {
         var configuration = Configuration()
         configuration.port = port
         configuration.address = address
@@ -116,7 +116,7 @@ public final class HTTPServer: Sendable {
     ///   - configuration: the address, the port and the limits.
     ///   - server: the server that answers; it is not closed when the HTTP server stops.
     /// - Throws: as ``init(_:admission:handler:)``.
-    public convenience init(_ configuration: Configuration = Configuration(), serving server: MobileServer) throws(HTTPServerError) {
+    public convenience init(_ configuration: Configuration = Configuration(), serving server: MobileServer) throws(ServerError) {
         try self.init(configuration, admission: { server.admit($0) }, handler: { server.respond(to: $0) })
     }
 

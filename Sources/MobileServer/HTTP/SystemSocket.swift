@@ -58,8 +58,8 @@ struct ListeningSocket {
     /// The bound port: the one that the system chose, if 0 was requested.
     let port: UInt16
 
-    /// - Throws: ``HTTPServerError/Code/portInUse``, ``HTTPServerError/Code/cannotListen``.
-    init(address: String, port: UInt16) throws(HTTPServerError) {
+    /// - Throws: ``ServerError/Code/portInUse``, ``ServerError/Code/cannotListen``.
+    init(address: String, port: UInt16) throws(ServerError) {
         var hints = addrinfo()
         hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
         #if canImport(Glibc)
@@ -70,7 +70,7 @@ struct ListeningSocket {
         var found: UnsafeMutablePointer<addrinfo>?
         let status = getaddrinfo(address, String(port), &hints, &found)
         guard status == 0, let target = found?.pointee else {
-            throw HTTPServerError(.cannotListen, "cannot listen on address \(address.prefix(80)): it names no address of a machine")
+            throw ServerError(.cannotListen, "cannot listen on address \(address.prefix(80)): it names no address of a machine")
         }
         defer { freeaddrinfo(found) }
         let descriptor = socket(target.ai_family, target.ai_socktype, target.ai_protocol)
@@ -88,17 +88,17 @@ struct ListeningSocket {
         self.port = ListeningSocket.port(of: descriptor)
     }
 
-    private static func refused(_ address: String, _ port: UInt16, _ reason: Int32) -> HTTPServerError {
+    private static func refused(_ address: String, _ port: UInt16, _ reason: Int32) -> ServerError {
         switch reason {
         case EADDRINUSE:
-            return HTTPServerError(
+            return ServerError(
                 .portInUse, "cannot listen on port \(port): another process uses it; choose one with --port, or 0 for any free port")
         case EACCES:
-            return HTTPServerError(
+            return ServerError(
                 .cannotListen, "cannot listen on port \(port): this user may not; choose one above 1023 with --port, or 0 for any free port")
         default:
             let text = strerror(reason).map { String(cString: $0) } ?? "error \(reason)"
-            return HTTPServerError(.cannotListen, "cannot listen on address \(address.prefix(80)), port \(port): \(text)")
+            return ServerError(.cannotListen, "cannot listen on address \(address.prefix(80)), port \(port): \(text)")
         }
     }
 

@@ -89,7 +89,7 @@ extension Database {
         _ = try lease.connection.first("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    /// Compacts the file without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread.
     public func vacuum() async throws {
         try await queue.run { try self.vacuum(timeout: nil) }
     }

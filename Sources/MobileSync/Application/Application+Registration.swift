@@ -231,9 +231,10 @@ extension Application {
 
     /// - Parameter ended: the wish that ends with the connection.
     private func disconnect(_ ended: ConnectionPlan.Wish?) {
-        state.withLock { $0.plan.disconnected() }
         apply { $0.beginStop() }
         apply { $0.stopped() }
+        // Last: a start that comes in between must not take the connection that ends here for one that stays.
+        state.withLock { $0.plan.disconnected() }
         ended?.outcome.resolve(.failure(Self.stopped))
     }
 

@@ -100,7 +100,7 @@ import Testing
         try FileManager.default.copyItem(at: Self.fixture, to: unit)
         for missing in ["afx-esdma.xml", "ds-doe.xml"] {
             let failure = try #require(throws: DeploymentUnit.Failure.self) { try DeploymentUnit(contentsOf: unit) }
-            #expect(failure.cause.hasPrefix("\(missing) is not beside it"))
+            #expect(failure.cause.hasPrefix("\(missing) is not next to it"))
             try Data("<x/>".utf8).write(to: directory.url.appending(path: missing))
         }
         #expect(try DeploymentUnit(contentsOf: unit).model.synchronization == .messaging)

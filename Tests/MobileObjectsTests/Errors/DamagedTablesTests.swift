@@ -32,7 +32,7 @@ import Testing
     @Test(arguments: [
         Damage(#"UPDATE "_outbox" SET "change" = 'X'"#, #"table _outbox, column change: "X" is stored where"#, outbox),
         Damage(#"UPDATE "_outbox" SET "sk" = 'one'"#, "table _outbox, column sk", outbox),
-        Damage(#"UPDATE "_outbox" SET "batch" = x'00'"#, "table _outbox, column batch: 1 bytes stands", outbox),
+        Damage(#"UPDATE "_outbox" SET "batch" = x'00'"#, "table _outbox, column batch: 1 bytes is stored where", outbox),
         Damage(#"UPDATE "_outbox" SET "attributes" = '[]'"#, "table _outbox, column attributes", outbox),
         Damage(#"UPDATE "_outbox" SET "parameters" = '{'"#, "table _outbox, column parameters", outbox),
         Damage(#"UPDATE "_outbox" SET "changed" = '1,x'"#, "table _outbox, column changed", settle),

@@ -15,7 +15,7 @@ import Testing
 
     @Test(arguments: [
         Damage(sql: "UPDATE _user SET locked = 2", message: "table _user, column locked: 2 is stored where 0 or 1") { try $0.users().count },
-        Damage(sql: "UPDATE _device SET user = x'05'", message: "table _device, column user: 1 bytes stands") { try $0.devices().count },
+        Damage(sql: "UPDATE _device SET user = x'05'", message: "table _device, column user: 1 bytes is stored where") { try $0.devices().count },
         Damage(sql: "UPDATE _device SET registered = 'once'", message: "table _device, column registered") { try $0.devices().count },
         Damage(sql: "UPDATE _session SET began = 'once'", message: "table _session, column began") { try $0.sessions().count },
         Damage(sql: "UPDATE _session SET user = x'05'", message: "table _session, column user") { try $0.sessions().count },

@@ -7,7 +7,7 @@ import Testing
 @Suite struct DatabaseExampleTests {
     private let directory: TemporaryDirectory
     private let database: Database
-    private let printed = PrintedLines()
+    private let printed = RecordedLines()
 
     init() throws {
         directory = try TemporaryDirectory()

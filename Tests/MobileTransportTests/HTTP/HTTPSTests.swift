@@ -112,7 +112,7 @@ import Testing
         var configuration = HTTPServer.Configuration()
         configuration.certificate = LoopbackCertificate.stranger
         configuration.privateKey = LoopbackCertificate.privateKey
-        let error = #expect(throws: HTTPServerError.self) { _ = try HTTPServer(configuration, handler: echo) }
+        let error = #expect(throws: ServerError.self) { _ = try HTTPServer(configuration, handler: echo) }
         #expect(error?.code == .cannotStart)
     }
 }

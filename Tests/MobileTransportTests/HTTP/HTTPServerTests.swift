@@ -12,7 +12,7 @@ import Testing
         let first = try HTTPServer(handler: echo)
         defer { first.stop() }
         #expect(first.port != 0)
-        let error = #expect(throws: HTTPServerError.self) { _ = try HTTPServer(port: first.port, handler: echo) }
+        let error = #expect(throws: ServerError.self) { _ = try HTTPServer(port: first.port, handler: echo) }
         #expect(error?.code == .portInUse)
         #expect(
             error?.message
@@ -21,7 +21,7 @@ import Testing
 
     @Test("an address that is not this machine's is an error", arguments: ["192.0.2.1", "no address"])
     func foreignAddress(address: String) {
-        let error = #expect(throws: HTTPServerError.self) { _ = try HTTPServer(address: address, handler: echo) }
+        let error = #expect(throws: ServerError.self) { _ = try HTTPServer(address: address, handler: echo) }
         #expect(error?.code == .cannotListen)
         #expect(error?.message.contains(address) == true)
     }

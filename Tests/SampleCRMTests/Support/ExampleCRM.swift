@@ -2,17 +2,18 @@ import Foundation
 import MobileObjects
 import MobileStore
 import SampleCRM
+import TestSupport
 
 /// The sample package on a device after its first synchronization: three customers, an order with one line and a product.
 final class ExampleCRM {
     let crm: CRM
-    let folder: URL
+    private let directory: TemporaryDirectory
+    var folder: URL { directory.url }
     private var printed: [String] = []
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "example-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        crm = try CRM.open(ConnectionProfile(path: folder.appending(path: "crm.db").path))
+        directory = try TemporaryDirectory()
+        crm = try CRM.open(ConnectionProfile(path: directory.file("crm.db")))
         try crm.write("grant") { try $0.grantKeyRange(first: 1000, last: 2000) }
         try importRows(
             "Customer", ["id", "name", "street", "city", "region", "creditLimit", "active", "since"],
@@ -28,10 +29,7 @@ final class ExampleCRM {
         try importRows("Product", ["id", "name", "price", "category"], "[[31,5,\"Tea\",30,\"drinks\"]]")
     }
 
-    deinit {
-        try? crm.close()
-        try? FileManager.default.removeItem(at: folder)
-    }
+    deinit { try? crm.close() }
 
     private func importRows(_ object: String, _ columns: [String], _ rows: String) throws {
         try crm.write("import") { transaction in
