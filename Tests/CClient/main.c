@@ -1,13 +1,13 @@
-/// main.c: a program that uses the core alone: a pool, a table, an import, pages of rows, a large value, an export.
+/// main.c: a program that uses the core only: a pool, a table, an import, pages of rows, a large value, an export.
 ///
-/// usage: CClient DATABASE    a path that does not exist yet. Prints what it did, line by line; the exit status is 1 when something failed.
-/// A test runs it, so what it shows is what the headers say.
+/// usage: CClient DATABASE    a path that does not exist yet. Prints each step, line by line; the exit status is 1 when a step failed.
+/// A test runs it, so the program and the headers agree.
 #include <MobileCore.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/// Reports a failure and tells the caller to give up. Every function of the core fills the record completely when it fails.
+/// Reports a failure and returns whether the caller must give up. Every function of the core fills the record completely when it fails.
 static bool failed(const char *what, mc_status status, const mc_error *error)
 {
     if (status == MC_OK)
@@ -30,7 +30,7 @@ static mc_status make_tables(mc_connection *writer, mc_error *error)
     return status == MC_OK ? mc_blob_prepare(writer, error) : status;
 }
 
-/// Rows come as JSON arrays, in pieces cut anywhere. A failure leaves the table as it was.
+/// Imports rows from JSON arrays, in pieces cut anywhere. A failure leaves the table unchanged.
 static mc_status import_customers(mc_connection *writer, mc_error *error)
 {
     static const char *const pieces[] = {"[[1,\"Harbour Foods\",1250.00],[2,\"Caf\\u00e9 ", "Nord\",80.5],[3,\"M\xC3\xBCller\",nul", "l]]"};
@@ -72,7 +72,7 @@ static mc_status write_picture(mc_pool *pool, mc_error *error)
     if (status != MC_OK)
         return status;
 
-    // Nobody refers to the value yet: it is pinned until a row does.
+    // No row refers to the value yet: it is pinned until one does.
     status = take(pool, true, "picture", &writer, error);
     if (status == MC_OK) {
         status = mc_statement_prepare(writer, sql, sizeof sql - 1, &update, error);
@@ -103,7 +103,7 @@ static mc_status read_picture(mc_pool *pool, int64_t value, mc_error *error)
     return status;
 }
 
-/// Goes through the rows two at a time, and finds out which value the first one refers to.
+/// Pages through the rows two at a time, and finds the value that the first one refers to.
 static mc_status page_through(mc_pool *pool, int64_t *picture, mc_error *error)
 {
     static const char sql[] = "SELECT id, name, credit, picture FROM customer ORDER BY id";

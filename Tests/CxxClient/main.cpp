@@ -1,7 +1,7 @@
 /// main.cpp: the core in C++: a pool, a table, an import, pages of rows, each freed by its owner.
 ///
 /// usage: CxxClient DATABASE    a path that does not exist yet. It does the first half of what Tests/CClient does, and prints the same
-/// lines. A test builds it against what `make install` has put in place.
+/// lines. A test builds it against the files that `make install` has installed.
 #include <MobileCore.h>
 
 #include <cstdio>
@@ -12,7 +12,7 @@
 namespace
 {
 
-/// Every status goes through here: a failure becomes an exception with the core's message.
+/// Checks every status: a failure becomes an exception with the core's message.
 void check(mc_status status, const mc_error &error)
 {
     if (status != MC_OK)
@@ -30,13 +30,13 @@ using Import = std::unique_ptr<mc_import, Free<mc_import_free>>;
 using Page = std::unique_ptr<mc_row_page, Free<mc_row_page_free>>;
 using Statement = std::unique_ptr<mc_statement, Free<mc_statement_return>>;
 
-/// A connection in this thread's hands until the end of the scope.
+/// A connection that this thread holds until the end of the scope.
 class Connection
 {
   public:
     Connection(mc_pool *pool, bool writer, const char *label) : pool(pool)
     {
-        mc_checkout checkout = {};  // as long as the pool's options say
+        mc_checkout checkout = {};  // waits for the time in the pool's options
         checkout.writer = writer;
         checkout.label = label;
         check(mc_pool_checkout(pool, &checkout, &connection, &error), error);

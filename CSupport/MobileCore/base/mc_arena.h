@@ -1,4 +1,4 @@
-/// mc_arena.h: bytes that live until all of them go at once, in blocks that never move. Internal.
+/// mc_arena.h: bytes that live until all of them are freed at once, in blocks that never move. Internal.
 #ifndef MC_ARENA_H
 #define MC_ARENA_H
 
@@ -17,8 +17,8 @@ typedef struct mc_arena {
     size_t used;            // of `block`
 } mc_arena;
 
-/// Room for `length` bytes without any alignment; NULL where there is no memory. What is not needed of the last piece goes
-/// back by `mc_arena_trim`.
+/// Returns room for `length` bytes without any alignment; NULL without memory. `mc_arena_trim` gives the unused end of the last piece
+/// back.
 uint8_t *mc_arena_take(mc_arena *arena, size_t length);
 
 /// Gives `length` bytes at the end of the last piece back.
@@ -27,7 +27,7 @@ static inline void mc_arena_trim(mc_arena *arena, size_t length)
     arena->used -= length;
 }
 
-/// Forgets all pieces; keeps one block for those to come.
+/// Discards all pieces; keeps one block for later ones.
 void mc_arena_reset(mc_arena *arena);
 
 /// Frees everything.

@@ -2,7 +2,7 @@
 
 #include "base/mc_memory.h"
 
-/// The type under which the place for the answer of `mc_commits_find` is bound.
+/// The pointer type under which the place for the result of `mc_commits_find` is bound.
 static const char POINTER[] = "mc_commits";
 
 typedef struct commits_table {
@@ -67,7 +67,7 @@ static int commits_close(sqlite3_vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
-/// Answers `mc_commits_find`.
+/// Stores the result of `mc_commits_find`.
 static int commits_filter(sqlite3_vtab_cursor *cursor, int plan, const char *text, int argument_count, sqlite3_value **arguments)
 {
     (void)plan;
@@ -78,7 +78,7 @@ static int commits_filter(sqlite3_vtab_cursor *cursor, int plan, const char *tex
     return SQLITE_OK;
 }
 
-// Behind the first row, which is none.
+// Never called: the table has no first row.
 static int commits_next(sqlite3_vtab_cursor *cursor)
 {
     (void)cursor;
@@ -106,7 +106,7 @@ static int commits_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
     return SQLITE_OK;
 }
 
-/// Makes SQLite take the table for one that is written to.
+/// Exists so that SQLite treats the table as one that is written to.
 static int commits_update(sqlite3_vtab *table, int argument_count, sqlite3_value **arguments, sqlite3_int64 *rowid)
 {
     (void)table;

@@ -11,7 +11,7 @@ int mc_control_run(sqlite3_stmt *statement)
     return sqlite3_reset(statement);
 }
 
-/// Everything but the handles of large values: those have no text, and a reset would take their cursor from them.
+/// Resets all running statements but the handles of large values: those have no text, and a reset would take their cursor from them.
 static void reset_running(sqlite3 *db)
 {
     for (sqlite3_stmt *statement = sqlite3_next_stmt(db, NULL); statement != NULL; statement = sqlite3_next_stmt(db, statement)) {
@@ -20,7 +20,7 @@ static void reset_running(sqlite3 *db)
     }
 }
 
-/// SQLite looks for an interrupt only before it begins with such a statement, and forgets it when nothing else runs: so another try
+/// SQLite checks for an interrupt only before it begins such a statement, and clears it when nothing else runs: so another try
 /// fails by another interrupt only.
 int mc_control_end(sqlite3 *db, sqlite3_stmt *statement)
 {

@@ -14,7 +14,7 @@ const char *mc_status_name(mc_status status)
     return index < sizeof names / sizeof names[0] ? names[index] : "unknown";
 }
 
-/// Cuts `text` at its last whole UTF-8 sequence: a message that was truncated in the middle of a character is no text.
+/// Cuts `text` at its last whole UTF-8 sequence: a message that was truncated in the middle of a character is not valid text.
 static void cut_at_character(char *text)
 {
     size_t length = strlen(text);
@@ -64,7 +64,7 @@ mc_status mc_fail_at(mc_error *error, mc_status code, int64_t byte_offset, int64
 
 static mc_status status_for_sqlite(int sqlite_code)
 {
-    if (sqlite_code == SQLITE_IOERR_NOMEM)  // memory that a file operation wanted
+    if (sqlite_code == SQLITE_IOERR_NOMEM)  // memory for a file operation
         return MC_ERROR_NO_MEMORY;
     if (sqlite_code == SQLITE_CONSTRAINT_COMMITHOOK)
         return MC_ERROR_SQLITE;

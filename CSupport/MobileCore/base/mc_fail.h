@@ -1,4 +1,4 @@
-/// mc_fail.h: how the core makes errors. Internal; every folder of the core includes it.
+/// mc_fail.h: makes the errors of the core. Internal; every folder of the core includes it.
 #ifndef MC_FAIL_H
 #define MC_FAIL_H
 
@@ -20,7 +20,7 @@ mc_status mc_fail_at(mc_error *MC_NULLABLE error, mc_status code, int64_t byte_o
 mc_status mc_fail_sqlite(mc_error *MC_NULLABLE error, sqlite3 *MC_NULLABLE db, int sqlite_code, const char *MC_NONNULL format, ...)
     MC_PRINTF(4, 5);
 
-/// For a status that changes nothing for its caller, who says why. A cast to void does not tell every compiler.
+/// Ignores a status that makes no difference to its caller, who says why. A cast to void does not silence every compiler.
 static inline void mc_ignore(mc_status status)
 {
     (void)status;

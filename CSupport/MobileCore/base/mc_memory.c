@@ -8,7 +8,7 @@ void *mc_allocate(size_t bytes)
     return sqlite3_malloc64(bytes);
 }
 
-/// The product, or 0 where there is none.
+/// Returns the product, or 0 if it overflows.
 static size_t product(size_t count, size_t size)
 {
     return size != 0 && count > SIZE_MAX / size ? 0 : count * size;

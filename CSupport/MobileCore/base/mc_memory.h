@@ -1,4 +1,4 @@
-/// mc_memory.h: the only way of the core to memory, so that SQLite's allocator, its limits and its counters hold for all of it.
+/// mc_memory.h: the only source of memory in the core, so that SQLite's allocator, its limits and its counters hold for all of it.
 /// Internal; every folder of the core includes it.
 #ifndef MC_MEMORY_H
 #define MC_MEMORY_H
@@ -8,23 +8,23 @@
 
 #include "mc_error.h"
 
-/// `bytes` of memory, not cleared; NULL without memory, and for 0.
+/// Allocates `bytes` bytes of memory, not cleared; NULL without memory, and for 0.
 void *MC_NULLABLE mc_allocate(size_t bytes);
 
-/// `count` pieces of `size` bytes each, all 0; NULL without memory, for 0, and where the product is beyond `size_t`.
+/// Allocates `count` pieces of `size` bytes each, all 0; NULL without memory, for 0, and where the product is beyond `size_t`.
 void *MC_NULLABLE mc_allocate_zeroed(size_t count, size_t size);
 
-/// The same memory at `count` pieces of `size` bytes, maybe elsewhere; NULL without memory and for an impossible product: then
-/// `memory` is as it was.
+/// Resizes memory to `count` pieces of `size` bytes, which may move it. Returns NULL without memory and for an impossible product:
+/// `memory` is then unchanged.
 void *MC_NULLABLE mc_reallocate(void *MC_NULLABLE memory, size_t count, size_t size);
 
-/// A copy of a text; NULL without memory.
+/// Copies a text; NULL without memory.
 char *MC_NULLABLE mc_copy_text(const char *MC_NONNULL text);
 
-/// Gives memory back; NULL is allowed.
+/// Frees memory; NULL is allowed.
 void mc_free(void *MC_NULLABLE memory);
 
-/// For zlib: `zalloc` and `zfree`.
+/// Functions for zlib's `zalloc` and `zfree`.
 void *MC_NULLABLE mc_zlib_allocate(void *MC_NULLABLE context, unsigned count, unsigned size);
 void mc_zlib_free(void *MC_NULLABLE context, void *MC_NULLABLE memory);
 

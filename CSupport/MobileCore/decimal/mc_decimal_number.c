@@ -13,7 +13,7 @@ static size_t limbs_for(size_t digits)
     return (digits + LIMB_DIGITS - 1) / LIMB_DIGITS;
 }
 
-/// Makes room for so many limbs on both sides of the point, with 0 in the new ones.
+/// Makes room for this number of limbs on both sides of the point; the new limbs are 0.
 static bool widen(mc_decimal_number *number, size_t fraction, size_t whole)
 {
     if (fraction < number->fraction)
@@ -32,7 +32,7 @@ static bool widen(mc_decimal_number *number, size_t fraction, size_t whole)
     return true;
 }
 
-/// The number of some digits, as if zeros followed up to `width`.
+/// The value of some digits, as if zeros followed up to `width`.
 static uint32_t limb_of(const char *digits, size_t count, size_t width)
 {
     uint32_t value = 0;
@@ -41,7 +41,7 @@ static uint32_t limb_of(const char *digits, size_t count, size_t width)
     return value;
 }
 
-/// The limb of a text at `index` of a number with `fraction` limbs behind the point.
+/// The limb of a text at `index` of a number with `fraction` limbs after the point.
 static uint32_t limb_at(const mc_decimal_text *text, size_t index, size_t fraction)
 {
     if (index < fraction) {
@@ -58,7 +58,7 @@ static uint32_t limb_at(const mc_decimal_text *text, size_t index, size_t fracti
 bool mc_decimal_add(mc_decimal_number *number, const mc_decimal_text *text)
 {
     const size_t whole = limbs_for(text->whole_length);
-    // The number keeps a limb above all that is added, which takes the carries: nothing fails half-way.
+    // The number keeps a limb above all that is added, which takes the carries: so no addition fails half-way.
     const bool has_room = number->whole > whole && number->limbs[number->fraction + number->whole - 1] < LIMB_BASE - 1;
     const size_t larger = number->whole > whole ? number->whole : whole;
     if (!widen(number, limbs_for(text->fraction_length), has_room ? larger : larger + 1))
@@ -129,7 +129,7 @@ size_t mc_decimal_written_length(const mc_decimal_number *number)
     return (number->fraction + number->whole) * LIMB_DIGITS + 4;  // sign, point, a digit before it, one that rounding adds
 }
 
-/// All digits, those before the point first. Returns how many stand before it.
+/// Writes all digits, those before the point first. Returns the number of digits before the point.
 static size_t write_digits(const mc_decimal_number *number, char *digits)
 {
     const size_t count = number->fraction + number->whole;
@@ -141,7 +141,7 @@ static size_t write_digits(const mc_decimal_number *number, char *digits)
     return number->whole * LIMB_DIGITS;
 }
 
-/// Cuts digits off and rounds the last one that stays. The first digit is 0, so it has room.
+/// Clears the digits from `kept` on and rounds the last one that stays. The digit before the first one is 0, so it has room.
 static void round_digits(char *digits, size_t kept, size_t count, bool has_more)
 {
     bool is_beyond_half = has_more;
@@ -169,7 +169,7 @@ size_t mc_decimal_write(const mc_decimal_number *number, bool is_negative, size_
     size_t kept = first + digits > whole ? first + digits : whole;
     if (kept < count)
         round_digits(start, kept, count, has_more);
-    // The whole part begins one digit earlier where rounding has made it longer.
+    // The whole part begins one digit earlier if rounding has made it longer.
     const char *from = start[-1] != '0' ? start - 1 : start;
     while (from < start + whole && *from == '0')
         from++;

@@ -1,6 +1,6 @@
 /// mc_decimal_number.h: a decimal of any length that others are added to, without its sign. Internal.
 ///
-/// Nine digits to a limb, the least significant one first; the point stands between two limbs:
+/// Nine digits to a limb, the least significant limb first; the point is between two limbs:
 ///
 ///     limbs   [ fraction ... | whole ... ]          12.5 is { 500000000, 12 } with fraction = 1, whole = 1
 #ifndef MC_DECIMAL_NUMBER_H
@@ -12,25 +12,25 @@
 
 typedef struct mc_decimal_number {
     uint32_t *limbs;
-    size_t fraction, whole;  ///< limbs behind and before the point
+    size_t fraction, whole;  ///< limbs after and before the point
 } mc_decimal_number;
 
-/// Adds a text's digits. False without memory: the number is then as it was.
+/// Adds a text's digits. Returns false without memory: the number is then unchanged.
 bool mc_decimal_add(mc_decimal_number *number, const mc_decimal_text *text);
 
-/// Makes `*larger` the difference of both, and tells in `*is_negative` whether `right` was the larger one. The numbers are not what they
-/// were. False without memory.
+/// Makes `*larger` the difference of both, and sets `*is_negative` to true if `right` was the larger one, otherwise to false. Both
+/// numbers may change. Returns false without memory.
 bool mc_decimal_subtract(mc_decimal_number *left, mc_decimal_number *right, mc_decimal_number **larger, bool *is_negative);
 
-/// Divides, and goes on behind the point until nothing is left or `digits` digits and one to round by are known. `*has_more`: something is
-/// left. False without memory.
+/// Divides, and continues after the point until the remainder is 0 or `digits` digits and one to round by are known. `*has_more`: the
+/// remainder is not 0. Returns false without memory.
 bool mc_decimal_divide(mc_decimal_number *number, uint32_t divisor, size_t digits, bool *has_more);
 
-/// Characters that `mc_decimal_write` writes at most.
+/// The largest number of characters that `mc_decimal_write` writes.
 size_t mc_decimal_written_length(const mc_decimal_number *number);
 
-/// Writes the canonical text, rounded half to even where the fraction goes beyond `digits` digits that count; `has_more`: there was more
-/// behind the last limb. Returns its length.
+/// Writes the canonical text, rounded half to even if it has more than `digits` significant digits; `has_more`: more digits followed
+/// the last limb. Returns its length.
 size_t mc_decimal_write(const mc_decimal_number *number, bool is_negative, size_t digits, bool has_more, char *text);
 
 void mc_decimal_free(mc_decimal_number *number);

@@ -25,7 +25,7 @@ static int collate(void *context, int left_length, const void *left, int right_l
 
 /// The values of one group so far: SQLite hands it out full of zeros.
 typedef struct mc_decimal_group {
-    mc_decimal_number positive, negative;  ///< apart, so that nothing is subtracted before the end
+    mc_decimal_number positive, negative;  ///< separate, so that nothing is subtracted before the end
     uint64_t count;
 } mc_decimal_group;
 
@@ -49,7 +49,7 @@ static void add_value(sqlite3_context *context, int count, sqlite3_value **value
     mc_decimal_text parts;
     if (!mc_decimal_parse(text, (size_t)sqlite3_value_bytes(values[0]), &parts)) {
         char message[128];
-        sqlite3_snprintf(sizeof message, message, "\"%.80s\" is no decimal", text);
+        sqlite3_snprintf(sizeof message, message, "\"%.80s\" is not a decimal", text);
         sqlite3_result_error(context, message, -1);
         return;
     }
@@ -58,7 +58,7 @@ static void add_value(sqlite3_context *context, int count, sqlite3_value **value
     group->count++;
 }
 
-/// Gives the result as text, whose memory is then SQLite's.
+/// Returns the result to SQLite as text, whose memory SQLite then owns.
 static void give(sqlite3_context *context, const mc_decimal_number *number, bool is_negative, size_t digits, bool has_more)
 {
     char *const text = mc_allocate(mc_decimal_written_length(number));

@@ -1,4 +1,4 @@
-/// mc_decimal_register.h: makes decimals known to a connection. Internal.
+/// mc_decimal_register.h: registers decimals with a connection. Internal.
 #ifndef MC_DECIMAL_REGISTER_H
 #define MC_DECIMAL_REGISTER_H
 
@@ -6,7 +6,7 @@
 
 #include "mc_error.h"
 
-/// The collation and the aggregates of `mc_decimal.h`. Fails with MC_ERROR_NO_MEMORY, MC_ERROR_SQLITE.
+/// Registers the collation and the aggregates of `mc_decimal.h`. Fails with MC_ERROR_NO_MEMORY, MC_ERROR_SQLITE.
 mc_status mc_decimal_register(sqlite3 *MC_NONNULL db, mc_error *MC_NULLABLE error);
 
 #endif

@@ -1,4 +1,4 @@
-/// mc_decimal_text.c: takes the texts of decimals apart, and compares them.
+/// mc_decimal_text.c: parses the texts of decimals, and compares them.
 #include "decimal/mc_decimal_text.h"
 
 #include <string.h>
@@ -42,7 +42,7 @@ bool mc_decimal_parse(const char *text, size_t length, mc_decimal_text *out)
     return true;
 }
 
-/// Without signs.
+/// Compares the magnitudes.
 static int compare_magnitudes(const mc_decimal_text *left, const mc_decimal_text *right)
 {
     if (left->whole_length != right->whole_length)

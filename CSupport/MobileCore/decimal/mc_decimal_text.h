@@ -1,23 +1,23 @@
-/// mc_decimal_text.h: a decimal's text taken apart. Internal.
+/// mc_decimal_text.h: the parsed text of a decimal. Internal.
 #ifndef MC_DECIMAL_TEXT_H
 #define MC_DECIMAL_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/// The digits that count, where they lie in the text: no zeros at the beginning of the whole part nor at the end of the fraction.
+/// The significant digits, in place in the text: without zeros at the beginning of the whole part and at the end of the fraction.
 typedef struct mc_decimal_text {
     const char *whole;
     size_t whole_length;
     const char *fraction;
     size_t fraction_length;
-    bool is_negative;  ///< never of zero
+    bool is_negative;  ///< false for zero
 } mc_decimal_text;
 
-/// Takes a text apart. False where it is no decimal: a sign or none, digits, a point with digits on both sides or none.
+/// Parses a text. Returns false unless it is a decimal: an optional sign, digits, and optionally a point followed by digits.
 bool mc_decimal_parse(const char *text, size_t length, mc_decimal_text *out);
 
-/// Less than 0, 0 or greater than 0, as the numbers are.
+/// Compares the numbers: the result is less than 0, 0 or greater than 0.
 int mc_decimal_compare(const mc_decimal_text *left, const mc_decimal_text *right);
 
 #endif

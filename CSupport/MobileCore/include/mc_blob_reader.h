@@ -1,14 +1,14 @@
 /// mc_blob_reader.h: reads one large value, front to back or from any position.
 ///
-/// The chunks of a value have the same size, so the chunk of a byte is found by division; that of a Unicode scalar by a
+/// The chunks of a value have the same size, so the chunk of a byte is found by division, and the chunk of a Unicode scalar by a
 /// binary search over the chunks' counts. So `seek` costs the same anywhere in the value.
 ///
 /// Order of calls: open; any number of seek and read; free.
-/// Connections:    each call takes a reader of the pool for its own duration: an open reader of a value blocks nobody and holds
-///                 no snapshot. The value is pinned, so it stays as it is until the reader is freed.
+/// Connections:    each call takes a reader of the pool for its own duration. Between calls an open reader blocks no other caller and
+///                 holds no snapshot. The value is pinned, so it stays unchanged until the reader is freed.
 /// Threads:        one at a time per reader; different readers do not disturb each other.
-/// Memory:         a buffer that grows from 4 KB to 256 KB while small pieces are read one after the other; none for pieces from
-///                 128 KB on, which go straight to the caller's buffer.
+/// Memory:         a buffer that grows from 4 KB to 256 KB while small pieces are read in sequence; none for pieces of 128 KB
+///                 or more, which go straight to the caller's buffer.
 #ifndef MC_BLOB_READER_H
 #define MC_BLOB_READER_H
 
@@ -22,38 +22,38 @@ MC_NONNULL_BEGIN
 typedef struct mc_blob_reader mc_blob_reader;
 
 /// Opens a complete value at its beginning. On success `*out` goes to `mc_blob_reader_free`; `pool` is borrowed and must
-/// outlive the reader. Fails with MC_ERROR_NOT_FOUND, MC_ERROR_CORRUPT, MC_ERROR_NO_MEMORY, and what a check-out fails with.
+/// outlive the reader. Fails with MC_ERROR_NOT_FOUND, MC_ERROR_CORRUPT, MC_ERROR_NO_MEMORY, and as a check-out of a reader does.
 MC_MUST_USE mc_status mc_blob_reader_open(mc_pool *pool, int64_t value, mc_blob_reader *MC_NULLABLE *MC_NONNULL out,
                                           mc_error *MC_NULLABLE error);
 
-/// What the value is.
+/// Returns the unit, the length and the sizes of the value.
 mc_blob_description mc_blob_reader_description(const mc_blob_reader *reader);
 
-/// Where the reader stands, in units of the value.
+/// Returns the reader's position, in units of the value.
 int64_t mc_blob_reader_position(const mc_blob_reader *reader);
 
-/// Goes to a position from 0 to the length, in units. Fails with MC_ERROR_MISUSE (beyond), MC_ERROR_CORRUPT.
+/// Moves to a position from 0 to the length, in units. Fails with MC_ERROR_MISUSE (beyond the length), MC_ERROR_CORRUPT.
 MC_MUST_USE mc_status mc_blob_reader_seek(mc_blob_reader *reader, int64_t position, mc_error *MC_NULLABLE error);
 
-/// Copies up to `capacity` bytes to `buffer`. `*length` is how many: fewer only at the end of the value, 0 behind it.
-/// Of a text it may end within a character. On failure the position is as before.
+/// Copies up to `capacity` bytes to `buffer`. `*length` is their number: less than `capacity` only at the end of the value, 0 after it.
+/// A piece of a text may end within a character. On failure the position is unchanged.
 /// Fails with MC_ERROR_CORRUPT (a chunk is missing or too short), MC_ERROR_NOT_FOUND (another process removed the value).
 MC_MUST_USE mc_status mc_blob_reader_read(mc_blob_reader *reader, void *buffer, size_t capacity, size_t *length,
                                           mc_error *MC_NULLABLE error);
 
-/// The same as a source for streams: `context` is the reader; returns how many bytes it gave, 0 at the end of the value, or SIZE_MAX:
-/// what went wrong is kept for `mc_blob_reader_failure`.
+/// The same as a source for streams: `context` is the reader. Returns the number of bytes copied, 0 at the end of the value, or SIZE_MAX
+/// on failure; `mc_blob_reader_failure` then returns the error.
 size_t mc_blob_reader_source(void *context, void *buffer, size_t capacity);
 
-/// What the source failed with; `code` is MC_OK where it has not failed.
+/// Returns the error of the source; its `code` is MC_OK if the source has not failed.
 const mc_error *mc_blob_reader_failure(const mc_blob_reader *reader);
 
 /// Copies up to `max_units` whole characters of a text, as many as fit; `*units` and `*length` (bytes) are 0 at the end.
-/// `capacity` is at least 4. Fails as reading bytes does, and with MC_ERROR_MISUSE (a value of bytes).
+/// `capacity` is at least 4. Fails as `mc_blob_reader_read` does, and with MC_ERROR_MISUSE (a value of bytes).
 MC_MUST_USE mc_status mc_blob_reader_read_text(mc_blob_reader *reader, int64_t max_units, char *buffer, size_t capacity, size_t *length,
                                                int64_t *units, mc_error *MC_NULLABLE error);
 
-/// Frees the reader and takes its pin away. NULL is allowed.
+/// Frees the reader and removes its pin. NULL is allowed.
 void mc_blob_reader_free(mc_blob_reader *MC_NULLABLE reader);
 
 MC_NONNULL_END

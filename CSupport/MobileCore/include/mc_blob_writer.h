@@ -1,4 +1,4 @@
-/// mc_blob_writer.h: writes a new large value from front to back, of a length that need not be known.
+/// mc_blob_writer.h: writes a new large value from front to back. Its length need not be known in advance.
 ///
 /// Order of calls: open; any number of write and flush; finish or not; free. Without finish the value is dropped.
 /// Transactions:   the content goes into the database in short transactions of the pool's writer, about 512 KB each, which wait
@@ -6,9 +6,9 @@
 ///                 Any number of pools and processes may write values to a file at the same time. While a value is written, the
 ///                 log may grow to about 16 MB before a checkpoint.
 /// Threads:        one at a time per writer.
-/// Memory:         one buffer of about 512 KB, whatever the length of the value.
+/// Memory:         one buffer of about 512 KB, regardless of the length of the value.
 /// After a failure of the database the writer can only be freed. Refused input (not UTF-8, over length, not at the end) leaves
-/// the writer as it was.
+/// the writer unchanged.
 #ifndef MC_BLOB_WRITER_H
 #define MC_BLOB_WRITER_H
 
@@ -23,48 +23,49 @@ typedef struct mc_blob_writer mc_blob_writer;
 
 typedef struct mc_blob_writer_options {
     mc_blob_unit unit;
-    int64_t length;      ///< announced length in units, which must then be met; negative: unknown
+    int64_t length;      ///< announced length in units, which must then be reached exactly; negative: unknown
     size_t chunk_size;   ///< bytes; 0: `mc_blob_chunk_size`
     int64_t timeout_ns;  ///< of each wait for the writer connection, as in `mc_checkout`
 } mc_blob_writer_options;
 
-/// Opens a writer; the database is not touched before there is a buffer to write. On success `*out` goes to
+/// Opens a writer; nothing is written to the database before there is a buffer to write. On success `*out` goes to
 /// `mc_blob_writer_free`. `pool` is borrowed and must outlive the writer; its tables exist (`mc_blob_prepare`).
-/// Fails with MC_ERROR_MISUSE, MC_ERROR_NO_MEMORY, and what a check-out of a reader fails with.
+/// Fails with MC_ERROR_MISUSE, MC_ERROR_NO_MEMORY, and as a check-out of a reader does.
 MC_MUST_USE mc_status mc_blob_writer_open(mc_pool *pool, const mc_blob_writer_options *options, mc_blob_writer *MC_NULLABLE *MC_NONNULL out,
                                           mc_error *MC_NULLABLE error);
 
 /// Appends bytes; pieces of text may be cut anywhere, also within a character.
-/// Fails with MC_ERROR_TYPE (not UTF-8: `byte_offset` is where), MC_ERROR_OVER_LENGTH, MC_ERROR_LIMIT (2^24 chunks),
-/// MC_ERROR_NOT_FOUND (what was written so far has been rolled back with the caller's transaction), MC_ERROR_TIMEOUT, MC_ERROR_CLOSED,
+/// Fails with MC_ERROR_TYPE (not UTF-8: `byte_offset` is the position), MC_ERROR_OVER_LENGTH, MC_ERROR_LIMIT (2^24 chunks),
+/// MC_ERROR_NOT_FOUND (the content so far has been rolled back with the caller's transaction), MC_ERROR_TIMEOUT, MC_ERROR_CLOSED,
 /// MC_ERROR_FULL, MC_ERROR_SQLITE.
 MC_MUST_USE mc_status mc_blob_writer_write(mc_blob_writer *writer, const void *MC_NULLABLE bytes, size_t length,
                                            mc_error *MC_NULLABLE error);
 
-/// The same at a position in units, for which a value that can only grow allows its end: else MC_ERROR_APPEND_ONLY.
+/// The same at a position in units. A value can only grow: any position but its end fails with MC_ERROR_APPEND_ONLY.
 MC_MUST_USE mc_status mc_blob_writer_write_at(mc_blob_writer *writer, int64_t position, const void *MC_NULLABLE bytes, size_t length,
                                               mc_error *MC_NULLABLE error);
 
-/// The same as a sink for streams: `context` is the writer; returns whether it took the bytes. What went wrong is kept for
-/// `mc_blob_writer_failure`.
+/// The same as a sink for streams: `context` is the writer. Returns whether it took the bytes; if not, `mc_blob_writer_failure` returns
+/// the error.
 bool mc_blob_writer_sink(void *context, const void *MC_NULLABLE bytes, size_t length);
 
-/// What the sink failed with; `code` is MC_OK where it has not failed.
+/// Returns the error of the sink; its `code` is MC_OK if the sink has not failed.
 const mc_error *mc_blob_writer_failure(const mc_blob_writer *writer);
 
 /// Writes the buffer to the database.
 MC_MUST_USE mc_status mc_blob_writer_flush(mc_blob_writer *writer, mc_error *MC_NULLABLE error);
 
-/// Writes what is left and makes the value complete in the same transaction. `*value` is its id, pinned: give it to
-/// `mc_blob_unpin` when a row refers to it. Until then, and until the pool is closed, other pools leave it alone as well.
-/// Fails as write does, and with MC_ERROR_TRUNCATED (shorter than announced), MC_ERROR_TYPE (the text ends within a character).
+/// Writes the rest of the buffer and makes the value complete in the same transaction. `*value` is its id, pinned: give it to
+/// `mc_blob_unpin` when a row refers to it. Until then, and until the pool is closed, other pools do not drop it either.
+/// Fails as `mc_blob_writer_write` does, and with MC_ERROR_TRUNCATED (shorter than announced), MC_ERROR_TYPE (the text ends within a
+/// character).
 MC_MUST_USE mc_status mc_blob_writer_finish(mc_blob_writer *writer, int64_t *value, mc_error *MC_NULLABLE error);
 
-/// Units and bytes written so far.
+/// Return the units and the bytes written so far.
 int64_t mc_blob_writer_length(const mc_blob_writer *writer);
 int64_t mc_blob_writer_bytes(const mc_blob_writer *writer);
 
-/// Frees the writer. An unfinished value is dropped: at once where the connection is free, otherwise at the next open.
+/// Frees the writer. An unfinished value is dropped at once if the connection is free, otherwise at the next open.
 /// NULL is allowed.
 void mc_blob_writer_free(mc_blob_writer *MC_NULLABLE writer);
 

@@ -1,7 +1,7 @@
 /// mc_error.h: status codes and the error record of the core.
 ///
 /// Every function that can fail returns an `mc_status` and takes an `mc_error *` that may be NULL. On MC_OK the record is
-/// left alone; on any other status it is filled completely. Nothing in the core prints, aborts or keeps a last error.
+/// unchanged; on any other status it is filled completely. Nothing in the core prints, aborts or keeps a last error.
 #ifndef MC_ERROR_H
 #define MC_ERROR_H
 
@@ -11,7 +11,7 @@
 #if defined(__clang__)
 #define MC_NULLABLE _Nullable
 #define MC_NONNULL _Nonnull
-/// Between these two, a pointer without a mark is never NULL. The marks are an extension, which -Wpedantic does not need to tell.
+/// Between these two, a pointer without a mark is never NULL. The marks are an extension; -Wpedantic need not report it.
 #define MC_NONNULL_BEGIN \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wnullability-extension\"") _Pragma("clang assume_nonnull begin")
 #define MC_NONNULL_END _Pragma("clang assume_nonnull end") _Pragma("clang diagnostic pop")
@@ -22,14 +22,14 @@
 #define MC_NONNULL_END
 #endif
 
-/// What a function returns is a status, or the only way to what it has made: a caller that does not look at it is warned.
+/// Marks a function that returns a status, or the only pointer to an object that it has made. Ignoring the result is a warning.
 #if defined(__GNUC__)
 #define MC_MUST_USE __attribute__((warn_unused_result))
 #else
 #define MC_MUST_USE
 #endif
 
-/// A layout that Swift reads as well is checked by every compiler that sees it.
+/// Checks, in every compiler that sees it, a layout that Swift reads as well.
 #ifdef __cplusplus
 #define MC_STATIC_ASSERT(condition, text) static_assert(condition, text)
 #else
@@ -44,7 +44,7 @@ MC_NONNULL_BEGIN
 
 struct sqlite3;
 
-/// What became of a call. The numbers are stable: programs may store them.
+/// The result of a call. The numbers are stable: programs may store them.
 typedef enum mc_status {
     MC_OK = 0,
     MC_ERROR_MISUSE = 1,        ///< a call out of order, or an argument out of its range
@@ -54,10 +54,10 @@ typedef enum mc_status {
     MC_ERROR_TIMEOUT = 5,       ///< a connection did not become free in time
     MC_ERROR_INTERRUPTED = 6,   ///< the work was interrupted or cancelled by the caller
     MC_ERROR_CLOSED = 7,        ///< the pool or the handle is closed
-    MC_ERROR_NOT_FOUND = 8,     ///< the thing asked for does not exist
+    MC_ERROR_NOT_FOUND = 8,     ///< the requested object does not exist
     MC_ERROR_CORRUPT = 9,       ///< the database or a stored value contradicts itself
-    MC_ERROR_JSON = 10,         ///< the input is not JSON as RFC 8259 has it; `byte_offset` is where
-    MC_ERROR_TYPE = 11,         ///< a value does not fit its column; `byte_offset` is where
+    MC_ERROR_JSON = 10,         ///< the input is not JSON (RFC 8259); `byte_offset` is the position
+    MC_ERROR_TYPE = 11,         ///< a value does not fit its column; `byte_offset` is the position
     MC_ERROR_TRUNCATED = 12,    ///< the input ended too early
     MC_ERROR_COMPRESSION = 13,  ///< the deflated input is damaged
     MC_ERROR_LIMIT = 14,        ///< a limit was exceeded: depth, row length, inflated size or ratio
@@ -71,16 +71,16 @@ typedef enum mc_status {
 /// The longest message in bytes, its closing NUL included.
 enum { MC_ERROR_MESSAGE_SIZE = 512 };
 
-/// What went wrong. Plain data: copy it, keep it, no need to free it.
+/// The description of a failure. Plain data: copy it, keep it, no need to free it.
 typedef struct mc_error {
     mc_status code;
     int sqlite_code;                      ///< SQLite's extended result code; 0 unless SQLite failed
-    int64_t byte_offset;                  ///< bytes from the start of the (inflated) input; -1 where there is no position
-    int64_t row;                          ///< number of the input row from 1; 0 where there is none
+    int64_t byte_offset;                  ///< bytes from the start of the (inflated) input; -1 without a position
+    int64_t row;                          ///< number of the input row from 1; 0 outside of a row
     char message[MC_ERROR_MESSAGE_SIZE];  ///< UTF-8, one line, NUL-terminated
 } mc_error;
 
-/// The name of a status, such as "constraint", for logs; "unknown" for a number that is none. Static memory.
+/// Returns the name of a status, such as "constraint", for logs; "unknown" for a number that is not a status. Static memory.
 const char *mc_status_name(mc_status status);
 
 MC_NONNULL_END

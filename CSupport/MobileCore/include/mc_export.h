@@ -1,4 +1,4 @@
-/// mc_export.h: writes the rows of a statement as JSON text, in pieces as large as the reader wants them.
+/// mc_export.h: writes the rows of a statement as JSON text, in pieces of the size that the reader requests.
 ///
 ///     [[1,"Harbour Foods",12.34],
 ///     [2,"Mill & Sons",null]]
@@ -8,7 +8,7 @@
 ///
 /// Order of calls: open, read until it gives no bytes, free. The statement must have its values bound; it is stepped by the
 ///                 export alone until it is freed, which resets it.
-/// Threads:        the statement's connection's.
+/// Threads:        those of the statement's connection.
 /// Memory:         some 100 KB and the longest row, large values not counted; 270 KB more when deflating.
 #ifndef MC_EXPORT_H
 #define MC_EXPORT_H
@@ -29,49 +29,49 @@ typedef enum mc_export_format {
     MC_EXPORT_OBJECTS = 1  ///< a row is an object under the names of the columns
 } mc_export_format;
 
-/// What becomes of a column whose integers are ids of large values (mc_blob.h).
+/// The output of a column whose integers are ids of large values (mc_blob.h).
 typedef enum mc_export_large {
-    MC_EXPORT_LARGE_REFERENCE = 0,  ///< the id, written by the column's rule as any other value
+    MC_EXPORT_LARGE_REFERENCE = 0,  ///< the id, written by the column's rule like any other value
     MC_EXPORT_LARGE_BASE64 = 1,     ///< a value of bytes, as a string in base64
     MC_EXPORT_LARGE_TEXT = 2        ///< a value of text, as a string
 } mc_export_large;
 
 typedef struct mc_export_options {
     /// The rules of the columns, as many as the statement has, or NULL: all of type MC_COLUMN_ANY under the statement's names.
-    /// What a value of a type becomes:
+    /// The output of a value by its column's type:
     ///   ANY      by its storage: null, numbers, strings, base64
     ///   INTEGER  a number; other storage is an error
-    ///   DECIMAL  an integer in plain notation, its last `scale` digits behind the point; a text as it is if it is a number
+    ///   DECIMAL  an integer in plain notation, its last `scale` digits after the point; a text unchanged if it is a number
     ///   REAL     a number with a point or an exponent
     ///   BOOLEAN  true and false; an integer other than 0 is true
-    ///   TEXT     a string; numbers are written out first
+    ///   TEXT     a string; numbers are converted to text
     ///   BLOB     a string in base64
-    /// `precision` and `required` are not looked at; null is always null.
+    /// `precision` and `required` are ignored; null is always null.
     const mc_column *MC_NULLABLE columns;
     size_t column_count;  ///< of `columns`
     mc_export_format format;
     int deflate_level;  ///< 0: plain text; 1 (fast) to 9 (small): a zlib stream
-    /// For each column of the statement how large values are written, in line in pieces of some KB; NULL: none are.
+    /// For each column of the statement the form of large values, in line in pieces of some KB; NULL: the ids.
     const mc_export_large *MC_NULLABLE large;
-    struct mc_pool *MC_NULLABLE pool;  ///< that the values are read from; outlives the export. Not NULL where a value is in line
+    struct mc_pool *MC_NULLABLE pool;  ///< the pool that the values are read from; outlives the export. Not NULL if a value is in line
 } mc_export_options;
 
 typedef struct mc_export mc_export;
 
-/// Opens an export. The statement is borrowed and must outlive it. On success `*out` is owned by the caller, who gives it to
+/// Opens an export. The statement is borrowed and must outlive it. On success the caller owns `*out` and gives it to
 /// `mc_export_free`; on failure it is NULL.
-/// Fails with MC_ERROR_MISUSE (a statement without columns, another number of rules, two columns of one name in objects, a level
+/// Fails with MC_ERROR_MISUSE (a statement without columns, a wrong number of rules, two columns of one name in objects, a level
 /// out of its range, large values in line without a pool), MC_ERROR_NO_MEMORY.
 MC_MUST_USE mc_status mc_export_open(struct sqlite3_stmt *statement, const mc_export_options *options,
                                      mc_export *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
-/// Writes the next bytes to `buffer`; `*length` is their number: `capacity` until the last piece, and 0 behind it.
+/// Writes the next bytes to `buffer`; `*length` is their number: `capacity` until the last piece, and 0 after it.
 /// Fails with MC_ERROR_CORRUPT (a text that is not UTF-8; `row` is set), MC_ERROR_TYPE (a value that its column's type cannot
 /// write, an infinity), MC_ERROR_NO_MEMORY, as SQLite does, and as reading a large value does. After a failure every read fails with
 /// MC_ERROR_MISUSE.
 MC_MUST_USE mc_status mc_export_read(mc_export *rows, void *buffer, size_t capacity, size_t *length, mc_error *MC_NULLABLE error);
 
-/// Rows written so far.
+/// Returns the number of rows written so far.
 int64_t mc_export_rows(const mc_export *rows);
 
 /// Frees an export; NULL is allowed.

@@ -1,43 +1,43 @@
-/// mc_import.h: brings row data into a table, as fast as SQLite takes it.
+/// mc_import.h: imports row data into a table, as fast as SQLite accepts it.
 ///
-/// Bytes are pushed in chunks of any size, plain or deflated (zlib or gzip, told apart by the first byte). They are inflated,
-/// scanned (mc_rows.h says which format) and handed to SQLite as a virtual table, so that one statement
+/// Bytes are pushed in chunks of any size, plain or deflated (zlib or gzip, distinguished by the first byte). They are inflated,
+/// scanned (mc_rows.h describes the format) and handed to SQLite as a virtual table, so that one statement
 ///
 ///     INSERT INTO t(...) SELECT ... FROM incoming WHERE true ON CONFLICT(key) DO UPDATE SET ...
 ///
 /// runs for all complete rows of a chunk: nothing is bound, stepped or reset per row, and no value is copied on its way.
 ///
-/// Several tables: the input is then an object with an array of rows per table. A table's mode says what its rows do, so that
+/// Several tables: the input is then an object with an array of rows per table. A table's mode is the effect of its rows, so that
 /// rows to write and keys to delete of one table come as two members:
 ///
 ///     {"customer":[[1,"Harbour Foods"],[2,"Mill & Sons"]], "customer.deleted":[[3]], "order":[...]}
 ///
-/// All or nothing, unless commits are asked for: an import opens a savepoint, and releases it at `mc_import_finish`. An error, or freeing
-/// it before finish, rolls it back; what the surrounding transaction did before stays. Without a transaction the savepoint is one.
-/// Nobody else commits while an import is open, by whatever interface: SQLite refuses it (SQLITE_BUSY, `mc_connection_commit` and the
-/// statements of a pool: MC_ERROR_MISUSE), and the transaction and the import go on. Who rolls back ends the import with it: its next call
-/// fails.
+/// All or nothing, unless commits are requested: an import opens a savepoint and releases it at `mc_import_finish`. An error, or freeing
+/// it before finish, rolls it back; earlier work of the surrounding transaction stays. Without a transaction the savepoint is one.
+/// No other code can commit while an import is open, through any interface: SQLite refuses it (SQLITE_BUSY, `mc_connection_commit` and
+/// the statements of a pool: MC_ERROR_MISUSE), and the transaction and the import continue. A rollback of the transaction ends the import
+/// as well: its next call fails.
 ///
-/// Pending protection: rows whose key has a row in the table of original states are not written to the target; their values go
-/// to that table instead. The pending keys are read when the import opens, and must not change while it runs. Where the last rows of a
-/// table are pending and few, a large import takes them out until it finishes: a table is filled fastest at its end.
+/// Pending protection: rows whose key has a row in the table of original states are not written to the target; their values are written
+/// to that table instead. The pending keys are read when the import opens, and must not change while it runs. If the last rows of a
+/// table are pending and few, a large import removes them until it finishes: a table is filled fastest at its end.
 ///
 /// Large values (mc_blob.h): columns of the types MC_COLUMN_LARGE_TEXT and MC_COLUMN_LARGE_BLOB get the ids of values that the import
-/// stores in chunks as they come, in its own transaction, whatever their length. A value that a row lets go of is dropped in the same
-/// transaction, unless the protected row still has it. Nothing else may refer to a value of such a column.
+/// stores in chunks as they arrive, in its own transaction, regardless of their length. A value that a row no longer refers to is dropped
+/// in the same transaction, unless the protected row still refers to it. No other row may refer to a value of such a column.
 ///
-/// Indexes of a table that is being filled are made at the end of the import; mc_deferred_indexes.h has the rule.
+/// Indexes of a table that is being filled are made at the end of the import; mc_deferred_indexes.h describes when.
 ///
-/// Triggers on the target make SQLite collect a chunk's rows first. So that an error still names its row, rows are then handed
-/// over one by one, which costs what a prepared INSERT costs.
+/// Triggers on the target make SQLite collect a chunk's rows first. The rows are then handed over one by one, at the cost of a prepared
+/// INSERT, so that an error still names its row.
 ///
 /// Order of calls: open, push any number of times, finish, free. Imports on one connection end in the reverse of the order in
 ///                 which they were opened, as savepoints do.
-/// Threads:        the connection's; callbacks come on it. Larger inputs are inflated and scanned in a second thread, which ends at
+/// Threads:        the connection's, also for callbacks. Larger inputs are inflated and scanned in a second thread, which ends at
 ///                 the latest when the import is finished, fails or is freed. An error is then reported by one of the next
-///                 calls: the same one, with the same position, as without it.
+///                 calls: the same error with the same position as without the thread.
 /// Memory:         about 300 KB (2 MB with a second thread), one row (bounded by `row_bytes`), and 16 bytes per pending key;
-///                 some 200 KB per table with large values, whatever their length.
+///                 some 200 KB per table with large values, regardless of their length.
 #ifndef MC_IMPORT_H
 #define MC_IMPORT_H
 
@@ -50,29 +50,29 @@ extern "C" {
 MC_NONNULL_BEGIN
 
 typedef enum mc_import_mode {
-    MC_IMPORT_INSERT = 0,  ///< a row that exists is an error, also one that the same input has inserted
-    MC_IMPORT_UPSERT = 1,  ///< a row that exists gets the values of the columns; of rows with one key the last one wins
-    MC_IMPORT_DELETE = 2   ///< the rows are keys: the columns are just these; a key that does not exist is ignored
+    MC_IMPORT_INSERT = 0,  ///< a row that exists is an error, also a row that the same input has inserted
+    MC_IMPORT_UPSERT = 1,  ///< a row that exists gets the values of the columns; of several rows with one key the last one wins
+    MC_IMPORT_DELETE = 2   ///< the rows are keys: the columns are exactly the key columns; a key that does not exist is ignored
 } mc_import_mode;
 
-/// A column and the value that all rows get there.
+/// A column and the value that it gets in all rows.
 typedef struct mc_import_assignment {
     const char *column;
     mc_value value;
 } mc_import_assignment;
 
-/// Where the versions of rows with pending changes go.
+/// The table for the versions of rows with pending changes.
 typedef struct mc_import_pending {
     const char *table;                                    ///< has the columns of the import
     const char *MC_NONNULL const *MC_NULLABLE keys;       ///< its key, in the order of the import's; NULL: of the same names
-    const mc_import_assignment *MC_NULLABLE assignments;  ///< what is set there beside the columns; none of them
+    const mc_import_assignment *MC_NULLABLE assignments;  ///< values for further columns; none of the import's columns
     size_t assignment_count;
 } mc_import_pending;
 
-/// One table of an import. `columns` in the order of the values in row arrays; of the same names as in the table.
+/// One table of an import. `columns` are in the order of the values in row arrays and have the names of the table's columns.
 typedef struct mc_import_table {
     const char *table;
-    const char *MC_NULLABLE member;  ///< its name in the input, so that a table can stand there twice; NULL: as `table`
+    const char *MC_NULLABLE member;  ///< its name in the input, so that a table can occur there twice; NULL: as `table`
     const mc_column *columns;
     size_t column_count;
     mc_import_mode mode;
@@ -82,13 +82,13 @@ typedef struct mc_import_table {
     const mc_import_assignment *MC_NULLABLE on_insert;  ///< written with new rows only; never updated; none of `columns`
     size_t on_insert_count;
     const mc_import_pending *MC_NULLABLE pending;  ///< NULL: no protection
-    /// For deletions: the columns of the table that hold ids of large values, which go with their rows. The other modes see them by the
-    /// types of their columns.
+    /// For deletions: the columns of the table that hold ids of large values, which are dropped with their rows. The other modes recognize
+    /// them by the types of their columns.
     const char *MC_NONNULL const *MC_NULLABLE large;
     size_t large_count;
 } mc_import_table;
 
-/// How far an import has come.
+/// The progress of an import.
 typedef struct mc_import_counts {
     int64_t rows;  ///< taken from the input
     int64_t inserted;
@@ -104,9 +104,9 @@ typedef struct mc_import_counts {
 /// It must not use the import, but may use its connection.
 typedef int (*mc_import_progress)(void *MC_NULLABLE context, const mc_import_counts *counts);
 
-/// Whether an import inflates and scans in a second thread while the first one inserts.
+/// The use of a second thread, which inflates and scans while the first one inserts.
 typedef enum mc_import_threads {
-    MC_IMPORT_THREADS_AUTOMATIC = 0,  ///< where the process may use a second core, from 128 KB of JSON text on
+    MC_IMPORT_THREADS_AUTOMATIC = 0,  ///< if the process may use a second core, from 128 KB of JSON text on
     MC_IMPORT_THREADS_OFF = 1,        ///< all on the connection's thread
     MC_IMPORT_THREADS_ON = 2          ///< from the first bytes on
 } mc_import_threads;
@@ -114,17 +114,17 @@ typedef enum mc_import_threads {
 /// Called on the second thread when it begins: to name it, or to set its priority.
 typedef void (*mc_import_thread_begins)(void *MC_NULLABLE context);
 
-/// What became of a row.
+/// The effect of an import on a row.
 typedef enum mc_import_change {
     MC_IMPORT_INSERTED = 0,
     MC_IMPORT_UPDATED = 1,
     MC_IMPORT_DELETED = 2,
-    MC_IMPORT_DIVERTED = 3,  ///< it went to the table of original states
+    MC_IMPORT_DIVERTED = 3,  ///< its values were written to the table of original states
     MC_IMPORT_IGNORED = 4    ///< there was no such key to delete
 } mc_import_change;
 
-/// Called after each batch of rows that has been written: `changes[n]` is a `mc_import_change` of row n of the batch, whose
-/// `member` is the number of the table. Anything but 0 cancels the import as in `mc_import_progress`, whose rules hold.
+/// Called after each batch of rows that has been written: `changes[n]` is the `mc_import_change` of row n of the batch, whose
+/// `member` is the number of the table. Anything but 0 cancels the import. The rules of `mc_import_progress` hold.
 typedef int (*mc_import_observer)(void *MC_NULLABLE context, const mc_row_batch *batch, const uint8_t *changes);
 
 /// Names are copied at open.
@@ -135,16 +135,16 @@ typedef struct mc_import_options {
     unsigned depth;          ///< as in `mc_rows_options`
     size_t row_bytes;        ///< as in `mc_rows_options`
     int64_t inflated_bytes;  ///< the most JSON text to take from deflated input; 0: 64 GB
-    int64_t inflate_ratio;   ///< the most it may grow when inflated, looked at beyond 1 MB; 0: 400
-    /// Commits when so many rows have been taken, or so many bytes of JSON text, since the last commit; 0: all or nothing.
-    /// Looked at after each batch of some hundred rows. What the transaction did before the import is committed with it, and an
-    /// error takes back what came since. Observers (mc_changes.h) hear of each commit. While another import is open it fails with
-    /// MC_ERROR_MISUSE.
+    int64_t inflate_ratio;   ///< the largest ratio of inflated to deflated bytes, checked beyond 1 MB; 0: 400
+    /// The numbers of rows, and of bytes of JSON text, since the last commit after which the import commits; 0: all or nothing.
+    /// They are checked after each batch of some hundred rows. A commit includes the transaction's work from before the import; an error
+    /// rolls back the work since the last commit. Observers (mc_changes.h) are notified of each commit. While another import is open a
+    /// commit fails with MC_ERROR_MISUSE.
     int64_t commit_rows, commit_bytes;
     mc_import_progress MC_NULLABLE progress;
     mc_import_observer MC_NULLABLE observer;
     void *MC_NULLABLE context;  ///< handed to `progress` and `observer`
-    mc_import_threads threads;  ///< without memory or a thread to be had, all runs on the connection's thread
+    mc_import_threads threads;  ///< if no memory or thread is available, all work is done on the connection's thread
     mc_import_thread_begins MC_NULLABLE thread_begins;
     void *MC_NULLABLE thread_context;  ///< handed to `thread_begins`
     /// The pool's connection whose database the import is on; needed for large values only. Its tables exist (`mc_blob_prepare`).
@@ -153,29 +153,29 @@ typedef struct mc_import_options {
 
 typedef struct mc_import mc_import;
 
-/// Opens an import on a connection, which is borrowed and must outlive it. On success `*out` is owned by the caller, who gives
-/// it to `mc_import_free`; on failure it is NULL and the database is as it was.
+/// Opens an import on a connection, which is borrowed and must outlive it. On success the caller owns `*out` and gives it to
+/// `mc_import_free`; on failure it is NULL and the database is unchanged.
 /// Fails with MC_ERROR_MISUSE (options out of range), MC_ERROR_SQLITE (no such table, column or unique key) and as SQLite does.
 MC_MUST_USE mc_status mc_import_open(struct sqlite3 *db, const mc_import_options *options, mc_import *MC_NULLABLE *MC_NONNULL out,
                                      mc_error *MC_NULLABLE error);
 
-/// Takes the next bytes, which must stay in place during the call only. After a failure the import is rolled back.
-/// Fails as `mc_rows_push` does, with MC_ERROR_CONSTRAINT and other failures of SQLite (`row` is the row it refused),
-/// MC_ERROR_COMPRESSION (damaged; `byte_offset` counts deflated bytes), MC_ERROR_LIMIT (inflated too much),
+/// Imports the next bytes, which must stay in place during the call only. After a failure the import is rolled back.
+/// Fails as `mc_rows_push` does, with MC_ERROR_CONSTRAINT and other failures of SQLite (`row` is the row that it refused),
+/// MC_ERROR_COMPRESSION (damaged; `byte_offset` counts deflated bytes), MC_ERROR_LIMIT (too many inflated bytes),
 /// MC_ERROR_INTERRUPTED (cancelled by `progress` or sqlite3_interrupt).
 MC_MUST_USE mc_status mc_import_push(mc_import *import, const void *MC_NULLABLE bytes, size_t length, mc_error *MC_NULLABLE error);
 
-/// The same as a sink for streams: `context` is the import; returns whether it took the bytes. What went wrong is kept for
-/// `mc_import_failure`.
+/// The same as a sink for streams: `context` is the import. Returns whether it took the bytes; if not, `mc_import_failure` returns
+/// the error.
 bool mc_import_sink(void *context, const void *MC_NULLABLE bytes, size_t length);
 
-/// What the sink failed with; `code` is MC_OK where it has not failed.
+/// Returns the error of the sink; its `code` is MC_OK if the sink has not failed.
 const mc_error *mc_import_failure(const mc_import *import);
 
-/// Completes the import: the input ends here. Fails as push does, and with MC_ERROR_TRUNCATED.
+/// Completes the import: the input ends here. Fails as `mc_import_push` does, and with MC_ERROR_TRUNCATED.
 MC_MUST_USE mc_status mc_import_finish(mc_import *import, mc_import_counts *MC_NULLABLE counts, mc_error *MC_NULLABLE error);
 
-/// How far the import has come.
+/// Returns the progress of the import.
 mc_import_counts mc_import_progress_counts(const mc_import *import);
 
 /// Frees an import, and rolls it back if it is not finished; NULL is allowed.

@@ -12,8 +12,8 @@ extern "C" {
 MC_NONNULL_BEGIN
 
 /// Writes an array with an array for each row of a page. `columns` are the rules of the page's columns as in an export (mc_export.h), as
-/// many as the page has; NULL: by what the values are.
-/// Fails with MC_ERROR_CORRUPT, MC_ERROR_TYPE (a value that cannot be written by its rule; `row` of the error is the row's number from 1)
+/// many as the page has; NULL: each value is written by its storage.
+/// Fails with MC_ERROR_CORRUPT, MC_ERROR_TYPE (a value that its column's rule cannot write; `row` of the error is the row's number from 1)
 /// and as the functions of mc_json_writer.h do.
 MC_MUST_USE mc_status mc_json_write_rows(mc_json_writer *writer, const mc_row_page *page, const mc_column *MC_NULLABLE columns,
                                          mc_error *MC_NULLABLE error);

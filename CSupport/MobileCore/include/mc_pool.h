@@ -1,13 +1,13 @@
 /// mc_pool.h: one writing and several reading connections over one SQLite database.
 ///
-/// The writer is handed to one caller at a time, in the order of their calls. Readers are handed out likewise, opened when
-/// first needed, the most recently used one first (its cache is warm). In WAL mode readers never wait for the writer.
+/// The writer is handed to one caller at a time, in the order of the calls. Readers are handed out likewise; they are opened when
+/// first needed, and the most recently used one is handed out first (its cache is warm). In WAL mode readers never wait for the writer.
 ///
 /// Order of calls: open; any number of check-outs, each followed by a return; close; free.
 /// Threads:        every function but `mc_pool_free` may be called on any thread at the same time as any other. A connection
-///                 is used by one thread at a time: by who holds it.
-/// Nesting:        a thread that holds the writer and asks for it again, or for a reader, gets the writer again and sees its
-///                 own changes; a thread that holds a reader and asks for a reader gets the same one. Return it as often.
+///                 is used by one thread at a time: by its holder.
+/// Nesting:        a thread that holds the writer and requests it again, or requests a reader, gets the writer again and sees its
+///                 own changes; a thread that holds a reader and requests a reader gets the same one. Return it as often.
 /// Memory:         the page cache of each open connection, and its cached statements.
 #ifndef MC_POOL_H
 #define MC_POOL_H
@@ -26,7 +26,7 @@ typedef struct mc_pool mc_pool;
 typedef struct mc_connection mc_connection;
 typedef struct mc_ticket mc_ticket;
 
-/// When a transaction is on the disk. The numbers are those of `PRAGMA synchronous`.
+/// The time at which a transaction is on the disk. The numbers are those of `PRAGMA synchronous`.
 typedef enum mc_synchronous {
     MC_SYNCHRONOUS_OFF = 0,     ///< never waited for: a power cut may lose or damage the database
     MC_SYNCHRONOUS_NORMAL = 1,  ///< at checkpoints: a power cut may lose the last transactions, never the database
@@ -34,43 +34,43 @@ typedef enum mc_synchronous {
 } mc_synchronous;
 
 typedef enum mc_journal {
-    MC_JOURNAL_WAL = 0,       ///< the database is switched to WAL when it is not
-    MC_JOURNAL_UNCHANGED = 1  ///< the journal mode of the file is left alone, for databases that belong to others
+    MC_JOURNAL_WAL = 0,       ///< the database is switched to WAL if it is in another mode
+    MC_JOURNAL_UNCHANGED = 1  ///< the journal mode of the file is not changed, for databases that belong to other programs
 } mc_journal;
 
-/// Somebody keeps the write-ahead log from starting over, and it has grown to eight times `checkpoint_pages`.
+/// A warning that a reader keeps the write-ahead log from starting over, and that the log has grown to eight times `checkpoint_pages`.
 typedef struct mc_log_warning {
-    const char *message;  ///< all of it in a sentence
+    const char *message;  ///< a whole sentence
     int64_t log_bytes;
     const char *MC_NULLABLE reader;  ///< label of the oldest check-out of a reader; NULL: the reader is in another process or pool
-    int64_t reader_age_ns;           ///< how long it has been out; 0 when it is not known
+    int64_t reader_age_ns;           ///< time since its check-out; 0 when it is not known
 } mc_log_warning;
 
-/// How a pool is opened. Start from `mc_pool_default_options`.
+/// The options of a pool. Start from `mc_pool_default_options`.
 typedef struct mc_pool_options {
     int page_size;        ///< bytes, a power of two from 1024 to 65536; negative: 4096. An existing file keeps its own.
     int readers;          ///< largest number of readers, 1 to 64
     int64_t cache_bytes;  ///< page cache of each connection, at least one page
-    int64_t mmap_bytes;   ///< how much of the file is mapped into memory; 0 for none
+    int64_t mmap_bytes;   ///< bytes of the file that are mapped into memory; 0 for none
     mc_synchronous synchronous;
     mc_journal journal;
-    int checkpoint_pages;         ///< pages in the WAL that start a checkpoint; 0: never by itself
-    int64_t log_limit_bytes;      ///< a write does not begin while the WAL is larger and a reader keeps it from starting over; 0: no limit
+    int checkpoint_pages;         ///< pages in the WAL that start a checkpoint; 0: no automatic checkpoint
+    int64_t log_limit_bytes;      ///< no write begins while the WAL is larger and a reader keeps it from starting over; 0: no limit
     int64_t journal_size_limit;   ///< bytes that the file of the WAL (or of the journal) keeps when it starts over; -1: all it has
     int statement_cache;          ///< prepared statements kept by each connection, 0 to 10000
-    int secure_delete;            ///< 1: deleted content is overwritten, 0: it is not, -1: as the library was built
+    int secure_delete;            ///< 1: deleted content is overwritten, 0: it is not, -1: the library's default
     bool foreign_keys;            ///< whether FOREIGN KEY constraints are enforced
     bool read_only;               ///< no writer; every change is refused
     bool creates_file;            ///< whether a file that does not exist is created
     bool coalesces_log_writes;    ///< whether the writer's log is written in runs of up to 64 KB, see mc_vfs.h
-    int64_t busy_timeout_ns;      ///< how long a check-out that names no timeout waits, for the connection and for locks of other processes
+    int64_t busy_timeout_ns;      ///< the wait of a check-out without a timeout, for the connection and for locks of other processes
     const char *MC_NULLABLE vfs;  ///< name of the SQLite VFS, copied; NULL: the system's
     /// Called on the connection's thread with each statement before it runs: its SQL, with values if `trace_values`.
     void (*MC_NULLABLE trace)(void *MC_NULLABLE context, const char *sql, size_t length);
     void *MC_NULLABLE trace_context;
     bool trace_values;
-    bool trace_waits;  ///< `trace` is not called before `mc_pool_set_trace` says so
-    /// Called once for each check-out of a reader that pins the log, on the writer's thread and behind its commit. Keep it short.
+    bool trace_waits;  ///< `trace` is not called before `mc_pool_set_trace` enables it
+    /// Called once for each check-out of a reader that pins the log, on the writer's thread and after its commit. Keep it short.
     void (*MC_NULLABLE warn)(void *MC_NULLABLE context, const mc_log_warning *warning);
     void *MC_NULLABLE warn_context;
 } mc_pool_options;
@@ -80,7 +80,7 @@ typedef struct mc_pool_settings {
     int page_size;
     int readers;
     int64_t cache_bytes;  ///< whole pages
-    int64_t mmap_bytes;   ///< as the operating system and the library allow
+    int64_t mmap_bytes;   ///< as far as the operating system and the library allow
     mc_synchronous synchronous;
     int checkpoint_pages;
     int64_t log_limit_bytes;
@@ -89,77 +89,77 @@ typedef struct mc_pool_settings {
     bool secure_delete;
     bool foreign_keys;
     bool read_only;
-    bool coalesces_log_writes;  ///< the layer is there, and the journal is a log
+    bool coalesces_log_writes;  ///< the layer is in use, and the journal is a write-ahead log
     char journal_mode[16];      ///< "wal", "delete", "truncate", "persist", "memory" or "off"
 } mc_pool_settings;
 
-/// 4096, 2 readers, 10 MB, no mmap, normal, WAL, checkpoint at 1000 pages, log limit 1 GB, journal size limit 64 MB, 64 statements,
-/// secure delete as built, no foreign keys, coalesced log writes, 30 s.
+/// Returns the defaults: 4096, 2 readers, 10 MB, no mmap, normal, WAL, checkpoint at 1000 pages, log limit 1 GB, journal size limit 64 MB,
+/// 64 statements, secure delete as built, no foreign keys, coalesced log writes, 30 s.
 mc_pool_options mc_pool_default_options(void);
 
 /// Opens the database file `path` (UTF-8, NUL-terminated, copied) with its writer; with `read_only`, with its first reader.
-/// On success `*out` is a pool that the caller owns and gives to `mc_pool_free`; on failure it is NULL and no file was made.
+/// On success `*out` is a pool that the caller owns and gives to `mc_pool_free`; on failure it is NULL and no file was created.
 /// Fails with MC_ERROR_MISUSE (an option out of its range: the message names it), MC_ERROR_NOT_FOUND (no such file),
 /// MC_ERROR_CORRUPT (not a database), MC_ERROR_TIMEOUT (another process keeps it locked), MC_ERROR_NO_MEMORY, MC_ERROR_SQLITE.
 MC_MUST_USE mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool *MC_NULLABLE *MC_NONNULL out,
                                    mc_error *MC_NULLABLE error);
 
-/// Lets nobody in any more (callers that wait get MC_ERROR_CLOSED at once), waits for those who are in, and closes every
-/// connection. Before, what queries have looked for is analyzed where that is worth while (`PRAGMA optimize`), a bounded part of each
-/// index, except with MC_JOURNAL_UNCHANGED. Afterwards every check-out fails with MC_ERROR_CLOSED; closing again has no effect. Fails with
-/// MC_ERROR_MISUSE, and closes nothing, on a thread that holds a connection.
+/// Admits no more callers (those that wait get MC_ERROR_CLOSED at once), waits for the holders of connections, and closes every
+/// connection. Before, it analyzes the tables whose indexes the queries have used, where that is worth its cost (`PRAGMA optimize`), a
+/// bounded part of each index, except with MC_JOURNAL_UNCHANGED. Afterwards every check-out fails with MC_ERROR_CLOSED; closing again
+/// has no effect. Fails with MC_ERROR_MISUSE, and closes nothing, on a thread that holds a connection.
 MC_MUST_USE mc_status mc_pool_close(mc_pool *pool, mc_error *MC_NULLABLE error);
 
-/// Closes the pool if it is open, and frees it: nobody may hold a connection, wait for one, or use the pool afterwards.
+/// Closes the pool if it is open, and frees it: no thread may hold a connection, wait for one, or use the pool afterwards.
 /// NULL is allowed.
 void mc_pool_free(mc_pool *MC_NULLABLE pool);
 
 /// Reads the settings in force, which do not change while the pool is open.
 void mc_pool_get_settings(mc_pool *pool, mc_pool_settings *settings);
 
-/// What `trace` of the options gets.
+/// The statements that `trace` of the options gets.
 typedef enum mc_trace_mode { MC_TRACE_OFF, MC_TRACE_STATEMENTS, MC_TRACE_VALUES } mc_trace_mode;
 
-/// Switches the trace, at any time; without effect where the options have none. A connection follows when it is checked out next.
+/// Switches the trace, at any time; without effect if the options have none. A connection applies it at its next check-out.
 void mc_pool_set_trace(mc_pool *pool, mc_trace_mode mode);
 
 /// Reads the statistics, at any time.
 void mc_pool_get_statistics(mc_pool *pool, mc_pool_statistics *statistics);
 
-/// Those of each connection, the writer first, as many as there is room for. Returns how many there are.
+/// Reads the statistics of each connection, the writer first, up to `capacity`. Returns the number of connections.
 int mc_pool_get_connection_statistics(mc_pool *pool, mc_connection_statistics *MC_NULLABLE statistics, int capacity);
 
-/// How long something is waited for, where it is not a number of nanoseconds from 1 on. Other negative numbers are refused: a rest of
-/// time that was computed and is used up must not become an endless wait.
+/// The special values of timeouts, which otherwise are nanoseconds from 1 on. Other negative numbers are refused: a remaining time that
+/// was computed and is used up must not become an endless wait.
 enum {
-    MC_WAIT_DEFAULT = 0,   ///< as long as `busy_timeout_ns` of the pool's options says, 30 s unless it was changed
-    MC_WAIT_FOREVER = -1,  ///< as long as it takes; for locks of other processes as long as by default
-    MC_WAIT_NEVER = -2     ///< not at all: what is not free at once fails with MC_ERROR_TIMEOUT
+    MC_WAIT_DEFAULT = 0,   ///< the time of `busy_timeout_ns` of the pool's options, 30 s unless it was changed
+    MC_WAIT_FOREVER = -1,  ///< no limit; for locks of other processes the default
+    MC_WAIT_NEVER = -2     ///< no wait: a connection or lock that is not free at once fails with MC_ERROR_TIMEOUT
 };
 
-/// What a check-out asks for. Zeroed: a reader, waited for as long as by default, tied to this thread.
+/// The options of a check-out. Zeroed: a reader, waited for as long as by default, tied to this thread.
 typedef struct mc_checkout {
     bool writer;                    ///< the writer; otherwise a reader
-    bool is_long;                   ///< a read that keeps its connection for long: short ones that wait go first, 16 of them at most
+    bool is_long;                   ///< a read that keeps its connection for long: up to 16 waiting short reads go first
     bool loose;                     ///< not tied to this thread: no nesting; for a connection that travels between threads
-    int64_t timeout_ns;             ///< how long to wait, on the monotonic clock: nanoseconds or one of MC_WAIT_...
-    const char *MC_NULLABLE label;  ///< what the holder does, for the messages of those who wait; copied, cut at 80 bytes
-    mc_ticket *MC_NULLABLE ticket;  ///< by which the wait and the work can be interrupted; outlives the connection's return
+    int64_t timeout_ns;             ///< the longest wait, on the monotonic clock: nanoseconds or one of MC_WAIT_...
+    const char *MC_NULLABLE label;  ///< the holder's work, for the messages of waiting callers; copied, cut at 80 bytes
+    mc_ticket *MC_NULLABLE ticket;  ///< interrupts the wait and the work; outlives the connection's return
 } mc_checkout;
 
-/// Takes a connection, waiting for it in the order of the calls. `*out` goes back by `mc_pool_return`.
-/// Fails with MC_ERROR_TIMEOUT (the message names who holds what), MC_ERROR_INTERRUPTED, MC_ERROR_CLOSED,
-/// MC_ERROR_READ_ONLY (the writer of a read-only pool), MC_ERROR_MISUSE (a ticket in use, a timeout that is none), MC_ERROR_NO_MEMORY, and
-/// what opening a reader fails with.
+/// Takes a connection, waiting for it in the order of the calls. `*out` is returned with `mc_pool_return`.
+/// Fails with MC_ERROR_TIMEOUT (the message names the holders of the connections), MC_ERROR_INTERRUPTED, MC_ERROR_CLOSED,
+/// MC_ERROR_READ_ONLY (the writer of a read-only pool), MC_ERROR_MISUSE (a ticket in use, an invalid timeout), MC_ERROR_NO_MEMORY, and
+/// as opening a reader does.
 MC_MUST_USE mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connection *MC_NULLABLE *MC_NONNULL out,
                                        mc_error *MC_NULLABLE error);
 
-/// Called once with the connection, or with NULL and the reason. Keep it short: hand over to another thread.
+/// Called once with the connection, or with NULL and the error. Keep it short: hand over to another thread.
 typedef void (*mc_granted)(void *MC_NULLABLE context, mc_connection *MC_NULLABLE connection, const mc_error *MC_NULLABLE error);
 
 /// The same without blocking: `granted` is called on this thread during the call when a connection is free (or the call
 /// fails), otherwise later on the thread that returns one, interrupts, lets the ticket time out, or closes the pool.
-/// `timeout_ns` bounds the waits for other processes only; bound the wait for the connection by `mc_ticket_time_out`.
+/// `timeout_ns` limits only the waits for other processes; limit the wait for the connection with `mc_ticket_time_out`.
 /// The connection is tied to no thread until `mc_connection_adopt`.
 void mc_pool_checkout_later(mc_pool *pool, const mc_checkout *checkout, mc_granted granted, void *MC_NULLABLE context);
 
@@ -180,7 +180,7 @@ void mc_ticket_free(mc_ticket *MC_NULLABLE ticket);
 /// Any thread, any time before the ticket is freed; it stays interrupted. COMMIT and ROLLBACK are not interrupted.
 void mc_ticket_interrupt(mc_ticket *ticket);
 
-/// Ends the wait of `mc_pool_checkout_later` with MC_ERROR_TIMEOUT, whose message says `waited_ns`; without effect afterwards.
+/// Ends the wait of `mc_pool_checkout_later` with MC_ERROR_TIMEOUT, whose message contains `waited_ns`; without effect afterwards.
 void mc_ticket_time_out(mc_ticket *ticket, int64_t waited_ns);
 
 MC_NONNULL_END

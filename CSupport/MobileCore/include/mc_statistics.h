@@ -1,4 +1,4 @@
-/// mc_statistics.h: what a pool and its connections did, for people who tune them. Numbers count from the opening.
+/// mc_statistics.h: counters of a pool and its connections, for tuning. Numbers count from the opening.
 #ifndef MC_STATISTICS_H
 #define MC_STATISTICS_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/// What a statement cache did.
+/// The counters of a statement cache.
 typedef struct mc_statement_statistics {
     int64_t hits;       ///< statements found
     int64_t misses;     ///< statements prepared
@@ -17,7 +17,7 @@ typedef struct mc_statement_statistics {
     int cached;         ///< statements in the cache now, those in use not counted
 } mc_statement_statistics;
 
-/// What a page cache did, as SQLite counts (`sqlite3_db_status`).
+/// The counters of a page cache, as SQLite counts (`sqlite3_db_status`).
 typedef struct mc_page_statistics {
     int64_t hits;        ///< pages found in the cache
     int64_t misses;      ///< pages read from the file or the log
@@ -28,33 +28,33 @@ typedef struct mc_page_statistics {
 
 /// The write-ahead log.
 typedef struct mc_log_statistics {
-    int64_t bytes;             ///< frames that were in it after the last commit, in bytes; 0 before the first one
-    int64_t checkpoints;       ///< how often its pages were copied to the database
+    int64_t bytes;             ///< size of the frames that were in it after the last commit; 0 before the first one
+    int64_t checkpoints;       ///< number of times that its pages were copied to the database
     int64_t copied_pages;      ///< pages in the log whose copying was finished then, all checkpoints together
-    int64_t held_checkpoints;  ///< those that readers kept from copying everything, or the log from starting over
+    int64_t held_checkpoints;  ///< checkpoints that readers kept from copying all pages, or the log from starting over
 } mc_log_statistics;
 
-/// One connection. Its counters are up to date while nobody holds it; those of a connection in use are of one of its last 16 returns.
+/// One connection. Its counters are exact while it is not in use; those of a connection in use are of one of its last 16 returns.
 typedef struct mc_connection_statistics {
     bool is_writer;
-    bool is_active;     ///< somebody holds it
-    int64_t active_ns;  ///< for how long; 0 when nobody does
+    bool is_active;     ///< a caller holds it
+    int64_t active_ns;  ///< time since its check-out; 0 when it is not in use
     int64_t checkouts;  ///< nested ones not counted
-    int64_t busy_ns;    ///< time in somebody's hands, the present holder's not counted
+    int64_t busy_ns;    ///< time in use, without the present check-out
     mc_statement_statistics statements;
     mc_page_statistics pages;
 } mc_connection_statistics;
 
 /// A pool. `statements`, `pages` and `busy_ns` are the sums over its open connections.
 typedef struct mc_pool_statistics {
-    bool writer_is_active;   ///< somebody writes
+    bool writer_is_active;   ///< a caller holds the writer
     int readers_active;      ///< readers in use
     int readers_open;        ///< readers opened so far
-    int waiting_for_writer;  ///< how many wait now
+    int waiting_for_writer;  ///< callers that wait now
     int waiting_for_reader;
     int64_t checkouts;  ///< nested ones not counted
-    int64_t waits;      ///< check-outs that had to wait, those in vain counted
-    int64_t waited_ns;  ///< how long, all of them together
+    int64_t waits;      ///< check-outs that had to wait, those that failed included
+    int64_t waited_ns;  ///< the sum of all waits
     int64_t longest_wait_ns;
     int64_t busy_ns;
     mc_statement_statistics statements;

@@ -17,7 +17,7 @@ typedef enum mc_value_kind {
     MC_VALUE_REAL = 2,
     MC_VALUE_TEXT = 3,
     MC_VALUE_BLOB = 4,
-    MC_VALUE_LARGE = 5  ///< of a row that was read: a large value that has come in parts before it (mc_rows.h); without content
+    MC_VALUE_LARGE = 5  ///< in a row that was read: a large value that has already come in parts (mc_rows.h); without content
 } mc_value_kind;
 
 typedef struct mc_value {

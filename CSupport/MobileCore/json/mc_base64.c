@@ -33,7 +33,7 @@ bool mc_base64_decode(const uint8_t *text, size_t length, uint8_t *out, size_t *
         if ((a | b | c | d) > 63)
             return false;
         const unsigned triple = a << 18 | b << 12 | c << 6 | d;
-        // Bits that the padding cuts off must be 0, or two texts would stand for the same bytes.
+        // Bits that the padding cuts off must be 0, or two texts would mean the same bytes.
         if (last && ((padding == 1 && (triple & 0xFF) != 0) || (padding == 2 && (triple & 0xFFFF) != 0)))
             return false;
         *to++ = (uint8_t)(triple >> 16);
@@ -46,7 +46,7 @@ bool mc_base64_decode(const uint8_t *text, size_t length, uint8_t *out, size_t *
     return true;
 }
 
-/// Takes a character that is not in a group of four plain ones. False where it cannot be.
+/// Takes a character that is not in a group of four plain ones. Returns false if it is not allowed.
 static bool take_character(mc_base64_state *state, uint8_t character, uint8_t **out)
 {
     enum { PADDING = 64 };  // in the place of a third value
@@ -55,7 +55,7 @@ static bool take_character(mc_base64_state *state, uint8_t character, uint8_t **
     const unsigned value = sextet(character);
     if (state->is_padded || (value > 63 && character != '=') || (follows_padding && character != '='))
         return false;
-    // Bits that the padding cuts off must be 0, or two texts would stand for the same bytes.
+    // Bits that the padding cuts off must be 0, or two texts would mean the same bytes.
     if (character == '=' && !follows_padding && (state->count < 2 || (kept[state->count - 1] & (state->count == 2 ? 0x0F : 0x03)) != 0))
         return false;
     if (state->count < 3) {

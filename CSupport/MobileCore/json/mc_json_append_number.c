@@ -6,16 +6,16 @@
 #include "mc_json.h"
 
 enum {
-    INTEGER_SIZE = 20,   // the most bytes that an integer takes
+    INTEGER_SIZE = 20,   // the largest number of bytes of an integer
     SCALE_MAXIMUM = 18,  // 10 ^ 18 is the largest power of ten of 64 bits with a sign
 };
 
-/// Two digits at a time, from the last to the first.
+/// All pairs of digits: a number is written two digits at a time, from the last to the first.
 static const char two_digits[] =
     "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960"
     "616263646566676869707172737475767778798081828384858687888990919293949596979899";
 
-/// Writes the last `count` digits of a number so that they end at `end`; returns where they begin.
+/// Writes the last `count` digits of a number so that they end at `end`; returns their beginning.
 static uint8_t *put_digits(uint64_t number, unsigned count, uint8_t *end)
 {
     for (; count >= 2; count -= 2, number /= 100) {

@@ -1,7 +1,7 @@
 /// mc_json_bytes.h: many bytes at a time. Internal; included where the scanner is hot.
 ///
-/// Strings are most of the bytes, so they are looked at 16 at a time: SSE2 and NEON are part of their architectures' baselines
-/// and need no compiler flags. Other machines take 8 bytes at a time in an integer register; so do the last bytes of a chunk
+/// Strings are most of the bytes, so they are read 16 bytes at a time: SSE2 and NEON are part of their architectures' baselines
+/// and need no compiler flags. Other machines read 8 bytes at a time in an integer register. So do the last bytes of a chunk
 /// everywhere, so that every test with small chunks runs that code as well.
 #ifndef MC_JSON_BYTES_H
 #define MC_JSON_BYTES_H
@@ -20,7 +20,7 @@
 #include <arm_neon.h>
 #endif
 
-/// Whether none of 8 bytes needs a second look in a string.
+/// Returns whether all of 8 bytes may be in a string unescaped and are ASCII.
 static inline bool mc_json_is_plain8(uint64_t bytes)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), highs = UINT64_C(0x8080808080808080);
@@ -29,8 +29,8 @@ static inline bool mc_json_is_plain8(uint64_t bytes)
     return (special & highs) == 0;
 }
 
-/// Goes over bytes that may stand in a string as they are: ASCII other than quote, backslash and control characters. Copies them to
-/// `out` unless it is NULL; there is room for all bytes up to `end`, and what lies behind those that were copied may be overwritten.
+/// Scans bytes that may be in a string unescaped: ASCII other than quote, backslash and control characters. Copies them to
+/// `out` unless it is NULL; `out` has room for all bytes up to `end`, and the bytes after the copied ones may be overwritten.
 static inline __attribute__((always_inline)) const uint8_t *mc_json_plain_run(const uint8_t *at, const uint8_t *end, uint8_t *out)
 {
     const uint8_t *const start = at;
@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) const uint8_t *mc_json_plain_run(co
         const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
         if (out != NULL)
             _mm_storeu_si128((__m128i *)(void *)(out + (at - start)), bytes);
-        // Signed "less than space" finds the control characters and, being negative, everything beyond ASCII.
+        // Signed "less than space" finds the control characters and, because they are negative, all bytes beyond ASCII.
         const __m128i special =
             _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)), _mm_cmplt_epi8(bytes, space));
         const unsigned mask = (unsigned)_mm_movemask_epi8(special);
@@ -63,7 +63,7 @@ static inline __attribute__((always_inline)) const uint8_t *mc_json_plain_run(co
         at += 16;
     }
 #endif
-    // What is left at the end; on other machines all of it.
+    // The remaining bytes; on other machines all bytes.
     uint64_t bytes;
     while (end - at >= 8) {
         memcpy(&bytes, at, 8);
@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) const uint8_t *mc_json_plain_run(co
             memcpy(out + (at - start), &bytes, 8);
         at += 8;
     }
-    // Less than 8 bytes are looked at together with some that were plain.
+    // Less than 8 bytes are read together with preceding plain ones.
     if (end - at < 8 && end - start >= 8 && at < end) {
         memcpy(&bytes, end - 8, 8);
         if (mc_json_is_plain8(bytes)) {
@@ -89,13 +89,13 @@ static inline __attribute__((always_inline)) const uint8_t *mc_json_plain_run(co
     return at;
 }
 
-/// Skips bytes that may stand in a string as they are.
+/// Skips bytes that may be in a string unescaped.
 static inline const uint8_t *mc_json_plain_end(const uint8_t *at, const uint8_t *end)
 {
     return mc_json_plain_run(at, end, NULL);
 }
 
-/// Copies bytes up to the first backslash, or all of them. Returns how many. `out` has room for all of them, and for 16 bytes more,
+/// Copies bytes up to the first backslash, or all of them. Returns their number. `out` has room for all of them, and for 16 bytes more,
 /// which may be overwritten.
 static inline size_t mc_json_copy_plain(const uint8_t *at, const uint8_t *end, uint8_t *out)
 {
@@ -115,7 +115,7 @@ static inline size_t mc_json_copy_plain(const uint8_t *at, const uint8_t *end, u
     return (size_t)(at - start);
 }
 
-/// Reads up to 8 digits at once. Returns how many there are at `at`, at most 8, and their value; `at` has 8 bytes to read.
+/// Reads up to 8 digits at once. Returns the number of digits at `at`, at most 8, and their value; `at` has 8 bytes to read.
 static inline unsigned mc_json_digits8(const uint8_t *at, uint64_t *value)
 {
     uint64_t bytes;
@@ -129,7 +129,7 @@ static inline unsigned mc_json_digits8(const uint8_t *at, uint64_t *value)
         *value = 0;
         return 0;
     }
-    // The digits move up, so that the zeros that come in stand before them; then pairs, fours and eights are put together.
+    // The digits move up, so that the zeros shifted in precede them; then pairs, fours and eights are combined.
     bytes = (bytes - threes) << (64 - 8 * count);
     bytes = bytes * 10 + (bytes >> 8);
     bytes = ((bytes & UINT64_C(0x000000FF000000FF)) * UINT64_C(0x000F424000000064)
@@ -145,8 +145,8 @@ static inline unsigned mc_json_digits8(const uint8_t *at, uint64_t *value)
 #endif
 }
 
-/// Reads the numbers that are most frequent, as `mc_json_number_end` does: up to 16 digits before the point and 8 behind it, no
-/// exponent, and 16 bytes of input left behind the point. NULL where it is another one, which says nothing yet.
+/// Reads the most frequent kinds of numbers, as `mc_json_number_end` does: up to 16 digits before the point and 8 after it, no
+/// exponent, and 16 bytes of input left after the point. Returns NULL for any other text, which may be a number or not.
 static inline const uint8_t *mc_json_number_short_end(const uint8_t *at, const uint8_t *end, mc_json_number *number)
 {
     static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
@@ -169,7 +169,7 @@ static inline const uint8_t *mc_json_number_short_end(const uint8_t *at, const u
     const bool integral = *at != '.';
     if (!integral) {
         places = mc_json_digits8(at + 1, &part);
-        // Together not more digits than fit.
+        // Together at most as many digits as fit.
         if (places == 0 || at - whole + places > 18)
             return NULL;
         digits = digits * powers[places] + part;
@@ -190,7 +190,7 @@ static inline const uint8_t *mc_json_number_short_end(const uint8_t *at, const u
     return at;
 }
 
-/// The double that a number without sign from `mc_json_number_short_end` means; false where that takes more than one division.
+/// Converts a number without sign from `mc_json_number_short_end` to a double; false if that takes more than one division.
 static inline bool mc_json_number_short_double(const mc_json_number *number, double *value)
 {
     static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};

@@ -2,8 +2,8 @@
 ///
 /// A number is read once, into up to 19 digits and a power of ten. From there integers and scaled decimals are integer
 /// arithmetic, and most doubles are one multiplication or division of two exactly representable values, which rounds
-/// correctly (Clinger 1990). The rest goes to strtod, which rounds correctly in every C library supported here, in a form
-/// that has no decimal point: so the process's locale cannot change its meaning.
+/// correctly (Clinger 1990). The rest goes to strtod, which rounds correctly in every C library supported here. The text for it
+/// has no decimal point, so the process's locale cannot change its meaning.
 #include "json/mc_json_scan.h"
 
 #include <errno.h>
@@ -14,18 +14,18 @@
 #include <string.h>
 
 enum {
-    DIGITS_KEPT = 19,       // the most that always fit into 64 bits
-    DIGITS_DECISIVE = 800,  // more than the 768 digits that can decide how a double is rounded
+    DIGITS_KEPT = 19,       // the largest number of digits that always fit into 64 bits
+    DIGITS_DECISIVE = 800,  // more than the 768 digits that can decide the rounding of a double
 };
 
-static const int64_t EXPONENT_LIMIT = 1000000000;  // far beyond every type; keeps sums of exponents inside of 64 bits
+static const int64_t EXPONENT_LIMIT = 1000000000;  // far beyond every type; keeps sums of exponents within 64 bits
 
 static inline bool is_digit(const uint8_t *at, const uint8_t *end)
 {
     return at < end && (uint8_t)(*at - '0') <= 9;
 }
 
-/// Reads digits into `number`; `behind_point` tells which way those that are dropped move the exponent.
+/// Reads digits into `number`. Kept digits after the point (`behind_point`) lower the exponent; dropped digits before it raise it.
 static const uint8_t *take_digits(const uint8_t *at, const uint8_t *end, mc_json_number *number, unsigned *kept, bool behind_point)
 {
     for (; is_digit(at, end); at++) {
@@ -42,7 +42,7 @@ static const uint8_t *take_digits(const uint8_t *at, const uint8_t *end, mc_json
     return at;
 }
 
-/// Reads the exponent; `at` is behind the letter E.
+/// Reads the exponent; `at` is after the letter E.
 static const uint8_t *exponent_end(const uint8_t *at, const uint8_t *end, mc_json_number *number, mc_json_stop *stop)
 {
     const bool negative = at < end && *at == '-';
@@ -68,7 +68,7 @@ const uint8_t *mc_json_number_end(const uint8_t *at, const uint8_t *end, mc_json
     if (*at == '0') {
         at++;
         if (is_digit(at, end))
-            return mc_json_stop_at(stop, at, end, "no digit behind a leading 0");
+            return mc_json_stop_at(stop, at, end, "no digit after a leading 0");
     } else {
         // Short integers are the most frequent numbers; 18 digits cannot overflow.
         const uint8_t *const limit = end - at > 18 ? at + 18 : end;
@@ -134,7 +134,7 @@ bool mc_json_number_scaled(const mc_json_number *number, unsigned scale, int64_t
 }
 
 /// Copies the significant digits of `number` as written, without leading zeros and without a point, `capacity` at most.
-/// `*exponent` becomes the power of ten of the last digit copied. Sets `*rest` where a digit other than 0 was left out.
+/// `*exponent` becomes the power of ten of the last digit copied. Sets `*rest` if a digit other than 0 was left out.
 static size_t copy_digits(const mc_json_number *number, uint8_t *out, size_t capacity, int64_t *exponent, bool *rest)
 {
     const uint8_t *at = number->text + number->negative, *const end = number->text + number->length;
@@ -165,7 +165,7 @@ static size_t copy_digits(const mc_json_number *number, uint8_t *out, size_t cap
     return length;
 }
 
-/// The slow way for what the fast way cannot represent.
+/// The slow way for numbers that the fast way cannot represent.
 static double double_by_library(const mc_json_number *number)
 {
     uint8_t text[DIGITS_DECISIVE + 32];
@@ -173,7 +173,7 @@ static double double_by_library(const mc_json_number *number)
     bool rest;
     size_t length = copy_digits(number, text, DIGITS_DECISIVE, &exponent, &rest);
     if (rest) {
-        // Whatever follows, it is more than nothing: that alone can still decide.
+        // The digits left out are more than 0, which alone can decide the rounding: a 1 replaces them.
         text[length++] = '1';
         exponent--;
     }
@@ -207,7 +207,7 @@ bool mc_json_number_double(const mc_json_number *number, double *value)
 
 size_t mc_json_number_plain(const mc_json_number *number, unsigned precision, unsigned scale, uint8_t *out)
 {
-    uint8_t *const digits = out + 2;  // room for the sign and for a zero or the point, which are put in front afterwards
+    uint8_t *const digits = out + 2;  // room for the sign and for a zero or the point, which are added in front afterwards
     int64_t exponent;
     bool rest;
     size_t length = copy_digits(number, digits, precision, &exponent, &rest);

@@ -39,7 +39,7 @@ static const uint8_t *hex4_end(const uint8_t *at, const uint8_t *end, unsigned *
         const int digit = at < end ? hex_value(*at) : -1;
         if (digit < 0)
             return mc_json_stop_at(stop, at, end, "a hexadecimal digit");
-        // A low surrogate alone is no character: D must be followed by 0 to 7, or by 8 to B for a pair.
+        // A low surrogate alone is not a character: D must be followed by 0 to 7, or by 8 to B for a pair.
         if (index == 1 && *value == 0xD && digit >= 0xC)
             return mc_json_stop_at(stop, at, end, "a high surrogate before the low one");
         *value = *value << 4 | (unsigned)digit;
@@ -78,7 +78,7 @@ static const uint8_t *escape_end(const uint8_t *at, const uint8_t *end, mc_json_
     return at;
 }
 
-/// Skips the characters of a string from one that is not plain ASCII; `stop->whole` is where the last one begins.
+/// Skips the characters of a string from one that is not plain ASCII; `stop->whole` is the beginning of the last one.
 static const uint8_t *special_end(const uint8_t *at, const uint8_t *end, bool *escaped, mc_json_stop *stop)
 {
     stop->whole = at;
@@ -139,7 +139,7 @@ static uint8_t *put_scalar(uint8_t *out, unsigned scalar)
     return out;
 }
 
-/// The byte that a one-letter escape stands for.
+/// The byte that a one-letter escape means.
 static uint8_t unescaped_letter(uint8_t letter)
 {
     switch (letter) {

@@ -20,7 +20,7 @@ static void enter(nesting *nesting, bool object)
     nesting->objects[level / 64] = (nesting->objects[level / 64] & ~bit) | (object ? bit : 0);
 }
 
-/// Reads the key of a member and the colon behind it; `at` is where the key's quote must be.
+/// Reads the key of a member and the following colon; `at` is where the key's quote must be.
 static const uint8_t *key_end(const uint8_t *at, const uint8_t *end, const char *expected, mc_json_stop *stop)
 {
     bool escaped = false;
@@ -35,7 +35,7 @@ static const uint8_t *key_end(const uint8_t *at, const uint8_t *end, const char 
     return mc_json_skip_blanks(at + 1, end);
 }
 
-/// Reads a value that is no container.
+/// Reads a value that is not a container.
 static const uint8_t *scalar_end(const uint8_t *at, const uint8_t *end, mc_json_stop *stop)
 {
     mc_json_number number;
@@ -50,8 +50,8 @@ static const uint8_t *scalar_end(const uint8_t *at, const uint8_t *end, mc_json_
     }
 }
 
-/// Goes on behind a complete value: closes what ends here. The result is where the next value begins, or behind the
-/// outermost container when `nesting->depth` has become 0.
+/// Continues after a complete value: closes the containers that end here. Returns the beginning of the next value, or the end of
+/// the outermost container if `nesting->depth` has become 0.
 static const uint8_t *next_value(const uint8_t *at, const uint8_t *end, nesting *nesting, mc_json_stop *stop)
 {
     while (nesting->depth > 0) {

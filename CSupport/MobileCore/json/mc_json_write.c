@@ -15,7 +15,7 @@ size_t mc_json_escape_bound(size_t length)
     return length > (SIZE_MAX - 2) / 6 ? SIZE_MAX : length * 6 + 2;
 }
 
-/// Writes one escape for a byte that cannot stand in a string as it is.
+/// Writes one escape for a byte that is not allowed unescaped in a string.
 static uint8_t *put_escape(uint8_t *to, uint8_t byte)
 {
     static const char hexadecimal[] = "0123456789abcdef";
@@ -36,13 +36,13 @@ static uint8_t *put_escape(uint8_t *to, uint8_t byte)
     }
 }
 
-/// Escapes the bytes from `*from` to `end` into `out`, which has room for six times as many. Returns the end of what was written;
-/// NULL where a byte is not UTF-8, which `*from` then points at.
+/// Escapes the bytes from `*from` to `end` into `out`, which has room for six times their number. Returns the end of the written text;
+/// NULL if a byte is not UTF-8, which `*from` then points at.
 static uint8_t *escape(const uint8_t **from, const uint8_t *end, uint8_t *out)
 {
     const uint8_t *at = *from;
     while (at < end) {
-        // The scanner for reading knows what may stand in a string as it is.
+        // The scanner for reading finds the bytes that are allowed unescaped.
         const uint8_t *const run = at;
         at = mc_json_plain_run(at, end, out);
         out += at - run;
@@ -81,7 +81,7 @@ size_t mc_json_escape(const char *text, size_t length, char *out, size_t *bad)
     return (size_t)(to - (uint8_t *)out);
 }
 
-/// Where a piece of text can be cut: not inside of a character, if the text is UTF-8.
+/// Finds the end of the next piece of text: not inside of a character, if the text is UTF-8.
 static const uint8_t *piece_end(const uint8_t *at, const uint8_t *end)
 {
     enum { PIECE = 2048 };
@@ -97,7 +97,7 @@ mc_status mc_json_append_characters(mc_byte_buffer *buffer, const char *text, si
 {
     const uint8_t *const start = (const uint8_t *)text, *at = start, *const end = length > 0 ? start + length : start;
     mc_status status = MC_OK;
-    // Piece by piece, so that the room for escapes that are not there stays small.
+    // Piece by piece, so that the room reserved for possible escapes stays small.
     while (at < end) {
         const uint8_t *const piece = piece_end(at, end);
         status = mc_byte_buffer_reserve(buffer, (size_t)(piece - at) * 6);
@@ -113,7 +113,7 @@ mc_status mc_json_append_characters(mc_byte_buffer *buffer, const char *text, si
     return status;
 }
 
-/// The bytes up to which a string is written in one go, with room for six times as many.
+/// The largest number of bytes of a string that is written at once, with room for six times their number.
 enum { SHORT_STRING = 512 };
 
 mc_status mc_json_append_string(mc_byte_buffer *buffer, const char *text, size_t length, size_t *bad)
@@ -133,8 +133,8 @@ mc_status mc_json_append_string(mc_byte_buffer *buffer, const char *text, size_t
     return status == MC_OK ? mc_byte_buffer_append(buffer, "\"", 1) : status;
 }
 
-/// Takes the zeros away behind which nothing follows: "1.500000e+20" has none of them, "%.17g" writes none either; what it
-/// does write is "1e+20", which JSON allows, and a point that depends on the locale, which JSON does not.
+/// Copies a number that was written with "%g". Its text is JSON except for the point, which depends on the locale: any other bytes
+/// become a '.'.
 static size_t copy_number(const char *text, char *out)
 {
     size_t length = 0;
@@ -142,13 +142,13 @@ static size_t copy_number(const char *text, char *out)
         const bool known = (*text >= '0' && *text <= '9') || *text == '-' || *text == '+' || *text == 'e';
         if (known)
             out[length++] = *text;
-        else if (out[length - 1] != '.')  // a digit comes first
+        else if (out[length - 1] != '.')  // the first byte is never the point: a digit comes before it
             out[length++] = '.';
     }
     return length;
 }
 
-/// A double that has a short decimal notation, as prices and rates have: `value` is `whole / 10 ^ places` with at most 15
+/// Writes a double that has a short decimal notation, such as a price: `value` is `whole / 10 ^ places` with at most 15
 /// digits. Division of two exact doubles rounds correctly, so the text reads back as the same value, and no two decimals of
 /// 15 digits read as one double: the first that fits is the shortest.
 static size_t short_text(double value, char *out)
@@ -171,7 +171,7 @@ static size_t short_text(double value, char *out)
             if (count == places)
                 digits[count++] = '.';
         }
-        // One digit stands before the point even where the number is smaller than 1.
+        // One digit is before the point even if the number is smaller than 1.
         if (digits[count - 1] == '.')
             digits[count++] = '0';
         if (signbit(value))
@@ -197,7 +197,7 @@ size_t mc_json_double_to_text(double value, char *out)
         if (digits < 17 && (!mc_json_text_to_double(out, length, &back) || back != value))
             length = 0;
     }
-    // A double stays recognisable as one.
+    // A double keeps a point or an exponent, so that it reads back as a double.
     for (size_t index = 0; index < length; index++) {
         if (out[index] == '.' || out[index] == 'e')
             return length;

@@ -6,20 +6,20 @@
 
 enum {
     DEPTH_DEFAULT = 64,
-    SINK_BYTES = 32 * 1024,  // collected up to this before they are handed to the sink
-    SLACK = 16 * 1024,       // strings are appended in pieces, with room for escapes that are not there
+    SINK_BYTES = 32 * 1024,  // collected up to this number of bytes before they are handed to the sink
+    SLACK = 16 * 1024,       // strings are appended in pieces, with room for possible escapes
 };
 static const size_t MAXIMUM_DEFAULT = 1000 * 1000 * 1000;
 
 struct mc_json_writer {
     mc_json_sink sink;
     void *context;
-    mc_byte_buffer text;  // with a sink: what it has not got yet
+    mc_byte_buffer text;  // with a sink: the text that it has not yet received
     size_t maximum, handed_over;
     unsigned depth, depth_maximum;
-    uint64_t objects[MC_JSON_DEPTH_LIMIT / 64];  // which of the open levels are objects
-    bool has_value;                              // the innermost level has one, or there is a root
-    bool has_key;                                // of the value that comes next
+    uint64_t objects[MC_JSON_DEPTH_LIMIT / 64];  // one bit per open level: it is an object
+    bool has_value;                              // the innermost level has a value, or there is a root
+    bool has_key;                                // the next value has its key
     mc_status failure;
 };
 
@@ -64,7 +64,7 @@ mc_status mc_json_writer_fail(mc_json_writer *writer, mc_status status, const ch
 
 mc_status mc_json_writer_check(const mc_json_writer *writer, mc_error *error)
 {
-    return writer->failure == MC_OK ? MC_OK : mc_fail(error, writer->failure, "JSON text: it was written on after an error");
+    return writer->failure == MC_OK ? MC_OK : mc_fail(error, writer->failure, "JSON text: it was written to after an error");
 }
 
 mc_byte_buffer *mc_json_writer_buffer(mc_json_writer *writer)
@@ -96,7 +96,7 @@ static bool in_object(const mc_json_writer *writer)
     return writer->depth > 0 && (writer->objects[(writer->depth - 1) / 64] >> ((writer->depth - 1) % 64) & 1) != 0;
 }
 
-/// What stands before a value; fails where none can stand.
+/// Writes the comma before a value; fails if no value is allowed here.
 static mc_status begin_value(mc_json_writer *writer, mc_error *error)
 {
     if (writer->failure != MC_OK)
@@ -104,7 +104,7 @@ static mc_status begin_value(mc_json_writer *writer, mc_error *error)
     if (in_object(writer) != writer->has_key)
         return mc_json_writer_fail(writer, MC_ERROR_MISUSE, "a value in an object needs a key", error);
     if (writer->depth == 0 && writer->has_value)
-        return mc_json_writer_fail(writer, MC_ERROR_MISUSE, "a second value behind the first one", error);
+        return mc_json_writer_fail(writer, MC_ERROR_MISUSE, "a second value after the first one", error);
     if (!writer->has_key && writer->has_value) {
         const mc_status status = mc_byte_buffer_append(&writer->text, ",", 1);
         if (status != MC_OK)
@@ -113,7 +113,7 @@ static mc_status begin_value(mc_json_writer *writer, mc_error *error)
     return MC_OK;
 }
 
-/// What comes behind a value whose text was appended with `status`.
+/// Completes a value whose text was appended with `status`.
 static mc_status end_value(mc_json_writer *writer, mc_status status, const char *problem, mc_error *error)
 {
     if (status != MC_OK)
@@ -171,7 +171,7 @@ mc_status mc_json_write_key(mc_json_writer *writer, const char *key, size_t leng
     if (writer->failure != MC_OK)
         return mc_json_writer_check(writer, error);
     if (!in_object(writer) || writer->has_key)
-        return mc_json_writer_fail(writer, MC_ERROR_MISUSE, "a key that stands in no object, or behind another key", error);
+        return mc_json_writer_fail(writer, MC_ERROR_MISUSE, "a key outside of an object, or after another key", error);
     mc_status status = writer->has_value ? mc_byte_buffer_append(&writer->text, ",", 1) : MC_OK;
     if (status == MC_OK)
         status = mc_json_append_string(&writer->text, key, length, &bad);
@@ -217,7 +217,7 @@ mc_status mc_json_write_verbatim(mc_json_writer *writer, const char *text, size_
 mc_status mc_json_write_number(mc_json_writer *writer, const char *text, size_t length, mc_error *error)
 {
     if (writer->failure == MC_OK && !mc_json_is_number(text, length))
-        return mc_json_writer_fail(writer, MC_ERROR_TYPE, "a number that is none", error);
+        return mc_json_writer_fail(writer, MC_ERROR_TYPE, "a text that is not a number", error);
     return mc_json_write_verbatim(writer, text, length, error);
 }
 

@@ -14,7 +14,7 @@ static const uint32_t NO_NODE = UINT32_MAX;
 
 struct mc_message {
     mc_json_node *nodes;
-    uint8_t *unfolded;  // strings that had escapes, one behind the other; never longer than the message itself
+    uint8_t *unfolded;  // strings that had escapes, one after the other; never longer than the message itself
     size_t unfolded_length;
     uint32_t count;
     uint32_t capacity;
@@ -46,7 +46,7 @@ static mc_status fail_memory(const reader *reader)
     return mc_fail(reader->error, MC_ERROR_NO_MEMORY, "JSON message: no memory for its nodes");
 }
 
-/// Appends a node for the value that begins at `at`; NULL where there is no memory.
+/// Appends a node for the value that begins at `at`; NULL without memory.
 static mc_json_node *add_node(reader *reader, mc_json_kind kind, const uint8_t *at)
 {
     mc_message *const message = reader->message;
@@ -67,7 +67,7 @@ static mc_json_node *add_node(reader *reader, mc_json_kind kind, const uint8_t *
     return node;
 }
 
-/// Reads the string at `*at` into a node and moves `*at` behind it.
+/// Reads the string at `*at` into a node and moves `*at` to the position after it.
 static mc_status read_string(reader *reader, const uint8_t **at)
 {
     mc_json_stop stop;
@@ -86,7 +86,7 @@ static mc_status read_string(reader *reader, const uint8_t **at)
         return MC_OK;
     mc_message *const message = reader->message;
     if (message->unfolded == NULL) {
-        // All unfolded strings together are shorter than the rest of the text: one allocation is enough, and never moves.
+        // All unfolded strings together are shorter than the rest of the text: one allocation is enough, and it never moves.
         message->unfolded = mc_allocate(mc_json_unescape_room((size_t)(reader->end - text)));
         if (message->unfolded == NULL)
             return fail_memory(reader);
@@ -175,7 +175,7 @@ static mc_status fail_duplicate(const reader *reader, const mc_json_node *key)
                       key->offset, shown, key->text);
 }
 
-/// Refuses equal keys in an object that has just been closed. Sorting bounds the time for hostile objects, which a hash
+/// Refuses equal keys in an object that has just been closed. Sorting limits the time for hostile objects, which a hash
 /// table would not.
 static mc_status check_keys(const reader *reader, const mc_json_node *object)
 {
@@ -220,7 +220,7 @@ static mc_status stop_here(const reader *reader, const uint8_t *at, const char *
     return fail_stop(reader, &stop);
 }
 
-/// Reads the key at `*at` and the colon behind it.
+/// Reads the key at `*at` and the following colon.
 static mc_status read_key(reader *reader, const uint8_t **at, const char *expected)
 {
     if (*at == reader->end || **at != '"')
@@ -235,7 +235,7 @@ static mc_status read_key(reader *reader, const uint8_t **at, const char *expect
     return MC_OK;
 }
 
-/// Counts a value that is complete, closes the containers that end behind it, and goes to where the next value begins.
+/// Counts a complete value, closes the containers that end after it, and moves to the beginning of the next value.
 static mc_status go_on(reader *reader, const uint8_t **at)
 {
     while (reader->open != NO_NODE) {
@@ -260,7 +260,7 @@ static mc_status go_on(reader *reader, const uint8_t **at)
     return MC_OK;
 }
 
-/// Reads the value at `*at`; of a container that is not empty only its beginning, up to where its first value begins.
+/// Reads the value at `*at`; of a container that is not empty only its beginning, up to its first value.
 static mc_status read_value(reader *reader, const uint8_t **at)
 {
     mc_status status;
@@ -300,7 +300,7 @@ static mc_status read_message(reader *reader)
             return status;
     } while (reader->open != NO_NODE);
     at = mc_json_skip_blanks(at, reader->end);
-    return at == reader->end ? MC_OK : stop_here(reader, at, "nothing behind the value");
+    return at == reader->end ? MC_OK : stop_here(reader, at, "nothing after the value");
 }
 
 mc_status mc_message_parse(const void *bytes, size_t length, unsigned depth, mc_message **out, mc_error *error)
@@ -325,7 +325,7 @@ mc_status mc_message_read(const void *bytes, size_t length, const mc_message_opt
         .end = (const uint8_t *)bytes + length,
         .open = NO_NODE,
         .depth_maximum = depth == 0 ? DEPTH_DEFAULT : depth,
-        // Rows have a node per ten bytes or so; texts have few.
+        // Rows have about one node per ten bytes; texts have few.
         .first_capacity = length < 32 * 16 ? 32
             : length > 2048 * 16           ? 2048
                                            : (uint32_t)(length / 16),

@@ -1,11 +1,11 @@
-/// mc_message_tree.c: jansson trees of what a message holds, for callers that want one.
+/// mc_message_tree.c: makes jansson trees from messages.
 #include <jansson.h>
 #include <string.h>
 
 #include "base/mc_fail.h"
 #include "mc_message_tree.h"
 
-/// A value without its contents; NULL without memory, and with `*beyond` for a number that no double has.
+/// A value without its contents; NULL without memory, and with `*beyond` for a number beyond the largest double.
 static json_t *make_value(const mc_json_node *node, bool *beyond)
 {
     double number = 0;
@@ -22,7 +22,7 @@ static json_t *make_value(const mc_json_node *node, bool *beyond)
     return NULL;
 }
 
-/// Puts a value, which is given away, into the open container. `key` is that of an object's member.
+/// Adds a value, whose reference it takes, to the open container. `key` is that of an object's member.
 static bool add(json_t *container, const mc_json_node *key, json_t *value)
 {
     return (key != NULL ? json_object_setn_new_nocheck(container, key->text, key->length, value) : json_array_append_new(container, value))

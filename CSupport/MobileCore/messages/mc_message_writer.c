@@ -2,7 +2,7 @@
 
 #include "json/mc_json_writer_internal.h"
 
-/// Writes a value that is no container.
+/// Writes a value that is not a container.
 static mc_status write_scalar(mc_json_writer *writer, const mc_json_node *node, mc_error *error)
 {
     switch ((mc_json_kind)node->kind) {
@@ -24,7 +24,7 @@ mc_status mc_json_write_node(mc_json_writer *writer, const mc_message *message, 
     if (node >= count)
         return mc_json_writer_fail(writer, MC_ERROR_MISUSE, "a node that the message does not have", error);
     const uint32_t end = nodes[node].end;
-    const mc_json_node *open[MC_JSON_DEPTH_LIMIT];  // containers: the writer allows no more of them
+    const mc_json_node *open[MC_JSON_DEPTH_LIMIT];  // containers: the writer does not allow a larger depth
     unsigned depth = 0;
     bool has_key = false;
     for (uint32_t at = node; status == MC_OK && (at < end || depth > 0);) {

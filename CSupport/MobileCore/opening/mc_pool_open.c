@@ -3,7 +3,7 @@
 #include "pages/mc_page_fill.h"
 #include "pool/mc_pool_hooks.h"
 
-/// From the ground up, as the folders are.
+/// The hooks from the ground up, in the order of the folders.
 static const mc_pool_hooks *const hooks[] = {&mc_page_hooks, &mc_blob_hooks};
 
 _Static_assert(sizeof hooks / sizeof hooks[0] <= MC_POOL_HOOKS_MAXIMUM, "a pool has room for the states of all");

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/// The number of two digits; 100 where these are none.
+/// The number of two digits; 100 if the bytes are not digits.
 static unsigned two_digits(const uint8_t *text)
 {
     const uint8_t tens = (uint8_t)(text[0] - '0'), ones = (uint8_t)(text[1] - '0');

@@ -24,7 +24,7 @@ const uint8_t *mc_row_stopped(mc_cell_reader *reader, const mc_json_stop *stop, 
     return mc_row_refuse(reader, stop->too_deep ? MC_ERROR_LIMIT : MC_ERROR_JSON, stop->at, stop->expected, NULL, outcome);
 }
 
-/// What a column takes, for "expected a number".
+/// The values that a column takes, for "expected a number".
 static const char *expectation(const mc_column *rule)
 {
     switch (rule->type) {
@@ -67,7 +67,7 @@ static bool takes_strings(mc_column_type type)
     return type == MC_COLUMN_ANY || type >= MC_COLUMN_TEXT;
 }
 
-/// Checks a text by the rule of its column. `*has_memory` becomes false where memory was lacking, and stays as it is elsewhere.
+/// Checks a text by the rule of its column. `*has_memory` becomes false if there is no memory for the result.
 static bool check_text(mc_cell_reader *reader, mc_column_type type, mc_value *cell, bool *has_memory)
 {
     const uint8_t *const text = (const uint8_t *)cell->value.bytes;
@@ -92,17 +92,17 @@ static bool check_text(mc_cell_reader *reader, mc_column_type type, mc_value *ce
 
 const uint8_t *mc_row_refuse_base64(mc_cell_reader *reader, const uint8_t *text, size_t index, mc_row_outcome *outcome)
 {
-    // Those before it are ASCII, each one byte or an escape.
+    // The bytes before it are ASCII, each one byte or an escape.
     for (; index > 0; index--)
         text += *text != '\\' ? 1 : text[1] == 'u' ? 6 : 2;
     return mc_row_refuse(reader, MC_ERROR_TYPE, text, "a character of base64", NULL, outcome);
 }
 
-/// Reads a large value that is short enough for a cell. What is wrong with it is reported as when it comes in parts.
+/// Reads a large value that is short enough for a cell. Its errors are reported as if it came in parts.
 static const uint8_t *read_large(mc_cell_reader *reader, const mc_column *rule, const uint8_t *at, const uint8_t *end, mc_value *cell,
                                  mc_row_outcome *outcome)
 {
-    const bool decides = end - at > MC_ROW_LARGE_CELL + 1;  // with a quote at both ends it would be too long
+    const bool decides = end - at > MC_ROW_LARGE_CELL + 1;  // with both quotes it would be too long
     const uint8_t *const text = at + 1, *const limit = decides ? text + MC_ROW_LARGE_CELL + 1 : end;
     mc_json_stop stop;
     bool escaped = false;
@@ -178,7 +178,7 @@ static const uint8_t *read_string(mc_cell_reader *reader, const mc_column *rule,
     return has_memory ? refuse_type(reader, rule, at, "another string", outcome) : refuse_memory(reader, at, outcome);
 }
 
-/// Stores a decimal that is too wide for a scaled integer as text. False where it does not fit its column, and where `*has_memory` is
+/// Stores a decimal that is too wide for a scaled integer as text. Returns false if it does not fit its column, and if `*has_memory` is
 /// false.
 static bool store_plain(mc_cell_reader *reader, const mc_column *rule, const mc_json_number *number, mc_value *cell, bool *has_memory)
 {
@@ -217,7 +217,7 @@ static const uint8_t *read_number(mc_cell_reader *reader, const mc_row_column *c
     if (behind == NULL)
         return mc_row_stopped(reader, &stop, outcome);
     if (behind == end) {
-        // In a row something always follows a number; more digits may.
+        // In a row another character always follows a number; it may be a further digit.
         *outcome = MC_ROW_CUT;
         return NULL;
     }

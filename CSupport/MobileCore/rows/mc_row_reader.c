@@ -13,7 +13,7 @@ static int compare_names(const char *left, size_t left_length, const char *right
     return memcmp(left, right, left_length);
 }
 
-/// Puts the columns in the order of their names. Few columns, once per scanner: insertion is enough.
+/// Sorts the columns by their names. Few columns, once per scanner: insertion is enough.
 static mc_status sort_names(mc_row_reader *reader, mc_error *error)
 {
     for (uint32_t index = 0; index < reader->column_count; index++) {
@@ -88,7 +88,7 @@ static const uint8_t *expect(mc_row_reader *reader, const uint8_t *at, const uin
     return mc_row_stopped(&reader->cell, &stop, outcome);
 }
 
-/// Reads the values of a row in the order of the columns: from the one of `index` on, or, when `behind`, from behind it.
+/// Reads the values of a row in the order of the columns: from the value of `index` on or, if `behind`, from the position after it.
 static inline const uint8_t *read_array(mc_row_reader *reader, size_t index, bool behind, const uint8_t *at, const uint8_t *end,
                                         mc_value *cells, mc_row_outcome *outcome)
 {
@@ -126,7 +126,7 @@ static inline const uint8_t *read_array(mc_row_reader *reader, size_t index, boo
     return expect(reader, at, end, "']'", outcome);
 }
 
-/// The number of the column with this name; `column_count` where there is none. `guess` is looked at first: most senders keep
+/// The number of the column with this name; `column_count` if there is none. `guess` is checked first: most senders keep
 /// one order of members.
 static size_t find_column(const mc_row_reader *reader, const char *name, size_t length, size_t guess)
 {
@@ -148,7 +148,7 @@ static size_t find_column(const mc_row_reader *reader, const char *name, size_t 
     return reader->column_count;
 }
 
-/// Reads the key at `at` and the colon behind it, and sets `reader->column`.
+/// Reads the key at `at` and the following colon, and sets `reader->column`.
 static const uint8_t *read_key(mc_row_reader *reader, const uint8_t *at, const uint8_t *end, const char *expected, size_t guess,
                                const mc_value *cells, mc_row_outcome *outcome)
 {
@@ -180,7 +180,7 @@ static const uint8_t *read_key(mc_row_reader *reader, const uint8_t *at, const u
     return mc_json_skip_blanks(at + 1, end);
 }
 
-/// Makes null of what the row leaves out; `brace` is its end.
+/// Sets the columns that the row leaves out to null; `brace` is its end.
 static const uint8_t *fill_missing(mc_row_reader *reader, const uint8_t *brace, mc_value *cells, mc_row_outcome *outcome)
 {
     for (size_t index = 0; index < reader->column_count; index++) {
@@ -195,8 +195,8 @@ static const uint8_t *fill_missing(mc_row_reader *reader, const uint8_t *brace, 
     return brace + 1;
 }
 
-/// Reads the values of a row that stand under the names of the columns, from a key on, or, when `behind`, from behind a value.
-/// `guess` is the column that may come first.
+/// Reads the values of a row under the names of the columns: from a key on or, if `behind`, from the position after a value.
+/// `guess` is the column that probably comes first.
 static const uint8_t *read_object(mc_row_reader *reader, size_t guess, bool behind, const uint8_t *at, const uint8_t *end, mc_value *cells,
                                   mc_row_outcome *outcome)
 {
@@ -218,7 +218,7 @@ static const uint8_t *read_object(mc_row_reader *reader, size_t guess, bool behi
     }
 }
 
-/// `at` is behind the brace.
+/// Begins a row object; `at` is after its brace.
 static const uint8_t *begin_object(mc_row_reader *reader, const uint8_t *at, const uint8_t *end, mc_value *cells, mc_row_outcome *outcome)
 {
     for (size_t index = 0; index < reader->column_count; index++)

@@ -1,7 +1,7 @@
 /// mc_rows.c: the row scanner: chunks in, batches of rows out.
 ///
-/// Between rows the input is single characters, which a small state takes as they come. A row is read as a whole: where the
-/// chunk ends inside of it, its bytes are kept in `carry` and read again when there are more. To be read again costs, so it
+/// Between rows the input is single characters, which a small state machine reads one by one. A row is read as a whole. If the
+/// chunk ends inside of it, its bytes are kept in `carry` and read again when there are more. Reading again costs time, so it
 /// happens only after the carried bytes have doubled: a row that comes byte by byte is still read in linear time.
 #include "mc_rows.h"
 
@@ -11,7 +11,7 @@
 #include "rows/mc_rows_state.h"
 
 enum {
-    GATHER_BYTES = 16 * 1024,  // smaller chunks are gathered until they are worth a batch
+    GATHER_BYTES = 16 * 1024,  // smaller chunks are gathered up to this number of bytes
     BATCH_CELLS = 4096,        // 64 KB: cells, and the text they point at, stay in a processor's second-level cache
     BATCH_ROWS = 1024,
     MEMBERS_MAXIMUM = 1000,
@@ -163,11 +163,11 @@ static mc_status fail_carry(mc_rows *rows, mc_status status, mc_error *error)
     return mc_fail(error, status, "import of \"%.80s\": no memory for a row cut by a chunk", rows->current->name);
 }
 
-/// Chooses when the carried bytes are looked at again.
+/// Chooses when the carried bytes are scanned again.
 static void plan_attempt(mc_rows *rows)
 {
     const size_t length = rows->carry.length;
-    // One byte more than a row may have decides in any case.
+    // One byte more than the longest row is enough to decide in any case.
     const size_t most = rows->row_bytes + 1;
     size_t attempt = length > most / 2 ? most : length * 2;
     if (attempt < GATHER_BYTES)
@@ -175,8 +175,8 @@ static void plan_attempt(mc_rows *rows)
     rows->attempt = attempt;
 }
 
-/// Scans the carried bytes, the last `fresh` of which are also the first ones of the chunk that is being pushed, and `*reread`
-/// becomes the number of bytes of the chunk that were carried for nothing, to be scanned where they lie.
+/// Scans the carried bytes; the last `fresh` bytes of them are also the first ones of the chunk that is being pushed. `*reread` becomes the
+/// number of bytes of the chunk that were carried needlessly: they are scanned in the chunk.
 static mc_status scan_carry(mc_rows *rows, size_t fresh, size_t *reread, mc_error *error)
 {
     const uint8_t *const start = rows->carry.bytes, *behind = start;
@@ -188,7 +188,7 @@ static mc_status scan_carry(mc_rows *rows, size_t fresh, size_t *reread, mc_erro
     rows->offset += behind - start;
     *reread = 0;
     if (rest <= fresh) {
-        // Cells may point into the carried bytes until the next flush: they are forgotten, but not overwritten before.
+        // Cells may point into the carried bytes until the next flush: so the bytes are dropped, but not overwritten before.
         *reread = rest;
         rows->carry.length = 0;
         return MC_OK;

@@ -1,8 +1,8 @@
 /// mc_rows_large.c: rows with a value that comes in parts.
 ///
-/// Ordinary rows are read as a whole, again where a chunk cuts them. A row with a large value is read once up to the value; its
-/// cells so far are copied, because the input that they lie in goes. Then the value goes to the sink as it comes, and the reader goes
-/// on behind it, as often as the row has such values.
+/// Ordinary rows are read as a whole, and again if a chunk cuts them. A row with a large value is read once up to the value. Its
+/// cells so far are copied, because they point into input that does not stay. Then the value goes to the sink as it arrives, and the
+/// reader continues after it. This repeats for each such value of the row.
 #include <string.h>
 
 #include "base/mc_memory.h"
@@ -31,7 +31,7 @@ static mc_status fail_memory(const mc_rows *rows, mc_error *error)
     return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory for a row with a large value", rows->current->name);
 }
 
-/// Keeps the cells that the reader has read up to the value it stopped in. Those that were kept before stay where they are.
+/// Keeps the cells that the reader has read up to the value it stopped in. Cells that were kept before are not copied again.
 static bool keep_cells(mc_rows *rows, const mc_value *cells, bool is_first)
 {
     mc_cut_row *const cut = &rows->cut;
@@ -55,7 +55,7 @@ static bool keep_cells(mc_rows *rows, const mc_value *cells, bool is_first)
     return true;
 }
 
-/// Begins the value that the reader stopped in; `first` is where the reader has begun.
+/// Begins the value that the reader stopped in; `first` is the position at which the reader began.
 static mc_status begin_value(mc_rows *rows, const mc_rows_text *text, const uint8_t *first, const mc_value *cells, bool is_first,
                              const uint8_t **at, mc_error *error)
 {
@@ -87,7 +87,7 @@ mc_status mc_rows_begin_large(mc_rows *rows, const mc_rows_text *text, const uin
     return mc_rows_flush(rows, cut->row_offset, error);
 }
 
-/// Decodes what there is of the value, `length` bytes from `from`, into `part`. `outcome` says whether it can be.
+/// Decodes the available bytes of the value, `length` bytes from `from`, into `part`. `outcome` is set if they are not valid.
 static void decode(mc_rows *rows, const uint8_t *from, size_t length, bool escaped, mc_large_part *part, mc_row_outcome *outcome)
 {
     mc_row_reader *const reader = &rows->current->reader;
@@ -174,7 +174,7 @@ mc_status mc_rows_take_part(mc_rows *rows, const mc_rows_text *text, const uint8
     return send(rows, &part, mc_rows_offset(text, *at), error);
 }
 
-/// Makes the row a batch of its own. What was kept of it moves to the batch, which may outlive it.
+/// Makes the row a batch of its own. Its kept cells move to the batch, which may outlive them.
 static mc_status complete(mc_rows *rows, mc_value *cells, int64_t bytes, mc_error *error)
 {
     mc_cut_row *const row = &rows->cut;

@@ -1,4 +1,4 @@
-/// mc_rows_scan.c: what stands between rows, and the rows that are read in one go.
+/// mc_rows_scan.c: scans the text between rows, and the rows that are read as a whole.
 #include <string.h>
 
 #include "rows/mc_rows_state.h"
@@ -54,8 +54,8 @@ mc_status mc_rows_fail_length(mc_rows *rows, const mc_rows_text *text, const uin
     return mc_rows_fail(rows, text, error);
 }
 
-/// Takes one character between rows; `*at` is moved behind it. A row's or a member's beginning is left where it is. Returns what
-/// was expected where something else is there.
+/// Takes one character between rows and moves `*at` to the next one. The beginning of a row or a member is not taken. Returns the
+/// expected text if the character is another one.
 static const char *take_between(mc_rows *rows, const uint8_t **at)
 {
     const uint8_t byte = **at;
@@ -94,7 +94,7 @@ static const char *take_between(mc_rows *rows, const uint8_t **at)
         next = byte == ',' ? PLACE_ROW : rows->is_object ? PLACE_BEHIND_ROWS : PLACE_END;
         expected = byte == ',' || byte == ']' ? NULL : "',' or ']'";
         break;
-    case PLACE_END: return "nothing behind the rows";
+    case PLACE_END: return "nothing after the rows";
     }
     if (expected != NULL)
         return expected;
@@ -103,7 +103,7 @@ static const char *take_between(mc_rows *rows, const uint8_t **at)
     return NULL;
 }
 
-/// The member with this name; NULL where there is none.
+/// The member with this name; NULL if there is none.
 static mc_rows_table *find_member(mc_rows *rows, const uint8_t *name, size_t length)
 {
     for (mc_rows_table *member = rows->members; member < rows->members + rows->member_count; member++) {
@@ -113,7 +113,7 @@ static mc_rows_table *find_member(mc_rows *rows, const uint8_t *name, size_t len
     return NULL;
 }
 
-/// Reads the name of a member at `*at`, behind its opening quote. `stop` tells why it cannot be read.
+/// Reads the name of a member at `*at`, after its opening quote. If it cannot be read, `stop` has the reason.
 static mc_status read_member(mc_rows *rows, const uint8_t **at, const uint8_t *end, mc_json_stop *stop, mc_error *error)
 {
     const uint8_t *name = *at;
@@ -140,7 +140,7 @@ static mc_status read_member(mc_rows *rows, const uint8_t **at, const uint8_t *e
     return MC_OK;
 }
 
-/// Takes the name of a member; the rows before it go to the sink, they belong to another one.
+/// Takes the name of a member. The rows before it go to the sink, because they belong to another member.
 static mc_status take_member(mc_rows *rows, const mc_rows_text *text, const uint8_t **at, bool *cut, mc_error *error)
 {
     mc_status status = mc_rows_flush(rows, mc_rows_offset(text, *at), error);
@@ -170,11 +170,11 @@ static mc_status take_member(mc_rows *rows, const mc_rows_text *text, const uint
                       unknown ? "another one" : mc_json_describe(stop.at, text->end, found, sizeof found));
 }
 
-/// Reads the row at `*at`. `*cut` is set where the bytes end inside of it.
+/// Reads the row at `*at`. `*cut` is set if the bytes end inside of it.
 static mc_status take_row(mc_rows *rows, const mc_rows_text *text, const uint8_t **at, bool *cut, mc_error *error)
 {
     const uint8_t *const first = *at;
-    // A row that is too long is refused at the same byte whether all of it is here or not.
+    // A row that is too long is refused at the same byte whether all its bytes have arrived or not.
     const bool bounded = (size_t)(text->end - first) > rows->row_bytes;
     const uint8_t *const limit = bounded ? first + rows->row_bytes : text->end;
     mc_row_reader *const reader = &rows->current->reader;
@@ -188,7 +188,7 @@ static mc_status take_row(mc_rows *rows, const mc_rows_text *text, const uint8_t
     *cut = outcome == MC_ROW_CUT;
     if (*cut && !bounded)
         return MC_OK;
-    // The rows before this one come first, and so does what is wrong with them.
+    // The rows before this one are handed over first, and their errors are reported first.
     if (outcome == MC_ROW_LARGE || (*cut && reader->cell.large != NULL)) {
         *cut = false;
         return mc_rows_begin_large(rows, text, first, at, error);
@@ -199,7 +199,7 @@ static mc_status take_row(mc_rows *rows, const mc_rows_text *text, const uint8_t
     return *cut ? mc_rows_fail_length(rows, text, limit, error) : mc_rows_fail(rows, text, error);
 }
 
-/// Takes what cannot be read in one go, or is no row. `*cut` is set where the bytes end in it.
+/// Takes text between rows and names of members. `*cut` is set if the bytes end in it.
 static mc_status take_other(mc_rows *rows, const mc_rows_text *text, const uint8_t **at, bool *cut, mc_error *error)
 {
     if ((rows->place == PLACE_FIRST_MEMBER || rows->place == PLACE_MEMBER) && **at == '"')

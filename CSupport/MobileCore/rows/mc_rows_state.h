@@ -1,7 +1,7 @@
-/// mc_rows_state.h: what the files of the row scanner share. Internal to them.
+/// mc_rows_state.h: the state that the files of the row scanner share. Internal to them.
 ///
-///     mc_rows.c        opening, and chunks: what is carried from one to the next
-///     mc_rows_scan.c   what stands between rows, and rows
+///     mc_rows.c        opening, and chunks: bytes carried from one to the next
+///     mc_rows_scan.c   the text between rows, and rows
 ///     mc_rows_large.c  rows with a value that comes in parts
 #ifndef MC_ROWS_STATE_H
 #define MC_ROWS_STATE_H
@@ -11,7 +11,7 @@
 #include "rows/mc_rows_internal.h"
 #include "json/mc_base64.h"
 
-/// What may come next.
+/// The position of the scanner in the grammar: the next element of the input.
 typedef enum mc_rows_place {
     PLACE_START,
     PLACE_FIRST_MEMBER,
@@ -27,7 +27,7 @@ typedef enum mc_rows_place {
     PLACE_END
 } mc_rows_place;
 
-/// What is known of one member; an input that is one array has one without a key.
+/// The state of one member; an input that is one array has one without a key.
 typedef struct mc_rows_table {
     mc_row_reader reader;
     char *name;
@@ -36,14 +36,14 @@ typedef struct mc_rows_table {
     int64_t rows_before;  // in earlier batches
 } mc_rows_table;
 
-/// The row that a large value is in.
+/// The row that contains a large value.
 typedef struct mc_cut_row {
-    mc_value *cells;  // read so far; MC_VALUE_LARGE for what has come in parts. Made when it is needed first
-    mc_arena arena;   // what they lie in
+    mc_value *cells;  // read so far; MC_VALUE_LARGE for values that have come in parts. Made when it is needed first
+    mc_arena arena;   // the memory of the cells' text and bytes
     bool is_object;
     bool has_begun;  // a part of the value has gone to the sink
     size_t column;   // of the value
-    size_t length;   // bytes of the row so far, without what came in parts
+    size_t length;   // bytes of the row so far, without values that came in parts
     int64_t row_offset, value_offset;
     mc_base64_state base64;
 } mc_cut_row;
@@ -60,10 +60,10 @@ struct mc_rows {
     mc_rows_place place;
     bool stopped;  // finished, or an error was reported
     mc_byte_buffer carry;
-    size_t attempt;  // the carried bytes are looked at again when there are this many
+    size_t attempt;  // number of carried bytes at which they are scanned again
     int64_t offset;  // of the first byte that is neither scanned nor dropped
 
-    mc_row_block block;  // what the rows collected so far lie in
+    mc_row_block block;  // the memory of the rows collected so far
     size_t row_count;
     size_t cell_capacity, row_capacity;
     int64_t rows_before;  // rows of all members in earlier batches
@@ -73,7 +73,7 @@ struct mc_rows {
 /// The bytes that are being scanned.
 typedef struct mc_rows_text {
     const uint8_t *start, *end;
-    int64_t base;  // place of `start` in the input
+    int64_t base;  // offset of `start` in the input
 } mc_rows_text;
 
 static inline int64_t mc_rows_offset(const mc_rows_text *text, const uint8_t *at)
@@ -81,26 +81,26 @@ static inline int64_t mc_rows_offset(const mc_rows_text *text, const uint8_t *at
     return text->base + (at - text->start);
 }
 
-/// Scans; `*behind` becomes the first byte that is still needed.
+/// Scans the text; `*behind` becomes the first byte that is still needed.
 mc_status mc_rows_scan(mc_rows *rows, const mc_rows_text *text, const uint8_t **behind, mc_error *error);
 
-/// Hands the rows collected so far to the sink. Afterwards nothing points into the input or into `carry` any more.
+/// Hands the rows collected so far to the sink. Afterwards no cell points into the input or into `carry`.
 mc_status mc_rows_flush(mc_rows *rows, int64_t bytes, mc_error *error);
 
-/// Reports what the row reader refused.
+/// Reports the value that the row reader refused.
 mc_status mc_rows_fail(const mc_rows *rows, const mc_rows_text *text, mc_error *error);
 
 /// Reports that the row is longer than allowed, at `limit`.
 mc_status mc_rows_fail_length(mc_rows *rows, const mc_rows_text *text, const uint8_t *limit, mc_error *error);
 
-/// Begins a row that the reader has stopped in, at its `large`: the row is at `first`, and its cells are those behind the rows collected so
-/// far, which go to the sink. `*at` is moved behind the opening quote.
+/// Begins a row that the reader has stopped in, at its `large`. The row is at `first`; its cells follow those of the rows collected so
+/// far, which go to the sink. `*at` is moved to the position after the opening quote.
 mc_status mc_rows_begin_large(mc_rows *rows, const mc_rows_text *text, const uint8_t *first, const uint8_t **at, mc_error *error);
 
-/// Takes what there is of a large value, 64 KB at most. `*cut` is set where the bytes end in it.
+/// Takes the available bytes of a large value, 64 KB at most. `*cut` is set if the bytes end in it.
 mc_status mc_rows_take_part(mc_rows *rows, const mc_rows_text *text, const uint8_t **at, bool *cut, mc_error *error);
 
-/// Takes the rest of the row behind a large value. `*cut` is set where the bytes end in it.
+/// Takes the rest of the row after a large value. `*cut` is set if the bytes end in it.
 mc_status mc_rows_take_rest(mc_rows *rows, const mc_rows_text *text, const uint8_t **at, bool *cut, mc_error *error);
 
 #endif

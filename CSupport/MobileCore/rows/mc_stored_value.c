@@ -17,7 +17,7 @@ static mc_status append_scaled(mc_byte_buffer *buffer, int64_t value, unsigned s
 {
     const mc_status status = mc_json_append_scaled(buffer, value, scale);
     if (status == MC_ERROR_TYPE)
-        *problem = "expected a decimal as text, found an integer: no scaled integer has so many digits behind the point";
+        *problem = "expected a decimal as text, found an integer: a scaled integer has at most 18 digits after the point";
     return status;
 }
 
@@ -30,7 +30,7 @@ static mc_status append_text(mc_byte_buffer *buffer, const mc_stored *value, con
     return status;
 }
 
-/// A number in a column of text.
+/// Appends a number of a column of text.
 static mc_status append_quoted_number(mc_byte_buffer *buffer, const mc_stored *value, const char **problem)
 {
     mc_status status = mc_byte_buffer_append(buffer, "\"", 1);
@@ -55,7 +55,7 @@ static mc_status append_blob(mc_byte_buffer *buffer, const mc_stored *value)
     return MC_OK;
 }
 
-/// A decimal that is kept as text: it is JSON already, if it is a number.
+/// Appends a decimal that is stored as text: it is JSON already, if it is a number.
 static mc_status append_plain(mc_byte_buffer *buffer, const mc_stored *value, const char **problem)
 {
     if (value->length == 0 || !mc_json_is_number((const char *)value->bytes, value->length)) {
@@ -81,7 +81,7 @@ mc_status mc_json_append_stored(mc_byte_buffer *buffer, const mc_stored *value, 
         return mc_byte_buffer_append(buffer, "null", 4);
     switch (rule->type) {
     case MC_COLUMN_INTEGER:
-    case MC_COLUMN_LARGE_TEXT:  // the id, where the value itself is not asked for
+    case MC_COLUMN_LARGE_TEXT:  // the id, if the value itself is not requested
     case MC_COLUMN_LARGE_BLOB:
         if (value->storage == SQLITE_INTEGER)
             return mc_json_append_integer(buffer, value->integer);

@@ -10,8 +10,8 @@ enum { LOCK_WRITE = 0 };  // SQLite's WAL_WRITE_LOCK, the first of the shared-me
 typedef struct database_file {
     sqlite3_file base;
     sqlite3_file *real;
-    const sqlite3_vfs *vfs_below;  // tells this layer's files from those of the same layer further up
-    mc_coalescing_log *log;        // the log that this connection has open; NULL while it has none
+    const sqlite3_vfs *vfs_below;  // distinguishes this layer's files from those of the same layer further up
+    mc_coalescing_log *log;        // the open log of this connection; NULL if it has none
 } database_file;
 
 _Static_assert((int)MC_STATEMENT_JOURNAL_SIZE <= (int)MC_COALESCING_FILE_SIZE, "room for the wrapper of a statement's journal");
@@ -93,7 +93,7 @@ static int pass_shm_map(sqlite3_file *file, int page, int size, int extend, void
 static int database_shm_lock(sqlite3_file *file, int first, int count, int flags)
 {
     database_file *database = (database_file *)file;
-    // Given back or taken, the write lock separates transactions: what is still held back belongs to one that was rolled back.
+    // The write lock, released or taken, separates transactions: bytes that are still held back belong to one that was rolled back.
     const bool is_write_lock = first == LOCK_WRITE && (flags & SQLITE_SHM_EXCLUSIVE) != 0;
     if (is_write_lock && database->log != NULL)
         mc_coalescing_log_separate(database->log, false);
@@ -156,13 +156,13 @@ int mc_coalescing_open(sqlite3_vfs *base, const char *name, sqlite3_file *file, 
     real->pMethods = NULL;
     const int code = base->xOpen(base, name, real, flags, out_flags);
     if (code != SQLITE_OK) {
-        // SQLite closes a file whose open failed if it has methods; ours has none, so the base's is closed here.
+        // SQLite closes a file whose open failed if it has methods; this file has none, so the base's is closed here.
         if (real->pMethods != NULL)
             (void)real->pMethods->xClose(real);
         return code;
     }
     if ((flags & SQLITE_OPEN_MAIN_DB) != 0) {
-        // Without shared memory (version 1) the end of a transaction is not seen: nothing can be held back safely.
+        // Without shared memory (version 1) the end of a transaction is not seen: no frame can be held back safely.
         if (real->pMethods->iVersion < 2) {
             (void)real->pMethods->xClose(real);
             return base->xOpen(base, name, file, flags, out_flags);

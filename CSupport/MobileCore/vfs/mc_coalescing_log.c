@@ -6,26 +6,26 @@
 #include "base/mc_memory.h"
 #include "vfs/mc_log_checksums.h"
 
-// What SQLite does to a write-ahead log, and what follows for holding frames back:
+// SQLite's operations on a write-ahead log, and how they are handled:
 //
 //   log header (32 bytes at 0)       at a restart of the log                  -> straight through
 //   frame header (24), then page     appends of the running transaction       -> held back
-//   the same at an earlier place     a statement or savepoint was rolled back -> what lies behind is forgotten, then as above
+//   the same at an earlier place     a statement or savepoint was rolled back -> the bytes after it are dropped, then as above
 //   page of an earlier frame         a spilled page changed again             -> straight through, after a flush
 //   frame headers, each 24           checksums rewritten after a commit       -> straight through
 //   reads                            spilled pages, frames to be rewritten    -> from the buffer where it has them
-//   read of a checksum (8)           where the rewritten ones go on from      -> completed before, see mc_log_checksums.h
+//   read of a checksum (8)           the seed of the rewritten ones           -> completed before, see mc_log_checksums.h
 //
-// A write that fails ends the transaction: SQLite takes it for a failure of the whole log. A read that fails may end the statement alone,
-// and the transaction goes on without the pages that the read was to save: so a read never writes.
+// A write that fails ends the transaction: SQLite treats it as a failure of the whole log. A read that fails may end the statement alone;
+// the transaction then continues without the pages that the read was to save. So a read never writes.
 //
 // Invariants:
 // 1. The buffer holds consecutive bytes [start, start + length) of the log, all of them frames of the running transaction.
 // 2. It is empty unless the connection was seen to take the write lock: other processes append at the same place.
 // 3. It is empty when the write of a commit frame's page has returned SQLITE_OK.
-// 4. From the place of a failed write on the log is lost, and SQLite must not go on there: every read and write behind it fails until
-//    the transaction ends, or the frame at that place or an earlier one is written again from its header on. To write an earlier page
-//    over again repairs nothing.
+// 4. From the place of a failed write on the log is lost, and SQLite must not continue there: every read and write after it fails until
+//    the transaction ends, or the frame at that place or an earlier one is written again from its header on. Writing an earlier page
+//    again repairs nothing.
 
 enum {
     RUN_SIZE = 64 * 1024,      // below 128 KB, where the unix VFS cuts a single write short
@@ -35,15 +35,15 @@ enum {
 struct mc_coalescing_log {
     sqlite3_file base;
     sqlite3_file *real;
-    mc_coalescing_log **place;  // where the database knows this log; NULL: the database is not of this layer
+    mc_coalescing_log **place;  // where the database keeps this log; NULL: the database is not of this layer
     unsigned char *buffer;      // RUN_SIZE bytes, made at the first frame
     sqlite3_int64 start;        // place of the buffer in the log
-    sqlite3_int64 next;         // where an append goes on; -1: not known
-    sqlite3_int64 lost;         // from here on the log misses something; -1: it is whole
+    sqlite3_int64 next;         // the place of the next append; -1: not known
+    sqlite3_int64 lost;         // from here on the log is incomplete; -1: it is whole
     sqlite3_int64 commit;       // place of the frame header written last, if it is that of a commit frame; otherwise -1
     sqlite3_int64 frame_size;   // header and page; 0: not known yet
     int length;                 // bytes in the buffer
-    int lost_code;              // why
+    int lost_code;              // the result code of the failed write
     bool is_locked;             // this connection has the write lock
 };
 
@@ -63,7 +63,7 @@ void mc_coalescing_log_separate(mc_coalescing_log *log, bool is_locked)
     log->is_locked = is_locked;
 }
 
-/// Writes to the file. What fails is lost until the transaction ends; where its end is not seen SQLite is told, and that is all.
+/// Writes to the file. After a failure the log is lost until the transaction ends; if its end will not be seen, the code is only returned.
 static int write_real(mc_coalescing_log *log, const void *bytes, int length, sqlite3_int64 offset)
 {
     const int code = log->real->pMethods->xWrite(log->real, bytes, length, offset);
@@ -120,7 +120,7 @@ static sqlite3_int64 frame_size_in(const unsigned char *log_header)
     return MC_FRAME_HEADER_SIZE + ((sqlite3_int64)size[0] << 24 | size[1] << 16 | size[2] << 8 | size[3]);
 }
 
-/// Whether frames can be told from other writes.
+/// Whether frames can be distinguished from other writes.
 static bool knows_frames(mc_coalescing_log *log)
 {
     unsigned char header[MC_LOG_HEADER_SIZE];
@@ -129,14 +129,14 @@ static bool knows_frames(mc_coalescing_log *log)
     return log->frame_size > 0;
 }
 
-/// A page is sometimes written in two parts, of any length: only its place tells a frame's header.
+/// A page is sometimes written in two parts, of any length: only the place of a write shows that it is a frame's header.
 static bool is_frame_header(mc_coalescing_log *log, int length, sqlite3_int64 offset)
 {
     return length == MC_FRAME_HEADER_SIZE && offset >= MC_LOG_HEADER_SIZE && knows_frames(log)
         && (offset - MC_LOG_HEADER_SIZE) % log->frame_size == 0;
 }
 
-/// Whether the end of the transaction will be seen, and there is memory to hold frames back. If not, the layer only passes on.
+/// Whether the end of the transaction will be seen, and there is memory to hold frames back. If not, the layer only forwards writes.
 static bool can_hold(mc_coalescing_log *log)
 {
     if (log->place == NULL || !log->is_locked)
@@ -146,7 +146,7 @@ static bool can_hold(mc_coalescing_log *log)
     return log->buffer != NULL;
 }
 
-/// SQLite writes the log from `offset` on: what lay behind it counts for nothing, held back or lost.
+/// SQLite writes the log from `offset` on: the bytes after it no longer count, whether they were held back or lost.
 static void forget_behind(mc_coalescing_log *log, sqlite3_int64 offset)
 {
     if (log->length > 0 && offset < log->start + log->length) {
@@ -184,7 +184,7 @@ static int log_write(sqlite3_file *file, const void *bytes, int length, sqlite3_
 {
     mc_coalescing_log *log = as_log(file);
     const bool is_header = is_frame_header(log, length, offset);
-    // The headers whose checksums are rewritten come behind a commit frame, when nothing is held back or lost.
+    // The headers whose checksums are rewritten come after a commit frame, when no frame is held back or lost.
     if (is_header || offset == 0)
         forget_behind(log, offset);
     if (log->lost >= 0 && offset + length > log->lost)
@@ -195,7 +195,7 @@ static int log_write(sqlite3_file *file, const void *bytes, int length, sqlite3_
     return is_append ? append(log, bytes, length, offset, is_header) : write_through(log, bytes, length, offset, is_header);
 }
 
-/// Reads what is held back from the buffer, the rest from the file.
+/// Reads held-back bytes from the buffer, the rest from the file.
 static int read_both(const mc_coalescing_log *log, unsigned char *bytes, int length, sqlite3_int64 offset)
 {
     const sqlite3_int64 end = offset + length, held_end = log->start + log->length;
@@ -211,8 +211,8 @@ static int read_both(const mc_coalescing_log *log, unsigned char *bytes, int len
     return code;
 }
 
-/// Whether SQLite reads the checksum of the frame before the first one whose own it rewrites, as it does behind a commit frame alone. Where
-/// that is the first frame of all it reads the log's header.
+/// Whether SQLite reads the checksum of the frame before the first one whose checksum it rewrites, which it does only after a commit frame.
+/// If that is the first frame of all, SQLite reads the log's header.
 static bool is_seed_of_checksums(const mc_coalescing_log *log, int length, sqlite3_int64 offset)
 {
     return log->commit >= 0 && length == MC_FRAME_CHECKSUM_SIZE && offset >= MC_LOG_HEADER_SIZE;
@@ -259,7 +259,7 @@ static int log_control(sqlite3_file *file, int operation, void *argument)
     return code != SQLITE_OK ? code : log->real->pMethods->xFileControl(log->real, operation, argument);
 }
 
-// SQLite locks the database, never its log; whoever does would rely on what was written.
+// SQLite locks the database, never its log; a caller that locks the log relies on the written bytes.
 static int log_lock(sqlite3_file *file, int level)
 {
     mc_coalescing_log *log = as_log(file);

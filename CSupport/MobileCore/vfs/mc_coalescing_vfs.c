@@ -126,7 +126,7 @@ mc_status mc_vfs_coalescing(const char *base, char *name, mc_error *error)
     if (below == NULL)
         return mc_fail(error, MC_ERROR_NOT_FOUND, "storage layer \"%.80s\": there is none of this name", base != NULL ? base : "default");
     char own[MC_VFS_NAME_SIZE];
-    const char *const prefix = below->xOpen == vfs_open ? "" : "coalescing-";  // once is enough
+    const char *const prefix = below->xOpen == vfs_open ? "" : "coalescing-";  // the layer is not put on top of itself
     const int length = snprintf(own, sizeof own, "%s%s", prefix, below->zName);
     if (length < 0 || length >= (int)sizeof own)
         return mc_fail(error, MC_ERROR_LIMIT, "storage layer \"%.80s...\": its name is too long to build on", below->zName);

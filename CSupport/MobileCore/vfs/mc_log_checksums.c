@@ -8,10 +8,10 @@
 
 enum {
     LOG_SALT = 16,      // 8 bytes, the same in each frame of the log
-    LOG_CHECKSUM = 24,  // 8 bytes, where the first frame goes on from
+    LOG_CHECKSUM = 24,  // 8 bytes, the seed of the first frame's checksum
     FRAME_SALT = 8,
     SALT_SIZE = 8,
-    FRAME_SUMMED = 8,  // bytes at the beginning of a frame's header that its checksum covers, beside the page
+    FRAME_SUMMED = 8,  // bytes at the beginning of a frame's header that its checksum covers, in addition to the page
 };
 
 static uint32_t big_endian(const unsigned char *bytes)
@@ -39,14 +39,14 @@ static void sum(uint32_t sums[2], const unsigned char *bytes, sqlite3_int64 leng
     }
 }
 
-/// Whether SQLite has put the checksum off: it clears the salt with it.
+/// Whether SQLite has postponed the checksum: it clears the salt with it.
 static bool is_put_off(const unsigned char *header)
 {
     static const unsigned char nothing[SALT_SIZE + MC_FRAME_CHECKSUM_SIZE];
     return memcmp(header + FRAME_SALT, nothing, sizeof nothing) == 0;
 }
 
-/// Gives the frame at `place` the checksum that goes on from `sums`, which becomes its own. `frame` has room for header and page.
+/// Gives the frame at `place` the checksum that continues `sums`, which become its own. `frame` has room for header and page.
 static int complete_frame(sqlite3_file *log, const unsigned char *log_header, sqlite3_int64 place, unsigned char *frame,
                           sqlite3_int64 frame_size, uint32_t sums[2])
 {

@@ -15,7 +15,7 @@ typedef struct statement_journal {
     sqlite3_file base;
     sqlite3_vfs *below;
     sqlite3_file *real;    // opened when the content has left the memory
-    unsigned char *bytes;  // NULL before the first write, and in a file
+    unsigned char *bytes;  // NULL before the first write, and after the content has moved to a file
     sqlite3_int64 size, capacity;
     int flags;
 } statement_journal;
@@ -48,7 +48,7 @@ static bool make_room(statement_journal *journal, sqlite3_int64 size)
     return true;
 }
 
-/// Goes on in a file of the base.
+/// Moves the content to a file of the base.
 static int move_to_file(statement_journal *journal)
 {
     sqlite3_file *const real = journal->real;
@@ -60,7 +60,7 @@ static int move_to_file(statement_journal *journal)
     if (code != SQLITE_OK) {
         if (real->pMethods != NULL)
             (void)real->pMethods->xClose(real);
-        real->pMethods = NULL;  // what is in memory is still all of it
+        real->pMethods = NULL;  // the content is still complete in memory
         return code;
     }
     mc_free(journal->bytes);
@@ -127,7 +127,7 @@ static int journal_close(sqlite3_file *file)
     return is_in_file(journal) ? journal->real->pMethods->xClose(journal->real) : SQLITE_OK;
 }
 
-// Nobody else has the file, and it does not outlive the process: nothing is to be locked or synced.
+// No other process has the file, and it does not outlive the process: locks and syncs are not needed.
 static int do_nothing(sqlite3_file *file, int argument)
 {
     (void)file;

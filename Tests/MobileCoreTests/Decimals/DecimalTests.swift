@@ -70,7 +70,7 @@ import Testing
     @Test("what is no decimal is an error of a sum", arguments: ["", "x", "1.", ".5", "1e5", "--1", "1 ", "0x10", "1.5.2"])
     func noDecimals(text: String) throws {
         let error = #expect(throws: CoreError.self) { _ = try value("mc_decimal_sum(x)", ["1", text]) }
-        #expect(error?.message.contains("\"\(text)\" is no decimal") == true)
+        #expect(error?.message.contains("\"\(text)\" is not a decimal") == true)
     }
 
     /// Returns a decimal of up to 19 digits on both sides of the point, so that small sums are exact in Foundation's 38 digits.

@@ -58,7 +58,7 @@ import Testing
             (",", .truncated, 1, "the input ends in the middle"), (",[4", .truncated, 3, "the input ends in the middle"),
             ("", .truncated, 0, "ends in the middle"),
             ("}", .json, 0, "expected ',' or ']', found '}'"), (",]", .json, 1, "expected a row, found ']'"),
-            ("] x", .json, 2, "expected nothing behind the rows"),
+            ("] x", .json, 2, "expected nothing after the rows"),
             (",[4,\"\u{7}\",1,null]]", .json, 5, "found byte 0x07"), (#",[4,"\ud800",1,null]]"#, .json, 11, "the low surrogate of the pair"),
             (#",[4,7,1,null]]"#, .type, 4, #"column "name", byte 63: expected a string, found a number"#),
             (#",[4,"x",1.001,null]]"#, .type, 8, "within the column's precision and scale"), (#",[4,"x",1]]"#, .type, 9, "a value for each column"),

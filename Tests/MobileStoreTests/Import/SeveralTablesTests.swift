@@ -88,7 +88,7 @@ import Testing
             (#"{"customer":[[1,"x"]],"it\u00zz":[]}"#, .json, 29, "import, byte 29: expected a hexadecimal digit, found 'z'"),
             (#"{"customer":[[1,"x"]]"#, .truncated, 21, "import of \"customer\", byte 21: the input ends in the middle"),
             (#"{1:[]}"#, .json, 1, "import of \"customer\", byte 1: expected the name of a table or '}', found '1'"),
-            (#"{}x"#, .json, 2, "import of \"customer\", byte 2: expected nothing behind the rows, found 'x'"),
+            (#"{}x"#, .json, 2, "import of \"customer\", byte 2: expected nothing after the rows, found 'x'"),
         ] as [(String, StoreError.Code, Int64, String)])
     func `what is no such object is refused at the first byte that cannot be`(json: String, code: StoreError.Code, offset: Int64, message: String)
         throws

@@ -52,8 +52,8 @@ import Testing
         arguments: [
             ("nul!", 3, "expected null, true or false, found '!'"), ("[1,]", 3, "expected a value, found ']'"),
             ("{\"a\" 1}", 5, "expected ':', found '1'"), ("{a:1}", 1, "expected a key or '}', found 'a'"),
-            ("01", 1, "expected no digit behind a leading 0, found '1'"), ("1.e", 2, "expected a digit, found 'e'"),
-            ("[1] 2", 4, "expected nothing behind the value, found '2'"), ("\"\u{1}\"", 1, "found byte 0x01"),
+            ("01", 1, "expected no digit after a leading 0, found '1'"), ("1.e", 2, "expected a digit, found 'e'"),
+            ("[1] 2", 4, "expected nothing after the value, found '2'"), ("\"\u{1}\"", 1, "found byte 0x01"),
             (#""\x""#, 2, "expected an escape"), (#""\ud800x""#, 7, "expected the low surrogate of the pair"),
             (#""\udc00""#, 4, "expected a high surrogate before the low one"), (#"{"a":1,"\u0061":2}"#, 7, "occurs twice"),
             ("[1}", 2, "expected ',' or ']', found '}'"), ("'a'", 0, "expected a value"),
