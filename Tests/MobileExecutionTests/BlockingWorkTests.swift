@@ -5,21 +5,21 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Work that blocks has threads of its own: however much of it there is, nobody else waits for a thread.
+/// Work that blocks has its own threads: any amount of it leaves the threads of other work free.
 @Suite struct BlockingWorkTests {
-    /// Holds jobs until it is opened, and tells when they have come.
+    /// Holds jobs until it is opened, and reports their arrival.
     final class Gate: Sendable {
         private let arrived = DispatchSemaphore(value: 0)
         private let opened = DispatchSemaphore(value: 0)
 
-        /// What a job does.
+        /// The work of a job.
         func pass() {
             arrived.signal()
             opened.wait()
             opened.signal()
         }
 
-        /// Waits for so many jobs; false if they do not come. A pool that grows by a thread a second is none of their own.
+        /// Waits for this number of jobs; false if they do not arrive. A pool that grows by one thread per second is too slow.
         func wait(for count: Int) -> Bool { BlockingWorkTests.wait(for: count, arrived) }
 
         func open() { opened.signal() }
@@ -30,7 +30,7 @@ import Testing
         return (0..<count).allSatisfy { _ in signals.wait(timeout: deadline) == .success }
     }
 
-    /// Jobs that run, and the most that ever did at the same time; jobs that are done.
+    /// The number of running jobs, its maximum, and the number of finished jobs.
     final class Count: Sendable {
         private let running = Atomic(0), most = Atomic(0), ended = Atomic(0)
 

@@ -25,8 +25,7 @@ static int bind_constant(sqlite3_stmt *statement, int index, const mc_value *cel
     return mc_import_bind(statement, index, cell);
 }
 
-/// Prepares the text of `sql`, and frees `sql`.
-static mc_status prepare(sqlite3 *db, sqlite3_str *sql, const char *table, sqlite3_stmt **out, mc_error *error)
+mc_status mc_import_prepare(sqlite3 *db, sqlite3_str *sql, const char *table, sqlite3_stmt **out, mc_error *error)
 {
     char *const text = sqlite3_str_finish(sql);
     if (text == NULL)
@@ -214,7 +213,7 @@ mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_table *table, con
                                 (int)column + 1);
         for (size_t index = 0; index < table->large_count; index++)
             sqlite3_str_appendf(sql, "%s\"%w\"", index == 0 ? " RETURNING " : ",", table->large[index]);
-        return prepare(db, sql, table->table, out, error);
+        return mc_import_prepare(db, sql, table->table, out, error);
     }
     mc_status status = append_insert(db, sql, table, size, error);
     if (status != MC_OK) {
@@ -223,7 +222,7 @@ mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_table *table, con
     }
     if (table->mode == MC_IMPORT_UPSERT)
         append_update(sql, table, key_columns, key_count);
-    status = prepare(db, sql, table->table, out, error);
+    status = mc_import_prepare(db, sql, table->table, out, error);
     if (status != MC_OK)
         return status;
     (void)sqlite3_bind_pointer(*out, 1, incoming, MC_INCOMING_POINTER, NULL);  // cannot fail: the text has this parameter
@@ -254,7 +253,7 @@ mc_status mc_import_prepare_divert(sqlite3 *db, const mc_import_table *table, co
     for (size_t key = 0; key < key_count; key++)
         sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"=?%d", key == 0 ? " WHERE " : " AND ", pending->table,
                             pending_key(table, key_columns, key), (int)key_columns[key] + 1);
-    const mc_status status = prepare(db, sql, pending->table, out, error);
+    const mc_status status = mc_import_prepare(db, sql, pending->table, out, error);
     return status == MC_OK ? bind_constants(db, *out, first, pending->assignments, pending->assignment_count, pending->table, error)
                            : status;
 }
@@ -274,7 +273,7 @@ mc_status mc_import_prepare_released(sqlite3 *db, const mc_import_table *table, 
             sqlite3_str_appendf(sql, " AND t.\"%w\"=?%d", table->columns[key_columns[key]].name, (int)key_columns[key] + 1);
         sqlite3_str_appendall(sql, ")");
     }
-    return prepare(db, sql, table->pending->table, out, error);
+    return mc_import_prepare(db, sql, table->pending->table, out, error);
 }
 
 mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count, sqlite3_stmt **out,
@@ -285,7 +284,7 @@ mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, cons
     for (size_t key = 0; key < key_count; key++)
         sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"", key == 0 ? "SELECT " : ",", from, pending_key(table, key_columns, key));
     sqlite3_str_appendf(sql, " FROM \"%w\"", from);
-    return prepare(db, sql, from, out, error);
+    return mc_import_prepare(db, sql, from, out, error);
 }
 
 static bool is_strict(sqlite3 *db, const char *table)
@@ -322,7 +321,7 @@ mc_status mc_import_has_triggers(sqlite3 *db, const char *table, bool *has_trigg
                         "SELECT 1 FROM sqlite_temp_schema WHERE type='trigger' AND tbl_name=%Q COLLATE NOCASE",
                         table, table);
     sqlite3_stmt *statement = NULL;
-    mc_status status = prepare(db, sql, table, &statement, error);
+    mc_status status = mc_import_prepare(db, sql, table, &statement, error);
     if (status != MC_OK)
         return status;
     const int step = sqlite3_step(statement);

@@ -9,6 +9,9 @@
 /// Binds a cell; strings are not copied. Returns SQLite's result code.
 int mc_import_bind(sqlite3_stmt *statement, int index, const mc_value *cell);
 
+/// Prepares the text of `sql`, and frees `sql`. An error names `table`.
+mc_status mc_import_prepare(sqlite3 *db, sqlite3_str *sql, const char *table, sqlite3_stmt **out, mc_error *error);
+
 /// Checks the constants for all rows: their columns must not be columns of the rows, and each occurs once. SQLite would silently take
 /// one of two values. Fails with MC_ERROR_MISUSE.
 mc_status mc_import_check_assignments(const mc_import_table *table, mc_error *error);

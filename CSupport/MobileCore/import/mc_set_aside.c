@@ -1,27 +1,18 @@
 #include "import/mc_set_aside.h"
 
 #include "base/mc_memory.h"
+#include "import/mc_import_sql.h"
 
 /// The limits of the memory, and the number of inserted rows per pending row from which on rows are set aside: a small import should not
 /// move more rows than it inserts.
 enum { ROWS_MAXIMUM = 1024, BYTES_MAXIMUM = 1 << 20, ROWS_DECISIVE = 4 };
-
-static mc_status prepare(sqlite3 *db, sqlite3_str *sql, const char *table, sqlite3_stmt **out, mc_error *error)
-{
-    char *const text = sqlite3_str_finish(sql);
-    if (text == NULL)
-        return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", table);
-    const int result = sqlite3_prepare_v2(db, text, -1, out, NULL);
-    sqlite3_free(text);
-    return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, db, result, "import of \"%.80s\"", table);
-}
 
 /// Prepares the SELECT of the rows, from the end of the table on.
 static mc_status prepare_rows(sqlite3 *db, const char *table, const char *key, sqlite3_stmt **out, mc_error *error)
 {
     sqlite3_str *const sql = sqlite3_str_new(db);
     sqlite3_str_appendf(sql, "SELECT t.\"%w\", t.* FROM \"%w\" AS t ORDER BY t.\"%w\" DESC LIMIT %d", key, table, key, ROWS_MAXIMUM + 1);
-    return prepare(db, sql, table, out, error);
+    return mc_import_prepare(db, sql, table, out, error);
 }
 
 /// Prepares the INSERT of one row. NULL if the table does not take the values of all its columns, because some are generated.
@@ -33,7 +24,7 @@ static sqlite3_stmt *prepare_put_back(sqlite3 *db, const char *table, size_t col
     for (size_t column = 0; column < column_count; column++)
         sqlite3_str_appendall(sql, column == 0 ? "?" : ",?");
     sqlite3_str_appendall(sql, ")");
-    return prepare(db, sql, table, &statement, NULL) == MC_OK ? statement : NULL;
+    return mc_import_prepare(db, sql, table, &statement, NULL) == MC_OK ? statement : NULL;
 }
 
 /// Copies the current row of `rows`; false without memory.
@@ -127,7 +118,7 @@ static mc_status delete_rows(sqlite3 *db, const char *table, const char *key, in
     sqlite3_str *const sql = sqlite3_str_new(db);
     sqlite3_stmt *statement = NULL;
     sqlite3_str_appendf(sql, "DELETE FROM \"%w\" WHERE \"%w\".\"%w\">=%lld", table, table, key, (long long)first);
-    mc_status status = prepare(db, sql, table, &statement, error);
+    mc_status status = mc_import_prepare(db, sql, table, &statement, error);
     if (status != MC_OK)
         return status;
     const int step = sqlite3_step(statement);

@@ -1,6 +1,6 @@
-/// A JSON document as it stands in its file: members in order, numbers as text, and where each value begins.
+/// A JSON document with all details of its file: members in order, numbers as text, and the place where each value begins.
 ///
-/// Foundation's `JSONSerialization` keeps none of the three, and takes the last of two equal keys without a word. A model needs the
+/// Foundation's `JSONSerialization` keeps none of the three, and silently takes the last of two equal keys. A model needs the
 /// order (of attributes, of mappings), the exact digits (of default values), and the place (for messages that editors can jump to).
 package struct JSONSyntaxNode {
     package enum Value {
@@ -20,10 +20,10 @@ package struct JSONSyntaxNode {
     }
 
     package let value: Value
-    /// Where the value begins, from 1; the column counts bytes.
+    /// The place where the value begins, from 1; the column counts bytes.
     let line: Int, column: Int
 
-    /// What the value is, with its article, for messages.
+    /// The kind of the value with its article, for messages.
     var kind: String {
         switch value {
         case .object: "an object"

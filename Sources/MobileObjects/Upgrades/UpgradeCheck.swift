@@ -125,18 +125,26 @@ struct UpgradeCheck {
                 WHERE o."entity" = ?1 AND l."attribute" = ?2
                 """, [.text(entity.name), .text(attribute.name)]))
         for row in try connection.storedRows(
-            [OutboxColumn.attributes, .parameters, .change, .changed], "WHERE \"entity\" = ?1", [.text(entity.name)])
+            [OutboxColumn.key, .attributes, .parameters], "WHERE \"entity\" = ?1", [.text(entity.name)])
         {
             let sent = try row.object(.attributes)
             guard let value = try sent[attribute.name] ?? (entity.otherOperation == nil ? nil : row.object(.parameters)[attribute.name]) else {
                 continue
             }
             let stored = attribute.storage.attributeValue(value).flatMap { attribute.storage.stored($0) } ?? .null
-            // An operation that sends all values may not have changed this attribute.
-            let isEverything = try row.kind(.change, of: OutboxRecord.Change.self) == .create || row.changedValues(.changed) == .all
-            if !isEverything || says(something: stored, for: attribute) { operations += 1 }
+            // An operation may send a value that the user has not set: a create and some updates send all of them, and an update repeats those of a create
+            // whose answer was overtaken. Sending no value says something only where the server has one.
+            if try says(something: stored, for: attribute) || serverHas(attribute, row.integer(.key), entity) { operations += 1 }
         }
         return operations
+    }
+
+    /// Returns whether the server's version of a pending row has a value of the attribute.
+    private func serverHas(_ attribute: AttributeMetadata, _ key: Int64, _ entity: EntityMetadata) throws -> Bool {
+        guard entity.otherOperation == nil else { return false }
+        let column = entity.sql.content[attribute.index]
+        let row = try connection.first("SELECT \(column) FROM \(entity.sql.originalTable) WHERE \"_sk\" = ?1 AND \"_sv\" = 1", [.integer(key)])
+        return row.map { says(something: $0[0], for: attribute) } ?? false
     }
 
     /// Counts creates with a target in a relationship, and updates that changed the target.
