@@ -81,7 +81,7 @@ import Testing
             var page = try connection.page(select, [0])
             while let last = page.last {
                 for row in page {
-                    let letters = row.bytes(1).byteCount  // where it lies: nothing is copied
+                    let letters = row.bytes(1).byteCount  // in place: nothing is copied
                     let city = row.string(2) ?? "somewhere"
                     print("\(row.integer(0)): \(letters) bytes, \(city), \(row.integer(3)) cents")
                 }
