@@ -1,6 +1,7 @@
 import Dispatch
 import MobileExecution
 import Synchronization
+import TestSupport
 import Testing
 
 /// A result that is given once, and reaches every kind of waiting caller.
@@ -35,6 +36,15 @@ import Testing
         #expect(onThread?.reason == "first")
         let inTask = await #expect(throws: Refused.self) { try await promise.value }
         #expect(inTask?.reason == "first")
+    }
+
+    @Test("the longest wait that a duration can name ends with the result", arguments: [Duration.seconds(Int64.max), .seconds(1 << 40), .seconds(-1 << 40)])
+    func extremeTimeout(timeout: Duration) async throws {
+        let promise = Promise<Int, Refused>()
+        let waits = Task.detached(executorPreference: OwnThreads()) { try promise.wait(timeout: timeout) }
+        if timeout < .zero { #expect(try await waits.value == nil) }
+        promise.resolve(.success(3))
+        if timeout > .zero { #expect(try await waits.value == 3) }
     }
 
     @Test("who waits for a limited time gets nil when it is over, and the result later")

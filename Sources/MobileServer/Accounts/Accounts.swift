@@ -173,9 +173,10 @@ struct Accounts: Sendable {
         }
         guard let found else { return nil }
         let began = try found.integer(.began), used = try found.integer(.used)
-        guard now - began < lifetime, now - used < idleLimit else { return nil }
+        // The stored times are not subtracted: they can be any number.
+        guard began > now - lifetime, used > now - idleLimit else { return nil }
         // Not on each call, because each update is a write.
-        if isUse, now - used >= min(3_600_000, idleLimit / 20) {
+        if isUse, used <= now - min(3_600_000, idleLimit / 20) {
             try database.write(label: "session") { connection in
                 _ = try connection.execute("UPDATE _session SET used = ?2 WHERE token = ?1", [.blob(digest), .integer(now)])
             }

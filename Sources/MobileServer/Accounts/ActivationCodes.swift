@@ -19,7 +19,7 @@ struct ActivationCodes {
     func use(_ code: String, user: String, application: String, device: String, in connection: Connection) throws -> Bool {
         let row = try connection.first("SELECT code, made, application, device FROM _activation WHERE user = ?1", [.text(user)])
         guard let row, let known = row[0].blob, let made = row[1].integer, known.equalsInConstantTime(try SHA256.digest(of: code)),
-            now - made < lifetime, row[2] == .null || (row[2].text == application && row[3].text == device)
+            made > now - lifetime, row[2] == .null || (row[2].text == application && row[3].text == device)
         else { return false }
         _ = try connection.execute(
             "UPDATE _activation SET application = ?2, device = ?3 WHERE user = ?1", [.text(user), .text(application), .text(device)])

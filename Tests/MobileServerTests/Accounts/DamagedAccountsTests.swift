@@ -13,6 +13,19 @@ import Testing
         var testDescription: String { sql }
     }
 
+    @Test("LGN-01: a session whose times are at the limits of their numbers is at its end or goes on; the server stays", arguments: [
+        ("began", Int64.min, 401), ("began", .max, 200), ("used", .min, 401), ("used", .max, 200),
+    ])
+    func extremeTimes(column: String, time: Int64, status: Int) throws {
+        let server = try FieldSales.server()
+        let device = try TestDevice.inRegion("NORTH", of: server)
+        let cache = try Database(ConnectionProfile(path: server.folder.file("cache.db")))
+        defer { try? cache.close() }
+        _ = try cache.write { try $0.execute("UPDATE _session SET \(column) = ?1", [.integer(time)]) }
+        let answer = try device.synchronize().status
+        #expect(answer == status)
+    }
+
     @Test(arguments: [
         Damage(sql: "UPDATE _user SET locked = 2", message: "table _user, column locked: 2 is stored where 0 or 1") { try $0.users().count },
         Damage(sql: "UPDATE _device SET user = x'05'", message: "table _device, column user: 1 bytes is stored where") { try $0.devices().count },
