@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Synchronization
 
 /// The threads of a ``BlockingWork`` with the jobs that wait for one of them, and those that wait for their time.
 ///
@@ -28,7 +27,7 @@ final class WorkThreads: Sendable {
     }
 
     private let limit: Int
-    private let state = Mutex(State())
+    private let state = SystemLock(State())
 
     /// - Parameter limit: threads at most, 1 or more.
     init(limit: Int) {

@@ -38,7 +38,9 @@ import Testing
         #expect(inTask?.reason == "first")
     }
 
-    @Test("the longest wait that a duration can name ends with the result", arguments: [Duration.seconds(Int64.max), .seconds(1 << 40), .seconds(-1 << 40)])
+    @Test(
+        "the longest wait that a duration can name ends with the result",
+        arguments: [Duration.seconds(Int64.max), .seconds(1 << 40), .seconds(-1 << 40)])
     func extremeTimeout(timeout: Duration) async throws {
         let promise = Promise<Int, Refused>()
         let waits = Task.detached(executorPreference: OwnThreads()) { try promise.wait(timeout: timeout) }

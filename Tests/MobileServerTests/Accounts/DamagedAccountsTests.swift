@@ -13,9 +13,11 @@ import Testing
         var testDescription: String { sql }
     }
 
-    @Test("LGN-01: a session whose times are at the limits of their numbers is at its end or goes on; the server stays", arguments: [
-        ("began", Int64.min, 401), ("began", .max, 200), ("used", .min, 401), ("used", .max, 200),
-    ])
+    @Test(
+        "LGN-01: a session whose times are at the limits of their numbers is at its end or goes on; the server stays",
+        arguments: [
+            ("began", Int64.min, 401), ("began", .max, 200), ("used", .min, 401), ("used", .max, 200),
+        ])
     func extremeTimes(column: String, time: Int64, status: Int) throws {
         let server = try FieldSales.server()
         let device = try TestDevice.inRegion("NORTH", of: server)
