@@ -22,6 +22,8 @@ import Testing
             last = writer.remainingLines().last.flatMap { Int64($0) } ?? last
 
             let database = try SQLiteHandle(path)
+            // The reader may be recovering the log.
+            _ = try database.first("PRAGMA busy_timeout = 30000")
             let batch = try #require(try database.first("SELECT batch FROM counter").first.flatMap { Int64($0) })
             #expect(batch == last || batch == last + 1, "round \(round): \(last) was acknowledged, \(batch) is there")
             #expect(try database.first("PRAGMA integrity_check") == ["ok"], "round \(round)")
