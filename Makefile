@@ -83,7 +83,7 @@ soak: ready ## long variants of tests: 200 killed writers, every allocation fail
 	KILL_ROUNDS=200 FAULT_STEP=1 swift test --skip-build --disable-xctest --filter 'KilledWriterTests|FaultTests|ImportFaultsTests'
 	for sizes in '1024 10' '4096 10' '65536 10' '65536 200'; do \
 	    CORE_PAGE_SIZE=$${sizes% *} CORE_CACHE_PAGES=$${sizes#* } swift test --skip-build --disable-xctest --filter '^(MobileCoreTests|MobileStoreTests)\.'; done
-	SOAK_SECONDS=60 TSAN_OPTIONS="halt_on_error=1 suppressions=$(CURDIR)/Tests/Sanitizers/thread.suppressions" \
+	SOAK_SECONDS=60 TSAN_OPTIONS=halt_on_error=1 \
 	    swift test --disable-xctest --scratch-path .build/thread --sanitize=thread --filter MixedLoadTests
 
 sanitize: sanitize-address sanitize-thread ## run all tests under ASan with UBSan, then under TSan
@@ -94,7 +94,7 @@ sanitize-address: ready ## run all tests under the address and undefined behavio
 	    swift test --disable-xctest --scratch-path .build/address --sanitize=address -Xcc -fsanitize=undefined $(ARGS)
 
 sanitize-thread: ready ## run all tests under the thread sanitizer
-	TSAN_OPTIONS="halt_on_error=1 suppressions=$(CURDIR)/Tests/Sanitizers/thread.suppressions" \
+	TSAN_OPTIONS=halt_on_error=1 \
 	    swift test --disable-xctest --scratch-path .build/thread --sanitize=thread $(ARGS)
 
 # SwiftPM itself measures Swift alone.

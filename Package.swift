@@ -88,7 +88,7 @@ let package = Package(
             name: "mobile",
             dependencies: [
                 "MobileSync", "MobileServer", "MobileObjects", "MobileStore", "MobileModel", "MobileGenerator", "MobileProtocol",
-                "MobileTransport", "SampleCRM",
+                "MobileTransport", "MobileExecution", "SampleCRM",
             ],
             swiftSettings: swift),
         .executableTarget(
@@ -99,7 +99,7 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["MobileTransport", "MobileServer", "MobileProtocol"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["MobileTransport", "MobileServer", "MobileProtocol", "MobileExecution"], path: "Tests/TestSupport",
             exclude: ["README.md"], swiftSettings: swift),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: swift),
         .target(name: "FaultInjection", dependencies: ["MobileSQLite"], path: "Tests/FaultInjection"),
@@ -107,7 +107,9 @@ let package = Package(
         .executableTarget(name: "CClient", dependencies: ["MobileCore"], path: "Tests/CClient"),
         .testTarget(
             name: "MobileCoreTests",
-            dependencies: ["MobileCore", "TestSupport", "FaultInjection", "MobileSQLite", "MobileJansson", "killed-process", "CClient"],
+            dependencies: [
+                "MobileCore", "TestSupport", "FaultInjection", "MobileSQLite", "MobileJansson", "MobileExecution", "killed-process", "CClient",
+            ],
             swiftSettings: swift),
         .testTarget(
             name: "MobileToolTests",
@@ -121,8 +123,8 @@ let package = Package(
             name: "ChecklistTests", dependencies: ["checklist", "TestSupport"], path: "Tests/Conformance/ChecklistTests", swiftSettings: swift),
         .testTarget(name: "MobileExecutionTests", dependencies: ["MobileExecution", "TestSupport"], swiftSettings: swift),
         .testTarget(
-            name: "MobileStoreTests", dependencies: ["MobileStore", "MobileCore", "MobileZlib", "TestSupport", "FaultInjection"], swiftSettings: swift
-        ),
+            name: "MobileStoreTests",
+            dependencies: ["MobileStore", "MobileCore", "MobileZlib", "MobileExecution", "TestSupport", "FaultInjection"], swiftSettings: swift),
         .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "MobileGenerator", "TestSupport"], swiftSettings: swift),
         .testTarget(
             name: "GeneratedCodeTests",
@@ -133,16 +135,22 @@ let package = Package(
         .testTarget(
             name: "SampleCRMTests", dependencies: ["SampleCRM", "MobileObjects", "MobileStore", "MobileModel", "TestSupport"], swiftSettings: swift),
         .testTarget(
-            name: "MobileObjectsTests", dependencies: ["MobileObjects", "MobileStore", "SampleCRM", "TestSupport", "FaultInjection"],
+            name: "MobileObjectsTests",
+            dependencies: ["MobileObjects", "MobileStore", "MobileExecution", "SampleCRM", "TestSupport", "FaultInjection"],
             swiftSettings: swift),
         .testTarget(
             name: "MobileTransportTests",
-            dependencies: ["MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol", "TestSupport", "CMobileTransport", "MobileCore"],
+            dependencies: [
+                "MobileTransport", "MobileServer", "MobileCrypto", "MobileProtocol", "TestSupport", "CMobileTransport", "MobileExecution",
+                "MobileCore",
+            ],
             swiftSettings: swift),
         .testTarget(name: "MobileProtocolTests", dependencies: ["MobileProtocol", "MobileStore", "TestSupport"], swiftSettings: swift),
         .testTarget(
             name: "MobileServerTests",
-            dependencies: ["MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "MobileCrypto", "SampleCRM", "TestSupport"],
+            dependencies: [
+                "MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "MobileCrypto", "MobileExecution", "SampleCRM", "TestSupport",
+            ],
             swiftSettings: swift),
         .testTarget(name: "MobileVaultTests", dependencies: ["MobileVault", "MobileCrypto", "MobileStore", "TestSupport"], swiftSettings: swift),
         .testTarget(

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Synchronization
 
 /// The result of work in another place: given once, awaited by any number of threads and tasks.
 package final class Promise<Value: Sendable, Failure: Error>: Sendable {
@@ -7,7 +6,7 @@ package final class Promise<Value: Sendable, Failure: Error>: Sendable {
         var result: Result<Value, Failure>?
         var observers: [@Sendable (Result<Value, Failure>) -> Void] = []
     }
-    private let state = Mutex(State())
+    private let state = SystemLock(State())
 
     /// Makes a promise without a result.
     package init() {}

@@ -8,31 +8,6 @@
     internal import Android
 #endif
 
-/// A lock of the operating system around a state. Why not `Mutex`: jobs pass from thread to thread through the state, and the thread sanitizer cannot
-/// see a contended `Mutex` on Linux, so it would report each job's contents as a race.
-final class SystemLock<State>: @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private var state: State
-
-    init(_ state: State) {
-        self.state = state
-        let status = pthread_mutex_init(mutex, nil)
-        precondition(status == 0, "no memory for a lock")
-    }
-
-    deinit {
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
-    }
-
-    /// Runs `body` with the state, one thread at a time.
-    func withLock<R>(_ body: (inout State) -> R) -> R {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return body(&state)
-    }
-}
-
 /// A thread of the operating system that belongs to no pool.
 enum SystemThread {
     /// Runs `body` on a new detached thread.

@@ -1,5 +1,4 @@
 internal import MobileExecution
-internal import Synchronization
 
 /// Sends a request to the other end and returns its response: over HTTP (``HTTPTransport``), or through a network that exists only
 /// in memory (``SimulatedTransport``).
@@ -82,7 +81,7 @@ private struct BlockingSend: @unchecked Sendable {
 
 /// A body that one thread collects for another.
 private final class CollectedBody: Sendable {
-    private let content = Mutex<[UInt8]>([])
+    private let content = SystemLock<[UInt8]>([])
 
     var bytes: [UInt8] { content.withLock { $0 } }
 

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import MobileExecution
 
 /// Ends requests from another thread: after ``cancel()``, all running and later requests that carry this object end with
 /// ``TransportError/Code/cancelled``.
@@ -8,7 +8,7 @@ public final class TransportCancellation: Sendable {
         var handlers: [Int: @Sendable () -> Void] = [:]
         var nextHandler = 0
     }
-    private let state = Mutex(State())
+    private let state = SystemLock(State())
 
     /// Creates an object without a cancellation.
     public init() {}

@@ -1,6 +1,5 @@
 import Dispatch
 import MobileExecution
-import Synchronization
 import TestSupport
 import Testing
 
@@ -12,7 +11,7 @@ import Testing
 
     @Test("threads, tasks and observers get the result, those that come before it and those that come after")
     func everybody() async throws {
-        let promise = Promise<Int, Refused>(), observed = Mutex<[Int]>([])
+        let promise = Promise<Int, Refused>(), observed = SystemLock<[Int]>([])
         promise.observe { result in observed.withLock { $0.append((try? result.get()) ?? -1) } }
         async let onThread = BlockingWork.run { try promise.wait() }
         async let inTime = BlockingWork.run { try promise.wait(timeout: .seconds(60)) }

@@ -1,5 +1,5 @@
+import MobileExecution
 import MobileStore
-import Synchronization
 import TestSupport
 import Testing
 
@@ -13,7 +13,7 @@ import Testing
         let clients = server.server.packages[0].clients
         let cache = try Database(ConnectionProfile(path: server.folder.file("cache.db")))
         // The other user comes between the first one's look-up and write: at the first statement after the look-up.
-        let hasLooked = Mutex(false)
+        let hasLooked = SystemLock(false)
         clients.database.setTrace { sql in
             let isNext = hasLooked.withLock { hasLooked in
                 defer { hasLooked = sql.contains("FROM \"_client\"") }

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import MobileExecution
 import MobileProtocol
 import MobileStore
 import Synchronization
@@ -39,7 +40,7 @@ import Testing
     /// Runs `request` while another login of the server is in the middle of its transaction.
     /// - Returns: the answer; nil without one within 20 seconds.
     private func whileTheWriterIsTaken<R: Sendable>(_ server: MobileServer, _ random: HeldRandom, _ request: @escaping @Sendable () -> R) -> R? {
-        let holder = DispatchSemaphore(value: 0), answered = DispatchSemaphore(value: 0), answer = Mutex<R?>(nil)
+        let holder = DispatchSemaphore(value: 0), answered = DispatchSemaphore(value: 0), answer = SystemLock<R?>(nil)
         let bytes = login("phone")
         random.hold()
         Thread.detachNewThread {
@@ -109,7 +110,7 @@ import Testing
         try made.close()
         let backEnd = try BackEnd(name: "enterprise", path: path, isIdempotent: false, timeout: .milliseconds(50))
         defer { #expect(throws: Never.self) { try backEnd.close() } }
-        let codes = Mutex<[StoreError.Code?]>([])
+        let codes = SystemLock<[StoreError.Code?]>([])
         func meanwhile(_ work: @escaping @Sendable () throws -> Void) {
             let done = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
@@ -147,7 +148,7 @@ import Testing
         let running = server.server, token = device.token
         let upload = try device.upload([device.create("Customer", ["name": "Newest", "region": "NORTH"])], groups: [])
         let backEnd = try #require(running.packages[0].deployed.backEnds["enterprise"])
-        let statuses = Mutex<[Int]>([])
+        let statuses = SystemLock<[Int]>([])
         try backEnd.database.write { _ in
             let done = DispatchSemaphore(value: 0)
             Thread.detachNewThread {

@@ -1,8 +1,8 @@
-internal import Synchronization
+internal import MobileExecution
 
 /// Keeps lines that come from any thread, in order.
 public final class RecordedLines: Sendable {
-    private let list = Mutex<[String]>([])
+    private let list = SystemLock<[String]>([])
 
     /// A list without lines.
     public init() {}

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+internal import MobileExecution
 
 /// A directory of one test. It is removed with its contents when the last reference to this object goes: at the end of the test, failed or
 /// not. A directory that is still referenced when the process ends is removed then.
@@ -37,7 +37,7 @@ public final class TemporaryDirectory: Sendable {
 
 /// The existing directories, removed when the process ends.
 private enum HeldDirectories {
-    private static let paths = Mutex<Set<String>>([])
+    private static let paths = SystemLock<Set<String>>([])
     private static let isRegistered = atexit { HeldDirectories.removeAll() } == 0
 
     static func insert(_ path: String) {

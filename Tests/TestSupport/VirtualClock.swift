@@ -1,12 +1,12 @@
 public import Foundation
-internal import Synchronization
+internal import MobileExecution
 
 /// A clock that moves only on request, for simulations and tests.
 public final class VirtualClock: Sendable {
-    private let time: Mutex<Duration>
+    private let time: SystemLock<Duration>
 
     /// - Parameter start: the first time that the clock shows, since 1970 where it shows a date; default zero.
-    public init(start: Duration = .zero) { time = Mutex(start) }
+    public init(start: Duration = .zero) { time = SystemLock(start) }
 
     /// The time.
     public var now: Duration { time.withLock { $0 } }

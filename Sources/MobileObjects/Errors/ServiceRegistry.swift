@@ -1,11 +1,11 @@
-import Synchronization
+internal import MobileExecution
 
 /// The services of an application or of this framework, by the protocol that they implement. Each environment has its own registry. There is
 /// no registry of the whole process, so that two applications in it can use two languages. SMP 2.3: `SUPServiceRegistry`.
 ///
 ///     services.register(MyTexts(), for: (any ErrorMessageService).self)
 public final class ServiceRegistry: Sendable {
-    private let services = Mutex<[ObjectIdentifier: any Sendable]>([:])
+    private let services = SystemLock<[ObjectIdentifier: any Sendable]>([:])
 
     /// Creates an empty registry.
     public init() {}

@@ -1,13 +1,13 @@
+internal import MobileExecution
 import MobileStore
-import Synchronization
 
 /// Reads the rows of a list from any position on, one page at a time. Any thread may use it.
 ///
-/// `@unchecked Sendable`: `state` is only touched under the lock. It is not in a `Mutex`, because the cursor uses connections, which are bound to
+/// `@unchecked Sendable`: `state` is only touched under the lock. It is not in a `SystemLock`, because the cursor uses connections, which are bound to
 /// their thread.
 final class ListRows: @unchecked Sendable {
     let plan: ListPlan
-    private let lock = Mutex(())
+    private let lock = SystemLock(())
     private var state = State()
 
     fileprivate struct State {

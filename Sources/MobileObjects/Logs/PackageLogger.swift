@@ -1,4 +1,4 @@
-import Synchronization
+internal import MobileExecution
 
 /// Writes records of several levels into the log of a package, from where they can be submitted to the server. Records below ``level`` are
 /// not written, and their messages not made. SMP 2.3: `SUPLogger`, from `getLogger` of the database class.
@@ -66,7 +66,7 @@ public struct PackageLogger: Sendable {
 
 /// The least severe records that the loggers of one database write.
 private final class LoggerLevel: Sendable {
-    let value = Mutex(LogLevel.info)
+    let value = SystemLock(LogLevel.info)
 }
 
 extension PackageDatabase {

@@ -1,5 +1,5 @@
+internal import MobileExecution
 import MobileStore
-import Synchronization
 
 /// Waits, without a thread, for commits that touch some tables. Commits between two waits count as one.
 final class CommitWatch: Sendable {
@@ -34,7 +34,7 @@ final class CommitWatch: Sendable {
             var isOver = false
             var waiting: CheckedContinuation<Bool, Never>?
         }
-        private let state = Mutex(State())
+        private let state = SystemLock(State())
 
         func raise() {
             let waiting = state.withLock { state in
@@ -80,7 +80,7 @@ final class CommitWatches: ClosingObserver, Sendable {
     private struct Entry {
         weak var watch: CommitWatch?
     }
-    private let entries = Mutex<[Entry]>([])
+    private let entries = SystemLock<[Entry]>([])
 
     func add(_ watch: CommitWatch) {
         entries.withLock { entries in

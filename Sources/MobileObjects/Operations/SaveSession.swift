@@ -1,6 +1,6 @@
+import MobileExecution
 import MobileModel
 import MobileStore
-import Synchronization
 
 /// Turns objects into a ``SavePlan`` and its results back into their state. It stays in the objects' isolation.
 struct SaveSession {

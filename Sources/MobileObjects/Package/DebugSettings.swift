@@ -1,5 +1,5 @@
+import MobileExecution
 import MobileStore
-import Synchronization
 
 /// Additional output for the search for an error; off in a new database object. It is switched at run time by
 /// ``PackageDatabase/debugSettings``. SUP 1.5.3: the definitions in `MBODebugSettings.h`.

@@ -1,4 +1,4 @@
-import Synchronization
+import MobileExecution
 
 extension PackageDatabase {
     /// Registers `handler` for all events of this package, in addition to those that are registered already.

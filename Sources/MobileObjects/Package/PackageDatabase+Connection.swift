@@ -1,7 +1,6 @@
 import Foundation
 import MobileExecution
 public import MobileStore
-import Synchronization
 
 extension PackageDatabase {
     /// Path and settings of the database file. A change takes effect when the database is next opened. Only the trace of

@@ -1,6 +1,6 @@
+internal import MobileExecution
 public import MobileModel
 public import MobileStore
-import Synchronization
 
 /// The local database of one package, the base class of generated database classes. A process may have any number of them.
 /// SMP 2.3: the generated database class, such as `SMP101SMP101DB`.
@@ -13,8 +13,8 @@ open class PackageDatabase: @unchecked Sendable {
     public final let metadata: PackageMetadata
     /// The source of time and chance.
     public final let environment: Environment
-    final let state: Mutex<PackageState>
-    private final let attachments = Mutex<[ObjectIdentifier: any Sendable]>([:])
+    final let state: SystemLock<PackageState>
+    private final let attachments = SystemLock<[ObjectIdentifier: any Sendable]>([:])
 
     /// The generated class of each object, in the order of ``PackageMetadata/entities``. Empty without generated code;
     /// callbacks then get ``GenericEntity``.
@@ -25,7 +25,7 @@ open class PackageDatabase: @unchecked Sendable {
     public required init(metadata: PackageMetadata, profile: ConnectionProfile, environment: Environment = Environment()) {
         self.metadata = metadata
         self.environment = environment
-        state = Mutex(PackageState(profile: profile))
+        state = SystemLock(PackageState(profile: profile))
     }
 
     /// Opens the database of any model, without generated code: objects are available as ``GenericEntity``.

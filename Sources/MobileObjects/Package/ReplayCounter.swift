@@ -1,6 +1,6 @@
 import Foundation
+import MobileExecution
 import MobileStore
-import Synchronization
 
 /// The last replay counter that was drawn. Each change of a row here takes the next one, and each submission takes one as its id.
 ///

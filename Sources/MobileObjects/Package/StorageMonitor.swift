@@ -1,6 +1,6 @@
 import Foundation
+import MobileExecution
 public import MobileStore
-import Synchronization
 
 /// Detects that the disk of the database runs out of room, and that it has room again. Each is reported once.
 ///

@@ -1,5 +1,5 @@
+internal import MobileExecution
 import MobileStore
-import Synchronization
 
 /// One local transaction: its connection, and the work that is due at its end.
 ///
@@ -84,7 +84,7 @@ final class TransactionScope: @unchecked Sendable {
 
     private let transaction: Transaction
     private let thread = ThreadIdentity.current
-    private let isOpen = Mutex(true)
+    private let isOpen = SystemLock(true)
 
     private init(_ transaction: Transaction) { self.transaction = transaction }
 

@@ -1,4 +1,5 @@
 public import Foundation
+internal import MobileExecution
 import MobileStore
 import Synchronization
 
@@ -17,7 +18,7 @@ public final class PerformanceAgent: Sendable {
     private let clock: @Sendable () -> Date
     private let directory: URL?
     private let isRunning = Atomic(false)
-    private let interaction = Mutex<Interaction?>(nil)
+    private let interaction = SystemLock<Interaction?>(nil)
 
     private struct Interaction {
         let name: String

@@ -1,5 +1,5 @@
+internal import MobileExecution
 import MobileStore
-import Synchronization
 
 extension PackageDatabase {
     /// Runs a query over any number of objects. It changes nothing; a query that fails throws and has no result. SMP 2.3: `executeQuery:`.
@@ -135,7 +135,7 @@ extension CompiledQuery {
 /// The prepared first pages of queries, by their SQL: a query that is repeated with other values is not prepared again.
 final class PreparedSelects: Sendable {
     private static let maximum = 128
-    private let selects = Mutex<[String: PageSelect]>([:])
+    private let selects = SystemLock<[String: PageSelect]>([:])
 
     func select(_ page: QueryPage) throws(StoreError) -> PageSelect {
         if let known = selects.withLock({ $0[page.sql] }) { return known }

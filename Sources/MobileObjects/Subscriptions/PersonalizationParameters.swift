@@ -1,7 +1,7 @@
 import Foundation
+import MobileExecution
 public import MobileModel
 package import MobileStore
-import Synchronization
 
 /// The personalization keys of the package: settings of the user that synchronization parameters take their values from. It is a value: set the keys
 /// to change, then ``save()``. SMP 2.3: `getPersonalizationParameters`.

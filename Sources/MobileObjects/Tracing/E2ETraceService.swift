@@ -1,5 +1,5 @@
 public import Foundation
-import Synchronization
+internal import MobileExecution
 
 /// The amount of detail that a traced request makes the servers on its way record. SMP 2.3: `SUPE2ETraceLevel`.
 public enum E2ETraceLevel: Int, Sendable, Hashable, CaseIterable {
@@ -30,7 +30,7 @@ public final class E2ETraceService: Sendable {
         var uploader: (@Sendable ([UInt8]) throws -> Void)?
     }
 
-    private let state = Mutex(State())
+    private let state = SystemLock(State())
     private let environment: Environment
 
     /// - Parameter environment: the source of time and chance.

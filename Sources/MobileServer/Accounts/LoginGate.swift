@@ -1,11 +1,11 @@
 internal import Dispatch
-internal import Synchronization
+internal import MobileExecution
 
 /// Limits the number of concurrent and of waiting logins. Checking a password takes 0.1 s and 32 MB on purpose: without a limit, a few requests would
 /// occupy all processors and all memory.
 final class LoginGate: Sendable {
     private let slots: DispatchSemaphore
-    private let waiting: Mutex<Int>
+    private let waiting: SystemLock<Int>
     private let patience: Duration
     static let longestQueue = 64
 
@@ -15,7 +15,7 @@ final class LoginGate: Sendable {
     init(slots: Int, patience: Duration = .seconds(10)) {
         self.slots = DispatchSemaphore(value: slots)
         self.patience = patience
-        waiting = Mutex(0)
+        waiting = SystemLock(0)
     }
 
     /// Runs a login when it is its turn.

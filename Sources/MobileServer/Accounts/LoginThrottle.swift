@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import MobileExecution
 
 /// Slows guessing down: after some failures, each further attempt has to wait twice as long as the previous one.
 ///
@@ -42,7 +42,7 @@ final class LoginThrottle: Sendable {
     /// The maximum length of a user name, in bytes.
     static let longestName = 256
 
-    private let failures = Mutex<[Key: Failures]>([:])
+    private let failures = SystemLock<[Key: Failures]>([:])
 
     /// The number of entries.
     var count: Int { failures.withLock { $0.count } }

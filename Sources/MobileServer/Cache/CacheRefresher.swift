@@ -1,6 +1,6 @@
+internal import MobileExecution
 internal import MobileModel
 internal import MobileStore
-internal import Synchronization
 
 /// Keeps the cache of one package up to date, on demand. Before a client receives rows, the partitions that it requests are compared with their back
 /// ends, unless the back end is unchanged since the last comparison.
@@ -9,7 +9,7 @@ final class CacheRefresher: Sendable {
     let cache: PackageCache
     private let database: Database
     /// The back end's `data_version` at the last load, by partition. It is lost with the process: each partition is compared once after a start.
-    private let loadedVersions = Mutex<[Int64: Int64]>([:])
+    private let loadedVersions = SystemLock<[Int64: Int64]>([:])
 
     init(package: DeployedPackage, cache: PackageCache, database: Database) {
         self.package = package

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Synchronization
+internal import MobileExecution
 
 /// Cuts connections whose requests arrive too slowly. The daemon's own time limit starts again with each byte: a client that sends a byte now and
 /// then would occupy a thread forever.
@@ -29,7 +29,7 @@ final class ConnectionWatch: Sendable {
         var isStopped = false
     }
 
-    private let state = Mutex(State())
+    private let state = SystemLock(State())
     private let headerTime: Duration
     private let pause: Duration
 

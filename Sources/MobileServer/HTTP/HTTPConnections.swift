@@ -1,5 +1,5 @@
+internal import MobileExecution
 internal import MobileMicrohttpd
-internal import Synchronization
 
 /// The connections of a daemon: which ones are accepted, which are refused, and which have to close.
 final class HTTPConnections: Sendable {
@@ -15,9 +15,9 @@ final class HTTPConnections: Sendable {
         var table: ConnectionTable<UInt>
         var sockets: [UInt: Int32] = [:]
     }
-    private let state: Mutex<State>
+    private let state: SystemLock<State>
 
-    init(places: Int) { state = Mutex(State(table: ConnectionTable(places: places, refusals: Self.refusals))) }
+    init(places: Int) { state = SystemLock(State(table: ConnectionTable(places: places, refusals: Self.refusals))) }
 
     private static func id(_ connection: OpaquePointer) -> UInt { UInt(bitPattern: connection) }
 

@@ -1,6 +1,6 @@
 internal import Dispatch
+internal import MobileExecution
 internal import MobileMicrohttpd
-internal import Synchronization
 
 /// The thin HTTP layer: a function from request to response, run under libmicrohttpd with one thread per connection.
 ///
@@ -51,7 +51,7 @@ public final class HTTPServer: Sendable {
 
     let service: HTTPService
     /// The running daemon and its socket; nil once stopped.
-    private let running: Mutex<Running?>
+    private let running: SystemLock<Running?>
 
     private struct Running: @unchecked Sendable {  // the daemon is thread-safe; it is stopped once, by the caller that takes it out
         let daemon: OpaquePointer
@@ -93,7 +93,7 @@ public final class HTTPServer: Sendable {
         self.configuration = configuration
         self.service = service
         port = socket.port
-        running = Mutex(Running(daemon: daemon, socket: socket.descriptor))
+        running = SystemLock(Running(daemon: daemon, socket: socket.descriptor))
     }
 
     /// Starts a server with the default configuration.

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import MobileExecution
 
 /// The requests that leave a line in the server's log: none, those of some devices, or all. It can be changed while the server runs. Switch it off
 /// again soon, because a busy server writes many lines. A request with a passport of an end-to-end trace always leaves its line, because its user
@@ -8,12 +8,12 @@ public final class RequestTrace: Sendable {
         var tracesAll: Bool
         var devices: Set<String>
     }
-    private let state: Mutex<State>
+    private let state: SystemLock<State>
 
     /// - Parameters:
     ///   - all: whether every request is traced. Default false.
     ///   - devices: ids of devices whose requests are traced. Default none.
-    public init(all: Bool = false, devices: Set<String> = []) { state = Mutex(State(tracesAll: all, devices: devices)) }
+    public init(all: Bool = false, devices: Set<String> = []) { state = SystemLock(State(tracesAll: all, devices: devices)) }
 
     /// Whether every request is traced.
     public var tracesAll: Bool {

@@ -1,6 +1,5 @@
 internal import MobileCore
 internal import MobileExecution
-private import Synchronization
 
 extension Database {
     /// Does the same as ``write(timeout:label:interruption:_:)``, but waits without a thread and runs `body` on one of the database's
@@ -57,7 +56,7 @@ private final class Job: Sendable {
     private let database: Database
     private let interruption: Interruption
     private let finish: @Sendable (Result<Lease, any Error>) -> Void
-    private let timer = Mutex<BlockingWork.Timer?>(nil)
+    private let timer = SystemLock<BlockingWork.Timer?>(nil)
 
     init(database: Database, interruption: Interruption, finish: @escaping @Sendable (Result<Lease, any Error>) -> Void) {
         self.database = database

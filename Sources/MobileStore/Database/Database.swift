@@ -1,6 +1,5 @@
 internal import MobileCore
 internal import MobileExecution
-internal import Synchronization
 
 /// An SQLite database with one writing and several reading connections.
 ///
@@ -225,9 +224,9 @@ extension Database {
 
 /// Passes the core's trace on to the closure of the profile, or to the one that replaced it.
 private final class TraceSink: Sendable {
-    let report: Mutex<(@Sendable (String) -> Void)?>
+    let report: SystemLock<(@Sendable (String) -> Void)?>
 
-    init(_ report: (@Sendable (String) -> Void)?) { self.report = Mutex(report) }
+    init(_ report: (@Sendable (String) -> Void)?) { self.report = SystemLock(report) }
 
     static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>, Int) -> Void = { context, sql, length in
         guard let context = unsafe context else { return }

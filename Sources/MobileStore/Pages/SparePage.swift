@@ -1,9 +1,9 @@
-private import Synchronization
+internal import MobileExecution
 
 /// The memory of recent pages, reused for the next ones when it is no longer referenced. It keeps two pages, because a caller may use one
 /// while the next one is read.
 final class SparePage: Sendable {
-    private let pages = Mutex<[PageStorage]>([])
+    private let pages = SystemLock<[PageStorage]>([])
 
     /// A larger page is not kept.
     private static let maximumBytes = 256 * 1024

@@ -1,5 +1,4 @@
 internal import MobileExecution
-internal import Synchronization
 
 extension Application {
     // MARK: Register

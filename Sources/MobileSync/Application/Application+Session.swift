@@ -1,5 +1,5 @@
+internal import MobileExecution
 internal import MobileObjects
-internal import Synchronization
 
 extension Application {
     /// The context of a request to the server: the server's address, and the proof of the registration.

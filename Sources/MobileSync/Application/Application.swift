@@ -3,7 +3,6 @@ internal import MobileExecution
 public import MobileObjects
 public import MobileStore
 public import MobileTransport
-internal import Synchronization
 
 /// One application on one device, as the server identifies it: its registration and its connection.
 ///
@@ -29,7 +28,7 @@ public final class Application: Sendable {
 
     let state: StateLock<State>
     /// Held while the registration changes, in memory and in the store, so that both agree; taken before the lock of the state.
-    let registrationChanges = Mutex<Void>(())
+    let registrationChanges = SystemLock<Void>(())
     let store: ApplicationStore
     let transport: any Transport
     let retryPolicy: RetryPolicy

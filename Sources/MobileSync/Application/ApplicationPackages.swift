@@ -1,10 +1,10 @@
+internal import MobileExecution
 internal import MobileObjects
-internal import Synchronization
 
 /// The packages that use an application. It keeps none of them alive.
 final class ApplicationPackages: Sendable {
     private struct Entry: Sendable { weak let package: PackageDatabase? }
-    private let entries = Mutex<[Entry]>([])
+    private let entries = SystemLock<[Entry]>([])
 
     func add(_ package: PackageDatabase) {
         entries.withLock { entries in

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import MobileExecution
 
 /// Delivers events to any number of asynchronous sequences. Each receives the events that follow its creation.
 ///
@@ -10,7 +10,7 @@ final class EventStream<Event: Sendable>: Sendable {
         var next = 0
         var continuations: [Int: AsyncStream<Event>.Continuation] = [:]
     }
-    private let readers = Mutex(Readers())
+    private let readers = SystemLock(Readers())
 
     func stream() -> AsyncStream<Event> {
         let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(Self.capacity))

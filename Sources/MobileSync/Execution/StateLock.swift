@@ -1,14 +1,14 @@
-internal import Synchronization
+internal import MobileExecution
 
 /// State behind a lock. A decision and its effects happen in one `withLock`: state that was read in an earlier one may have changed since.
 ///
 /// Tests check that with ``Crossing``: they run another caller before each lock.
 final class StateLock<State>: Sendable {
-    private let state: Mutex<State>
+    private let state: SystemLock<State>
     private let crossing: Crossing
 
     init(_ state: sending State, _ crossing: Crossing = .none) {
-        self.state = Mutex(state)
+        self.state = SystemLock(state)
         self.crossing = crossing
     }
 

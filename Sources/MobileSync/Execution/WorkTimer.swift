@@ -1,8 +1,8 @@
-internal import Synchronization
+internal import MobileExecution
 
 /// The timer of a piece of work.
 final class WorkTimer: Sendable {
-    private let isOver = Mutex(false)
+    private let isOver = SystemLock(false)
 
     /// Returns true for the first of ``fire()`` and ``cancel()``.
     @discardableResult

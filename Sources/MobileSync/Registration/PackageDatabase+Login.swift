@@ -1,6 +1,6 @@
 internal import MobileCrypto
+internal import MobileExecution
 public import MobileObjects
-internal import Synchronization
 
 extension PackageDatabase {
     // MARK: Online

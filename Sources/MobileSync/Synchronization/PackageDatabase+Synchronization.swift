@@ -1,6 +1,5 @@
 internal import MobileExecution
 public import MobileObjects
-internal import Synchronization
 
 extension PackageDatabase {
     final var synchronizer: PackageSynchronizer { attachment { PackageSynchronizer() } }

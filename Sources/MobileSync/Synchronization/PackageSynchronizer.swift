@@ -2,7 +2,6 @@ internal import MobileExecution
 internal import MobileModel
 internal import MobileObjects
 internal import MobileTransport
-internal import Synchronization
 
 /// The synchronization state of a package database: its application, its profile, and the queue of synchronizations with its thread.
 final class PackageSynchronizer: Sendable {

@@ -1,6 +1,5 @@
 internal import MobileExecution
 internal import MobileTransport
-internal import Synchronization
 
 /// One call of `synchronize` or `beginSynchronize`, from the moment it is queued.
 final class SynchronizationRequest: Sendable {
@@ -12,7 +11,7 @@ final class SynchronizationRequest: Sendable {
     let isUploadOnly: Bool
     let listener: (any SynchronizationStatusListener)?
     let outcome = Promise<SynchronizationResult, SyncError>()
-    private let cancelled = Mutex(false)
+    private let cancelled = SystemLock(false)
 
     init(groups: [String], context: String? = nil, isUploadOnly: Bool = false, listener: (any SynchronizationStatusListener)? = nil) {
         self.groups = groups

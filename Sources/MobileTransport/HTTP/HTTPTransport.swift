@@ -1,5 +1,5 @@
 internal import CMobileTransport
-internal import Synchronization
+internal import MobileExecution
 
 /// Requests over HTTP and HTTPS (HTTP/1.1, by libcurl).
 ///
@@ -28,7 +28,7 @@ public final class HTTPTransport: Transport {
 
     /// The configuration of the transport.
     public let configuration: Configuration
-    private let idle = Mutex<[HTTPClient]>([])
+    private let idle = SystemLock<[HTTPClient]>([])
 
     /// Creates a transport; its requests open connections, which are kept for the next ones.
     public init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }

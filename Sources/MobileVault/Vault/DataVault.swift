@@ -1,6 +1,6 @@
 internal import MobileCrypto
+internal import MobileExecution
 internal import MobileStore
-internal import Synchronization
 
 /// Small secrets on the device: certificates, keys of databases, passwords. A vault opens with the user's password. SMP 2.3: `SUPDataVault`.
 ///
@@ -25,7 +25,7 @@ public final class DataVault: Sendable {
     /// The directory of the vault.
     public let directory: VaultDirectory
 
-    private let session: Mutex<Session?>
+    private let session: SystemLock<Session?>
 
     /// The state of an unlocked object.
     struct Session {
@@ -41,7 +41,7 @@ public final class DataVault: Sendable {
 
     private init(_ name: String, in directory: VaultDirectory, session: Session? = nil) {
         (self.name, self.directory) = (name, directory)
-        self.session = Mutex(session)
+        self.session = SystemLock(session)
     }
 
     // MARK: Vaults and their names

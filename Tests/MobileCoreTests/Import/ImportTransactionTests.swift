@@ -1,7 +1,7 @@
 import Foundation
 import MobileCore
+import MobileExecution
 import MobileSQLite
-import Synchronization
 import Testing
 
 /// The permitted operations of the transaction around an open import, and the notification of observers.
@@ -159,14 +159,14 @@ import Testing
     @Test("observers hear of the commits of an import that knows the database alone", arguments: [false, true])
     func told(isInTransaction: Bool) throws {
         let core = try CorePool()
-        let heard = Mutex<[Int]>([])
+        let heard = SystemLock<[Int]>([])
         try core.with(writer: true) { try exec($0, Self.schema) }
         try withUnsafePointer(to: heard) { heard in
             var observer: OpaquePointer?
             var observation = mc_observation(
                 tables: nil, table_count: 0,
                 changed: { context, changes in
-                    let heard = context!.assumingMemoryBound(to: Mutex<[Int]>.self)
+                    let heard = context!.assumingMemoryBound(to: SystemLock<[Int]>.self)
                     heard.pointee.withLock { $0.append(changes.pointee.tables!.pointee.key_count) }
                 }, context: UnsafeMutableRawPointer(mutating: heard))
             try CoreError.check { mc_pool_observe(core.pool, &observation, &observer, $0) }

@@ -1,5 +1,6 @@
 import Foundation
 import MobileCore
+import MobileExecution
 import Synchronization
 import Testing
 
@@ -19,10 +20,10 @@ import Testing
 
     /// An observer, and its notifications: a line for each commit.
     private final class Listener: Sendable {
-        let lines = Mutex<[String]>([])
+        let lines = SystemLock<[String]>([])
         let during: @Sendable (String) -> Void
         private let core: CorePool
-        private let handle = Mutex<UInt>(0)
+        private let handle = SystemLock<UInt>(0)
 
         init(_ core: CorePool, _ tables: [String] = [], during: @escaping @Sendable (String) -> Void = { _ in }) throws {
             self.core = core
@@ -83,7 +84,7 @@ import Testing
     }
 
     @Test func `who is told of a commit may read what it wrote, and is told once`() throws {
-        let seen = Mutex<[Int64]>([])
+        let seen = SystemLock<[Int64]>([])
         let listener = try Listener(core) { [core] _ in
             let count = try? core.integer("SELECT count(*) FROM a")
             seen.withLock { $0.append(count ?? -1) }
@@ -154,7 +155,7 @@ import Testing
     }
 
     @Test func `an observer hears of the transaction under way that it was, and of its tables from the next one on`() throws {
-        let held = Mutex<Listener?>(nil), other = Mutex<Listener?>(nil)
+        let held = SystemLock<Listener?>(nil), other = SystemLock<Listener?>(nil)
         try core.with(writer: true) { (writer) throws in
             try CoreError.check { mc_connection_begin(writer, $0) }
             try exec(writer, "INSERT INTO a VALUES (1, 1)")
@@ -179,7 +180,7 @@ import Testing
     }
 
     @Test func `an observer that comes during a transaction hears nothing of it when it is rolled back`() throws {
-        let held = Mutex<Listener?>(nil)
+        let held = SystemLock<Listener?>(nil)
         try core.with(writer: true) { (writer) throws in
             try CoreError.check { mc_connection_begin(writer, $0) }
             try exec(writer, "INSERT INTO a VALUES (1, 1)")
@@ -195,7 +196,7 @@ import Testing
     }
 
     @Test func `an observer may end within its own call`() throws {
-        let held = Mutex<Listener?>(nil)
+        let held = SystemLock<Listener?>(nil)
         let listener = try Listener(core, during: { _ in held.withLock { $0 }?.end() })
         held.withLock { $0 = listener }
         try commit("INSERT INTO a VALUES (3, 3)")
@@ -236,7 +237,7 @@ import Testing
     }
 
     @Test func `an observer may read what was committed`() throws {
-        let counts = Mutex<[Int64]>([])
+        let counts = SystemLock<[Int64]>([])
         let core = core
         let listener = try Listener(core) { _ in
             if let count = try? core.integer("SELECT count(*) FROM a") { counts.withLock { $0.append(count) } }

@@ -1,5 +1,6 @@
 import Foundation
 import MobileCore
+import MobileExecution
 import Synchronization
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 @Suite struct CheckoutTests {
     @Test func `the writer goes to those who wait in the order of their calls`() throws {
         let core = try CorePool()
-        let order = Mutex<[Int]>([])
+        let order = SystemLock<[Int]>([])
         let writer = try core.checkOut(writer: true)
         var threads: [TestThread<Void>] = []
         for number in 0..<5 {

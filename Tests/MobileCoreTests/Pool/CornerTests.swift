@@ -1,8 +1,8 @@
 import FaultInjection
 import Foundation
 import MobileCore
+import MobileExecution
 import MobileSQLite
-import Synchronization
 import Testing
 
 /// Connections, statements and large values at the limits of their arguments.
@@ -139,7 +139,7 @@ import Testing
 
     /// The texts of a trace.
     private final class Traced: Sendable {
-        let texts = Mutex<[String]>([])
+        let texts = SystemLock<[String]>([])
         static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>, Int) -> Void = { context, sql, length in
             let text = String(decoding: UnsafeRawBufferPointer(start: sql, count: length), as: UTF8.self)
             Unmanaged<Traced>.fromOpaque(context!).takeUnretainedValue().texts.withLock { $0.append(text) }
@@ -187,7 +187,7 @@ import Testing
     @Test func `rows that were changed and undone may be told as changes of any table`() throws {
         let core = try CorePool()
         try core.with(writer: true) { try exec($0, "CREATE TABLE t(x NOT NULL)") }
-        final class Box: Sendable { let any = Mutex<[Bool]>([]) }
+        final class Box: Sendable { let any = SystemLock<[Bool]>([]) }
         let box = Box()
         var observation = mc_observation(
             tables: nil, table_count: 0,
@@ -285,7 +285,7 @@ import Testing
     @Test func `an observer that another thread ends has ended its last call by then`() throws {
         final class Box: Sendable {
             let hasBegun = DispatchSemaphore(value: 0)
-            let hasEnded = Mutex(false)
+            let hasEnded = SystemLock(false)
         }
         let core = try CorePool(), box = Box()
         try core.with(writer: true) { try exec($0, "CREATE TABLE t(x)") }

@@ -1,6 +1,6 @@
 import Foundation
 import MobileCore
-import Synchronization
+import MobileExecution
 import Testing
 
 /// The bounded size of the write-ahead log, and the warnings about readers that pin it.
@@ -11,7 +11,7 @@ import Testing
             let message: String, reader: String?, bytes: Int64, age: Int64
         }
 
-        let all = Mutex<[Warning]>([])
+        let all = SystemLock<[Warning]>([])
         var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
         var list: [Warning] { all.withLock { $0 } }
 

@@ -1,5 +1,5 @@
 import MobileCore
-import Synchronization
+import MobileExecution
 import Testing
 
 /// The priority of short reads over long ones if all readers are in use, and its limit.
@@ -7,7 +7,7 @@ import Testing
     /// Queues reads for the only reader in this order (long ones are capital letters), and returns the order in which they ran.
     private func order(of reads: String) throws -> String {
         let core = try CorePool { $0.readers = 1 }
-        let order = Mutex("")
+        let order = SystemLock("")
         let reader = try core.checkOut(loose: true)
         var threads: [TestThread<Void>] = []
         for (number, name) in reads.enumerated() {

@@ -1,6 +1,7 @@
 import FaultInjection
 import Foundation
 import MobileCore
+import MobileExecution
 import MobileSQLite
 import Synchronization
 import Testing
@@ -123,7 +124,7 @@ import Testing
 
     /// The result of a check-out without a thread.
     private final class Answer: Sendable {
-        let codes = Mutex<[UInt32]>([])
+        let codes = SystemLock<[UInt32]>([])
         static let granted: mc_granted = { context, connection, error in
             Unmanaged<Answer>.fromOpaque(context!).takeUnretainedValue().codes.withLock { $0.append(error?.pointee.code.rawValue ?? 0) }
         }

@@ -1,5 +1,5 @@
 import MobileCore
-import Synchronization
+import MobileExecution
 import Testing
 
 @Suite struct StatementTests {
@@ -214,7 +214,7 @@ import Testing
 }
 
 private final class TraceLog: Sendable {
-    let lines = Mutex<[String]>([])
+    let lines = SystemLock<[String]>([])
 
     static let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>, Int) -> Void = { context, sql, length in
         let log = Unmanaged<TraceLog>.fromOpaque(context!).takeUnretainedValue()

@@ -1,7 +1,7 @@
 import Foundation
+import MobileExecution
 import MobileObjects
 import MobileStore
-import Synchronization
 import Testing
 
 /// The common features of errors, and their differences.
@@ -104,7 +104,7 @@ import Testing
 
     /// Counts the rejections that are reported to it.
     private final class Rejections: CallbackHandler {
-        let keys = Mutex<[Int64]>([])
+        let keys = SystemLock<[Int64]>([])
         func onReplayFailure(_ object: Entity) { keys.withLock { $0.append(object.surrogateKey) } }
     }
 

@@ -1,7 +1,7 @@
 import Foundation
+import MobileExecution
 import MobileObjects
 import MobileStore
-import Synchronization
 import Testing
 
 /// Reading all objects of a class, page by page.

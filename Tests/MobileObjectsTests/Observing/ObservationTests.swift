@@ -1,7 +1,7 @@
 import Foundation
+import MobileExecution
 import MobileObjects
 import MobileStore
-import Synchronization
 import Testing
 
 /// Results that come again when their source changes.
@@ -188,7 +188,7 @@ import Testing
 
 /// The changes that were reported to an observer, on any thread.
 private final class RecordedChanges: Sendable {
-    private let changes = Mutex<[CommittedChanges]>([])
+    private let changes = SystemLock<[CommittedChanges]>([])
     func append(_ change: CommittedChanges) { changes.withLock { $0.append(change) } }
     var all: [CommittedChanges] { changes.withLock { $0 } }
 }

@@ -1,6 +1,6 @@
+import MobileExecution
 import MobileObjects
 import MobileStore
-import Synchronization
 import Testing
 
 /// Records the calls that it receives.
@@ -9,7 +9,7 @@ private final class Recorder: CallbackHandler {
     private let book: Book
 
     final class Book: Sendable {
-        private let entries = Mutex<[String]>([])
+        private let entries = SystemLock<[String]>([])
         func add(_ entry: String) { entries.withLock { $0.append(entry) } }
         var lines: [String] { entries.withLock { $0 } }
     }
@@ -24,7 +24,7 @@ private final class Recorder: CallbackHandler {
 
 /// A handler that receives failures and reads the row in the transaction of the call.
 private final class Reader: CallbackHandler {
-    let seen = Mutex<[String]>([])
+    let seen = SystemLock<[String]>([])
     func onReplayFailure(_ object: Entity) {
         let found = try? object.package.entity("Customer").find(object.surrogateKey)
         seen.withLock { $0.append("\(found?.replayFailure ?? -1)") }

@@ -1,22 +1,22 @@
 import Foundation
+import MobileExecution
 import MobileObjects
 import MobileStore
-import Synchronization
 import TestSupport
 import Testing
 
 /// A disk that becomes full, and has free space again.
 @Suite struct StorageTests {
     private final class Recorder: CallbackHandler {
-        let heard = Mutex<[String]>([])
+        let heard = SystemLock<[String]>([])
         func onStorageSpaceLow() { heard.withLock { $0.append("low") } }
         func onStorageSpaceRecovered() { heard.withLock { $0.append("recovered") } }
         var list: [String] { heard.withLock { $0 } }
     }
 
     private final class Disk: Sendable {
-        let free = Mutex<Int64?>(1_000_000_000)
-        let looks = Mutex(0)
+        let free = SystemLock<Int64?>(1_000_000_000)
+        let looks = SystemLock(0)
         func look() -> Int64? {
             looks.withLock { $0 += 1 }
             return free.withLock { $0 }

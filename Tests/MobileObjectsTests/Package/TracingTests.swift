@@ -1,12 +1,12 @@
 import Foundation
+import MobileExecution
 import MobileObjects
 import MobileStore
-import Synchronization
 import Testing
 
 /// The texts that a receiver got, line by line.
 final class Lines: Sendable {
-    private let lines = Mutex<[String]>([])
+    private let lines = SystemLock<[String]>([])
     func add(_ line: String) { lines.withLock { $0.append(line) } }
     var all: [String] { lines.withLock { $0 } }
     func clear() { lines.withLock { $0 = [] } }

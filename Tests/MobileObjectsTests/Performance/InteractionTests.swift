@@ -1,13 +1,13 @@
 import Foundation
+import MobileExecution
 import MobileObjects
 import MobileStore
-import Synchronization
 import TestSupport
 import Testing
 
 /// Figures that grow with each look: a millisecond on the wall, half a millisecond on a processor, and a thousand bytes.
 private final class Figures: Sendable {
-    private let looks = Mutex<(wall: Int, processor: Int, memory: Int)>((0, 0, 0))
+    private let looks = SystemLock<(wall: Int, processor: Int, memory: Int)>((0, 0, 0))
 
     var meter: ResourceMeter {
         ResourceMeter(

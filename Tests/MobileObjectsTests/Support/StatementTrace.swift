@@ -1,8 +1,8 @@
-import Synchronization
+import MobileExecution
 
 /// The SQL statements that a database ran.
 final class StatementTrace: Sendable {
-    private let statements = Mutex<[String]>([])
+    private let statements = SystemLock<[String]>([])
 
     func append(_ statement: String) { statements.withLock { $0.append(statement) } }
 

@@ -1,7 +1,7 @@
 import Foundation
+import MobileExecution
 import MobileProtocol
 import MobileServer
-import Synchronization
 import TestSupport
 import Testing
 
@@ -115,7 +115,7 @@ import Testing
 
     @Test("LGN-01: guesses that come all at once are not looked at all at once")
     func parallelGuesses() throws {
-        let guesses = 20, begun = Mutex((count: -1, holdsOne: false)), all = DispatchSemaphore(value: 0), answered = DispatchSemaphore(value: 0)
+        let guesses = 20, begun = SystemLock((count: -1, holdsOne: false)), all = DispatchSemaphore(value: 0), answered = DispatchSemaphore(value: 0)
         let server = try FieldSales.server {
             $0.limits.logins = 1
             $0.clock = {
@@ -138,7 +138,7 @@ import Testing
             }
         }
         begun.withLock { $0.count = 0 }
-        let served = server.server, codes = Mutex<[Int64]>([])
+        let served = server.server, codes = SystemLock<[Int64]>([])
         for _ in 0..<guesses {
             Thread.detachNewThread {
                 let code = try? Self.code(served, "eve", "guess", from: "10.0.0.1")

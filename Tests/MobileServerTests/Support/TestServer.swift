@@ -1,10 +1,10 @@
 import Foundation
 import MobileCrypto
+import MobileExecution
 import MobileModel
 import MobileProtocol
 import MobileServer
 import MobileStore
-import Synchronization
 import TestSupport
 
 /// A server over its own back end, which a test can close and open again.

@@ -1,6 +1,6 @@
 import Foundation
+import MobileExecution
 import MobileStore
-import Synchronization
 import TestSupport
 import Testing
 
@@ -114,7 +114,7 @@ import Testing
     @Test func `readers go on while somebody writes`() throws {
         try database.write { writer in
             try writer.execute("INSERT INTO t VALUES (1)")
-            let seen = Mutex<[Value]?>(nil)
+            let seen = SystemLock<[Value]?>(nil)
             let done = DispatchSemaphore(value: 0)
             Thread.detachNewThread { [database] in
                 seen.withLock { $0 = try? database.read { try $0.first("SELECT count(*) FROM t") } }

@@ -1,4 +1,5 @@
 import Foundation
+import MobileExecution
 import MobileStore
 import Synchronization
 import TestSupport
@@ -18,7 +19,7 @@ import Testing
 
     /// The counters of all threads.
     private final class Tally: Sendable {
-        let failures = Mutex<[String]>([])
+        let failures = SystemLock<[String]>([])
         let told = Atomic(0), written = Atomic(0)
     }
 

@@ -1,6 +1,6 @@
 import Foundation
+import MobileExecution
 import MobileStore
-import Synchronization
 import TestSupport
 import Testing
 
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func `a commit is told with its tables and keys, an import's like any other, until nobody holds the observation`() throws {
-        let told = Mutex<[CommittedChanges]>([])
+        let told = SystemLock<[CommittedChanges]>([])
         var observation: Observation? = try database.observe(["größe"]) { changes in told.withLock { $0.append(changes) } }
         try database.write { connection in
             let importer = try connection.importer(into: "größe", columns: ["id", "x"], mode: .upsert)
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `who is told of a commit may read what it wrote`() throws {
-        let seen = Mutex<[Int64?]>([])
+        let seen = SystemLock<[Int64?]>([])
         let observation = try database.observe(["b"]) { [unowned database] _ in
             let count = try? database.read { try $0.rows("SELECT count(*) FROM b") }[0][0].integer
             seen.withLock { $0.append(count) }
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `statistics, settings of the log and its warning reach Swift`() throws {
-        let warnings = Mutex<[ConnectionProfile.LogWarning]>([])
+        let warnings = SystemLock<[ConnectionProfile.LogWarning]>([])
         let profile = directory.profile {
             $0.path = directory.file("log.db")
             $0.pageSize = 1024

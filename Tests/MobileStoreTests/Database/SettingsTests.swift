@@ -1,5 +1,5 @@
+import MobileExecution
 import MobileStore
-import Synchronization
 import TestSupport
 import Testing
 
@@ -126,7 +126,7 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
     }
 
     private final class Log: Sendable {
-        private let store = Mutex<[String]>([])
+        private let store = SystemLock<[String]>([])
         func add(_ line: String) { store.withLock { $0.append(line) } }
         var lines: [String] { store.withLock { $0 } }
     }

@@ -1,6 +1,6 @@
 import MobileCore
+import MobileExecution
 import MobileStore
-import Synchronization
 import TestSupport
 import Testing
 
@@ -27,7 +27,7 @@ import Testing
     @Test func `layers stand on one another`() throws {
         let directory = try TemporaryDirectory()
         // Each layer is registered above the name of the next lower one; the lowest layer above none.
-        let bases = Mutex<[String?]>([])
+        let bases = SystemLock<[String?]>([])
         let layer = StorageLayer("coalescing") { base throws(StoreError) in
             bases.withLock { $0.append(base) }
             var name = [CChar](repeating: 0, count: Int(MC_VFS_NAME_SIZE))

@@ -1,5 +1,5 @@
+import MobileExecution
 import MobileStore
-import Synchronization
 import TestSupport
 import Testing
 
@@ -71,7 +71,7 @@ import Testing
 
     /// The reports to observers: the keys of each commit, and the number of rows in the table at the time of the report.
     private final class Heard: Sendable {
-        let commits = Mutex<[(keys: [Int64], rows: Int64)]>([])
+        let commits = SystemLock<[(keys: [Int64], rows: Int64)]>([])
         var keys: [[Int64]] { commits.withLock { $0.map(\.keys) } }
 
         func observe(_ database: Database) throws -> Observation {

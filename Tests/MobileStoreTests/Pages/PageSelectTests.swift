@@ -1,6 +1,6 @@
 import Foundation
+import MobileExecution
 import MobileStore
-import Synchronization
 import Testing
 
 @Suite struct PageSelectTests {
@@ -120,5 +120,5 @@ private func onAnotherThread<R: Sendable>(_ body: @escaping @Sendable () throws 
 }
 
 private final class ResultBox<R: Sendable>: Sendable {
-    let result = Mutex<Result<R, any Error>?>(nil)
+    let result = SystemLock<Result<R, any Error>?>(nil)
 }

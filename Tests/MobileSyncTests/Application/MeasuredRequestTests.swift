@@ -1,17 +1,17 @@
 import Foundation
+import MobileExecution
 import MobileObjects
 import MobileStore
 import MobileSync
 import MobileTransport
 import SampleCRM
-import Synchronization
 import TestSupport
 import Testing
 
 /// A transport that keeps the passports of its requests.
 private final class PassportTransport: Transport {
     private let transport: any Transport
-    private let seen = Mutex<[String?]>([])
+    private let seen = SystemLock<[String?]>([])
 
     init(_ transport: any Transport) { self.transport = transport }
 

@@ -1,8 +1,8 @@
 import Foundation
+import MobileExecution
 import MobileObjects
 import MobileSync
 import SampleCRM
-import Synchronization
 import TestSupport
 import Testing
 
@@ -10,7 +10,7 @@ import Testing
 @Suite struct RejectionExampleTests {
     /// Keeps the names of the customers whose changes were rejected.
     private final class Rejections: CallbackHandler {
-        private let list = Mutex<[String]>([])
+        private let list = SystemLock<[String]>([])
         var names: [String] { list.withLock { $0 } }
 
         func onReplayFailure(_ object: Entity) {

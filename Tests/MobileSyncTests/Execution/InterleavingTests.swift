@@ -2,7 +2,6 @@ import MobileExecution
 import MobileObjects
 import MobileTransport
 import SampleCRM
-import Synchronization
 import TestSupport
 import Testing
 
@@ -22,7 +21,7 @@ import Testing
         stepped.application.work.sync { _ = stepped.application.beginStop() }
         stepped.work.runAll()
         _ = stepped.statuses()
-        let second = Mutex<Promise<Void, SyncError>?>(nil)
+        let second = SystemLock<Promise<Void, SyncError>?>(nil)
         let application = stepped.application
         stepped.intruder.come(before: lock) {
             #expect(throws: Never.self) { try second.withLock { $0 = try application.beginConnection() } }
@@ -111,7 +110,7 @@ import Testing
     func twoUnregistrations(lock: Int) throws {
         let stepped = try SteppedDevice.registered(TestBench())
         let application = stepped.application
-        let second = Mutex<Promise<Void, SyncError>?>(nil)
+        let second = SystemLock<Promise<Void, SyncError>?>(nil)
         stepped.intruder.come(before: lock) {
             #expect(throws: Never.self) { try second.withLock { $0 = try application.beginUnregistration() } }
         }

@@ -1,11 +1,11 @@
 import Foundation
+import MobileExecution
 import MobileObjects
 import MobileProtocol
 import MobileServer
 import MobileStore
 import MobileTransport
 import SampleCRM
-import Synchronization
 import TestSupport
 import Testing
 
@@ -209,9 +209,9 @@ import Testing
 
 /// A clock that a test moves.
 private final class Time: Sendable {
-    private let milliseconds: Mutex<Int64>
+    private let milliseconds: SystemLock<Int64>
 
-    init(_ milliseconds: Int64) { self.milliseconds = Mutex(milliseconds) }
+    init(_ milliseconds: Int64) { self.milliseconds = SystemLock(milliseconds) }
 
     var now: Int64 { milliseconds.withLock { $0 } }
     func advance(milliseconds count: Int64) { milliseconds.withLock { $0 += count } }

@@ -1,11 +1,11 @@
 import Foundation
+import MobileExecution
 import MobileModel
 import MobileObjects
 import MobileServer
 import MobileStore
 import MobileTransport
 import SampleCRM
-import Synchronization
 import TestSupport
 import Testing
 
@@ -56,7 +56,7 @@ import Testing
     @Test("LGN-05: a password that was changed on the server is refused, although it is the stored one")
     func changedPassword() throws {
         let bench = try TestBench()
-        let network = Mutex<any Transport>(bench.network)
+        let network = SystemLock<any Transport>(bench.network)
         let device = try bench.subscribedDevice(transport: SwitchedTransport { network.withLock { $0 } })
         try device.crm.onlineLogin(user: TestBench.user, password: TestBench.password)
         let changed = try bench.server { $0.users = [TestBench.user: "another"] }

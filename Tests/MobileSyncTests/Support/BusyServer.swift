@@ -1,10 +1,10 @@
+import MobileExecution
 import MobileTransport
-import Synchronization
 
 /// A transport that answers all requests with a status while it is switched on, like a busy server or a proxy in front of it.
 final class BusyServer: Transport {
     private let transport: any Transport
-    private let answer = Mutex<(status: Int, headers: [(name: String, value: String)])?>(nil)
+    private let answer = SystemLock<(status: Int, headers: [(name: String, value: String)])?>(nil)
 
     init(_ transport: any Transport) { self.transport = transport }
 

@@ -1,11 +1,11 @@
 import Foundation
+import MobileExecution
 import MobileObjects
 import MobileSync
-import Synchronization
 
 /// Keeps the events of an application's callback, in order.
 final class RecordedApplicationEvents: ApplicationCallback {
-    private let list = Mutex<[ApplicationEvent]>([])
+    private let list = SystemLock<[ApplicationEvent]>([])
 
     var all: [ApplicationEvent] { list.withLock { $0 } }
 
@@ -49,7 +49,7 @@ final class RecordedCallbacks: CallbackHandler {
         var answer: (@Sendable (SynchronizationContext) -> SynchronizationAction)?
         var wasOnMainThread = false
     }
-    private let state = Mutex(State())
+    private let state = SystemLock(State())
 
     /// Returns the names since the last call.
     func take() -> [String] {

@@ -1,9 +1,9 @@
 import Foundation
+import MobileExecution
 import MobileModel
 import MobileObjects
 import MobileTransport
 import SampleCRM
-import Synchronization
 import TestSupport
 
 /// `mobile serve` as a process that can be started, killed, and started again over the same files.
@@ -12,7 +12,7 @@ final class ServerProcess: Sendable {
         var process: Process?
         var port = 0
     }
-    private let state = Mutex(State())
+    private let state = SystemLock(State())
     private let directory: TemporaryDirectory
     private let backEnd: String
 

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import MobileExecution
 
 @testable import MobileSync
 
@@ -10,7 +10,7 @@ final class SteppedWork: SerialWork {
         var timers: [(delay: Duration, timer: WorkTimer, isBeside: Bool, work: @Sendable () -> Void)] = []
         var isRunning = false
     }
-    private let state = Mutex(State())
+    private let state = SystemLock(State())
 
     var isCurrent: Bool { state.withLock { $0.isRunning } }
 
@@ -65,7 +65,7 @@ final class Intruder: Sendable {
         var locksBefore = 0
         var action: (@Sendable () -> Void)?
     }
-    private let plan = Mutex(Plan())
+    private let plan = SystemLock(Plan())
 
     /// The crossing for the state whose locks are watched.
     var crossing: Crossing { Crossing { [self] in pass() } }

@@ -1,6 +1,6 @@
 import Foundation
+import MobileExecution
 import MobileTransport
-import Synchronization
 
 /// A transport that selects the destination of each request.
 final class SwitchedTransport: Transport {
@@ -32,7 +32,7 @@ final class ObservedTransport: Transport {
 /// Runs an action during a request, after the server has answered and before the client gets the answer.
 final class InterruptedTransport: Transport {
     private let transport: any Transport
-    private let action = Mutex<(@Sendable () -> Void)?>(nil)
+    private let action = SystemLock<(@Sendable () -> Void)?>(nil)
 
     init(_ transport: any Transport) { self.transport = transport }
 

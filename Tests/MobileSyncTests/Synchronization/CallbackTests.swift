@@ -1,9 +1,9 @@
 import Foundation
+import MobileExecution
 import MobileObjects
 import MobileStore
 import MobileTransport
 import SampleCRM
-import Synchronization
 import TestSupport
 import Testing
 
@@ -52,7 +52,7 @@ import Testing
         customer.creditLimit = -1
         try customer.update()
         try customer.submitPending()
-        let seen = Mutex<(inside: Int, outside: Int64)>((-1, -1))
+        let seen = SystemLock<(inside: Int, outside: Int64)>((-1, -1))
         let crm = device.crm
         device.handler.act { name in
             guard name.hasPrefix("replayFailure") else { return }
@@ -71,7 +71,7 @@ import Testing
         let bench = try TestBench()
         let device = try bench.subscribedDevice()
         _ = device.handler.take()
-        let codes = Mutex<[SyncError.Code]>([])
+        let codes = SystemLock<[SyncError.Code]>([])
         device.handler.answer { context in
             if let error = context.error as? SyncError { codes.withLock { $0.append(error.code) } }
             return .continue
@@ -86,7 +86,7 @@ import Testing
     @Test("CBK-23 CBK-19: a download that the database refuses rolls its transaction back, the exception first")
     func rollback() throws {
         let bench = try TestBench()
-        let isBroken = Mutex(false), network = bench.network
+        let isBroken = SystemLock(false), network = bench.network
         // A number where the model has a text.
         let frames = try FrameWriterBytes.download(object: "Customer", rows: "[[1,\"x\"],[2,3]]", columns: ["_sk", "name"])
         let broken = SimulatedTransport { request in
@@ -114,7 +114,7 @@ import Testing
     func bothHandlers() throws {
         let bench = try TestBench()
         let device = try bench.synchronizedDevice(groups: "default")
-        let order = Mutex<[String]>([])
+        let order = SystemLock<[String]>([])
         final class Named: CallbackHandler {
             let name: String
             let hear: @Sendable (String) -> Void
@@ -231,7 +231,7 @@ import Testing
     @Test func `a callback that waits for another synchronization gets an error instead of waiting for ever`() throws {
         let bench = try TestBench()
         let device = try bench.subscribedDevice()
-        let codes = Mutex<[SyncError.Code]>([])
+        let codes = SystemLock<[SyncError.Code]>([])
         let crm = device.crm
         device.handler.act { name in
             guard name.hasPrefix("finishing") else { return }
@@ -275,7 +275,7 @@ import Testing
 
 /// Keeps the statuses that it receives, and cancels at one of them.
 private final class RecordingListener: SynchronizationStatusListener {
-    private let list = Mutex<[SynchronizationStatusInfo]>([])
+    private let list = SystemLock<[SynchronizationStatusInfo]>([])
     private let cancelAt: SynchronizationStatusInfo.State?
 
     init(cancelAt: SynchronizationStatusInfo.State? = nil) { self.cancelAt = cancelAt }

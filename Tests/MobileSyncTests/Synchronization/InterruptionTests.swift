@@ -1,9 +1,9 @@
 import Foundation
+import MobileExecution
 import MobileObjects
 import MobileStore
 import MobileTransport
 import SampleCRM
-import Synchronization
 import TestSupport
 import Testing
 
@@ -159,7 +159,7 @@ import Testing
         arguments: ["", "H", "not frames at all", "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}"])
     func noStream(body: String) throws {
         let bench = try TestBench()
-        let isHostile = Mutex(false), network = bench.network
+        let isHostile = SystemLock(false), network = bench.network
         let transport = SwitchedTransport { isHostile.withLock { $0 } ? hostile(body) : network }
         let device = try bench.subscribedDevice(transport: transport)
         isHostile.withLock { $0 = true }

@@ -2,9 +2,9 @@ import CMobileTransport
 import Foundation
 import MobileCore
 import MobileCrypto
+import MobileExecution
 import MobileProtocol
 import MobileServer
-import Synchronization
 import TestSupport
 import Testing
 
@@ -15,7 +15,7 @@ import Testing
 
     @Test("BIG-01: a value streams from the network into the database and back, in memory for a piece")
     func roundTrip() throws {
-        let received = Mutex("")
+        let received = SystemLock("")
         let server = try LoopbackServer { request in
             guard request.method == "GET" else {
                 received.withLock { $0 = (try? Self.digest(of: request)) ?? "unreadable" }

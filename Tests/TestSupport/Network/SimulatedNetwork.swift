@@ -1,5 +1,5 @@
+internal import MobileExecution
 public import MobileTransport
-internal import Synchronization
 
 /// The effect of a simulated network on one request.
 public enum NetworkFault: Sendable, Hashable {
@@ -97,7 +97,7 @@ public final class SimulatedTransport: Transport {
         var random: SeededGenerator
         var requests = 0
     }
-    private let state: Mutex<State>
+    private let state: SystemLock<State>
 
     /// Creates a transport to a handler in this process. The same seed gives the same faults.
     public init(
@@ -106,7 +106,7 @@ public final class SimulatedTransport: Transport {
     ) {
         self.clock = clock
         self.handler = handler
-        state = Mutex(State(conditions: conditions, random: SeededGenerator(seed: seed)))
+        state = SystemLock(State(conditions: conditions, random: SeededGenerator(seed: seed)))
     }
 
     /// The behaviour of the network from the next request on.

@@ -1,8 +1,8 @@
 import Foundation
+import MobileExecution
 import MobileObjects
 import MobileStore
 import MobileSync
-import Synchronization
 
 /// One device: an application with its registration, and the local database of a package. Two devices can exist in this process without
 /// contact with each other.
@@ -43,11 +43,11 @@ final class Device<Package: PackageDatabase> {
 /// Shows rows and bytes as they arrive.
 final class SynchronizationBar: SynchronizationStatusListener {
     private let expectedRows: Int?
-    private let bar: Mutex<ProgressBar>
+    private let bar: SystemLock<ProgressBar>
 
     init(_ name: String, expectedRows: Int?) {
         self.expectedRows = expectedRows
-        bar = Mutex(ProgressBar(name))
+        bar = SystemLock(ProgressBar(name))
     }
 
     func onSynchronizationStatusChange(_ info: inout SynchronizationStatusInfo) {
