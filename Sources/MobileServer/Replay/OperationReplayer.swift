@@ -1,3 +1,4 @@
+internal import Foundation
 internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
@@ -184,5 +185,14 @@ extension Rejection {
         Rejection(
             code, "not done, because another operation of its batch was rejected: \(culprit)\(message)", backEndCode: backEndCode,
             detail: detail)
+    }
+}
+
+/// Points in time in the protocol's format.
+enum Timestamp {
+    /// `YYYY-MM-DDTHH:MM:SS.sssZ`
+    static func text(milliseconds: Int64) -> String {
+        Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+            .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 }
