@@ -1,3 +1,5 @@
+internal import MobileExecution
+
 /// Runs pieces of work one after the other, in the order of their arrival: on a thread (``SerialQueue``), or step by step in a test.
 protocol SerialWork: Sendable {
     /// Whether the caller is such a piece of work. Waiting for the others would then never end.
@@ -10,4 +12,20 @@ protocol SerialWork: Sendable {
     func run(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> WorkTimer
     /// Like ``run(after:_:)``, but concurrently with the others: `work` must be quick, and runs even while they are busy.
     func timer(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> WorkTimer
+}
+
+/// The timer of a piece of work.
+final class WorkTimer: Sendable {
+    private let isOver = SystemLock(false)
+
+    /// Returns true for the first of ``fire()`` and ``cancel()``.
+    @discardableResult
+    func fire() -> Bool {
+        isOver.withLock { over in
+            defer { over = true }
+            return !over
+        }
+    }
+
+    func cancel() { fire() }
 }
