@@ -89,11 +89,6 @@ void fault_memory_tell(bool *has_failed)
     faults.told = has_failed;
 }
 
-int64_t fault_memory_allocations(void)
-{
-    return faults.allocations;
-}
-
 int64_t fault_memory_peak(void)
 {
     return faults.peak;

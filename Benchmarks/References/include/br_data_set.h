@@ -28,8 +28,6 @@ typedef struct br_row {
     br_text texts[5];  ///< in the order of the list above
 } br_row;
 
-enum { BR_COLUMNS = 12 };
-
 typedef struct br_data_set br_data_set;
 
 /// Makes `count` rows with the keys `first_key`, `first_key + 1` and so on. NULL when memory is short. The caller owns the result.

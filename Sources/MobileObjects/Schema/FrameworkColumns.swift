@@ -31,7 +31,6 @@ enum OutboxColumn: String, StoredColumn {
 
 enum OutboxLargeValueColumn: String, StoredColumn {
     static let table = "_outbox_large"
-    case operation
     case attribute
     case value
     case original

@@ -15,8 +15,6 @@ struct PackageSettings {
         case replayCounter = "replay_counter"
         /// The last key of the local key generator.
         case localKey = "local_key"
-        /// Operations with smaller ids are settled.
-        case settledBelow = "settled_below"
         /// The last id of a log record that was made here. No id is used twice, because the server keeps the uploaded record under it.
         case logRecord = "log_record"
         /// Whether the package is subscribed: 1.
@@ -29,7 +27,6 @@ struct PackageSettings {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    func value(_ name: Name) throws -> Value? { try value(named: name.rawValue) }
     func text(_ name: Name) throws -> String? { try row(name.rawValue)?.optionalText(.value) }
     func integer(_ name: Name) throws -> Int64? { try row(name.rawValue)?.optionalInteger(.value) }
     func set(_ name: Name, _ value: Value) throws { try set(named: name.rawValue, value) }

@@ -9,8 +9,6 @@
 /// The writer checks frames against the order that the reader expects, so it cannot produce a stream that the other end refuses. Memory:
 /// the bytes written since the last ``take()``.
 public struct FrameWriter: Sendable {
-    /// The direction of the stream.
-    public var direction: FrameDirection { order.direction }
     private var order: FrameOrder
     private var buffer: [UInt8] = []
     /// Bytes that have been taken.

@@ -10,8 +10,6 @@ struct BackEndTable: Sendable {
     struct Column: Sendable {
         let name: String
         let affinity: Affinity
-        /// The position in the primary key, from 1; 0 for other columns.
-        let keyPosition: Int
         /// Whether the back end computes the value, so that it cannot be written.
         let isGenerated: Bool
     }
@@ -19,9 +17,7 @@ struct BackEndTable: Sendable {
     /// SQLite's description of a column. `hidden` is 2 or more for generated ones.
     private enum ColumnFact: String, StoredColumn, CaseIterable {
         static let table = "pragma_table_xinfo"
-        case name, type
-        case keyPosition = "pk"
-        case hidden
+        case name, type, hidden
     }
 
     /// SQLite's type affinity of a column, which determines the conversion of stored values.
@@ -33,11 +29,10 @@ struct BackEndTable: Sendable {
             "SELECT type FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE", [.text(name)])?[0].text
         guard let kind else { return nil }
         self.name = name
-        columns = try connection.rows("SELECT name, type, pk, hidden FROM pragma_table_xinfo(?1)", [.text(name)]).map { values in
+        columns = try connection.rows("SELECT name, type, hidden FROM pragma_table_xinfo(?1)", [.text(name)]).map { values in
             let row = StoredRow(ColumnFact.allCases, values)
             return Column(
-                name: try row.text(.name), affinity: Affinity(declaredType: try row.text(.type)), keyPosition: try row.int(.keyPosition),
-                isGenerated: try row.integer(.hidden) >= 2)
+                name: try row.text(.name), affinity: Affinity(declaredType: try row.text(.type)), isGenerated: try row.integer(.hidden) >= 2)
         }
         let isUTF8 = try connection.first("PRAGMA encoding")?[0].text == "UTF-8"
         let hidesRowID = columns.contains { $0.name.caseInsensitivelyEquals("rowid") }

@@ -1,13 +1,8 @@
-/// The notation of names and strings in SQL.
+/// The notation of names in SQL.
 enum SQLText {
     /// Returns a name in SQL notation, regardless of its characters.
     static func quoted(_ name: String) -> String {
         "\"" + name.replacing("\"", with: "\"\"") + "\""
-    }
-
-    /// Returns a string as an SQL literal.
-    static func literal(_ text: String) -> String {
-        "'" + text.replacing("'", with: "''") + "'"
     }
 }
 

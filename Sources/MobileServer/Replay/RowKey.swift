@@ -6,8 +6,6 @@ internal import MobileStore
 struct RowKey: Sendable, Equatable {
     let parts: [Value]
 
-    init(parts: [Value]) { self.parts = parts }
-
     /// Splits a key of the key map into its parts; nil for a text that is not a key.
     init?(_ key: Value, of object: ObjectPlan) {
         guard object.keyAttributes.count > 1 else {

@@ -68,12 +68,6 @@ enum CellType {
         return isAtEnd
     }
 
-    /// Binds a value of a row as a parameter, for a query that continues after the row.
-    func bind(row: Int, column: Int, to statement: Statement, at index: Int) throws(StoreError) {
-        let handle = unsafe try statement.core()
-        try unsafe StoreError.check { unsafe mc_row_page_bind(page, row, column, handle, Int32(clamping: index), $0) }
-    }
-
     /// The core's page.
     func withCore(_ body: (UnsafePointer<mc_row_page>) throws(StoreError) -> Void) throws(StoreError) {
         try unsafe body(UnsafePointer(page))

@@ -14,8 +14,6 @@ final class SynchronizationProgress {
     private(set) var bytesReceived: Int64 = 0
     private(set) var operationsSent = 0
     private(set) var rowsReceived = 0
-    private var state = SynchronizationStatusInfo.State.none
-    private var object: String?
 
     init(_ package: PackageDatabase, _ events: EventStream<PackageEvent>, _ requests: [SynchronizationRequest]) {
         self.package = package
@@ -71,7 +69,6 @@ final class SynchronizationProgress {
     /// Reports a state to the detailed listeners.
     /// - Throws: ``SyncError/Code/cancelled``.
     func enter(_ state: SynchronizationStatusInfo.State, object: String? = nil) throws(SyncError) {
-        (self.state, self.object) = (state, object)
         for request in requests {
             guard let listener = request.listener else { continue }
             var info = SynchronizationStatusInfo(

@@ -52,7 +52,7 @@ public struct VaultDirectory: Sendable {
         do {
             let folder = try folder()
             try prepare(folder, for: name, creates: creates)
-            let file = try VaultFile(name: name, folder: folder, environment: environment)
+            let file = try VaultFile(name: name, folder: folder)
             // An empty database serves as the lock: its transaction waits with a timeout, and ends with the process that began it.
             let lock = try Database(
                 ConnectionProfile(

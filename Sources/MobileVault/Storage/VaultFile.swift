@@ -10,7 +10,6 @@ internal import MobileStore
 ///     entry    a sealed name and a sealed value each
 struct VaultFile {
     let name: String
-    let environment: VaultEnvironment
     private let folder: String
     private let path: String
 
@@ -31,8 +30,8 @@ struct VaultFile {
         CREATE TABLE entry (id INTEGER PRIMARY KEY, name BLOB NOT NULL, value BLOB NOT NULL);
         """
 
-    init(name: String, folder: String, environment: VaultEnvironment) throws(CryptoError) {
-        (self.name, self.folder, self.environment) = (name, folder, environment)
+    init(name: String, folder: String) throws(CryptoError) {
+        (self.name, self.folder) = (name, folder)
         path = try "\(folder)/\(SHA256.digest(of: Fields.bytes(of: name)).hexadecimal).vault"
     }
 

@@ -15,8 +15,6 @@ void fault_memory_fail_after(int64_t allocations, bool stays);
 bool fault_memory_has_failed(void);
 /// Sets `*has_failed` when an allocation of this thread fails, for a check after the thread has ended. NULL: no flag is set.
 void fault_memory_tell(bool *has_failed);
-/// The number of allocations of this thread since its last `fault_memory_fail_after`, including failed ones.
-int64_t fault_memory_allocations(void);
 /// The largest number of bytes that this thread has held at once since its last `fault_memory_fail_after`, without earlier allocations.
 int64_t fault_memory_peak(void);
 /// The number of bytes that this thread has ever allocated, less those that it has freed. Work on one thread without leaks does not

@@ -7,8 +7,6 @@ import MobileSync
 final class RecordedApplicationEvents: ApplicationCallback {
     private let list = SystemLock<[ApplicationEvent]>([])
 
-    var all: [ApplicationEvent] { list.withLock { $0 } }
-
     /// Returns the events since the last call.
     func take() -> [ApplicationEvent] {
         list.withLock { list in

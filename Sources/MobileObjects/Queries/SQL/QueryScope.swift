@@ -1,8 +1,5 @@
 /// The sources whose attributes can be named in one query, and the query around it.
 final class QueryScope {
-    /// The name of the first source of a statement.
-    static let root = EntitySQL.root
-
     let outer: QueryScope?
     private(set) var sources: [Source] = []
     /// The attributes of this query that were named outside of aggregates, as SQL, since this list was last emptied.
