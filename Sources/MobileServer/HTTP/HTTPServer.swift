@@ -46,8 +46,6 @@ public final class HTTPServer: Sendable {
 
     /// The port that the server listens on.
     public let port: UInt16
-    /// The configuration that the server was started with.
-    public let configuration: Configuration
 
     let service: HTTPService
     /// The running daemon and its socket; nil once stopped.
@@ -90,7 +88,6 @@ public final class HTTPServer: Sendable {
                 "cannot serve on port \(socket.port): \(isSecure ? "certificate and key do not fit, or " : "")no thread could be started")
         }
         service.watch.start()
-        self.configuration = configuration
         self.service = service
         port = socket.port
         running = SystemLock(Running(daemon: daemon, socket: socket.descriptor))

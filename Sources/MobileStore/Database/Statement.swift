@@ -77,9 +77,6 @@ internal import MobileCore
         return Int(changes)
     }
 
-    /// The number of parameters.
-    public var parameterCount: Int { connection.isValid ? Int(unsafe mc_statement_parameter_count(handle)) : 0 }
-
     /// The number of columns of a row; 0 for a statement without rows.
     public var columnCount: Int { connection.isValid ? Int(unsafe mc_statement_column_count(handle)) : 0 }
 

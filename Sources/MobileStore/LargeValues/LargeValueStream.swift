@@ -116,9 +116,6 @@ public protocol LargeValueHost: AnyObject {
         }
     }
 
-    /// Whether the stream is open.
-    public final var isOpen: Bool { if case .closed = state { false } else { true } }
-
     // MARK: Files
 
     /// Replaces the value by the contents of a file, UTF-8 for a ``BigString``.

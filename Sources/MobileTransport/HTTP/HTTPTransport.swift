@@ -46,11 +46,6 @@ public final class HTTPTransport: Transport {
         guard let cancellation = request.cancellation else { return try client.perform(request, receive) }
         return try cancellation.whileCalling({ client.cancel() }) { try client.perform(request, receive) }
     }
-
-    /// Closes the open connections that are unused.
-    public func closeIdleConnections() {
-        idle.withLock { $0.removeAll() }
-    }
 }
 
 /// One libcurl client. Sound as Sendable because one thread at a time borrows it from the pool, and any thread may call `cancel`.
