@@ -38,16 +38,16 @@ final class HTTPService: Sendable {
     }
 
     /// Called by the daemon with the header, then with each piece of the body, then once without a piece.
-    static let access: MHD_AccessHandlerCallback = { context, connection, url, method, _, piece, pieceLength, exchange in
-        guard let context, let connection, let url, let method, let pieceLength, let exchange else { return mhs_no() }
+    static let access: MHD_AccessHandlerCallback = { context, connection, url, method, _, piece, pieceLength, request in
+        guard let context, let connection, let url, let method, let pieceLength, let request else { return mhs_no() }
         let service = Unmanaged<HTTPService>.fromOpaque(context).takeUnretainedValue()
-        guard let known = exchange.pointee else {
-            let began = HTTPExchange(service, connection, path: String(cString: url), method: String(cString: method))
-            exchange.pointee = Unmanaged.passRetained(began).toOpaque()
+        guard let known = request.pointee else {
+            let began = DaemonRequest(service, connection, path: String(cString: url), method: String(cString: method))
+            request.pointee = Unmanaged.passRetained(began).toOpaque()
             service.requests.enter()
             return service.connections.beginRequest(connection) ? began.begin() : began.refuse()
         }
-        let going = Unmanaged<HTTPExchange>.fromOpaque(known).takeUnretainedValue()
+        let going = Unmanaged<DaemonRequest>.fromOpaque(known).takeUnretainedValue()
         guard pieceLength.pointee > 0, let piece else { return going.finish() }
         let result = going.receive(UnsafeRawBufferPointer(start: piece, count: pieceLength.pointee))
         pieceLength.pointee = 0
@@ -55,10 +55,10 @@ final class HTTPService: Sendable {
     }
 
     /// Called by the daemon when a request has ended in any way.
-    static let completed: MHD_RequestCompletedCallback = { context, connection, exchange, _ in
-        guard let context, let connection, let exchange, let known = exchange.pointee else { return }
-        Unmanaged<HTTPExchange>.fromOpaque(known).release()
-        exchange.pointee = nil
+    static let completed: MHD_RequestCompletedCallback = { context, connection, request, _ in
+        guard let context, let connection, let request, let known = request.pointee else { return }
+        Unmanaged<DaemonRequest>.fromOpaque(known).release()
+        request.pointee = nil
         let service = Unmanaged<HTTPService>.fromOpaque(context).takeUnretainedValue()
         service.connections.endRequest(connection)
         service.watch.awaitsHeader(mhs_descriptor(connection), isNew: false)
@@ -67,7 +67,7 @@ final class HTTPService: Sendable {
 }
 
 /// One request on its way through the daemon. Only the connection's thread uses it.
-private final class HTTPExchange {
+private final class DaemonRequest {
     private let service: HTTPService
     private let connection: OpaquePointer
     private let path: String
@@ -101,7 +101,7 @@ private final class HTTPExchange {
         let configuration = service.configuration
         limits.maximumLength = min(limits.maximumLength, configuration.maximumBodyLength)
         if let announced = headers["content-length"], Int(announced).map({ $0 > limits.maximumLength }) ?? true {
-            return queue(HTTPExchange.response(tooLong(announced)))
+            return queue(DaemonRequest.response(tooLong(announced)))
         }
         body = Spool(
             memoryLimit: configuration.bodyMemoryLimit, maximumLength: limits.maximumLength, directory: configuration.temporaryDirectory)
@@ -112,7 +112,7 @@ private final class HTTPExchange {
     /// Refuses a request that has no place, when its header is complete: its body is not read.
     func refuse() -> MHD_Result {
         let failure = ProtocolFailure(code: ResultCode.unavailable, message: "the server has no connection left; try again")
-        var answer = HTTPExchange.response(failure)
+        var answer = DaemonRequest.response(failure)
         answer.headers += [ServerResponse.retryLater, (name: "Connection", value: "close")]
         return queue(answer)
     }
@@ -148,7 +148,7 @@ private final class HTTPExchange {
     /// Handles the complete body.
     func finish() -> MHD_Result {
         service.watch.answers(descriptor)
-        if let refusal { return queue(HTTPExchange.response(refusal)) }
+        if let refusal { return queue(DaemonRequest.response(refusal)) }
         return queue(service.handler(request()))
     }
 
@@ -181,7 +181,7 @@ private final class HTTPExchange {
 
     /// Passes the response to the daemon, which keeps its own reference.
     private func queue(_ answer: ServerResponse) -> MHD_Result {
-        guard let response = HTTPExchange.response(of: answer.body) else { return mhs_no() }
+        guard let response = DaemonRequest.response(of: answer.body) else { return mhs_no() }
         defer { MHD_destroy_response(response) }
         for (name, value) in answer.headers where MHD_add_response_header(response, name, value) == mhs_no() { return mhs_no() }
         return MHD_queue_response(connection, UInt32(answer.status), response)
