@@ -72,7 +72,7 @@ public final class Application: Sendable {
         /// A test's code between two locks of the application's state.
         var crossing = Crossing.none
         /// The source of the random part of the delays between two attempts.
-        var random = RandomSource.system
+        var random = RandomNumberSource.system
         /// Seconds since 1970, UTC.
         var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
     }

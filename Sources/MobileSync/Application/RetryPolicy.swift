@@ -46,11 +46,11 @@ public struct RetryPolicy: Sendable, Equatable {
 }
 
 /// A replaceable source of random numbers: the system's, or a test's own.
-struct RandomSource: RandomNumberGenerator, Sendable {
+struct RandomNumberSource: RandomNumberGenerator, Sendable {
     let number: @Sendable () -> UInt64
 
     func next() -> UInt64 { number() }
 
     /// The system's source.
-    static let system = RandomSource { UInt64.random(in: .min ... .max) }
+    static let system = RandomNumberSource { UInt64.random(in: .min ... .max) }
 }

@@ -7,9 +7,9 @@ import Testing
 @Suite struct RetryPolicyTests {
     let policy = RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(5), jitter: 0.5, longestOrder: .seconds(100))
     /// The smallest random number.
-    let least = RandomSource { 0 }
+    let least = RandomNumberSource { 0 }
     /// The largest random number. It has a separate declaration, because the compiler merges the closures of two constants in one declaration.
-    let most = RandomSource { .max }
+    let most = RandomNumberSource { .max }
 
     func range(_ failures: Int, _ retryAfter: Duration? = nil) -> [Duration] {
         [most, least].map { source in

@@ -25,7 +25,7 @@ struct SteppedDevice {
         network = InterruptedTransport(busy)
         device = try Device(
             directory: bench.directory.file(name), transport: network, retryPolicy: RetryPolicy(initialDelay: .seconds(2)),
-            surroundings: .init(work: work, crossing: intruder.crossing, random: RandomSource { .max }, now: { 1_800_000_000 }),
+            surroundings: .init(work: work, crossing: intruder.crossing, random: RandomNumberSource { .max }, now: { 1_800_000_000 }),
             synchronizer: PackageSynchronizer(work: synchronization, crossing: intruder.crossing))
     }
 
