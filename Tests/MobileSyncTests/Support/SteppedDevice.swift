@@ -1,7 +1,6 @@
 import MobileExecution
 import MobileTransport
 import SampleCRM
-import MobileExecution
 import TestSupport
 
 @testable import MobileSync
