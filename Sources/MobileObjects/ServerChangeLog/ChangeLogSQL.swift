@@ -1,4 +1,23 @@
+import MobileModel
 import MobileStore
+
+extension RecordTable {
+    /// Makes the change log. Its table has the objects' names, because their numbers are positions in a model that may change. Entries of objects
+    /// that the model does not have any longer are left out.
+    static func changeLog(_ metadata: PackageMetadata) -> RecordTable {
+        let names = metadata.entities.map { EntitySQL.literal($0.name) }
+        let numbers = zip(names, metadata.entities).map { "WHEN \($0) THEN \($1.entityType)" }.joined(separator: " ")
+        func number(_ column: String) -> String { numbers.isEmpty ? "NULL" : "CASE \(column) \(numbers) END" }
+        let known = "IN (\(names.joined(separator: ", ")))"
+        return RecordTable(
+            "ChangeLog",
+            [
+                ("entityType", .int, number("\"entity\"")), ("entity", .string, "\"entity\""), ("surrogateKey", .long, "\"sk\""),
+                ("operationType", .char, "\"change\""), ("rootEntityType", .int, number("\"root_entity\"")),
+                ("rootEntity", .string, "\"root_entity\""), ("rootSurrogateKey", .long, "\"root_sk\""),
+            ], from: "_change_log", where: "\"entity\" \(known) AND \"root_entity\" \(known)", order: [OrderTerm(sql: "c0"), OrderTerm(sql: "c2")])
+    }
+}
 
 extension Connection {
     /// Returns the entries that a query finds.
