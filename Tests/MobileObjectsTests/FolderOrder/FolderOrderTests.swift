@@ -28,7 +28,7 @@ import Testing
             "a generated database class names the classes of its objects, and handlers get objects; objects know their database",
         Mention("Package", "LocalSchema"): "whoever opens a database opens it with its tables as they are now",
         Mention("Schema", "Column"): "the parameter of StoredRow, not the column of a query",
-        Mention("RowChanges", "Column"): "the parameter of StoredRow, not the column of a query",
+        Mention("ChangeTracking", "Column"): "the parameter of StoredRow, not the column of a query",
     ]
 
     private struct Mention: Hashable {
