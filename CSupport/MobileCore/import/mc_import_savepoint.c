@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/mc_control.h"
+#include "base/mc_transaction_control.h"
 
 enum { SAVEPOINT, RELEASE, UNDO, ROLLBACK, JOIN, COMMIT, BEGIN };
 
@@ -18,19 +18,19 @@ static int prepare(mc_import_savepoint *savepoint, int which)
         (void)snprintf(sql, sizeof sql, "%s mc_import_%" PRIxPTR, verbs[which], (uintptr_t)savepoint);  // a unique name
     else
         (void)snprintf(sql, sizeof sql, "%s", verbs[which]);
-    return mc_control_prepare(savepoint->db, sql, &savepoint->statements[which]);
+    return mc_transaction_control_prepare(savepoint->db, sql, &savepoint->statements[which]);
 }
 
 /// Runs a statement that was prepared at the savepoint's beginning.
 static int run_end(const mc_import_savepoint *savepoint, int which)
 {
-    return mc_control_end(savepoint->db, savepoint->statements[which]);
+    return mc_transaction_control_end(savepoint->db, savepoint->statements[which]);
 }
 
 /// Refuses all commits from here on.
 static int hold_commits(mc_import_savepoint *savepoint)
 {
-    const int code = mc_control_run(savepoint->statements[JOIN]);
+    const int code = mc_transaction_control_run(savepoint->statements[JOIN]);
     if (code != SQLITE_OK)
         return code;
     savepoint->commits->held++;
@@ -52,7 +52,7 @@ int mc_import_savepoint_begin(mc_import_savepoint *savepoint)
     for (int which = SAVEPOINT; which <= JOIN && code == SQLITE_OK; which++)
         code = prepare(savepoint, which);
     if (code == SQLITE_OK)
-        code = mc_control_run(savepoint->statements[SAVEPOINT]);
+        code = mc_transaction_control_run(savepoint->statements[SAVEPOINT]);
     if (code != SQLITE_OK)
         return code;
     savepoint->has_begun = true;
@@ -98,7 +98,7 @@ int mc_import_savepoint_commit(mc_import_savepoint *savepoint, bool *committed)
     if (savepoint->commits->committed != NULL)
         savepoint->commits->committed(savepoint->commits->context);
     if (is_inner)
-        code = mc_control_run(savepoint->statements[BEGIN]);
+        code = mc_transaction_control_run(savepoint->statements[BEGIN]);
     return code == SQLITE_OK ? mc_import_savepoint_begin(savepoint) : code;
 }
 

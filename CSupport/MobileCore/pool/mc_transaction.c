@@ -1,5 +1,5 @@
 /// mc_transaction.c: begins and ends a connection's transactions and savepoints.
-#include "base/mc_control.h"
+#include "base/mc_transaction_control.h"
 #include "pool/mc_pool_internal.h"
 
 static const char LOST_TRANSACTION[] = "the transaction has been rolled back already, by SQLite after an earlier error or by a statement";
@@ -25,13 +25,13 @@ static int prepare_control(mc_connection *connection, mc_control control)
         [MC_CONTROL_ROLLBACK_TO] = "ROLLBACK TO \"mc\"",
     };
     const char *text = control != MC_CONTROL_BEGIN ? sql[control] : connection->is_writer ? "BEGIN IMMEDIATE" : "BEGIN";
-    return mc_control_prepare(connection->db, text, &connection->control[control]);
+    return mc_transaction_control_prepare(connection->db, text, &connection->control[control]);
 }
 
 static int run_control(mc_connection *connection, mc_control control)
 {
     const int code = prepare_control(connection, control);
-    return code == SQLITE_OK ? mc_control_run(connection->control[control]) : code;
+    return code == SQLITE_OK ? mc_transaction_control_run(connection->control[control]) : code;
 }
 
 /// Runs a statement that begins work, after the statements that end it are prepared: the end then needs no memory.
@@ -46,7 +46,7 @@ static int run_beginning(mc_connection *connection, mc_control begin, mc_control
 static int run_end(mc_connection *connection, mc_control control)
 {
     const int code = prepare_control(connection, control);
-    return code == SQLITE_OK ? mc_control_end(connection->db, connection->control[control]) : code;
+    return code == SQLITE_OK ? mc_transaction_control_end(connection->db, connection->control[control]) : code;
 }
 
 mc_status mc_connection_begin(mc_connection *connection, mc_error *error)

@@ -1,11 +1,11 @@
-#include "base/mc_control.h"
+#include "base/mc_transaction_control.h"
 
-int mc_control_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **statement)
+int mc_transaction_control_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **statement)
 {
     return *statement != NULL ? SQLITE_OK : sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
 }
 
-int mc_control_run(sqlite3_stmt *statement)
+int mc_transaction_control_run(sqlite3_stmt *statement)
 {
     (void)sqlite3_step(statement);
     return sqlite3_reset(statement);
@@ -22,13 +22,13 @@ static void reset_running(sqlite3 *db)
 
 /// SQLite checks for an interrupt only before it begins such a statement, and clears it when nothing else runs: so another try
 /// fails by another interrupt only.
-int mc_control_end(sqlite3 *db, sqlite3_stmt *statement)
+int mc_transaction_control_end(sqlite3 *db, sqlite3_stmt *statement)
 {
     enum { TRIES = 1000 };
-    int code = mc_control_run(statement);
+    int code = mc_transaction_control_run(statement);
     for (int i = 0; i < TRIES && (code & 0xFF) == SQLITE_INTERRUPT; i++) {
         reset_running(db);
-        code = mc_control_run(statement);
+        code = mc_transaction_control_run(statement);
     }
     return code;
 }
