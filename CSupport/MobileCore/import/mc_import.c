@@ -53,7 +53,7 @@ static mc_status check_commits(const mc_import *import, mc_error *error)
     const bool commits = import->commit_rows > 0 || import->commit_bytes > 0;
     return !commits || !mc_import_savepoint_is_shared(&import->savepoint)
         ? MC_OK
-        : mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\", commits on the way: %s", name_of(import), MC_COMMITS_REFUSAL);
+        : mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\", commits on the way: %s", name_of(import), MC_COMMIT_GUARD_REFUSAL);
 }
 
 /// Commits the work so far, and continues in a transaction of the same kind.

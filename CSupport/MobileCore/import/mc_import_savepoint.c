@@ -11,7 +11,7 @@ enum { SAVEPOINT, RELEASE, UNDO, ROLLBACK, JOIN, COMMIT, BEGIN };
 static int prepare(mc_import_savepoint *savepoint, int which)
 {
     static const char *const verbs[MC_IMPORT_SAVEPOINT_STATEMENTS] = {
-        "SAVEPOINT", "RELEASE", "ROLLBACK TO", "ROLLBACK", MC_COMMITS_JOIN, "COMMIT", "BEGIN IMMEDIATE",
+        "SAVEPOINT", "RELEASE", "ROLLBACK TO", "ROLLBACK", MC_COMMIT_GUARD_JOIN, "COMMIT", "BEGIN IMMEDIATE",
     };
     char sql[64];
     if (which <= UNDO)
@@ -33,22 +33,22 @@ static int hold_commits(mc_import_savepoint *savepoint)
     const int code = mc_transaction_control_run(savepoint->statements[JOIN]);
     if (code != SQLITE_OK)
         return code;
-    savepoint->commits->held++;
+    savepoint->guard->held++;
     savepoint->holds_commits = true;
-    savepoint->rollbacks = savepoint->commits->rollbacks;
+    savepoint->rollbacks = savepoint->guard->rollbacks;
     return SQLITE_OK;
 }
 
 static void let_commit(mc_import_savepoint *savepoint)
 {
-    if (savepoint->holds_commits && savepoint->rollbacks == savepoint->commits->rollbacks)
-        savepoint->commits->held--;
+    if (savepoint->holds_commits && savepoint->rollbacks == savepoint->guard->rollbacks)
+        savepoint->guard->held--;
     savepoint->holds_commits = false;
 }
 
 int mc_import_savepoint_begin(mc_import_savepoint *savepoint)
 {
-    int code = savepoint->commits == NULL ? mc_commits_find(savepoint->db, &savepoint->commits) : SQLITE_OK;
+    int code = savepoint->guard == NULL ? mc_commit_guard_find(savepoint->db, &savepoint->guard) : SQLITE_OK;
     for (int which = SAVEPOINT; which <= JOIN && code == SQLITE_OK; which++)
         code = prepare(savepoint, which);
     if (code == SQLITE_OK)
@@ -56,7 +56,7 @@ int mc_import_savepoint_begin(mc_import_savepoint *savepoint)
     if (code != SQLITE_OK)
         return code;
     savepoint->has_begun = true;
-    savepoint->rollbacks = savepoint->commits->rollbacks;
+    savepoint->rollbacks = savepoint->guard->rollbacks;
     return hold_commits(savepoint);
 }
 
@@ -76,7 +76,7 @@ static void roll_back_all(const mc_import_savepoint *savepoint)
 
 bool mc_import_savepoint_is_shared(const mc_import_savepoint *savepoint)
 {
-    return savepoint->commits->held > 1;
+    return savepoint->guard->held > 1;
 }
 
 int mc_import_savepoint_commit(mc_import_savepoint *savepoint, bool *committed)
@@ -95,8 +95,8 @@ int mc_import_savepoint_commit(mc_import_savepoint *savepoint, bool *committed)
         return code;
     }
     *committed = true;
-    if (savepoint->commits->committed != NULL)
-        savepoint->commits->committed(savepoint->commits->context);
+    if (savepoint->guard->committed != NULL)
+        savepoint->guard->committed(savepoint->guard->context);
     if (is_inner)
         code = mc_transaction_control_run(savepoint->statements[BEGIN]);
     return code == SQLITE_OK ? mc_import_savepoint_begin(savepoint) : code;
@@ -113,7 +113,7 @@ void mc_import_savepoint_undo(mc_import_savepoint *savepoint)
 
 bool mc_import_savepoint_is_lost(const mc_import_savepoint *savepoint)
 {
-    return sqlite3_get_autocommit(savepoint->db) != 0 || savepoint->rollbacks != savepoint->commits->rollbacks;
+    return sqlite3_get_autocommit(savepoint->db) != 0 || savepoint->rollbacks != savepoint->guard->rollbacks;
 }
 
 void mc_import_savepoint_close(mc_import_savepoint *savepoint)

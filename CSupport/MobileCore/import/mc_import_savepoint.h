@@ -1,13 +1,13 @@
 /// mc_import_savepoint.h: the import's part of a transaction, which is done completely or not at all. Internal.
 ///
-/// From its beginning to its end no other commit is possible; see base/mc_commits.h.
+/// From its beginning to its end no other commit is possible; see base/mc_commit_guard.h.
 #ifndef MC_IMPORT_SAVEPOINT_H
 #define MC_IMPORT_SAVEPOINT_H
 
 #include <sqlite3.h>
 #include <stdbool.h>
 
-#include "base/mc_commits.h"
+#include "base/mc_commit_guard.h"
 
 enum { MC_IMPORT_SAVEPOINT_STATEMENTS = 7 };
 
@@ -15,9 +15,9 @@ enum { MC_IMPORT_SAVEPOINT_STATEMENTS = 7 };
 typedef struct mc_import_savepoint {
     sqlite3 *MC_NONNULL db;  // borrowed
     bool has_begun;
-    mc_commits *MC_NULLABLE commits;  // of `db`
+    mc_commit_guard *MC_NULLABLE guard;  // of `db`
     bool holds_commits;
-    uint64_t rollbacks;  // `commits->rollbacks` at its beginning
+    uint64_t rollbacks;  // `guard->rollbacks` at its beginning
     sqlite3_stmt *MC_NULLABLE statements[MC_IMPORT_SAVEPOINT_STATEMENTS];
 } mc_import_savepoint;
 

@@ -159,11 +159,11 @@ static void committed_within(void *context)
 /// Watches the writer's transactions.
 static mc_status watch(mc_connection *writer, mc_error *error)
 {
-    const int code = mc_commits_find(writer->db, &writer->commits);
+    const int code = mc_commit_guard_find(writer->db, &writer->guard);
     if (code != SQLITE_OK)
         return mc_fail_sqlite(error, writer->db, code, "open \"%s\"", writer->pool->path);
-    writer->commits->committed = committed_within;
-    writer->commits->context = writer;
+    writer->guard->committed = committed_within;
+    writer->guard->context = writer;
     mc_log_watch(writer);
     (void)sqlite3_rollback_hook(writer->db, rolled_back, writer);
     (void)sqlite3_commit_hook(writer->db, may_not_commit, writer);

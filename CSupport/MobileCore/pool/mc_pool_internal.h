@@ -8,7 +8,7 @@
 #include <sqlite3.h>
 #include <stdatomic.h>
 
-#include "base/mc_commits.h"
+#include "base/mc_commit_guard.h"
 #include "base/mc_fail.h"
 #include "mc_pool.h"
 #include "mc_statement.h"
@@ -57,7 +57,7 @@ struct mc_connection {
     bool has_dropped_values;    ///< whether large values were dropped since its check-out
     bool has_transaction;       ///< begun by mc_connection_begin, not ended by the owner; SQLite may have rolled it back
     bool is_rolled_back;        ///< of the writer: whether that transaction was rolled back, by any caller or by SQLite
-    mc_commits *commits;        ///< of the writer
+    mc_commit_guard *guard;     ///< of the writer
     mc_change_log changes;      ///< of the writer, for the observers
     int log_frames;             ///< of the writer: frames in the log after its last commit
     int64_t log_restarts_at;    ///< of the writer: the number of frames from which on the log should start over

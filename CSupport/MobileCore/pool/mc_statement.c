@@ -146,9 +146,9 @@ mc_status mc_statement_bind_blob(mc_statement *statement, int index, const void 
 static mc_status fail_statement(mc_error *error, mc_connection *connection, int sqlite_code, sql_excerpt sql)
 {
     const mc_status status = mc_fail_sqlite(error, connection->db, sqlite_code, "\"%s\"", sql.text);
-    if (connection->commits == NULL || !connection->commits->has_refused)
+    if (connection->guard == NULL || !connection->guard->has_refused)
         return status;
-    connection->commits->has_refused = false;
+    connection->guard->has_refused = false;
     if (sqlite_code != SQLITE_BUSY)
         return status;
     if (error != NULL)

@@ -80,8 +80,8 @@ static void roll_back(mc_connection *connection)
 
 mc_status mc_connection_commit(mc_connection *connection, mc_error *error)
 {
-    if (connection->commits != NULL && connection->commits->held > 0)
-        return mc_fail(error, MC_ERROR_MISUSE, "commit: %s", MC_COMMITS_REFUSAL);
+    if (connection->guard != NULL && connection->guard->held > 0)
+        return mc_fail(error, MC_ERROR_MISUSE, "commit: %s", MC_COMMIT_GUARD_REFUSAL);
     connection->has_transaction = false;
     if (sqlite3_get_autocommit(connection->db) != 0)
         return mc_fail(error, MC_ERROR_MISUSE, "commit: %s", LOST_TRANSACTION);

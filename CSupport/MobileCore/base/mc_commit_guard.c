@@ -1,16 +1,16 @@
-#include "base/mc_commits.h"
+#include "base/mc_commit_guard.h"
 
 #include "base/mc_memory.h"
 
-/// The pointer type under which the place for the result of `mc_commits_find` is bound.
-static const char POINTER[] = "mc_commits";
+/// The pointer type under which the place for the result of `mc_commit_guard_find` is bound.
+static const char POINTER[] = "mc_commit_guard";
 
 typedef struct commits_table {
     sqlite3_vtab base;
-    mc_commits *commits;  // borrowed from the module
+    mc_commit_guard *commits;  // borrowed from the module
 } commits_table;
 
-static mc_commits *commits_of(sqlite3_vtab *table)
+static mc_commit_guard *commits_of(sqlite3_vtab *table)
 {
     return ((commits_table *)(void *)table)->commits;
 }
@@ -67,12 +67,12 @@ static int commits_close(sqlite3_vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
-/// Stores the result of `mc_commits_find`.
+/// Stores the result of `mc_commit_guard_find`.
 static int commits_filter(sqlite3_vtab_cursor *cursor, int plan, const char *text, int argument_count, sqlite3_value **arguments)
 {
     (void)plan;
     (void)text;
-    mc_commits **const answer = argument_count > 0 ? sqlite3_value_pointer(arguments[0], POINTER) : NULL;
+    mc_commit_guard **const answer = argument_count > 0 ? sqlite3_value_pointer(arguments[0], POINTER) : NULL;
     if (answer != NULL)
         *answer = commits_of(cursor->pVtab);
     return SQLITE_OK;
@@ -124,12 +124,12 @@ static int commits_begin(sqlite3_vtab *table)
 
 static int commits_sync(sqlite3_vtab *table)
 {
-    mc_commits *const commits = commits_of(table);
+    mc_commit_guard *const commits = commits_of(table);
     if (commits->held == 0)
         return SQLITE_OK;
     commits->has_refused = true;
     sqlite3_free(table->zErrMsg);
-    table->zErrMsg = sqlite3_mprintf("%s", MC_COMMITS_REFUSAL);
+    table->zErrMsg = sqlite3_mprintf("%s", MC_COMMIT_GUARD_REFUSAL);
     return SQLITE_BUSY;
 }
 
@@ -141,7 +141,7 @@ static int commits_commit(sqlite3_vtab *table)
 
 static int commits_rollback(sqlite3_vtab *table)
 {
-    mc_commits *const commits = commits_of(table);
+    mc_commit_guard *const commits = commits_of(table);
     commits->held = 0;
     commits->rollbacks++;
     return SQLITE_OK;
@@ -171,11 +171,11 @@ static void free_commits(void *commits)
     mc_free(commits);
 }
 
-int mc_commits_find(sqlite3 *db, mc_commits **out)
+int mc_commit_guard_find(sqlite3 *db, mc_commit_guard **out)
 {
     sqlite3_stmt *question = NULL;
     *out = NULL;
-    int result = sqlite3_prepare_v2(db, "SELECT 1 FROM mc_commits(?1)", -1, &question, NULL);
+    int result = sqlite3_prepare_v2(db, "SELECT 1 FROM mc_commit_guard(?1)", -1, &question, NULL);
     if (result == SQLITE_OK) {
         (void)sqlite3_bind_pointer(question, 1, out, POINTER, NULL);  // the text has the parameter
         (void)sqlite3_step(question);
@@ -184,10 +184,10 @@ int mc_commits_find(sqlite3 *db, mc_commits **out)
     }
     if (result != SQLITE_ERROR)  // no such table
         return result;
-    mc_commits *const commits = mc_allocate_zeroed(1, sizeof *commits);
+    mc_commit_guard *const commits = mc_allocate_zeroed(1, sizeof *commits);
     if (commits == NULL)
         return SQLITE_NOMEM;
-    result = sqlite3_create_module_v2(db, "mc_commits", &commits_module, commits, free_commits);  // frees them where it fails
+    result = sqlite3_create_module_v2(db, "mc_commit_guard", &commits_module, commits, free_commits);  // frees them where it fails
     if (result == SQLITE_OK)
         *out = commits;
     return result;
