@@ -5,17 +5,17 @@
 /// The pointer type under which the place for the result of `mc_commit_guard_find` is bound.
 static const char POINTER[] = "mc_commit_guard";
 
-typedef struct commits_table {
+typedef struct guard_table {
     sqlite3_vtab base;
-    mc_commit_guard *commits;  // borrowed from the module
-} commits_table;
+    mc_commit_guard *guard;  // borrowed from the module
+} guard_table;
 
-static mc_commit_guard *commits_of(sqlite3_vtab *table)
+static mc_commit_guard *guard_of(sqlite3_vtab *table)
 {
-    return ((commits_table *)(void *)table)->commits;
+    return ((guard_table *)(void *)table)->guard;
 }
 
-static int commits_connect(sqlite3 *db, void *context, int argument_count, const char *const *arguments, sqlite3_vtab **out, char **message)
+static int guard_connect(sqlite3 *db, void *context, int argument_count, const char *const *arguments, sqlite3_vtab **out, char **message)
 {
     (void)argument_count;
     (void)arguments;
@@ -25,21 +25,21 @@ static int commits_connect(sqlite3 *db, void *context, int argument_count, const
         result = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
     if (result != SQLITE_OK)
         return result;
-    commits_table *const table = mc_allocate_zeroed(1, sizeof *table);
+    guard_table *const table = mc_allocate_zeroed(1, sizeof *table);
     if (table == NULL)
         return SQLITE_NOMEM;
-    table->commits = context;
+    table->guard = context;
     *out = &table->base;
     return SQLITE_OK;
 }
 
-static int commits_disconnect(sqlite3_vtab *table)
+static int guard_disconnect(sqlite3_vtab *table)
 {
     mc_free(table);
     return SQLITE_OK;
 }
 
-static int commits_best_index(sqlite3_vtab *table, sqlite3_index_info *info)
+static int guard_best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 {
     (void)table;
     info->estimatedCost = 1;
@@ -54,44 +54,44 @@ static int commits_best_index(sqlite3_vtab *table, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-static int commits_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
+static int guard_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
 {
     (void)table;
     *out = mc_allocate_zeroed(1, sizeof **out);
     return *out != NULL ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-static int commits_close(sqlite3_vtab_cursor *cursor)
+static int guard_close(sqlite3_vtab_cursor *cursor)
 {
     mc_free(cursor);
     return SQLITE_OK;
 }
 
 /// Stores the result of `mc_commit_guard_find`.
-static int commits_filter(sqlite3_vtab_cursor *cursor, int plan, const char *text, int argument_count, sqlite3_value **arguments)
+static int guard_filter(sqlite3_vtab_cursor *cursor, int plan, const char *text, int argument_count, sqlite3_value **arguments)
 {
     (void)plan;
     (void)text;
     mc_commit_guard **const answer = argument_count > 0 ? sqlite3_value_pointer(arguments[0], POINTER) : NULL;
     if (answer != NULL)
-        *answer = commits_of(cursor->pVtab);
+        *answer = guard_of(cursor->pVtab);
     return SQLITE_OK;
 }
 
 // Never called: the table has no first row.
-static int commits_next(sqlite3_vtab_cursor *cursor)
+static int guard_next(sqlite3_vtab_cursor *cursor)
 {
     (void)cursor;
     return SQLITE_OK;
 }
 
-static int commits_eof(sqlite3_vtab_cursor *cursor)
+static int guard_eof(sqlite3_vtab_cursor *cursor)
 {
     (void)cursor;
     return 1;
 }
 
-static int commits_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
+static int guard_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
 {
     (void)cursor;
     (void)context;
@@ -99,7 +99,7 @@ static int commits_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context,
     return SQLITE_OK;
 }
 
-static int commits_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
+static int guard_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 {
     (void)cursor;
     *rowid = 0;
@@ -107,7 +107,7 @@ static int commits_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 }
 
 /// Exists so that SQLite treats the table as one that is written to.
-static int commits_update(sqlite3_vtab *table, int argument_count, sqlite3_value **arguments, sqlite3_int64 *rowid)
+static int guard_update(sqlite3_vtab *table, int argument_count, sqlite3_value **arguments, sqlite3_int64 *rowid)
 {
     (void)table;
     (void)argument_count;
@@ -116,59 +116,59 @@ static int commits_update(sqlite3_vtab *table, int argument_count, sqlite3_value
     return SQLITE_READONLY;
 }
 
-static int commits_begin(sqlite3_vtab *table)
+static int guard_begin(sqlite3_vtab *table)
 {
     (void)table;
     return SQLITE_OK;
 }
 
-static int commits_sync(sqlite3_vtab *table)
+static int guard_sync(sqlite3_vtab *table)
 {
-    mc_commit_guard *const commits = commits_of(table);
-    if (commits->held == 0)
+    mc_commit_guard *const guard = guard_of(table);
+    if (guard->held == 0)
         return SQLITE_OK;
-    commits->has_refused = true;
+    guard->has_refused = true;
     sqlite3_free(table->zErrMsg);
     table->zErrMsg = sqlite3_mprintf("%s", MC_COMMIT_GUARD_REFUSAL);
     return SQLITE_BUSY;
 }
 
-static int commits_commit(sqlite3_vtab *table)
+static int guard_commit(sqlite3_vtab *table)
 {
     (void)table;
     return SQLITE_OK;
 }
 
-static int commits_rollback(sqlite3_vtab *table)
+static int guard_rollback(sqlite3_vtab *table)
 {
-    mc_commit_guard *const commits = commits_of(table);
-    commits->held = 0;
-    commits->rollbacks++;
+    mc_commit_guard *const guard = guard_of(table);
+    guard->held = 0;
+    guard->rollbacks++;
     return SQLITE_OK;
 }
 
-static const sqlite3_module commits_module = {
+static const sqlite3_module guard_module = {
     .iVersion = 1,
-    .xConnect = commits_connect,
-    .xBestIndex = commits_best_index,
-    .xDisconnect = commits_disconnect,
-    .xOpen = commits_open,
-    .xClose = commits_close,
-    .xFilter = commits_filter,
-    .xNext = commits_next,
-    .xEof = commits_eof,
-    .xColumn = commits_column,
-    .xRowid = commits_rowid,
-    .xUpdate = commits_update,
-    .xBegin = commits_begin,
-    .xSync = commits_sync,
-    .xCommit = commits_commit,
-    .xRollback = commits_rollback,
+    .xConnect = guard_connect,
+    .xBestIndex = guard_best_index,
+    .xDisconnect = guard_disconnect,
+    .xOpen = guard_open,
+    .xClose = guard_close,
+    .xFilter = guard_filter,
+    .xNext = guard_next,
+    .xEof = guard_eof,
+    .xColumn = guard_column,
+    .xRowid = guard_rowid,
+    .xUpdate = guard_update,
+    .xBegin = guard_begin,
+    .xSync = guard_sync,
+    .xCommit = guard_commit,
+    .xRollback = guard_rollback,
 };
 
-static void free_commits(void *commits)
+static void free_guard(void *guard)
 {
-    mc_free(commits);
+    mc_free(guard);
 }
 
 int mc_commit_guard_find(sqlite3 *db, mc_commit_guard **out)
@@ -184,11 +184,11 @@ int mc_commit_guard_find(sqlite3 *db, mc_commit_guard **out)
     }
     if (result != SQLITE_ERROR)  // no such table
         return result;
-    mc_commit_guard *const commits = mc_allocate_zeroed(1, sizeof *commits);
-    if (commits == NULL)
+    mc_commit_guard *const guard = mc_allocate_zeroed(1, sizeof *guard);
+    if (guard == NULL)
         return SQLITE_NOMEM;
-    result = sqlite3_create_module_v2(db, "mc_commit_guard", &commits_module, commits, free_commits);  // frees them where it fails
+    result = sqlite3_create_module_v2(db, "mc_commit_guard", &guard_module, guard, free_guard);  // frees it where it fails
     if (result == SQLITE_OK)
-        *out = commits;
+        *out = guard;
     return result;
 }
