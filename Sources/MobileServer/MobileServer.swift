@@ -32,7 +32,7 @@ public final class MobileServer: Sendable {
         var configuration = configuration
         let log = configuration.log
         // Wrapped here, so that every line is escaped regardless of its origin.
-        configuration.log = { log(LogLine.escaped($0)) }
+        configuration.log = { log(LogSanitizer.escaped($0)) }
         self.configuration = configuration
         let deployed = try configuration.packages.map { try PackageDeployer($0, timeout: configuration.connectionTimeout).deploy() }
         for (index, package) in deployed.enumerated() where deployed[..<index].contains(where: { $0.identifier == package.identifier }) {
@@ -64,7 +64,7 @@ public final class MobileServer: Sendable {
         let began = configuration.clock()
         let response = respond(to: request, &line)
         if line.passport != nil || configuration.requestTrace.traces(line.device) {
-            let text = LogLine.escaped(line.text(request, status: response.status, milliseconds: configuration.clock() - began))
+            let text = LogSanitizer.escaped(line.text(request, status: response.status, milliseconds: configuration.clock() - began))
             configuration.log(text)
             note(text, of: line)
         }
@@ -127,10 +127,10 @@ public final class MobileServer: Sendable {
             let isTooLarge = error.code == .limitExceeded
             return Self.refusal(RequestFailure(isTooLarge ? .tooLarge : .badRequest, error.description))
         } catch let error as StoreError where error.code == .timeout {
-            configuration.log("\(request.method) \(LogLine.name(request.path)): \(error)")
+            configuration.log("\(request.method) \(LogSanitizer.name(request.path)): \(error)")
             return Self.refusal(.busy)
         } catch {
-            configuration.log("\(request.method) \(LogLine.name(request.path)): \(error)")
+            configuration.log("\(request.method) \(LogSanitizer.name(request.path)): \(error)")
             return Self.refusal(RequestFailure(.failure, "the server could not do this; its log says why"))
         }
     }
@@ -173,8 +173,8 @@ public final class MobileServer: Sendable {
         line.user = session?.user ?? ""
         line.application = session?.application ?? ""
         line.events = zip(messages, answers).map { message, answer in
-            let package = message.header.package.map { " of \(LogLine.name($0))" } ?? ""
-            return "\(LogLine.name(message.header.method.rawValue))\(package): \(answer.header.method.isFailure ? "failed" : "done")"
+            let package = message.header.package.map { " of \(LogSanitizer.name($0))" } ?? ""
+            return "\(LogSanitizer.name(message.header.method.rawValue))\(package): \(answer.header.method.isFailure ? "failed" : "done")"
         }
         let headers = answers.contains(where: \.saysUnavailable) ? [ServerResponse.retryLater] : []
         return ServerResponse(status: 200, headers: headers, contentType: Endpoint.messageContentType, body: .bytes(Message.bytes(answers)))

@@ -1,7 +1,8 @@
 internal import MobileProtocol
 internal import MobileStore
 
-/// The domain log: the inquiries of administrators to devices, and the devices' answers.
+/// The inquiries of administrators to devices (*Get Trace*) and the texts of their own logs that the devices answer with. SMP 2.3 calls this log of
+/// the server the *domain log*.
 struct DomainLog: Sendable {
     let database: Database
     let clock: @Sendable () -> Int64

@@ -91,7 +91,7 @@ struct UserDirectory: Sendable {
 
     private func changeDevice(_ device: String, _ application: String, _ body: ([Value], Connection) throws -> Void) throws {
         let key: [Value] = [.text(application), .text(device)]
-        try change("device of \(LogLine.name(application))", device, "SELECT 1 FROM _device WHERE application = ?1 AND device = ?2", key) {
+        try change("device of \(LogSanitizer.name(application))", device, "SELECT 1 FROM _device WHERE application = ?1 AND device = ?2", key) {
             try body(key, $0)
         }
     }
@@ -112,7 +112,7 @@ struct UserDirectory: Sendable {
     func removeSession(_ id: String) throws {
         try database.write(label: "session") { connection in
             let tokens = try connection.rows("SELECT token FROM _session").map { $0[0] }.filter { Self.id($0) == id }
-            guard !tokens.isEmpty else { throw ServerError(.notFound, "there is no session \"\(LogLine.name(id))\"") }
+            guard !tokens.isEmpty else { throw ServerError(.notFound, "there is no session \"\(LogSanitizer.name(id))\"") }
             for token in tokens { try endSessions("token = ?1", [token], connection) }
         }
     }
@@ -141,7 +141,7 @@ struct UserDirectory: Sendable {
     func setState(_ state: ClientDirectory.State, client: String, package: String, onlyFrom known: ClientDirectory.State? = nil) throws {
         let key: [Value] = [.text(client), .text(package)]
         let which = "client = ?1 AND package = (SELECT id FROM _package WHERE name = ?2)" + (known.map { " AND state = '\($0.rawValue)'" } ?? "")
-        try change("subscription of \(LogLine.name(package))", client, "SELECT 1 FROM _client WHERE \(which)", key) { connection in
+        try change("subscription of \(LogSanitizer.name(package))", client, "SELECT 1 FROM _client WHERE \(which)", key) { connection in
             _ = try connection.execute("UPDATE _client SET state = ?3 WHERE \(which)", key + [.text(state.rawValue)])
         }
     }
@@ -151,7 +151,7 @@ struct UserDirectory: Sendable {
     /// Changes an existing entry.
     private func change(_ kind: String, _ name: String, _ query: String, _ key: [Value], _ body: (Connection) throws -> Void) throws {
         try database.write(label: kind) { connection in
-            guard try connection.first(query, key) != nil else { throw ServerError(.notFound, "there is no \(kind) \"\(LogLine.name(name))\"") }
+            guard try connection.first(query, key) != nil else { throw ServerError(.notFound, "there is no \(kind) \"\(LogSanitizer.name(name))\"") }
             try body(connection)
         }
     }

@@ -66,8 +66,8 @@ struct RequestLine {
 
     /// Returns the line. Names are cut, but not escaped.
     func text(_ request: ServerRequest, status: Int, milliseconds: Int64) -> String {
-        let (device, user) = (device.isEmpty ? "?" : LogLine.name(device), user.isEmpty ? "?" : LogLine.name(user))
-        var text = "trace: \(request.method) \(LogLine.name(request.path)) of device \(device), user \(user): "
+        let (device, user) = (device.isEmpty ? "?" : LogSanitizer.name(device), user.isEmpty ? "?" : LogSanitizer.name(user))
+        var text = "trace: \(request.method) \(LogSanitizer.name(request.path)) of device \(device), user \(user): "
         text += (events + ["status \(status)", "\(milliseconds) ms"]).joined(separator: ", ")
         if let passport { text += ", transaction \(passport.transaction), request \(passport.request)" }
         return text

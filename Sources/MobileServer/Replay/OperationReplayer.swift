@@ -28,7 +28,7 @@ struct OperationReplayer {
             let results = try replay(batch: first, &operations, &rows)
             for outcome in results where outcome.result.outcome == .rejected {
                 configuration.log(
-                    "operation \(outcome.result.id) of client \(LogLine.name(client)) rejected: \(LogLine.name(outcome.result.object)) \(outcome.operation): \(outcome.result.code) \(outcome.result.message)\(outcome.detail.isEmpty ? "" : " (\(outcome.detail))")"
+                    "operation \(outcome.result.id) of client \(LogSanitizer.name(client)) rejected: \(LogSanitizer.name(outcome.result.object)) \(outcome.operation): \(outcome.result.code) \(outcome.result.message)\(outcome.detail.isEmpty ? "" : " (\(outcome.detail))")"
                 )
             }
             for outcome in results { rows.take(outcome) }
@@ -153,7 +153,7 @@ struct OperationReplayer {
             }
         } catch {
             // A back end that cannot be written has not decided anything either.
-            configuration.log("rejections of client \(LogLine.name(client)) could not be recorded: \(error)")
+            configuration.log("rejections of client \(LogSanitizer.name(client)) could not be recorded: \(error)")
             return outcomes
         }
     }

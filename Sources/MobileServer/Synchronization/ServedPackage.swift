@@ -54,7 +54,9 @@ struct ServedPackage: Sendable {
         let outcomes = operations > 0 ? try replayer.replay(upload) : []
         try log.store(outcomes, client: header.client, user: user)
         let rejected = outcomes.count { $0.result.outcome == .rejected }
-        line.events = [LogLine.name(header.package), "client \(LogLine.name(header.client))", "\(outcomes.count) operations, \(rejected) rejected"]
+        line.events = [
+            LogSanitizer.name(header.package), "client \(LogSanitizer.name(header.client))", "\(outcomes.count) operations, \(rejected) rejected",
+        ]
         let keys = header.keysLeft < configuration.keyRangeSize / 2 ? try clients.grantKeys(to: header.client) : nil
         let groups = isSuspended ? [] : requested.groups
         let partitions = try refresher.refresh(groups.flatMap(\.partitions))

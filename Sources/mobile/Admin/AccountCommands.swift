@@ -82,6 +82,6 @@ enum AccountCommands {
 
     /// Devices have chosen some of the names, so they are escaped.
     private static func table(_ heading: [String], _ rows: [[String]]) -> [String] {
-        Terminal.table([heading] + rows.map { $0.map { LogLine.escaped($0) } })
+        Terminal.table([heading] + rows.map { $0.map { LogSanitizer.escaped($0) } })
     }
 }

@@ -70,18 +70,18 @@ enum AdminCommand {
         case ("domain-log", 0...1):
             return {
                 try $0.domainLog(ofDevice: values.first).map {
-                    LogLine.escaped("\(time($0.received)) \($0.device) \($0.user) \($0.package)") + "\n"
-                        + LogLine.escaped($0.text, keepingLines: true)
+                    LogSanitizer.escaped("\(time($0.received)) \($0.device) \($0.user) \($0.package)") + "\n"
+                        + LogSanitizer.escaped($0.text, keepingLines: true)
                 }
             }
         case ("traces", 0):
             return {
                 try $0.traces().map {
-                    LogLine.escaped("\($0.transaction) \(time($0.received)) \($0.device) \($0.user), \($0.requests.count) requests")
+                    LogSanitizer.escaped("\($0.transaction) \(time($0.received)) \($0.device) \($0.user), \($0.requests.count) requests")
                 }
             }
         case ("traces", 1):
-            return { try $0.traces(transaction: values[0]).flatMap { [LogLine.escaped($0.document, keepingLines: true)] + $0.requests } }
+            return { try $0.traces(transaction: values[0]).flatMap { [LogSanitizer.escaped($0.document, keepingLines: true)] + $0.requests } }
         default:
             if let work = try AccountCommands.work(command, values) { return work }
             throw UsageError(message: "admin: there is no command \"\(([command] + values).joined(separator: " ").prefix(80))\"")
@@ -90,7 +90,7 @@ enum AdminCommand {
 
     private static func line(_ record: ServerAdministration.LogRecord) -> String {
         // Devices have written most of the line, so it is escaped.
-        LogLine.escaped(
+        LogSanitizer.escaped(
             "\(time(record.stored)) \(record.user) \(record.isFromClient ? "client" : "server")\(record.isDeleted ? " deleted" : ""): \(record.line)")
     }
 

@@ -1,5 +1,6 @@
-/// Lines for people that contain texts from outside: names of devices, paths, statements.
-package enum LogLine {
+/// Escapes and cuts texts from outside (names of devices, paths, statements) in lines for people: no text forges a line of a log or moves a
+/// terminal's cursor.
+package enum LogSanitizer {
     /// The maximum length of a line, in bytes.
     static let longest = 4096
     /// The maximum length of a name that is shown as a whole, in scalars.
