@@ -54,7 +54,7 @@ let package = Package(
 
         // Shared by client and server.
         .target(name: "MobileStore", dependencies: ["MobileCore", "MobileExecution"], swiftSettings: swiftOverC),
-        .target(name: "MobileModel", resources: [.embedInCode("Schema/mbo.schema.json")], swiftSettings: swift),
+        .target(name: "MobileModel", resources: [.embedInCode("JSONSchema/mbo.schema.json")], swiftSettings: swift),
         .target(name: "MobileCrypto", dependencies: ["CMobileCrypto"], swiftSettings: swift),
         .target(name: "MobileTransport", dependencies: ["CMobileTransport", "MobileExecution"], swiftSettings: swift),
         .target(name: "MobileProtocol", dependencies: ["MobileStore", "MobileModel"], swiftSettings: swift),
