@@ -66,7 +66,7 @@ checklist: ready ## run all tests and list the rows of the object API and of the
 # Seconds for all fuzz targets together; each gets an equal part.
 FUZZ_SECONDS ?= 1200
 fuzz: ready ## run the libFuzzer targets of the C parsers and of the server (FUZZ_SECONDS together, default 1200)
-	@Tests/Fuzz/run $(FUZZ_SECONDS)
+	@Tests/CoreFuzz/run $(FUZZ_SECONDS)
 
 # More than 5,000 cuts. Each is replayed from the record of a load, opened and checked.
 simulate: ready ## cut the power after every single change of a recorded load, and check the database

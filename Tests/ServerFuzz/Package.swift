@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// The fuzz target of the server. It is a separate package, because all its modules are built with the fuzzer's counters; ../Fuzz/run builds
+// The fuzz target of the server. It is a separate package, because all its modules are built with the fuzzer's counters; ../CoreFuzz/run builds
 // and runs it.
 
 import PackageDescription
