@@ -10,11 +10,11 @@ let package = Package(
     products: [.library(name: "ServerFuzz", type: .static, targets: ["ServerFuzz"])],
     dependencies: [.package(name: "MobileObjects", path: "../..")],
     targets: [
-        .target(name: "CFuzzer", path: "CFuzzer"),
+        .target(name: "CLibFuzzer", path: "CLibFuzzer"),
         .target(
             name: "ServerFuzz",
             dependencies: [
-                "CFuzzer", .product(name: "MobileServer", package: "MobileObjects"), .product(name: "MobileStore", package: "MobileObjects"),
+                "CLibFuzzer", .product(name: "MobileServer", package: "MobileObjects"), .product(name: "MobileStore", package: "MobileObjects"),
             ],
             path: "Sources",
             swiftSettings: [.enableUpcomingFeature("MemberImportVisibility"), .enableUpcomingFeature("InternalImportsByDefault")]),

@@ -1,4 +1,4 @@
-import CFuzzer
+import CLibFuzzer
 import Foundation
 
 /// The server of this process; the fuzzer calls from one thread.
