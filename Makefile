@@ -61,7 +61,7 @@ checklist: ready ## run all tests and list the rows of the object API and of the
 	swift build --build-tests --quiet
 	swift test --skip-build --disable-xctest --event-stream-output-path .build/test-events.jsonl --event-stream-version 0 > .build/test-output.txt 2>&1 \
 	    || { tail -n 20 .build/test-output.txt; echo 'the test run failed; rows that it proved:'; }
-	@.build/debug/checklist --rows Tests/Conformance/Rows --events .build/test-events.jsonl --json .build/checklist.json
+	@.build/debug/checklist --rows Tests/Conformance/Requirements --events .build/test-events.jsonl --json .build/checklist.json
 
 # Seconds for all fuzz targets together; each gets an equal part.
 FUZZ_SECONDS ?= 1200

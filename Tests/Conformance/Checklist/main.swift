@@ -1,4 +1,4 @@
-// Joins the rows of Tests/Conformance/Rows with the results of one run of the tests; `make checklist` calls it.
+// Joins the rows of Tests/Conformance/Requirements with the results of one run of the tests; `make checklist` calls it.
 // Exit status 1: a row failed, the run was not completed, or a test names a row that does not exist.
 
 import Foundation

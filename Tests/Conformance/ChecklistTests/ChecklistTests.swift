@@ -73,7 +73,7 @@ import Testing
 
 @Suite struct RowFileTests {
     @Test func `the repository's own rows are well-formed and complete`() throws {
-        let folder = Repository.file("Tests/Conformance/Rows")
+        let folder = Repository.file("Tests/Conformance/Requirements")
         let checklist = try Checklist(folder: folder)
         let areas = Dictionary(grouping: checklist.rows) { $0.id.prefix { $0 != "-" } }
         #expect(areas.filter { $0.key != "RC" && $0.key != "WL" }.values.reduce(0) { $0 + $1.count } == 651)
