@@ -138,6 +138,7 @@ let package = Package(
             name: "MobileObjectsTests",
             dependencies: ["MobileObjects", "MobileStore", "MobileExecution", "SampleCRM", "TestSupport", "FaultInjection"],
             swiftSettings: swift),
+        .testTarget(name: "MobileCryptoTests", dependencies: ["MobileCrypto", "TestSupport"], swiftSettings: swift),
         .testTarget(
             name: "MobileTransportTests",
             dependencies: [

@@ -1,6 +1,7 @@
 import Dispatch
 import MobileServer
 import MobileTransport
+import TestSupport
 import Testing
 
 /// The errors of a client when the network or the other end fails.

@@ -3,6 +3,7 @@ import MobileProtocol
 import MobileServer
 import MobileTransport
 import Synchronization
+import TestSupport
 import Testing
 
 /// The HTTP face: starting, refused requests, stopping.

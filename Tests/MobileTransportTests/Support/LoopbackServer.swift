@@ -27,11 +27,6 @@ extension HTTPServer {
     }
 }
 
-/// Makes bytes that depend on their position, so that a lost or doubled piece is detected.
-func patternBytes(_ count: Int, from start: Int = 0) -> [UInt8] {
-    (start..<start + count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
-}
-
 /// A check sum that depends on the order of the bytes.
 final class StreamDigest {
     private var digest: SHA256
