@@ -125,7 +125,8 @@ let package = Package(
         .testTarget(
             name: "MobileStoreTests",
             dependencies: ["MobileStore", "MobileCore", "MobileZlib", "MobileExecution", "TestSupport", "FaultInjection"], swiftSettings: swift),
-        .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "MobileGenerator", "TestSupport"], swiftSettings: swift),
+        .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "TestSupport"], swiftSettings: swift),
+        .testTarget(name: "MobileGeneratorTests", dependencies: ["MobileGenerator", "MobileModel", "TestSupport"], swiftSettings: swift),
         .testTarget(
             name: "GeneratedCodeTests",
             dependencies: [

@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test func `all errors of a file are reported, in the order of the document`() throws {
-        let json = ShopModel.json
+        let json = ShopModelText.json
             .replacing("\"pageSize\": 4096", with: "\"pageSize\": 4000")
             .replacing("\"type\": \"string[]\"", with: "\"type\": \"strings\"")
             .replacing("\"target\": \"Customer\"", with: "\"target\": \"Custmer\"")
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `a problem knows its line and column`() throws {
-        let json = try ShopModel.json(replacing: "\"target\": \"Customer\"", with: "\"target\": \"Custmer\"")
+        let json = try ShopModelText.json(replacing: "\"target\": \"Customer\"", with: "\"target\": \"Custmer\"")
         let problem = try #require(error(json)?.problems.first)
         let line = try #require(problem.line)
         let text = json.split(separator: "\n", omittingEmptySubsequences: false)[line - 1].utf8
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `escapes, a byte order mark and numbers of any length are read exactly`() throws {
-        let json = try ShopModel.json(replacing: "\"default\": \"NEW\"", with: "\"default\": \"\\u00e4\\ud83d\\ude00\\n\"")
+        let json = try ShopModelText.json(replacing: "\"default\": \"NEW\"", with: "\"default\": \"\\u00e4\\ud83d\\ude00\\n\"")
             .replacing("\"scale\": 2, \"default\": 0", with: "\"scale\": 2, \"default\": 12345678.90")
         let model = try PackageModel(json: "\u{FEFF}" + json)
         #expect(model.objects[0].attributes[1].defaultValue == "\"ä😀\\n\"")
@@ -88,9 +88,9 @@ import Testing
             ("Custmer", "Customer"), ("custoemr", "Customer"), ("Ordr", "Order"),
         ])
     func suggestion(slip: String, meant: String) throws {
-        let json = try ShopModel.json(replacing: "\"target\": \"Customer\"", with: "\"target\": \"\(slip)\"")
+        let json = try ShopModelText.json(replacing: "\"target\": \"Customer\"", with: "\"target\": \"\(slip)\"")
         #expect(error(json)?.problems.first { $0.code == .unresolved }?.suggestion == "did you mean \"\(meant)\"?")
-        let other = try ShopModel.json(replacing: "\"target\": \"Customer\"", with: "\"target\": \"Warehouse\"")
+        let other = try ShopModelText.json(replacing: "\"target\": \"Customer\"", with: "\"target\": \"Warehouse\"")
         #expect(error(other)?.problems.first?.suggestion == nil)
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import MobileModel
@@ -10,7 +11,7 @@ import Testing
             {"name": "into", "type": "long"}, {"name": "reason", "type": "string", "length": 20, "default": "none"},
             {"name": "amount", "type": "decimal", "precision": 24, "scale": 6}, {"name": "rest", "type": "decimal"}
             """
-        let json = try ShopModel.json(replacing: "{\"name\": \"into\", \"type\": \"long\"}", with: declaration)
+        let json = try ShopModelText.json(replacing: "{\"name\": \"into\", \"type\": \"long\"}", with: declaration)
             .replacing("SET merged = :into", with: "SET merged = :into, r = :reason, a = :amount - :rest")
         let model = try PackageModel(json: json)
         let parameters = try #require(model.objects[0].operation(named: "merge")?.parameters)
@@ -25,7 +26,7 @@ import Testing
     func reserved() throws {
         func model(_ second: String) throws -> PackageModel {
             let declaration = "{\"name\": \"size\", \"type\": \"string\"}, {\"name\": \"\(second)\", \"type\": \"string\"}"
-            let json = try ShopModel.json(
+            let json = try ShopModelText.json(
                 replacing: "{\"name\": \"region\", \"type\": \"string\", \"personalizationKey\": \"region\"}", with: declaration)
             return try PackageModel(json: json.replacing("region = :region", with: "region = :size AND town = :\(second)"))
         }

@@ -1,4 +1,5 @@
 import MobileModel
+import TestSupport
 import Testing
 
 /// The parts of an object: keys, relationships, queries, operations, bindings.
@@ -198,7 +199,7 @@ extension BadModelTests {
         arguments: ["create", "update", "delete", "other"], ["city", "description", "id"])
     func operationNames(kind: String, name: String) throws {
         let part = "{\"name\": \"city\", \"type\": \"string\", \"nullable\": true, \"length\": 40}"
-        let json = try ShopModel.json(replacing: part, with: part + ", {\"name\": \"description\", \"type\": \"string\"}")
+        let json = try ShopModelText.json(replacing: part, with: part + ", {\"name\": \"description\", \"type\": \"string\"}")
             .replacing("\"merge\", \"kind\": \"other\"", with: "\"\(name)\", \"kind\": \"\(kind)\"")
         let error = #expect(throws: ModelError.self) { _ = try PackageModel(json: json, file: "shop.mbo.json") }
         let problem = try #require(error?.problems.first { $0.path.description == "objects[0].operations[2].name" })

@@ -1,18 +1,19 @@
 import MobileModel
+import TestSupport
 import Testing
 
 /// Every rule of the model, tested by a model that breaks it: the place, the whole message, and no other report.
 @Suite struct BadModelTests {
     @Test func `the model that the others are made of is valid`() throws {
         var warnings: [ModelProblem] = []
-        _ = try PackageModel(json: ShopModel.json, warnings: &warnings)
+        _ = try PackageModel(json: ShopModelText.json, warnings: &warnings)
         #expect(warnings == [])
     }
 
     @Test("FND-11: a query may name the surrogate key, which every object has, group and aggregate")
     func surrogateKeys() throws {
         let sql = "x.surrogateKey > 5 AND x.city = :city GROUP BY x.city HAVING count(x.surrogatekey) > 1"
-        let model = try PackageModel(json: ShopModel.json(replacing: "x.city = :city", with: sql))
+        let model = try PackageModel(json: ShopModelText.json(replacing: "x.city = :city", with: sql))
         #expect(model.objects.flatMap(\.queries).contains { $0.sql.hasSuffix(sql) })
     }
 

@@ -1,4 +1,5 @@
 import MobileModel
+import TestSupport
 import Testing
 
 /// Rules that only several changes break.
@@ -88,7 +89,7 @@ import Testing
     }
 
     @Test func `a relationship does not lead from a local object to one that is not`() throws {
-        let json = try ShopModel.json(
+        let json = try ShopModelText.json(
             replacing: "{\"name\": \"text\", \"type\": \"string\"}]",
             with: """
                 {"name": "text", "type": "string"}, {"name": "customer", "type": "long"}],
@@ -100,7 +101,7 @@ import Testing
     }
 
     @Test func `the mapping that one end leaves out is filled in from the other`() throws {
-        let model = try PackageModel(json: ShopModel.json)
+        let model = try PackageModel(json: ShopModelText.json)
         #expect(model.object(named: "Order")?.relationship(named: "customer")?.mapping == [.init(source: "customerId", target: "id")])
     }
 }

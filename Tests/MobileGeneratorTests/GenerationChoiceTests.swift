@@ -13,7 +13,7 @@ import Testing
 
     init() throws {
         directory = try TemporaryDirectory()
-        try ShopModel.json.write(to: directory.url.appending(path: "shop.mbo.json"), atomically: true, encoding: .utf8)
+        try ShopModelText.json.write(to: directory.url.appending(path: "shop.mbo.json"), atomically: true, encoding: .utf8)
     }
 
     private var model: String { directory.file("shop.mbo.json") }
@@ -40,7 +40,7 @@ import Testing
 
     @Test("GEN-03: an object that only a query of the chosen one names comes with it")
     func queriedObjects() throws {
-        let text = try ShopModel.json(
+        let text = try ShopModelText.json(
             replacing: #"{"name": "customer", "target": "Customer", "cardinality": "manyToOne", "inverse": "orders"}"#, with: "")
         let whole = try PackageModel(
             json: text.replacingOccurrences(
@@ -54,7 +54,7 @@ import Testing
 
     @Test("GEN-01: a whole synchronization group can be chosen in place of objects")
     func groups() throws {
-        let whole = try PackageModel(json: ShopModel.json)
+        let whole = try PackageModel(json: ShopModelText.json)
         #expect(try whole.selecting(objects: [], groups: ["orders"]).objects.map(\.name) == ["Customer", "Order"])
         #expect(run(model, "--output", folder("out"), "--group", "orders") == 0)
         #expect(files("out").contains("Order.swift") && !files("out").contains("Note.swift"))

@@ -31,19 +31,19 @@ import Testing
 
     @Test("GEN-04 GEN-06: the command needs a model file alone, and writes one file per object; a second run touches nothing")
     func generates() throws {
-        #expect(try run(ShopModel.json) == 0)
+        #expect(try run(ShopModelText.json) == 0)
         #expect(
             files == [
                 "Shop.swift", "Shop+Model.swift", "Shop+Personalization.swift", "Address.swift", "Customer.swift", "Order.swift", "Note.swift",
             ])
         #expect(output.count == 7 && output.allSatisfy { $0.hasPrefix("written") })
-        #expect(try run(ShopModel.json) == 0)
+        #expect(try run(ShopModelText.json) == 0)
         #expect(output.count == 7 && output.allSatisfy { $0.hasPrefix("unchanged") })
     }
 
     @Test("GEN-04: the page size of the command line wins over the model's")
     func pageSize() throws {
-        let json = try ShopModel.json(replacing: "\"length\": 80, \"default\": \"NEW\"", with: "\"length\": 2000")
+        let json = try ShopModelText.json(replacing: "\"length\": 80, \"default\": \"NEW\"", with: "\"length\": 2000")
         #expect(try run(json, "--page-size", "1024") == 0)
         #expect(errors.contains { $0.contains(": warning: objects[0].attributes[1]: \"name\" becomes a bigString") })
         #expect(try run(json, "--page-size", "1000") == 1)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `a bad model gives errors in the form of compiler messages, and writes nothing`() throws {
-        #expect(try run(ShopModel.json(replacing: "\"target\": \"Customer\"", with: "\"target\": \"Custmer\"")) == 1)
+        #expect(try run(ShopModelText.json(replacing: "\"target\": \"Customer\"", with: "\"target\": \"Custmer\"")) == 1)
         #expect(files == [])
         #expect(errors.count == 1)
         let expected =
@@ -60,9 +60,9 @@ import Testing
     }
 
     @Test func `clean removes what was generated for objects that are gone, and nothing else`() throws {
-        #expect(try run(ShopModel.json) == 0)
+        #expect(try run(ShopModelText.json) == 0)
         try "// mine".write(to: directory.url.appending(path: "out/Mine.swift"), atomically: true, encoding: .utf8)
-        let renamed = try ShopModel.json(replacing: "\"name\": \"Note\"", with: "\"name\": \"Memo\"")
+        let renamed = try ShopModelText.json(replacing: "\"name\": \"Note\"", with: "\"name\": \"Memo\"")
         #expect(try run(renamed) == 0)
         #expect(files.isSuperset(of: ["Note.swift", "Memo.swift"]))
         #expect(try run(renamed, "--clean") == 0)

@@ -12,7 +12,7 @@ import Testing
 
     /// Generates Note.swift of the shop's model with another attribute in place of `text`.
     private func note(_ attribute: String) throws -> String {
-        let json = try ShopModel.json(replacing: "{\"name\": \"text\", \"type\": \"string\"}", with: attribute)
+        let json = try ShopModelText.json(replacing: "{\"name\": \"text\", \"type\": \"string\"}", with: attribute)
         return try #require(try files(json)["Note.swift"])
     }
 
@@ -55,7 +55,7 @@ import Testing
 
     @Test("GEN-17: the same model gives the same bytes, however it is written")
     func stable() throws {
-        let model = try PackageModel(json: ShopModel.json)
+        let model = try PackageModel(json: ShopModelText.json)
         let first = PackageGenerator(model, source: "shop.mbo.json").files
         #expect(PackageGenerator(model, source: "shop.mbo.json").files == first)
         #expect(PackageGenerator(try PackageModel(json: model.json), source: "shop.mbo.json").files == first)
@@ -64,14 +64,14 @@ import Testing
     @Test("GEN-11: one file per object and structure, named after the class; the database class and the model have theirs")
     func names() throws {
         #expect(
-            try Set(files(ShopModel.json).keys) == [
+            try Set(files(ShopModelText.json).keys) == [
                 "Shop.swift", "Shop+Model.swift", "Shop+Personalization.swift", "Address.swift", "Customer.swift", "Order.swift", "Note.swift",
             ])
     }
 
     @Test("GEN-12 GEN-13: every class takes the prefix; the database class is also known by the package's name and DB")
     func prefix() throws {
-        let files = try files(ShopModel.json(replacing: "\"version\": \"2.1\"", with: "\"namePrefix\": \"ACME\""))
+        let files = try files(ShopModelText.json(replacing: "\"version\": \"2.1\"", with: "\"namePrefix\": \"ACME\""))
         #expect(files["ACMEShop.swift"]?.contains("public final class ACMEShop: PackageDatabase") == true)
         #expect(files["ACMEShop.swift"]?.contains("public typealias ACMEShopDB = ACMEShop\n") == true)
         #expect(files["ACMECustomer.swift"]?.contains("public var orders: Children<ACMEOrder> {") == true)
@@ -132,13 +132,13 @@ import Testing
     @Test("FND-09: only a class whose model allows queries made at run time has findWithQuery and its relatives")
     func dynamicQueries() throws {
         #expect(try note("{\"name\": \"text\", \"type\": \"string\"}").contains("public final class Note: Entity, QueryableEntity, SavableEntity {"))
-        let json = try ShopModel.json(replacing: "\"name\": \"Note\"", with: "\"name\": \"Note\", \"dynamicQueries\": false")
+        let json = try ShopModelText.json(replacing: "\"name\": \"Note\"", with: "\"name\": \"Note\", \"dynamicQueries\": false")
         let text = try #require(try files(json)["Note.swift"])
         #expect(text.contains("public final class Note: Entity, ModelledEntity, SavableEntity {") && !text.contains("QueryableEntity"))
     }
 
     @Test func `the embedded model is the model, whatever its texts hold`() throws {
-        let json = try ShopModel.json(replacing: "\"version\": \"2.1\"", with: "\"documentation\": \"a \\\"\\\"\\\"# and \\\\#(x)\"")
+        let json = try ShopModelText.json(replacing: "\"version\": \"2.1\"", with: "\"documentation\": \"a \\\"\\\"\\\"# and \\\\#(x)\"")
         let text = try #require(try files(json)["Shop+Model.swift"])
         let start = try #require(text.range(of: "##\"\"\"\n")), end = try #require(text.range(of: "    \"\"\"##"))
         let embedded = text[start.upperBound..<end.lowerBound].split(separator: "\n").map { $0.dropFirst(8) }.joined(separator: "\n")

@@ -1,9 +1,7 @@
-import MobileModel
-import Testing
-
-/// A small valid model in which tests make one place invalid.
-enum ShopModel {
-    static let json = """
+/// A small valid model as text, in which tests change one place.
+public enum ShopModelText {
+    /// The whole text.
+    public static let json = """
         {
           "format": 1,
           "name": "Shop",
@@ -55,36 +53,15 @@ enum ShopModel {
         }
         """
 
-    /// Returns the model's text with one part replaced. The part must occur exactly once; otherwise the test itself is wrong.
-    static func json(replacing part: String, with replacement: String) throws -> String {
+    /// Returns the text with one part replaced.
+    /// - Throws: an error unless the part occurs exactly once: the test itself is wrong then.
+    public static func json(replacing part: String, with replacement: String) throws -> String {
         let pieces = json.split(separator: part, omittingEmptySubsequences: false)
-        try #require(pieces.count == 2, "\(part) is in the model \(pieces.count - 1) times")
+        guard pieces.count == 2 else { throw WrongPart(description: "\(part) is in the model \(pieces.count - 1) times") }
         return pieces.joined(separator: replacement)
     }
-}
 
-/// A change that makes the shop's model invalid, and the resulting problem.
-struct BadModel: Sendable, CustomTestStringConvertible {
-    let part: String
-    let replacement: String
-    /// The path of the problem.
-    let path: String
-    let message: String
-
-    init(_ part: String, _ replacement: String, _ path: String, _ message: String) {
-        (self.part, self.replacement, self.path, self.message) = (part, replacement, path, message)
-    }
-
-    var testDescription: String { "\(path): \(message)" }
-
-    /// Returns the problems of reading the invalid model.
-    func problems() throws -> [ModelProblem] {
-        let json = try ShopModel.json(replacing: part, with: replacement)
-        do {
-            _ = try PackageModel(json: json, file: "shop.mbo.json")
-            return []
-        } catch {
-            return error.problems
-        }
+    private struct WrongPart: Error, CustomStringConvertible {
+        let description: String
     }
 }
