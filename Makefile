@@ -107,16 +107,16 @@ docs: ready ## build the documentation of all modules into .build/docs
 	@.ci/docs
 
 format: ## format Swift and C in place
-	@.ci/prepare clang-format=command:clang-format
+	@.ci/install-missing-packages clang-format=command:clang-format
 	swift format format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks
 	@git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs -r clang-format -i
 
 words: ## list words and phrases in comments, articles and messages for which there is a better one (ARGS: files or folders)
-	@.ci/prepare python3=command:python3
+	@.ci/install-missing-packages python3=command:python3
 	@.ci/words $(ARGS)
 
 clean: ## remove everything that was built
 	rm -rf .build
 
 ready:
-	@.ci/prepare
+	@.ci/install-missing-packages
