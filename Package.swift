@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// MobileObjects: an offline-first object platform. The layers and what each may use are in README.md, "What is in the box".
+// MobileObjects: an offline-first object platform. The layers and what each may use are in README.md, "Contents".
 
 import PackageDescription
 
