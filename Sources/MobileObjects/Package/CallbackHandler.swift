@@ -2,8 +2,9 @@
 /// with ``PackageDatabase/registerCallbackHandler(_:)`` or ``PackageDatabase/registerCallbackHandler(_:for:)``. A handler registered with both
 /// receives an event of an object twice. SMP 2.3: `SUPCallbackHandler`, `SUPDefaultCallbackHandler`.
 ///
-/// Methods are called on the thread that does the work, never the main thread. All except ``onMessageException(_:)`` are called inside the
-/// database transaction of the message, after the reported event is complete. Objects that are handed over stay on that thread.
+/// Methods are called on the thread that does the work, never the main thread, after the reported event is complete. Replay callbacks are called inside
+/// the database transaction of the message; an error after them rolls it back, which ``onMessageException(_:)`` and ``onTransactionRollback()`` report,
+/// the first before the rollback, the second after it. Objects that are handed over stay on that thread.
 public protocol CallbackHandler: Sendable {
     /// Reports an import for `object`; messaging synchronization only.
     func onImport(_ object: Entity)

@@ -94,6 +94,7 @@ enum LogTableListColumn: String, StoredColumn {
     /// The name of the package, from a join.
     case packageName
     case rows = "row_count"
+    case retention
 }
 
 /// The columns of the log tables, which are the same for all of them.

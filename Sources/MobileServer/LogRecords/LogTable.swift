@@ -59,9 +59,16 @@ struct LogTable: Sendable {
         try connection.number("SELECT row_count FROM _log_table WHERE name = ?1", [.text(name)])
     }
 
+    /// 100 years, in milliseconds.
+    private static let longestRetention: Int64 = 100 * 366 * 86_400_000
+
     /// Returns the time for which the records of clients are needed, in milliseconds; nil for no limit.
     func retention(in connection: Connection) throws -> Int64? {
-        try connection.optionalNumber("SELECT retention FROM _log_table WHERE name = ?1", [.text(name)])
+        guard let row = try connection.storedRow([LogTableListColumn.retention], "WHERE name = ?1", [.text(name)]),
+            let retention = try row.optionalInteger(.retention)
+        else { return nil }
+        guard (0...Self.longestRetention).contains(retention) else { throw row.damaged(.retention, .integer(retention), "0 to 100 years") }
+        return retention
     }
 
     func setRetention(_ retention: Int64?, in connection: Connection) throws {

@@ -36,6 +36,14 @@ import Testing
         Damage(sql: "UPDATE _session SET user = x'05'", message: "table _session, column user") { try $0.sessions().count },
         Damage(sql: "UPDATE _client SET state = x'05'", message: "table _client, column state") { try $0.subscriptions().count },
         Damage(sql: "UPDATE _log_table SET row_count = 'many'", message: "table _log_table, column row_count") { try $0.logTables().count },
+        // Subtracted from the time of day, it would stop the server.
+        Damage(
+            sql: "UPDATE _log_table SET retention = \(Int64.min)",
+            message: "table _log_table, column retention: -9223372036854775808 is stored where 0 to 100 years"
+        ) {
+            let cleaned = try $0.applyLogRetention(ofPackage: "Field:2.0")
+            return cleaned + 1
+        },
     ])
     func `what cannot be is reported with its table and column`(damage: Damage) throws {
         let server = try FieldSales.server()
