@@ -1,7 +1,7 @@
 internal import MobileExecution
 
 /// Sends a request to the other end and returns its response: over HTTP (``HTTPTransport``), or through a network that exists only
-/// in memory (``SimulatedTransport``).
+/// in memory, as tests do.
 ///
 /// A transport may be used from several threads at once.
 public protocol Transport: Sendable {

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// Starts each job on a new thread. Jobs on Swift's threads would wait for other tests that keep these busy.
 public final class OwnThreads: TaskExecutor {

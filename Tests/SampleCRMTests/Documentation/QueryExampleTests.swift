@@ -53,7 +53,7 @@ import Testing
             // Example: end
             #expect(example.take() == ["Cork: Castle Inn", "Cork: Mill & Sons", "Dublin: Harbour Foods"])
         }
-        let isDescending = true
+        let isDescending = Bool("true") ?? false
         do {
             // Example: AttributeSort.init(_:_:)
             let order = AttributeSort("name", isDescending ? .descending : .ascending)

@@ -10,7 +10,7 @@ import Testing
 @testable import MobileServer
 
 /// Requests for a connection that is in use: after a time the server refuses them, and reports when to try again.
-@Suite struct DeadlineTests {
+@Suite struct ConnectionTimeoutTests {
     /// Delays the server's random numbers: a request that begins a session is then inside of a transaction of the cache.
     final class HeldRandom: Sendable {
         private let isHeld = Atomic(false)
