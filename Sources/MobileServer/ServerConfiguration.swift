@@ -111,7 +111,7 @@ extension ServerConfiguration {
             throw ServerError(.configuration, "domain \"\(domain.prefix(80))\": use 1 to 64 letters, digits, - and _")
         }
         for package in packages {
-            for (application, time) in package.logRetention where time < .zero || time > .seconds(100 * 366 * 86_400) {
+            for (application, time) in package.logRetention where time < .zero || time > .seconds(LogTable.longestRetention) {
                 throw ServerError(
                     .configuration, "package \"\(package.identifier)\", log retention of \"\(application)\": \(time) is not between 0 and 100 years")
             }

@@ -59,15 +59,15 @@ struct LogTable: Sendable {
         try connection.number("SELECT row_count FROM _log_table WHERE name = ?1", [.text(name)])
     }
 
-    /// 100 years, in milliseconds.
-    private static let longestRetention: Int64 = 100 * 366 * 86_400_000
+    /// 100 years, in seconds.
+    static let longestRetention: Int64 = 100 * 366 * 86_400
 
     /// Returns the time for which the records of clients are needed, in milliseconds; nil for no limit.
     func retention(in connection: Connection) throws -> Int64? {
         guard let row = try connection.storedRow([LogTableListColumn.retention], "WHERE name = ?1", [.text(name)]),
             let retention = try row.optionalInteger(.retention)
         else { return nil }
-        guard (0...Self.longestRetention).contains(retention) else { throw row.damaged(.retention, .integer(retention), "0 to 100 years") }
+        guard (0...Self.longestRetention * 1000).contains(retention) else { throw row.damaged(.retention, .integer(retention), "0 to 100 years") }
         return retention
     }
 
