@@ -13,8 +13,9 @@ struct Prefetch {
     private let branches: [Branch]
 
     /// Returns nil where there is nothing to read.
-    init?(_ paths: [RelationshipPath], for objects: [Entity], _ context: EntityContext) {
-        guard !objects.isEmpty else { return nil }
+    init?(_ paths: [RelationshipPath], for objects: [some Entity], _ context: EntityContext) {
+        // First, because an array of a derived class is copied when it becomes one of its base class.
+        guard !paths.isEmpty, !objects.isEmpty else { return nil }
         var branches: [Branch] = []
         for path in paths {
             guard let first = path.steps.first else { continue }
