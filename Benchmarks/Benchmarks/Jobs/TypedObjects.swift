@@ -5,11 +5,11 @@ import MobileStore
 /// Objects of a generated class, from a table to a screen. The class is generated from `benchmark.mbo.json`.
 enum TypedObjects {
     static let objects30k = objects(
-        "page.objects.30k", "30,000 typed objects, 100 at a time, every attribute read", limit: 1.4, "Item.pages(readsAhead: false)",
-        readsAhead: false)
+        "page.objects.30k", "30,000 typed objects, 100 at a time, every attribute read", limit: 1.4, "Item.cursor()", readsAhead: false)
 
     static let objectsAhead = objects(
-        "page.objects.ahead", "the same while the next page is read on a second thread", limit: 1.0, "Item.pages()", readsAhead: true)
+        "page.objects.ahead", "the same while the next page is read on a second thread", limit: 1.0, "Item.cursor(readsAhead: true)",
+        readsAhead: true)
 
     private static func objects(_ id: String, _ shows: String, limit: Double, _ name: String, readsAhead: Bool) -> Benchmark {
         Benchmark(
@@ -33,8 +33,8 @@ enum TypedObjects {
     }
 
     private static func forEachPage(_ package: Bench, readsAhead: Bool, _ body: (EntityList<Item>) throws -> Void) throws {
-        var pages = Item.pages(size: PagingBenchmarks.pageRows, readsAhead: readsAhead, in: package)
-        while let items = try pages.next() { try body(items) }
+        let cursor = try Item.cursor(pageSize: PagingBenchmarks.pageRows, readsAhead: readsAhead, in: package)
+        while let items = try cursor.nextPage() { try body(items) }
     }
 
     /// The values of a page of objects: key, state, attributes. The key comes first, for the C loop.

@@ -85,7 +85,8 @@ extension ModelledEntity {
         return try await context.first(context.metadata.sql.byPrimaryKey, context.metadata.keyValues(values))
     }
 
-    /// Returns all objects, in the order of their surrogate keys. Thousands of objects need memory: see `page(after:size:in:)`. SMP 2.3: `findAll`.
+    /// Returns all objects, in the order of their surrogate keys. Thousands of objects need memory: see
+    /// `cursor(pageSize:readsAhead:in:)`. SMP 2.3: `findAll`.
     ///
     ///     for customer in try Customer.findAll(in: crm) {
     ///         print(customer.name)

@@ -95,9 +95,6 @@ public final class LazyEntityList<Element: Entity> {
         return EntityList(objects)
     }
 
-    /// Returns a cursor over all objects from the first one on, each once, also while rows are inserted or deleted: see ``EntityCursor``.
-    public func cursor() throws -> EntityCursor<Element> { try EntityCursor(rows.plan, context, pageSize: pageSize) }
-
     /// Forgets the pages that were read, as after a change of the database.
     public func reload() {
         pages = [:]
@@ -128,9 +125,8 @@ public final class LazyEntityList<Element: Entity> {
     private func page(_ index: Int) throws -> [Element] {
         let isCurrent = try validate()
         if let page = kept(index) { return page }
-        let (pages, count) =
-            try firstPage(index, isCurrent) ?? context.package.read { try rows.rows(from: index * pageSize, in: $0, isCurrent: isCurrent) }
-        let objects: [Element] = context.objects(pages, count, rows.plan)
+        let pages = try firstPage(index, isCurrent) ?? context.package.read { try rows.rows(from: index * pageSize, in: $0, isCurrent: isCurrent) }
+        let objects: [Element] = context.objects(pages, rows.plan)
         try Prefetch(rows.plan.prefetches, for: objects, context)?.read()
         if isCurrent { keep(objects, index) }
         return objects
@@ -140,8 +136,8 @@ public final class LazyEntityList<Element: Entity> {
         try validateOutsideOfTransactions()
         if let page = kept(index) { return page }
         let rows = rows, position = index * pageSize, seen = seenChanges
-        let (pages, count) = try await context.package.read { try rows.rows(from: position, in: $0) }
-        let objects: [Element] = context.objects(pages, count, rows.plan)
+        let pages = try await context.package.read { try rows.rows(from: position, in: $0) }
+        let objects: [Element] = context.objects(pages, rows.plan)
         try await Prefetch(rows.plan.prefetches, for: objects, context)?.read()
         // Another task may have read the page while this one waited.
         if seen == seenChanges {
@@ -152,12 +148,12 @@ public final class LazyEntityList<Element: Entity> {
     }
 
     /// Returns the first page of all objects, which is one statement that is known already; nil for others.
-    private func firstPage(_ index: Int, _ isCurrent: Bool) throws -> ([RowPage], Int)? {
+    private func firstPage(_ index: Int, _ isCurrent: Bool) throws -> [RowPage]? {
         guard index == 0, isCurrent, let select = rows.plan.first else { return nil }
         let page = try context.package.page(select, [], size: pageSize)
         guard page.isAtEnd || page.count == pageSize else { return nil }
         rows.noteFirst(page)
-        return ([page], page.count)
+        return [page]
     }
 
     private func kept(_ index: Int) -> [Element]? {
@@ -211,15 +207,10 @@ extension LazyEntityList: Sequence {
 }
 
 extension EntityContext {
-    /// Makes the objects of the first `count` rows of some pages.
-    func objects<T: Entity>(_ pages: [RowPage], _ count: Int, _ plan: ListPlan) -> [T] {
+    /// Makes the objects of some pages of a list.
+    func objects<T: Entity>(_ pages: [RowPage], _ plan: ListPlan) -> [T] {
         var objects: [T] = []
-        objects.reserveCapacity(count)
-        for page in pages {
-            for position in 0..<min(page.count, count - objects.count) {
-                objects.append(T(row: page[position], at: EntitySQL.firstAttribute, context: self))
-            }
-        }
+        for page in pages { append(page, to: &objects) }
         if plan.seesDeleted { markDeleted(objects) }
         return objects
     }

@@ -15,6 +15,20 @@ extension ModelledEntity {
         return try LazyEntityList(ListPlan(metadata), context, pageSize: pageSize, keptPages: keptPages)
     }
 
+    /// Returns a cursor over all objects in the order of their surrogate keys, with a page in memory.
+    ///
+    ///     let customers = try Customer.cursor(pageSize: 50, in: crm)
+    ///     while let customer = try customers.nextObject() { print(customer.name) }
+    ///
+    /// - Parameters:
+    ///   - pageSize: objects that are read at once, 1 or more.
+    ///   - readsAhead: whether the next pages are read on another thread while one is in use: see ``EntityCursor``.
+    ///   - package: the package database.
+    /// - Throws: ``ObjectError/Code/misuse`` for a size out of its range.
+    public static func cursor(pageSize: Int = 100, readsAhead: Bool = false, in package: Package) throws -> EntityCursor<Self> {
+        try EntityCursor(ListPlan(metadata), EntityContext(package, metadata), pageSize: pageSize, readsAhead: readsAhead)
+    }
+
     /// Returns the result of an object query of the model, parameters in its order.
     ///
     ///     let customers = try Customer.list("findByCity", ["Cork"], pageSize: 50, in: crm)
@@ -39,8 +53,7 @@ extension EntityClass {
     ///
     /// - Throws: as `PackageDatabase.executeQuery(_:)`; ``ObjectError/Code/misuse`` for a size out of its range.
     public func list(_ query: Query? = nil, pageSize: Int = 100, keptPages: Int = 8) throws -> LazyEntityList<GenericEntity> {
-        let plan = try query.map { try ListPlan($0, of: metadata, in: package.metadata) } ?? ListPlan(metadata)
-        return try LazyEntityList(plan, EntityContext(package, metadata), pageSize: pageSize, keptPages: keptPages)
+        try LazyEntityList(plan(query), EntityContext(package, metadata), pageSize: pageSize, keptPages: keptPages)
     }
 
     /// Returns the result of an object query of the model, parameters in its order.
@@ -56,23 +69,28 @@ extension EntityClass {
         return try LazyEntityList(ListPlan(query, parameters, sortedBy: sortedBy), context, pageSize: pageSize, keptPages: keptPages)
     }
 
-    /// Returns a cursor over the same objects from the first to the last one.
+    /// Returns a cursor over the same objects from the first to the last one, with a page in memory.
     ///
     ///     let cursor = try customers.cursor(Query().where(.equal("city", "Cork")))
     ///     while let customer = try cursor.nextObject() { try print(customer.value("name")) }
     ///
     /// - Throws: as `list(_:pageSize:keptPages:)`.
-    public func cursor(_ query: Query = Query(), pageSize: Int = 100) throws -> EntityCursor<GenericEntity> {
-        try EntityCursor(ListPlan(query, of: metadata, in: package.metadata), EntityContext(package, metadata), pageSize: pageSize)
+    public func cursor(_ query: Query? = nil, pageSize: Int = 100, readsAhead: Bool = false) throws -> EntityCursor<GenericEntity> {
+        try EntityCursor(plan(query), EntityContext(package, metadata), pageSize: pageSize, readsAhead: readsAhead)
     }
 
-    /// Returns their pages, for `async` code.
+    /// Returns their pages, for `async` code; reading the first one throws the errors of the query.
     ///
-    ///     for try await page in customers.asyncPages(Query().sorted(by: .ascending("name")), pageSize: 50) {
+    ///     for try await page in customers.pages(Query().sorted(by: .ascending("name")), size: 50) {
     ///         for customer in page { try print(customer.value("name")) }
     ///     }
-    public func asyncPages(_ query: Query = Query(), pageSize: Int = 100) -> AsyncEntityPages<GenericEntity> {
-        AsyncEntityPages { try cursor(query, pageSize: pageSize) }
+    public func pages(_ query: Query? = nil, size: Int = 100) -> AsyncEntityPages<GenericEntity> {
+        AsyncEntityPages { try cursor(query, pageSize: size) }
+    }
+
+    /// Plans a list of the objects of a query; without one, of all objects, also where the model allows no queries made at run time.
+    private func plan(_ query: Query?) throws -> ListPlan {
+        try query.map { try ListPlan($0, of: metadata, in: package.metadata) } ?? ListPlan(metadata)
     }
 }
 
@@ -97,9 +115,13 @@ extension EntityQuery {
     ///     let customers = try Customer.where(\.city == "Cork").sorted(by: \.name).cursor(in: crm)
     ///     while let customer = try customers.nextObject() { print(customer.name) }
     ///
+    /// - Parameters:
+    ///   - pageSize: objects that are read at once, 1 or more.
+    ///   - readsAhead: whether the next pages are read on another thread while one is in use: see ``EntityCursor``.
+    ///   - package: the package database.
     /// - Throws: as `list(pageSize:keptPages:in:)`.
-    public func cursor(pageSize: Int = 100, in package: Root.Package) throws -> EntityCursor<Root> {
-        try EntityCursor(plan(package), EntityContext(package, Root.metadata), pageSize: pageSize)
+    public func cursor(pageSize: Int = 100, readsAhead: Bool = false, in package: Root.Package) throws -> EntityCursor<Root> {
+        try EntityCursor(plan(package), EntityContext(package, Root.metadata), pageSize: pageSize, readsAhead: readsAhead)
     }
 
     /// Returns the pages of the objects, for `async` code; reading the first one throws the errors of the query.

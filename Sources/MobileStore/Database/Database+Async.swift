@@ -1,5 +1,5 @@
 internal import MobileCore
-internal import MobileExecution
+package import MobileExecution
 
 extension Database {
     /// Does the same as ``write(timeout:label:interruption:_:)``, but waits without a thread and runs `body` on one of the database's
@@ -20,6 +20,22 @@ extension Database {
         _ body: @escaping @Sendable (Connection) throws -> R
     ) async throws -> R {
         try await run(length == .short ? .read : .longRead, timeout: timeout, label: label, body)
+    }
+
+    /// Runs `body` on a reader that is free, on one of the database's own threads, for a caller that is likely to need the result.
+    /// - Returns: a promise of the result, which is nil when no reader is free.
+    package func readAhead<R: Sendable>(_ body: @escaping @Sendable (Connection) throws -> R) -> Promise<R?, any Error> {
+        let result = Promise<R?, any Error>()
+        queue.start {
+            do {
+                result.resolve(.success(try self.read(timeout: .zero, body)))
+            } catch let error as StoreError where error.code == .timeout {
+                result.resolve(.success(nil))
+            } catch {
+                result.resolve(.failure(error))
+            }
+        }
+        return result
     }
 
     /// Does the same as the blocking ``close()``, without blocking a cooperative thread.

@@ -1,5 +1,4 @@
 internal import MobileCore
-package import MobileExecution
 
 /// A SELECT of the first rows of a ``PageQuery``, whose SQL is built once: for repeated reads with different values, such as a row by its key.
 ///
@@ -75,28 +74,8 @@ extension Database {
     public func page(
         _ select: PageSelect, _ values: [Value] = [], size: Int = 100, maximumBytes: ByteCount = .megabytes(4)
     ) throws(StoreError) -> RowPage {
-        try page(select, values, size: size, maximumBytes: maximumBytes, timeout: nil)
-    }
-
-    /// Reads such a page on one of the database's threads, for a caller that is likely to need the next page.
-    /// - Returns: a promise of the page, whose result is nil when no reader is free.
-    package func readAhead(_ select: PageSelect, _ values: [Value], size: Int) -> Promise<RowPage?, StoreError> {
-        let page = Promise<RowPage?, StoreError>()
-        queue.start {
-            do throws(StoreError) {
-                page.resolve(.success(try self.page(select, values, size: size, maximumBytes: .megabytes(4), timeout: .zero)))
-            } catch {
-                page.resolve(error.code == .timeout ? .success(nil) : .failure(error))
-            }
-        }
-        return page
-    }
-
-    private func page(
-        _ select: PageSelect, _ values: [Value], size: Int, maximumBytes: ByteCount, timeout: Duration?
-    ) throws(StoreError) -> RowPage {
         let storage = if let spare = sparePage.take() { spare } else { try PageStorage() }
-        let connection = unsafe try checkout(.read, timeout: timeout, label: "", interruption: nil)
+        let connection = unsafe try checkout(.read, timeout: nil, label: "", interruption: nil)
         defer { unsafe mc_pool_return(pool, connection) }
         try unsafe select.fill(storage, from: connection, values, rows: size, bytes: maximumBytes.bytes)
         sparePage.keep(storage)

@@ -54,12 +54,18 @@ internal import MobileCore
 
     /// Reads the page after the previous one. Returns `nil` when there are no more rows; the cursor is then after the last row.
     /// - Throws: ``StoreError``: the SQL is wrong, there is no parameter for a value, reading failed. The cursor keeps its position.
-    public func next(in connection: Connection) throws(StoreError) -> RowPage? {
+    public func next(in connection: Connection) throws(StoreError) -> RowPage? { try next(in: connection, size: size) }
+
+    /// Reads a page of another size, 1 row or more.
+    package func next(in connection: Connection, size: Int) throws(StoreError) -> RowPage? {
         let core = unsafe try connection.core()
         return try unsafe fill { page, isAtEnd, error in
             unsafe mc_cursor_next(handle, core, page, size, maximumBytes, &isAtEnd, error)
         }
     }
+
+    /// Drops the memory of the last page, so that the next one gets its own: for a next page on another thread, while the last one is in use.
+    package func dropMemory() { storage = nil }
 
     /// Reads the page before the previous one, in the query's order. Returns `nil` when there are no earlier rows; the cursor is then before
     /// the first row.

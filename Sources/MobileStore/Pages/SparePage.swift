@@ -1,7 +1,7 @@
 internal import MobileExecution
 
-/// The memory of recent pages, reused for the next ones when it is no longer referenced. It keeps two pages, because a caller may use one
-/// while the next one is read.
+/// The memory of recent pages, reused for the next ones when it is no longer referenced. It keeps two pages, because two threads may read at
+/// the same time.
 final class SparePage: Sendable {
     private let pages = SystemLock<[PageStorage]>([])
 

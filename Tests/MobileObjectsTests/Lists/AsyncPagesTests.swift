@@ -16,11 +16,11 @@ import Testing
     @MainActor func onTheMainActor() async throws {
         let customers = try shop.objects("Customer"), descending = Query().sorted(by: .descending("surrogateKey"))
         var sizes: [Int] = [], keys: [Int64] = []
-        for try await page in customers.asyncPages(descending, pageSize: 100) {
+        for try await page in customers.pages(descending, size: 100) {
             MainActor.assertIsolated()
             sizes.append(page.count)
         }
-        for try await customer in customers.asyncPages(descending, pageSize: 30).objects {
+        for try await customer in customers.pages(descending, size: 30).objects {
             keys.append(customer.surrogateKey)
             if keys.count == 200 { break }
         }
@@ -38,7 +38,7 @@ import Testing
 
     @Test("a query that cannot be run fails with the first page")
     func badQuery() async throws {
-        let pages = try shop.objects("Customer").asyncPages(Query().where(.equal("colour", 1)))
+        let pages = try shop.objects("Customer").pages(Query().where(.equal("colour", 1)))
         let error = await #expect(throws: ObjectError.self) { for try await _ in pages {} }
         #expect(error?.code == .noSuchAttribute)
     }

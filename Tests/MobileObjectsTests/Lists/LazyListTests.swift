@@ -94,6 +94,7 @@ import Testing
             #expect(try object(list, position).surrogateKey == expected[position], "position \(position)")
         }
         #expect(list.map(\.surrogateKey) == expected, "from the first to the last one")
+        #expect(try customers.cursor(query, pageSize: pageSize, readsAhead: true).map(\.surrogateKey) == expected)
         #expect(try await list.objects(0..<(expected.count + 10)).map(\.surrogateKey) == expected)
         #expect(try await list.count() == expected.count)
         for position in [-1, expected.count, expected.count + 5000] {
@@ -213,10 +214,13 @@ import Testing
         #expect(try object(list, 14).surrogateKey == 15 && object(list, 19).surrogateKey == 20 && object(list, 3).surrogateKey == 4)
         #expect(try find(query) == Array(3...20).reversed())
         #expect(try await customers.findWithQuery(query).map(\.surrogateKey) == Array(3...20).reversed())
-        #expect(try customersPages(15) == Array(1...20))
+        for readsAhead in [true, false] {
+            var pages: [[Int64]] = []
+            let cursor = try customers.cursor(pageSize: 15, readsAhead: readsAhead)
+            while let page = try await cursor.nextPage() { pages.append(page.map(\.surrogateKey)) }
+            #expect(pages == [Array(1...15), Array(16...20)])
+        }
     }
-
-    private func customersPages(_ size: Int) throws -> [Int64] { try customers.cursor(pageSize: size).map(\.surrogateKey) }
 
     @Test("a list goes on after its database was closed and opened again")
     func reopened() throws {

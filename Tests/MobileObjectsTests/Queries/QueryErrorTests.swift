@@ -57,13 +57,16 @@ import Testing
     }
 
     @Test("FND-09: a class that the model keeps from dynamic queries cannot be queried, and is found in other ways")
-    func notAllowed() throws {
+    func notAllowed() async throws {
         #expect(samples.error(Query().from("Hidden")) == .misuse)
         #expect(samples.error(Query().from("Customer", "c").where(.in("c.id", Query().select("id").from("Hidden")))) == .misuse)
         let hidden = try samples.database.entity("Hidden")
         #expect(#expect(throws: ObjectError.self) { try hidden.findWithQuery(Query()) }?.code == .misuse)
         #expect(#expect(throws: ObjectError.self) { try hidden.countWithQuery(Query()) }?.code == .misuse)
-        #expect(try hidden.findAll().count == 1)
+        #expect(try await hidden.findAll().count == 1)
+        #expect(#expect(throws: ObjectError.self) { try hidden.cursor(Query()) }?.code == .misuse)
+        #expect(try Array(hidden.cursor()).count == 1)
+        for try await page in hidden.pages() { #expect(page.count == 1) }
     }
 
     @Test("QRY-38: parts that do not go together")

@@ -69,14 +69,6 @@ import Testing
         }
         // Example: end
         #expect(example.take() == names)
-
-        // Example: EntityClass.pages(after:size:readsAhead:)
-        var pages = customers.pages(size: 100)
-        while let page = try pages.next() {
-            for customer in page { try print(customer.value("name")) }
-        }
-        // Example: end
-        #expect(example.take() == names)
     }
 
     @Test func queries() throws {
@@ -119,8 +111,8 @@ import Testing
 
     @Test func lists() async throws {
         try showLists()
-        // Example: EntityClass.asyncPages(_:pageSize:)
-        for try await page in customers.asyncPages(Query().sorted(by: .ascending("name")), pageSize: 50) {
+        // Example: EntityClass.pages(_:size:)
+        for try await page in customers.pages(Query().sorted(by: .ascending("name")), size: 50) {
             for customer in page { try print(customer.value("name")) }
         }
         // Example: end
@@ -158,7 +150,7 @@ import Testing
             // Example: end
             #expect(example.take() == ["Castle Inn", "Mill & Sons"])
         }
-        // Example: EntityClass.cursor(_:pageSize:)
+        // Example: EntityClass.cursor(_:pageSize:readsAhead:)
         let cursor = try customers.cursor(Query().where(.equal("city", "Cork")))
         while let customer = try cursor.nextObject() { try print(customer.value("name")) }
         // Example: end

@@ -307,11 +307,9 @@ import Testing
         // Example: end
         #expect(example.take() == names)
 
-        // Example: ModelledEntity.pages(after:size:readsAhead:in:)
-        var pages = Customer.pages(size: 100, in: crm)
-        while let customers = try pages.next() {
-            for customer in customers { print(customer.name) }
-        }
+        // Example: ModelledEntity.cursor(pageSize:readsAhead:in:)
+        let customers = try Customer.cursor(pageSize: 50, in: crm)
+        while let customer = try customers.nextObject() { print(customer.name) }
         // Example: end
         #expect(example.take() == names)
     }

@@ -181,7 +181,7 @@ import Testing
             // Example: end
             #expect(last.name == "Mill & Sons")
         }
-        // Example: EntityQuery.cursor(pageSize:in:)
+        // Example: EntityQuery.cursor(pageSize:readsAhead:in:)
         let customers = try Customer.where(\.city == "Cork").sorted(by: \.name).cursor(in: crm)
         while let customer = try customers.nextObject() { print(customer.name) }
         // Example: end
