@@ -6,7 +6,7 @@ import PackageDescription
 /// The Swift settings of every module: Swift 6 language mode comes with the tools version.
 let swift: [SwiftSetting] = [.enableUpcomingFeature("MemberImportVisibility"), .enableUpcomingFeature("InternalImportsByDefault")]
 
-/// The settings of the module that wraps the C core: each unsafe expression is marked, spans may be returned from properties.
+/// The settings of `MobileStore` and `PostgreSQLClient`, which wrap C themselves: each unsafe expression is marked, spans may be returned from properties.
 let swiftOverC: [SwiftSetting] = swift + [.strictMemorySafety(), .enableExperimentalFeature("Lifetimes")]
 
 let package = Package(
@@ -41,6 +41,9 @@ let package = Package(
         .systemLibrary(
             name: "MobileMicrohttpd", path: "CSupport/MobileMicrohttpd", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
+        .systemLibrary(
+            name: "MobilePostgreSQL", path: "CSupport/MobilePostgreSQL", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
 
         // C.
         .target(
@@ -71,7 +74,8 @@ let package = Package(
             ],
             swiftSettings: swift),
 
-        // The server.
+        // The server. Its client of PostgreSQL uses no other part of it.
+        .target(name: "PostgreSQLClient", dependencies: ["MobilePostgreSQL", "MobileExecution"], swiftSettings: swiftOverC),
         .target(
             name: "MobileServer",
             dependencies: ["MobileProtocol", "MobileStore", "MobileModel", "MobileCrypto", "MobileMicrohttpd", "MobileExecution"],
