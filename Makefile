@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test install bench checklist fuzz simulate large-model soak sanitize sanitize-address sanitize-thread coverage docs format words clean ready
+.PHONY: help demo test install bench checklist fuzz simulate large-model soak sanitize sanitize-address sanitize-thread coverage docs format words clean ready ready-to-test
 
 export PATH := $(shell .ci/find-swift 2>/dev/null):$(PATH)
 
@@ -19,7 +19,7 @@ demo: ready ## build in release mode and show a whole offline-first application 
 	@swift build -c release --product mobile --quiet
 	@.build/release/mobile demo $(ARGS)
 
-test: ready ## run all tests
+test: ready-to-test ## run all tests
 	swift test --disable-xctest $(ARGS)
 
 # The core alone, for programs in C and C++: it takes a C compiler, and no Swift.
@@ -56,7 +56,7 @@ bench: ready ## measure everything against its reference, in release mode
 	@.build/release/Benchmarks $(ARGS)
 
 # The events of the run are joined with the ids at the beginning of the names of tests. A run with failures is joined as well, then make fails.
-checklist: ready ## run all tests and list the rows of the object API and of the protocols that they prove
+checklist: ready-to-test ## run all tests and list the rows of the object API and of the protocols that they prove
 	@mkdir -p .build && rm -f .build/test-events.jsonl
 	swift build --build-tests --quiet
 	swift test --skip-build --disable-xctest --event-stream-output-path .build/test-events.jsonl --event-stream-version 0 > .build/test-output.txt 2>&1 \
@@ -77,7 +77,7 @@ large-model: ready ## generate the classes of a model with 200 objects, and comp
 	swift build --build-tests --quiet
 	LARGE_MODEL=1 swift test --skip-build --disable-xctest --filter LargeModelTests $(ARGS)
 
-soak: ready ## long variants of tests: 200 killed writers, every allocation failing, thousands of random sequences, a minute of mixed load under the thread sanitizer, other page and cache sizes
+soak: ready-to-test ## long variants of tests: 200 killed writers, every allocation failing, thousands of random sequences, a minute of mixed load under the thread sanitizer, other page and cache sizes
 	swift build --build-tests --quiet
 	RANDOM_SEQUENCES=100 swift test --skip-build --disable-xctest --filter '^MobileObjectsTests\.Random'
 	KILL_ROUNDS=200 FAULT_STEP=1 swift test --skip-build --disable-xctest --filter 'KilledWriterTests|FaultTests|ImportFaultsTests'
@@ -89,16 +89,16 @@ soak: ready ## long variants of tests: 200 killed writers, every allocation fail
 sanitize: sanitize-address sanitize-thread ## run all tests under ASan with UBSan, then under TSan
 
 # Swift keeps references in tagged words, which the leak checker reports as leaks; the fuzz targets check the C core for leaks.
-sanitize-address: ready ## run all tests under the address and undefined behaviour sanitizers
+sanitize-address: ready-to-test ## run all tests under the address and undefined behaviour sanitizers
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	    swift test --disable-xctest --scratch-path .build/address --sanitize=address -Xcc -fsanitize=undefined $(ARGS)
 
-sanitize-thread: ready ## run all tests under the thread sanitizer
+sanitize-thread: ready-to-test ## run all tests under the thread sanitizer
 	TSAN_OPTIONS=halt_on_error=1 \
 	    swift test --disable-xctest --scratch-path .build/thread --sanitize=thread $(ARGS)
 
 # SwiftPM itself measures Swift alone.
-coverage: ready ## run all tests and show the part of each module that they reach, and the branches of the core that they do not take, with reasons
+coverage: ready-to-test ## run all tests and show the part of each module that they reach, and the branches of the core that they do not take, with reasons
 	FAULT_STEP=1 swift test --disable-xctest --scratch-path .build/coverage --enable-code-coverage \
 	    -Xcc -fprofile-instr-generate -Xcc -fcoverage-mapping -Xcc -fprofile-update=atomic $(ARGS)
 	@.ci/coverage .build/coverage
@@ -120,3 +120,7 @@ clean: ## remove everything that was built
 
 ready:
 	@.ci/install-missing-packages
+
+# Tests start servers of PostgreSQL themselves; building needs its library only.
+ready-to-test: ready
+	@command -v initdb >/dev/null || .ci/install-missing-packages 'postgresql=file:/usr/lib/postgresql/*/bin/initdb'

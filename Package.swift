@@ -105,6 +105,9 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["MobileTransport", "MobileServer", "MobileProtocol", "MobileExecution"], path: "Tests/TestSupport",
             exclude: ["README.md"], swiftSettings: swift),
+        .target(
+            name: "PostgreSQLTestSupport", dependencies: ["PostgreSQLClient", "MobileExecution"], path: "Tests/PostgreSQLTestSupport",
+            exclude: ["README.md"], swiftSettings: swift),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: swift),
         .target(name: "FaultInjection", dependencies: ["MobileSQLite"], path: "Tests/FaultInjection"),
         .executableTarget(name: "killed-process", dependencies: ["MobileCore"], path: "Tests/KilledProcess"),
@@ -157,6 +160,9 @@ let package = Package(
             dependencies: [
                 "MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "MobileCrypto", "MobileExecution", "SampleCRM", "TestSupport",
             ],
+            swiftSettings: swift),
+        .testTarget(
+            name: "PostgreSQLClientTests", dependencies: ["PostgreSQLClient", "PostgreSQLTestSupport", "MobileExecution", "TestSupport"],
             swiftSettings: swift),
         .testTarget(name: "MobileVaultTests", dependencies: ["MobileVault", "MobileCrypto", "MobileStore", "TestSupport"], swiftSettings: swift),
         .testTarget(

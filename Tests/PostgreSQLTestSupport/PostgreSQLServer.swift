@@ -1,0 +1,180 @@
+internal import Foundation
+internal import MobileExecution
+package import PostgreSQLClient
+
+/// A PostgreSQL server of the tests' own: a new data folder, a socket in a folder with a short path, settings for speed. It is stopped and removed with this
+/// object, at the latest when the process ends, however it ends: a shell waits for that.
+///
+/// The user `postgres` logs in without a password. Members of the role `secret` need one, with scram-sha-256, and so does every login over TCP.
+package final class PostgreSQLServer: Sendable {
+    /// A program of PostgreSQL failed, or none is installed.
+    package struct Failure: Error, CustomStringConvertible {
+        /// The program's output.
+        package let description: String
+    }
+
+    /// The folder of the socket.
+    package let folder: String
+    /// The port: the number in the socket's name, and, with TCP, on the loopback interface.
+    package let port: UInt16
+
+    private let programs: URL
+    private let options: String
+    private let running = SystemLock<Guard?>(nil)
+
+    /// Makes a data folder and starts the server.
+    /// - Parameters:
+    ///   - usesTCP: whether it also listens on a free port of 127.0.0.1.
+    ///   - isDurable: whether a commit waits for the disk.
+    ///   - settings: further settings, as in `postgresql.conf`; values without spaces.
+    package init(usesTCP: Bool = false, isDurable: Bool = false, settings: [String: String] = [:]) throws {
+        guard let programs = PostgreSQLInstallation.programs else { throw Failure(description: PostgreSQLInstallation.isMissing) }
+        self.programs = programs
+        folder = try ServerFolder.make()
+        port = usesTCP ? try ServerFolder.freePort() : 5432
+        var all = [
+            "listen_addresses": usesTCP ? "127.0.0.1" : "''", "port": "\(port)", "unix_socket_directories": folder,
+            "fsync": isDurable ? "on" : "off", "shared_buffers": "16MB", "max_connections": "60", "autovacuum": "off", "log_min_messages": "fatal",
+        ]
+        all.merge(settings) { $1 }
+        options = all.sorted { $0.key < $1.key }.map { "-c \($0.key)=\($0.value)" }.joined(separator: " ")
+        do {
+            let data = folder + "/data"
+            let made = try ServerFolder.run(
+                [programs.appending(path: "initdb").path, "-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C"])
+            guard made.status == 0 else { throw Failure(description: made.output) }
+            let access = """
+                local all +secret scram-sha-256
+                local all all trust
+                host all all 127.0.0.1/32 scram-sha-256
+                """
+            try ServerFolder.write(access + "\n", to: data + "/pg_hba.conf")
+            try start()
+            try PostgreSQLConnection(configuration(database: "postgres")).run(script: "CREATE ROLE secret NOLOGIN")
+        } catch {
+            try? FileManager.default.removeItem(atPath: folder)
+            throw error
+        }
+    }
+
+    deinit {
+        if let guardian = running.withLock({ $0 }) { guardian.removeServer() } else { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    private static let sharedResult = Result { try PostgreSQLServer() }
+
+    /// The server that tests of this process share, each with a database of its own.
+    package static func shared() throws -> PostgreSQLServer { try sharedResult.get() }
+
+    // MARK: Connecting
+
+    /// The settings for a database of this server.
+    package func configuration(database: String, user: String = "postgres") -> PostgreSQLConfiguration {
+        PostgreSQLConfiguration("host=\(folder) port=\(port) dbname=\(database) user=\(user)")
+    }
+
+    /// Makes an empty database, which is removed with the returned object.
+    package func database() throws -> PostgreSQLTestDatabase { try PostgreSQLTestDatabase(on: self) }
+
+    // MARK: Running and stopping
+
+    /// Starts the server after a stop.
+    package func start() throws {
+        try running.withLock { running in
+            guard running == nil else { return }
+            running = try Guard(folder: folder, controls: programs.appending(path: "pg_ctl").path, options: options)
+        }
+    }
+
+    /// Stops the server; sessions end with the error 57P01.
+    package func stop() { running.withLock { $0.take() }?.stop("fast") }
+
+    /// Kills all processes of the server, as when its machine loses power.
+    package func kill() {
+        running.withLock { running in
+            guard let guardian = running.take() else { return }
+            for process in ServerFolder.processes(of: guardian.process) { send(SIGKILL, to: process) }
+            guardian.stop("immediate")
+        }
+    }
+
+    /// Stops and starts the server.
+    package func restart() throws {
+        stop()
+        try start()
+    }
+
+    /// Restarts the server as after the recovery of a backup, which begins a new timeline. It needs the setting `restore_command`.
+    package func recover() throws {
+        stop()
+        try ServerFolder.write("", to: folder + "/data/recovery.signal")
+        try start()
+        let connection = try PostgreSQLConnection(configuration(database: "postgres"))
+        while try connection.first("SELECT pg_is_in_recovery()") != [0] {}
+    }
+
+    /// Lets the server speak TLS over TCP.
+    package func useTLS(certificate: String, key: String) throws {
+        try ServerFolder.write(certificate, to: folder + "/data/server.crt")
+        try ServerFolder.write(key, to: folder + "/data/server.key")
+        try PostgreSQLConnection(configuration(database: "postgres")).execute("ALTER SYSTEM SET ssl = on")
+        try restart()
+    }
+
+    /// Stops a process of the server, such as ``PostgreSQLConnection/processID``, without ending it.
+    package func pause(process: Int) { send(SIGSTOP, to: Int32(process)) }
+
+    /// Lets a stopped process continue.
+    package func resume(process: Int) { send(SIGCONT, to: Int32(process)) }
+
+    private func send(_ signal: Int32, to process: Int32) { _ = Foundation.kill(process, signal) }
+}
+
+/// A shell that starts the server, and stops it when its input ends: by a word of the tests, or with their process.
+private final class Guard: Sendable {
+    let process: Int32
+    private let shell: SystemLock<(process: Process, input: FileHandle)>
+
+    /// $1: folder, $2: pg_ctl, $3: options.
+    private static let script = """
+        "$2" -D "$1/data" -w -t 60 -l "$1/log" -o "$3" start >&2 || { cat "$1/log" >&2; exit 1; }
+        head -n 1 "$1/data/postmaster.pid"
+        exec >&- 2>&-
+        read -r way
+        "$2" -D "$1/data" -w -t 60 -m "${way:-immediate}" stop
+        [ -n "$way" ] || rm -rf "$1"
+        """
+
+    init(folder: String, controls: String, options: String) throws {
+        let process = Process(), input = Pipe(), output = Pipe(), errors = Pipe()
+        let command = ServerFolder.asServer(["/bin/sh", "-c", Self.script, "sh", folder, controls, options])
+        process.executableURL = URL(filePath: command[0])
+        process.arguments = Array(command.dropFirst())
+        process.currentDirectoryURL = URL(filePath: folder)
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        let line = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let messages = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        guard let number = Int32(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw PostgreSQLServer.Failure(description: "PostgreSQL did not start: \(messages)")
+        }
+        self.process = number
+        shell = SystemLock((process, input.fileHandleForWriting))
+    }
+
+    /// Stops the server in one of the ways of `pg_ctl`, and keeps its data.
+    func stop(_ way: String) { end(Data((way + "\n").utf8)) }
+
+    /// Stops the server and removes its folder.
+    func removeServer() { end(Data()) }
+
+    private func end(_ word: Data) {
+        shell.withLock { shell in
+            try? shell.input.write(contentsOf: word)
+            try? shell.input.close()
+            shell.process.waitUntilExit()
+        }
+    }
+}
