@@ -2,6 +2,8 @@
 package struct PostgreSQLConfiguration: Sendable {
     /// The database: a URI like `postgresql://app@db1:5432/crm?sslmode=verify-full` or a string like `host=db1 user=app dbname=crm`, with all
     /// the parameters of libpq; parameters that it lacks come from libpq's environment variables. `sslmode` and `sslrootcert` decide about TLS.
+    /// `client_encoding` is always UTF-8, and ``connectionTimeout`` replaces `connect_timeout`. A host that is gone is noticed after a minute, also by a
+    /// connection that only listens, unless the address has other `keepalives` parameters.
     package var address: String
 
     /// The source of the password; nil (default) for libpq's own: `PGPASSWORD`, then the passfile (`~/.pgpass` or `passfile=`).
@@ -82,7 +84,10 @@ extension PostgreSQLConfiguration {
         }
         let options = parameters.first { $0.key == "options" }.map { [$0.value] } ?? []
         parameters.removeAll { $0.key == "options" || $0.key == "client_encoding" || $0.key == "connect_timeout" }
-        if !parameters.contains(where: { $0.key == "application_name" }) { parameters.append(("application_name", applicationName)) }
+        let defaults = [
+            ("application_name", applicationName), ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
+        ]
+        for (key, value) in defaults where !parameters.contains(where: { $0.key == key }) { parameters.append((key, value)) }
         if let password { parameters.append(("password", try read(password))) }
         parameters.append(("client_encoding", "UTF8"))
         parameters.append(("options", (options + sessionSettings).joined(separator: " ")))
