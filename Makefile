@@ -79,7 +79,7 @@ large-model: ready ## generate the classes of a model with 200 objects, and comp
 
 soak: ready-to-test ## long variants of tests: 200 killed writers, every allocation failing, thousands of random sequences, a minute of mixed load under the thread sanitizer, other page and cache sizes
 	swift build --build-tests --quiet
-	RANDOM_SEQUENCES=100 swift test --skip-build --disable-xctest --filter '^MobileObjectsTests\.Random'
+	RANDOM_SEQUENCES=25 RANDOM_FIRST=$$(date +%s) swift test --skip-build --disable-xctest --filter '^MobileObjectsTests\.Random'
 	KILL_ROUNDS=200 FAULT_STEP=1 swift test --skip-build --disable-xctest --filter 'KilledWriterTests|FaultTests|ImportFaultsTests'
 	for sizes in '1024 10' '4096 10' '65536 10' '65536 200'; do \
 	    CORE_PAGE_SIZE=$${sizes% *} CORE_CACHE_PAGES=$${sizes#* } swift test --skip-build --disable-xctest --filter '^(MobileCoreTests|MobileStoreTests)\.'; done
