@@ -69,11 +69,16 @@ import Testing
             rows.prefix(2) == [
                 .registrationStatusChanged(.registering, code: 0, message: ""), .connectionStatusChanged(.connecting, code: 0, message: ""),
             ])
-        #expect(rows.count == 3 && device.application.registrationStatus == .registering)
+        // A machine that is very busy may have tried again by now: more than three rows then.
+        #expect(rows.count >= 3 && device.application.registrationStatus == .registering)
+        guard case .connectionStatusChanged(.connectionError, _, _)? = rows.dropFirst(2).first else {
+            Issue.record("\(rows) has no connection error")
+            return
+        }
         bench.network.conditions.fault = { _, _ in nil }
         device.application.networkBecameAvailable()
         try await device.application.register()  // joins the running registration
-        #expect(device.events.takeStatuses() == ["connecting", "connected", "registered"])
+        #expect(device.events.takeStatuses().suffix(3) == ["connecting", "connected", "registered"])
     }
 
     @Test("REG-12: a timeout above zero that passes throws, and the registration is completed in the background")
