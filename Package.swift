@@ -56,7 +56,7 @@ let package = Package(
         .target(name: "MobileExecution", swiftSettings: swift),
 
         // Shared by client and server.
-        .target(name: "MobileStore", dependencies: ["MobileCore", "MobileExecution"], swiftSettings: swiftOverC),
+        .target(name: "MobileStore", dependencies: ["MobileCore", "MobileZlib", "MobileExecution"], swiftSettings: swiftOverC),
         .target(name: "MobileModel", resources: [.embedInCode("JSONSchema/mbo.schema.json")], swiftSettings: swift),
         .target(name: "MobileCrypto", dependencies: ["CMobileCrypto"], swiftSettings: swift),
         .target(name: "MobileTransport", dependencies: ["CMobileTransport", "MobileExecution"], swiftSettings: swift),
@@ -78,7 +78,9 @@ let package = Package(
         .target(name: "PostgreSQLClient", dependencies: ["MobilePostgreSQL", "MobileExecution"], swiftSettings: swiftOverC),
         .target(
             name: "MobileServer",
-            dependencies: ["MobileProtocol", "MobileStore", "MobileModel", "MobileCrypto", "MobileMicrohttpd", "MobileExecution"],
+            dependencies: [
+                "MobileProtocol", "MobileStore", "MobileModel", "MobileCrypto", "MobileMicrohttpd", "MobileExecution", "PostgreSQLClient",
+            ],
             swiftSettings: swift),
 
         // Tools.
@@ -159,6 +161,7 @@ let package = Package(
             name: "MobileServerTests",
             dependencies: [
                 "MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "MobileCrypto", "MobileExecution", "SampleCRM", "TestSupport",
+                "PostgreSQLClient", "PostgreSQLTestSupport",
             ],
             swiftSettings: swift),
         .testTarget(

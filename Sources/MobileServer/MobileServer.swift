@@ -13,7 +13,7 @@ internal import MobileStore
 public final class MobileServer: Sendable {
     /// The configuration that the server was opened with.
     public let configuration: ServerConfiguration
-    private let database: Database
+    private let stateStore: any StateStore
     private let accounts: Accounts
     let packages: [ServedPackage]
     private let domainLog: DomainLog
@@ -38,13 +38,13 @@ public final class MobileServer: Sendable {
         for (index, package) in deployed.enumerated() where deployed[..<index].contains(where: { $0.identifier == package.identifier }) {
             throw ServerError(.configuration, "package \"\(package.identifier)\": deployed twice")
         }
-        database = try CacheSchema.open(configuration, createsFile: true)
-        let database = database
-        administration = ServerAdministration(database, configuration)
-        domainLog = DomainLog(database: database, clock: configuration.clock)
-        traces = TraceStore(database: database, clock: configuration.clock)
-        accounts = Accounts(database: database, configuration: configuration)
-        packages = try deployed.map { try ServedPackage($0, database: database, configuration: configuration) }
+        let stateStore = try configuration.openStateStore(createsFile: true)
+        self.stateStore = stateStore
+        administration = ServerAdministration(stateStore, configuration)
+        domainLog = DomainLog(stateStore: stateStore, clock: configuration.clock)
+        traces = TraceStore(stateStore: stateStore, clock: configuration.clock)
+        accounts = Accounts(stateStore: stateStore, configuration: configuration)
+        packages = try deployed.map { try ServedPackage($0, stateStore: stateStore, configuration: configuration) }
         for (name, password) in configuration.users.sorted(by: { $0.key < $1.key }) { try accounts.setUser(name, password: password) }
         for (user, code) in configuration.activationCodes.sorted(by: { $0.key < $1.key }) { try accounts.setActivationCode(code, user: user) }
     }
@@ -52,7 +52,7 @@ public final class MobileServer: Sendable {
     /// Waits for the requests in progress and closes all databases. Later requests are answered as failures.
     public func close() throws {
         for package in packages { try package.close() }
-        try database.close()
+        try stateStore.close()
     }
 
     /// Names and versions of the packages, such as `CRM:1.0`.
@@ -126,7 +126,7 @@ public final class MobileServer: Sendable {
         } catch let error as ProtocolError where error.code != .spool {
             let isTooLarge = error.code == .limitExceeded
             return Self.refusal(RequestFailure(isTooLarge ? .tooLarge : .badRequest, error.description))
-        } catch let error as StoreError where error.code == .timeout {
+        } catch  where isStateUnavailable(error) {
             configuration.log("\(request.method) \(LogSanitizer.name(request.path)): \(error)")
             return Self.refusal(.busy)
         } catch {

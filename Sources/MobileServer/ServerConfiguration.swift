@@ -8,6 +8,11 @@ public struct ServerConfiguration: Sendable {
     /// is created if it does not exist. If it is lost, devices register again and load all data again. Users set by ``ServerAdministration``, log
     /// records and traces are lost with it; no data of a back end is.
     public var cachePath: String
+    /// The address of a PostgreSQL database that holds the server's state instead of the file ``cachePath``: a URL such as
+    /// `postgresql://mobile@db.example.com/mobile`, or parameters of libpq. Default nil. Any number of server processes can share one database. The
+    /// tables are created in the first schema of the search path. The password comes from the variable `PGPASSWORD` or from libpq's password file;
+    /// an address that contains one is refused.
+    public var storeAddress: String?
     /// The packages to deploy.
     public var packages: [PackageDeployment]
     /// Users and their passwords. They are created, or their passwords set, when the server opens; users of earlier runs remain. A new password ends

@@ -24,13 +24,13 @@ import Testing
         try change(
             path,
             """
-            INSERT INTO _device (application, device, user, registered) VALUES
+            INSERT INTO _device (application, device, user_name, registered) VALUES
                 ('crm', 'phone', 'ada', 1800000000000), ('crm', 'tab\u{1B}let', 'ada', 1800000000000), ('crm', 'laptop', 'bob', 1800000000000);
-            INSERT INTO _session (token, user, application, device, began, used) VALUES
+            INSERT INTO _session (token, user_name, application, device, began, used) VALUES
                 (x'0102030405060708090a', 'ada', 'crm', 'phone', 1800000000000, 1800000000000),
                 (x'1102030405060708090a', 'bob', 'crm', 'laptop', 1800000000000, 1800000000000),
                 (x'2102030405060708090a', 'ada', 'crm', 'phone', 1800000000000, 1800000000000);
-            INSERT INTO _client (client, package, user, state) VALUES ('c1', 1, 'ada', 'subscribed'), ('c2', 1, 'bob', 'suspended');
+            INSERT INTO _client (client, package, user_name, state) VALUES ('c1', 1, 'ada', 'subscribed'), ('c2', 1, 'bob', 'suspended');
             """)
         try body(path)
     }

@@ -25,8 +25,8 @@ import Testing
                     operation, request_id, log_timestamp, stored, version)
                 VALUES ('c', 7, 'ada', 1, 3, 9999, '', 'visited Harbour Foods', 'CRM', '', '', '', '', 1800000000000, 1);
                 UPDATE _log_table SET row_count = 1, version = 1;
-                INSERT INTO _device (application, device, user, registered) VALUES ('CRM', 'phone', 'ada', 0);
-                INSERT INTO _trace (passport, application, device, user, document, received)
+                INSERT INTO _device (application, device, user_name, registered) VALUES ('CRM', 'phone', 'ada', 0);
+                INSERT INTO _trace (passport, application, device, user_name, document, received)
                 VALUES ('0A', 'CRM', 'phone', 'ada', '<BusinessTransaction/>', 1800000000000);
                 """)
         }

@@ -11,10 +11,13 @@ package final class PostgreSQLTestDatabase: Sendable {
     /// Makes a database on the shared server.
     package convenience init() throws { try self.init(on: .shared()) }
 
-    init(on server: PostgreSQLServer) throws {
+    /// Makes a copy of a database that nobody uses.
+    package convenience init(copyOf database: PostgreSQLTestDatabase) throws { try self.init(on: database.server, template: database.name) }
+
+    init(on server: PostgreSQLServer, template: String = "template0") throws {
         self.server = server
         name = "test_" + UUID().uuidString.lowercased().replacing("-", with: "")
-        try PostgreSQLConnection(server.configuration(database: "postgres")).execute("CREATE DATABASE \(name) TEMPLATE template0")
+        try PostgreSQLConnection(server.configuration(database: "postgres")).execute("CREATE DATABASE \(name) TEMPLATE \(template)")
     }
 
     deinit {

@@ -4,13 +4,13 @@ internal import MobileStore
 
 /// Users with their password verifiers, registered devices, and sessions.
 struct Accounts: Sendable {
-    let database: Database
+    let stateStore: any StateStore
     let configuration: ServerConfiguration
     private let throttle = LoginThrottle()
     private let gate: LoginGate
 
-    init(database: Database, configuration: ServerConfiguration) {
-        (self.database, self.configuration) = (database, configuration)
+    init(stateStore: any StateStore, configuration: ServerConfiguration) {
+        (self.stateStore, self.configuration) = (stateStore, configuration)
         gate = LoginGate(slots: configuration.limits.logins)
     }
 
@@ -28,14 +28,14 @@ struct Accounts: Sendable {
 
     /// Creates a user, or sets the password of one. Sessions that began with another password end.
     func setUser(_ name: String, password: String) throws {
-        try UserDirectory(database: database).setPassword(
+        try UserDirectory(stateStore: stateStore).setPassword(
             password, ofUser: name, random: configuration.random, parameters: configuration.passwordParameters)
     }
 
     /// Makes an activation code the only one of a user. Creates the user, without a password, if necessary.
     func setActivationCode(_ code: String, user: String) throws {
-        try database.write(label: "activation code") { connection in
-            _ = try connection.execute("INSERT OR IGNORE INTO _user (name, verifier) VALUES (?1, '')", [.text(user)])
+        try stateStore.write(label: "activation code") { connection in
+            _ = try connection.execute("INSERT INTO _user (name, verifier) VALUES (?1, '') ON CONFLICT DO NOTHING", [.text(user)])
             try activationCodes.set(code, user: user, in: connection)
         }
     }
@@ -54,7 +54,7 @@ struct Accounts: Sendable {
     /// - Throws: ``RequestFailure``, which does not reveal whether the name or the password was wrong, not even by its timing.
     private func proof(_ credentials: Credentials) throws -> Proof {
         if let code = credentials.activationCode { return .activationCode(code) }
-        guard let known = try database.read({ try Self.verifier(of: credentials.user, in: $0) }) else {
+        guard let known = try stateStore.read({ try Self.verifier(of: credentials.user, in: $0) }) else {
             // Making a verifier takes as long as checking one. An unknown name therefore takes as long as a wrong password.
             _ = try PasswordVerifier(
                 password: credentials.password, salt: configuration.random(16), parameters: configuration.passwordParameters)
@@ -67,7 +67,7 @@ struct Accounts: Sendable {
     private static var wrongCredentials: RequestFailure { RequestFailure(.unauthorized, "wrong user name or password") }
 
     /// Returns nil for an unknown user, and for one without a password.
-    static func verifier(of user: String, in connection: Connection) throws -> String? {
+    static func verifier(of user: String, in connection: any StateConnection) throws -> String? {
         try connection.storedRow([UserColumn.verifier], "WHERE name = ?1 AND verifier <> ''", [.text(user)])?.text(.verifier)
     }
 
@@ -105,14 +105,14 @@ struct Accounts: Sendable {
     func register(_ header: MessageHeader, _ credentials: Credentials, from address: String) throws -> SessionGrant {
         let (application, device) = try names(header)
         return try admit(credentials, from: address) { proof in
-            try database.write(label: "register") { connection in
+            try stateStore.write(label: "register") { connection in
                 try check(proof, credentials.user, application, device, in: connection)
                 if let known = try registration(ofDevice: device, application, in: connection) {
                     guard known.user == credentials.user else { throw RequestFailure(.forbidden, "the device is registered for another user") }
                     guard !known.isLocked else { throw Self.lockedDevice }
                 }
                 _ = try connection.execute(
-                    "INSERT OR IGNORE INTO _device (application, device, user, registered) VALUES (?1, ?2, ?3, ?4)",
+                    "INSERT INTO _device (application, device, user_name, registered) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
                     [.text(application), .text(device), .text(credentials.user), .integer(configuration.clock())])
                 return try beginSession(Session(user: credentials.user, application: application, device: device), in: connection)
             }
@@ -125,7 +125,7 @@ struct Accounts: Sendable {
         return try admit(credentials, from: address) { proof in
             // An activation code is valid for one registration only.
             guard case .password = proof else { throw Self.wrongCredentials }
-            return try database.write(label: "login") { connection in
+            return try stateStore.write(label: "login") { connection in
                 try check(proof, credentials.user, application, device, in: connection)
                 guard let known = try registration(ofDevice: device, application, in: connection), known.user == credentials.user else {
                     throw RequestFailure(.unknownRegistration, "the device is not registered for this user and application")
@@ -140,7 +140,7 @@ struct Accounts: Sendable {
 
     /// Checks the proof in the transaction that uses it. While the password was checked, the user may have been removed, locked, or given another
     /// password.
-    private func check(_ proof: Proof, _ user: String, _ application: String, _ device: String, in connection: Connection) throws {
+    private func check(_ proof: Proof, _ user: String, _ application: String, _ device: String, in connection: any StateConnection) throws {
         switch proof {
         case .password(let accepted):
             guard try Self.verifier(of: user, in: connection) == accepted else { throw Self.wrongCredentials }
@@ -156,7 +156,7 @@ struct Accounts: Sendable {
 
     /// Removes the device and all of its sessions.
     func unregister(_ session: Session) throws {
-        try database.write(label: "unregister") { connection in
+        try stateStore.write(label: "unregister") { connection in
             for table in ["_session", "_device"] {
                 _ = try connection.execute(
                     "DELETE FROM \(table) WHERE application = ?1 AND device = ?2", [.text(session.application), .text(session.device)])
@@ -168,7 +168,7 @@ struct Accounts: Sendable {
     /// - Parameter isUse: whether the call uses the session, and so extends it.
     func session(token: String, isUse: Bool) throws -> Session? {
         let digest = try SHA256.digest(of: token), now = configuration.clock()
-        let found = try database.read { connection in
+        let found = try stateStore.read { connection in
             try connection.storedRow([SessionColumn.user, .application, .device, .began, .used], "WHERE token = ?1", [.blob(digest)])
         }
         guard let found else { return nil }
@@ -177,7 +177,7 @@ struct Accounts: Sendable {
         guard began > now - lifetime, used > now - idleLimit else { return nil }
         // Not on each call, because each update is a write.
         if isUse, used <= now - min(3_600_000, idleLimit / 20) {
-            try database.write(label: "session") { connection in
+            try stateStore.write(label: "session") { connection in
                 _ = try connection.execute("UPDATE _session SET used = ?2 WHERE token = ?1", [.blob(digest), .integer(now)])
             }
         }
@@ -201,7 +201,7 @@ struct Accounts: Sendable {
     }
 
     private func registration(
-        ofDevice device: String, _ application: String, in connection: Connection
+        ofDevice device: String, _ application: String, in connection: any StateConnection
     ) throws -> (user: String, isLocked: Bool)? {
         try connection.storedRow(
             [DeviceColumn.user, .isLocked], "WHERE application = ?1 AND device = ?2", [.text(application), .text(device)]
@@ -211,12 +211,12 @@ struct Accounts: Sendable {
     /// The maximum number of sessions of a device; the one used least recently ends when another begins.
     static let sessionsPerDevice: Int64 = 8
 
-    private func beginSession(_ session: Session, in connection: Connection) throws -> SessionGrant {
+    private func beginSession(_ session: Session, in connection: any StateConnection) throws -> SessionGrant {
         let token = configuration.random(32).hexadecimal, now = configuration.clock()
         _ = try connection.execute("DELETE FROM _session WHERE used <= ?1", [.integer(now - idleLimit)])
         _ = try connection.execute("DELETE FROM _session WHERE began <= ?1", [.integer(now - lifetime)])
         _ = try connection.execute(
-            "INSERT INTO _session (token, user, application, device, began, used) VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
+            "INSERT INTO _session (token, user_name, application, device, began, used) VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
             [
                 .blob(try SHA256.digest(of: token)), .text(session.user), .text(session.application), .text(session.device), .integer(now),
             ])
@@ -246,22 +246,22 @@ private struct ActivationCodes {
     let now: Int64
 
     /// Makes a code the user's only one. A known code keeps the time of its creation, and a used one remains used.
-    func set(_ code: String, user: String, in connection: Connection) throws {
+    func set(_ code: String, user: String, in connection: any StateConnection) throws {
         let digest = try SHA256.digest(of: code)
-        _ = try connection.execute("DELETE FROM _activation WHERE user = ?1 AND code <> ?2", [.text(user), .blob(digest)])
+        _ = try connection.execute("DELETE FROM _activation WHERE user_name = ?1 AND code <> ?2", [.text(user), .blob(digest)])
         _ = try connection.execute(
-            "INSERT OR IGNORE INTO _activation (user, code, made) VALUES (?1, ?2, ?3)", [.text(user), .blob(digest), .integer(now)])
+            "INSERT INTO _activation (user_name, code, made) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING", [.text(user), .blob(digest), .integer(now)])
     }
 
     /// Uses up a code for a device. The same device may use it again, since the first answer may have been lost. No other device may.
     /// - Returns: whether the code belongs to this user and is valid for this device.
-    func use(_ code: String, user: String, application: String, device: String, in connection: Connection) throws -> Bool {
-        let row = try connection.first("SELECT code, made, application, device FROM _activation WHERE user = ?1", [.text(user)])
+    func use(_ code: String, user: String, application: String, device: String, in connection: any StateConnection) throws -> Bool {
+        let row = try connection.first("SELECT code, made, application, device FROM _activation WHERE user_name = ?1", [.text(user)])
         guard let row, let known = row[0].blob, let made = row[1].integer, known.equalsInConstantTime(try SHA256.digest(of: code)),
             made > now - lifetime, row[2] == .null || (row[2].text == application && row[3].text == device)
         else { return false }
         _ = try connection.execute(
-            "UPDATE _activation SET application = ?2, device = ?3 WHERE user = ?1", [.text(user), .text(application), .text(device)])
+            "UPDATE _activation SET application = ?2, device = ?3 WHERE user_name = ?1", [.text(user), .text(application), .text(device)])
         return true
     }
 }

@@ -2,7 +2,7 @@ internal import MobileStore
 
 /// The local databases of devices: their owners, their subscription states, and the surrogate keys that were granted to them.
 struct ClientDirectory: Sendable {
-    let database: Database
+    let stateStore: any StateStore
     let cache: PackageCache
     let configuration: ServerConfiguration
 
@@ -19,7 +19,7 @@ struct ClientDirectory: Sendable {
     /// Returns the client's state; nil for a client that the server has never seen.
     /// - Throws: ``RequestFailure`` for a client id that belongs to another user.
     func state(of client: String, user: String) throws -> State? {
-        try database.read { connection in
+        try stateStore.read { connection in
             let row = try connection.storedRow(
                 [ClientColumn.user, .state], "WHERE client = ?1 AND package = ?2", [.text(client), .integer(cache.id)])
             guard let row else { return nil }
@@ -35,12 +35,13 @@ struct ClientDirectory: Sendable {
             throw RequestFailure(.badRequest, "client id of \(client.utf8.count) bytes: expected 1 to 128")
         }
         guard try self.state(of: client, user: user) != state else { return }
-        try database.write(label: "subscription") { connection in
+        try stateStore.write(label: "subscription") { connection in
             // Another user may have stored the same id since the check above: the row then belongs to that user.
             let changed = try connection.execute(
                 """
-                INSERT INTO _client (client, package, user, state) VALUES (?1, ?2, ?3, ?4)
-                ON CONFLICT (client, package) DO UPDATE SET state = excluded.state WHERE user = excluded.user AND state <> 'locked'
+                INSERT INTO _client (client, package, user_name, state) VALUES (?1, ?2, ?3, ?4)
+                ON CONFLICT (client, package) DO UPDATE SET state = excluded.state
+                WHERE _client.user_name = excluded.user_name AND _client.state <> 'locked'
                 """, [.text(client), .integer(cache.id), .text(user), .text(state.rawValue)])
             guard changed == 1 else { throw Self.foreign }
             if state == .unsubscribed { try RejectedRows(cache: cache).forget(client, in: connection) }
@@ -49,7 +50,7 @@ struct ClientDirectory: Sendable {
 
     /// Grants surrogate keys for new rows, which no other client ever receives. The grant is on the disk before it is answered.
     func grantKeys(to client: String) throws -> (first: Int64, last: Int64) {
-        try database.write(label: "key range") { connection in
+        try stateStore.write(label: "key range") { connection in
             let (first, last) = try cache.takeKeys(configuration.keyRangeSize, in: connection)
             _ = try connection.execute(
                 "INSERT INTO _key_range (package, first, last, client, granted) VALUES (?1, ?2, ?3, ?4, ?5)",

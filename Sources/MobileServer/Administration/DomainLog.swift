@@ -4,7 +4,7 @@ internal import MobileStore
 /// The inquiries of administrators to devices (*Get Trace*) and the texts of their own logs that the devices answer with. SMP 2.3 calls this log of
 /// the server the *domain log*.
 struct DomainLog: Sendable {
-    let database: Database
+    let stateStore: any StateStore
     let clock: @Sendable () -> Int64
 
     /// The number of texts kept per device; the oldest are deleted. A device cannot fill the server's disk.
@@ -12,7 +12,7 @@ struct DomainLog: Sendable {
 
     /// Returns the inquiries that the device has not answered yet.
     func inquiries(of session: Accounts.Session) throws -> [ServerInquiry] {
-        try database.read { connection in
+        try stateStore.read { connection in
             try connection.storedRows(
                 [InquiryColumn.inquiry], "WHERE application = ?1 AND device = ?2 ORDER BY asked", [.text(session.application), .text(session.device)]
             ).map { ServerInquiry(rawValue: try $0.text(.inquiry)) }
@@ -22,13 +22,13 @@ struct DomainLog: Sendable {
     /// Stores an inquiry to a device. A repeated inquiry changes nothing.
     /// - Throws: ``ServerError/Code/notFound`` for a device that is not registered.
     func ask(_ inquiry: ServerInquiry, device: String, application: String) throws {
-        try database.write(label: "inquiry") { connection in
+        try stateStore.write(label: "inquiry") { connection in
             let key: [Value] = [.text(application), .text(device)]
             guard try connection.first("SELECT 1 FROM _device WHERE application = ?1 AND device = ?2", key) != nil else {
                 throw ServerError(.notFound, "application \"\(application)\" has no registered device \"\(device.prefix(80))\"")
             }
             _ = try connection.execute(
-                "INSERT OR IGNORE INTO _inquiry (application, device, inquiry, asked) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT INTO _inquiry (application, device, inquiry, asked) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
                 key + [.text(inquiry.rawValue), .integer(clock())])
         }
     }
@@ -37,14 +37,18 @@ struct DomainLog: Sendable {
     /// - Throws: ``RequestFailure`` 404 if there is no such inquiry.
     func take(_ content: ClientLogContent, from session: Accounts.Session, package: String) throws {
         let key: [Value] = [.text(session.application), .text(session.device)], inquiry = Value.text(content.inquiry.rawValue)
-        try database.write(label: "domain log") { connection in
+        try stateStore.write(label: "domain log") { connection in
             let isOpen =
                 try connection.first("SELECT 1 FROM _inquiry WHERE application = ?1 AND device = ?2 AND inquiry = ?3", key + [inquiry]) != nil
             guard isOpen else { throw RequestFailure(.notFound, "the log \"\(content.inquiry.rawValue.prefix(80))\" was not requested") }
             for entry in content.entries {
-                _ = try connection.execute(
+                // A repeated text becomes the newest one.
+                try connection.execute(
+                    "DELETE FROM _domain_log WHERE application = ?1 AND device = ?2 AND package = ?3 AND inquiry = ?4 AND name = ?5",
+                    key + [.text(package), inquiry, .text(entry.name)])
+                try connection.execute(
                     """
-                    INSERT OR REPLACE INTO _domain_log (application, device, user, package, inquiry, name, text, received)
+                    INSERT INTO _domain_log (application, device, user_name, package, inquiry, name, text, received)
                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                     """,
                     key + [.text(session.user), .text(package), inquiry, .text(entry.name), .text(entry.text), .integer(clock())])
@@ -62,8 +66,10 @@ struct DomainLog: Sendable {
 
     /// Returns the texts of one or all devices, the oldest first.
     func entries(device: String?) throws -> [DomainLogEntry] {
-        try database.read { connection in
-            try connection.storedRows(DomainLogColumn.allCases, "WHERE ?1 IS NULL OR device = ?1 ORDER BY id", [Value(device)]).map { row in
+        try stateStore.read { connection in
+            try connection.storedRows(
+                DomainLogColumn.allCases, "WHERE CAST(?1 AS TEXT) IS NULL OR device = CAST(?1 AS TEXT) ORDER BY id", [Value(device)]
+            ).map { row in
                 DomainLogEntry(
                     application: try row.text(.application), device: try row.text(.device), user: try row.text(.user),
                     package: try row.text(.package), name: try row.text(.name), text: try row.text(.text), received: try row.integer(.received))

@@ -7,13 +7,13 @@ internal import MobileStore
 /// while another process serves from it. SMP 2.3: the functions of SAP Control Center in the tabs *Client Log* and *General* of a package, and *Get
 /// Trace*.
 public struct ServerAdministration: Sendable {
-    private let database: Database
+    private let stateStore: any StateStore
     let configuration: ServerConfiguration
     private let clock: @Sendable () -> Int64
     private let portion: Int
 
-    init(_ database: Database, _ configuration: ServerConfiguration) {
-        (self.database, self.configuration) = (database, configuration)
+    init(_ stateStore: any StateStore, _ configuration: ServerConfiguration) {
+        (self.stateStore, self.configuration) = (stateStore, configuration)
         (clock, portion) = (configuration.clock, configuration.cleaningPortion)
     }
 
@@ -23,13 +23,13 @@ public struct ServerAdministration: Sendable {
     /// - Throws: ``ServerError/Code/cache``; ``ServerError/Code/configuration`` for a cleaning portion out of range.
     public init(cacheOf configuration: ServerConfiguration) throws {
         try configuration.checkCleaning()
-        self.init(try CacheSchema.open(configuration, createsFile: false), configuration)
+        self.init(try configuration.openStateStore(createsFile: false), configuration)
     }
 
     /// Closes the cache. Only for a cache that ``init(cacheOf:)`` has opened, not for that of a running server.
-    public func close() throws { try database.close() }
+    public func close() throws { try stateStore.close() }
 
-    var directory: UserDirectory { UserDirectory(database: database) }
+    var directory: UserDirectory { UserDirectory(stateStore: stateStore) }
 
     // MARK: Log records
 
@@ -69,7 +69,7 @@ public struct ServerAdministration: Sendable {
 
     /// Returns the tables of all packages that were ever deployed.
     public func logTables() throws -> [LogTableSize] {
-        try database.read { connection in
+        try stateStore.read { connection in
             try connection.rows(
                 "SELECT p.name, t.name, t.row_count FROM _log_table AS t JOIN _package AS p ON p.id = t.package ORDER BY t.name"
             ).map { values in
@@ -85,7 +85,7 @@ public struct ServerAdministration: Sendable {
     ///   - limit: the maximum number of records; default 1000.
     /// - Throws: ``ServerError/Code/notFound`` for an unknown package. The other methods that take a package throw it as well.
     public func logRecords(ofPackage package: String, limit: Int = 1000) throws -> [LogRecord] {
-        try database.read { connection in
+        try stateStore.read { connection in
             try tables(of: package, connection).flatMap { try $0.records(limit: limit, in: connection) }.prefix(max(0, limit)).map { $0 }
         }
     }
@@ -127,7 +127,7 @@ public struct ServerAdministration: Sendable {
     public func applyLogRetention(ofPackage package: String, between: (Int) throws -> Void = { _ in }) throws -> Int {
         let now = clock()
         return try cleanings(of: package).reduce(0) { total, cleaning in
-            guard let retention = try database.read({ try cleaning.table.retention(in: $0) }) else { return total }
+            guard let retention = try stateStore.read({ try cleaning.table.retention(in: $0) }) else { return total }
             return total + (try cleaning.mark(.uploaded(before: now - retention, client: nil)) { try between(total + $0) })
         }
     }
@@ -162,11 +162,11 @@ public struct ServerAdministration: Sendable {
     }
 
     private func cleanings(of package: String) throws -> [LogCleaning] {
-        try database.read { try tables(of: package, $0) }.map { LogCleaning(table: $0, database: database, portion: portion) }
+        try stateStore.read { try tables(of: package, $0) }.map { LogCleaning(table: $0, stateStore: stateStore, portion: portion) }
     }
 
     /// Returns one table per domain in which the package was ever deployed.
-    private func tables(of package: String, _ connection: Connection) throws -> [LogTable] {
+    private func tables(of package: String, _ connection: any StateConnection) throws -> [LogTable] {
         let rows = try connection.rows(
             "SELECT t.name, t.package FROM _log_table AS t JOIN _package AS p ON p.id = t.package WHERE p.name = ?1 ORDER BY t.name", [.text(package)]
         )
@@ -186,19 +186,19 @@ public struct ServerAdministration: Sendable {
     ///   - application: the id of its application.
     /// - Throws: ``ServerError/Code/notFound`` for a device that is not registered.
     public func requestPerformanceLog(ofDevice device: String, application: String) throws {
-        try DomainLog(database: database, clock: clock).ask(.performanceLog, device: device, application: application)
+        try DomainLog(stateStore: stateStore, clock: clock).ask(.performanceLog, device: device, application: application)
     }
 
     /// Returns the texts that devices have sent, the oldest first. The newest 1000 texts per device are kept.
     /// - Parameter device: the device's id; nil (default) for all.
     public func domainLog(ofDevice device: String? = nil) throws -> [DomainLogEntry] {
-        try DomainLog(database: database, clock: clock).entries(device: device)
+        try DomainLog(stateStore: stateStore, clock: clock).entries(device: device)
     }
 
     /// Returns the end-to-end traces that devices have uploaded, the oldest first. The newest 100 traces per device are kept.
     /// - Parameter transaction: the id of a business transaction; nil (default) for all.
     public func traces(transaction: String? = nil) throws -> [UploadedTrace] {
-        try TraceStore(database: database, clock: clock).traces(transaction: transaction?.uppercased())
+        try TraceStore(stateStore: stateStore, clock: clock).traces(transaction: transaction?.uppercased())
     }
 
     // MARK: Working

@@ -7,7 +7,7 @@ internal import MobileStore
 
 /// The end-to-end traces that devices have uploaded, and the server's own lines about requests of the same transactions.
 struct TraceStore: Sendable {
-    let database: Database
+    let stateStore: any StateStore
     let clock: @Sendable () -> Int64
 
     /// The numbers of documents and lines kept per device; the oldest are deleted. A device cannot fill the server's disk.
@@ -16,7 +16,7 @@ struct TraceStore: Sendable {
     /// Keeps the line of a request that carried a passport.
     func note(_ passport: PassportIDs, _ line: String, application: String, device: String) throws {
         let key: [Value] = [.text(application), .text(device)]
-        try database.write(label: "traced request") { connection in
+        try stateStore.write(label: "traced request") { connection in
             _ = try connection.execute(
                 "INSERT INTO _traced_request (application, device, passport, line) VALUES (?1, ?2, ?3, ?4)",
                 key + [.text(passport.transaction), .text(line)])
@@ -27,15 +27,18 @@ struct TraceStore: Sendable {
     /// Keeps a document.
     func store(_ document: TraceDocument, from session: Accounts.Session) throws {
         let key: [Value] = [.text(session.application), .text(session.device)]
-        try database.write(label: "trace") { connection in
-            _ = try connection.execute(
-                "INSERT OR REPLACE INTO _trace (application, device, passport, user, document, received) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        try stateStore.write(label: "trace") { connection in
+            // A repeated document becomes the newest one.
+            try connection.execute(
+                "DELETE FROM _trace WHERE application = ?1 AND device = ?2 AND passport = ?3", key + [.text(document.transaction)])
+            try connection.execute(
+                "INSERT INTO _trace (application, device, passport, user_name, document, received) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 key + [.text(document.transaction), .text(session.user), .text(document.text), .integer(clock())])
             try prune("_trace", key, Self.documentsPerDevice, connection)
         }
     }
 
-    private func prune(_ table: String, _ key: [Value], _ count: Int, _ connection: Connection) throws {
+    private func prune(_ table: String, _ key: [Value], _ count: Int, _ connection: any StateConnection) throws {
         _ = try connection.execute(
             """
             DELETE FROM \(table) WHERE application = ?1 AND device = ?2 AND id NOT IN (
@@ -45,8 +48,10 @@ struct TraceStore: Sendable {
 
     /// Returns the documents with their requests, the oldest first.
     func traces(transaction: String?) throws -> [UploadedTrace] {
-        try database.read { connection in
-            try connection.storedRows(TraceColumn.allCases, "WHERE ?1 IS NULL OR passport = ?1 ORDER BY id", [Value(transaction)]).map { row in
+        try stateStore.read { connection in
+            try connection.storedRows(
+                TraceColumn.allCases, "WHERE CAST(?1 AS TEXT) IS NULL OR passport = CAST(?1 AS TEXT) ORDER BY id", [Value(transaction)]
+            ).map { row in
                 let passport = try row.text(.passport), application = try row.text(.application), device = try row.text(.device)
                 return UploadedTrace(
                     transaction: passport, application: application, device: device, user: try row.text(.user), document: try row.text(.document),

@@ -4,7 +4,7 @@ internal import MobileStore
 /// Lists and changes users, devices, sessions and subscriptions for administrators. Each change applies from the next request on, in every process
 /// that serves from the cache.
 struct UserDirectory: Sendable {
-    let database: Database
+    let stateStore: any StateStore
 
     /// Creates a user, or gives one a new password, which ends the sessions that began with the old one.
     func setPassword(
@@ -13,25 +13,25 @@ struct UserDirectory: Sendable {
         guard (1...LoginThrottle.longestName).contains(name.utf8.count) else {
             throw ServerError(.configuration, "user name of \(name.utf8.count) bytes: use 1 to \(LoginThrottle.longestName)")
         }
-        let known = try database.read { try Accounts.verifier(of: name, in: $0) }
+        let known = try stateStore.read { try Accounts.verifier(of: name, in: $0) }
         if let known, try PasswordVerifier(encoded: known).accepts(password) { return }
         let verifier = try PasswordVerifier(password: password, salt: random(16), parameters: parameters).encoded
-        try database.write(label: "user \(name)") { connection in
+        try stateStore.write(label: "user \(name)") { connection in
             _ = try connection.execute(
                 "INSERT INTO _user (name, verifier) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET verifier = excluded.verifier",
                 [.text(name), .text(verifier)])
-            try endSessions("user = ?1", [.text(name)], connection)
+            try endSessions("user_name = ?1", [.text(name)], connection)
         }
     }
 
     // MARK: Users
 
     func users() throws -> [ServerAdministration.User] {
-        try database.read { connection in
+        try stateStore.read { connection in
             try connection.rows(
                 """
-                SELECT u.name, u.locked, (SELECT count(*) FROM _device AS d WHERE d.user = u.name),
-                    (SELECT count(*) FROM _session AS s WHERE s.user = u.name)
+                SELECT u.name, u.locked, (SELECT count(*) FROM _device AS d WHERE d.user_name = u.name),
+                    (SELECT count(*) FROM _session AS s WHERE s.user_name = u.name)
                 FROM _user AS u ORDER BY u.name
                 """
             ).map { values in
@@ -44,25 +44,25 @@ struct UserDirectory: Sendable {
 
     func removeUser(_ name: String) throws {
         try change("user", name, "SELECT 1 FROM _user WHERE name = ?1", [.text(name)]) { connection in
-            try endSessions("user = ?1", [.text(name)], connection)
-            for statement in ["_device WHERE user", "_activation WHERE user", "_user WHERE name"] {
+            try endSessions("user_name = ?1", [.text(name)], connection)
+            for statement in ["_device WHERE user_name", "_activation WHERE user_name", "_user WHERE name"] {
                 _ = try connection.execute("DELETE FROM \(statement) = ?1", [.text(name)])
             }
-            _ = try connection.execute("UPDATE _client SET state = 'unsubscribed' WHERE user = ?1", [.text(name)])
+            _ = try connection.execute("UPDATE _client SET state = 'unsubscribed' WHERE user_name = ?1", [.text(name)])
         }
     }
 
     func setLocked(_ isLocked: Bool, user name: String) throws {
         try change("user", name, "SELECT 1 FROM _user WHERE name = ?1", [.text(name)]) { connection in
             _ = try connection.execute("UPDATE _user SET locked = ?2 WHERE name = ?1", [.text(name), .integer(isLocked ? 1 : 0)])
-            if isLocked { try endSessions("user = ?1", [.text(name)], connection) }
+            if isLocked { try endSessions("user_name = ?1", [.text(name)], connection) }
         }
     }
 
     // MARK: Devices
 
     func devices() throws -> [ServerAdministration.Device] {
-        try database.read { connection in
+        try stateStore.read { connection in
             let columns: [DeviceColumn] = [.application, .device, .user, .registered, .isLocked]
             return try connection.storedRows(columns, "ORDER BY application, device").map { row in
                 ServerAdministration.Device(
@@ -89,7 +89,7 @@ struct UserDirectory: Sendable {
         }
     }
 
-    private func changeDevice(_ device: String, _ application: String, _ body: ([Value], Connection) throws -> Void) throws {
+    private func changeDevice(_ device: String, _ application: String, _ body: ([Value], any StateConnection) throws -> Void) throws {
         let key: [Value] = [.text(application), .text(device)]
         try change("device of \(LogSanitizer.name(application))", device, "SELECT 1 FROM _device WHERE application = ?1 AND device = ?2", key) {
             try body(key, $0)
@@ -99,9 +99,9 @@ struct UserDirectory: Sendable {
     // MARK: Sessions
 
     func sessions() throws -> [ServerAdministration.Session] {
-        try database.read { connection in
+        try stateStore.read { connection in
             let columns: [SessionColumn] = [.token, .user, .application, .device, .began, .used]
-            return try connection.storedRows(columns, "ORDER BY user, application, device, began").map { row in
+            return try connection.storedRows(columns, "ORDER BY user_name, application, device, began").map { row in
                 ServerAdministration.Session(
                     id: Self.id(try row.value(.token)), user: try row.text(.user), application: try row.text(.application),
                     device: try row.text(.device), began: try row.integer(.began), used: try row.integer(.used))
@@ -110,7 +110,7 @@ struct UserDirectory: Sendable {
     }
 
     func removeSession(_ id: String) throws {
-        try database.write(label: "session") { connection in
+        try stateStore.write(label: "session") { connection in
             let tokens = try connection.rows("SELECT token FROM _session").map { $0[0] }.filter { Self.id($0) == id }
             guard !tokens.isEmpty else { throw ServerError(.notFound, "there is no session \"\(LogSanitizer.name(id))\"") }
             for token in tokens { try endSessions("token = ?1", [token], connection) }
@@ -120,16 +120,19 @@ struct UserDirectory: Sendable {
     /// Returns the id of a session: the beginning of the digest of its token, which grants no access.
     private static func id(_ digest: Value) -> String { (digest.blob ?? []).prefix(8).hexadecimal }
 
-    private func endSessions(_ condition: String, _ values: [Value], _ connection: Connection) throws {
+    private func endSessions(_ condition: String, _ values: [Value], _ connection: any StateConnection) throws {
         _ = try connection.execute("DELETE FROM _session WHERE \(condition)", values)
     }
 
     // MARK: Subscriptions
 
     func subscriptions() throws -> [ServerAdministration.Subscription] {
-        try database.read { connection in
+        try stateStore.read { connection in
             try connection.rows(
-                "SELECT p.name, c.client, c.user, c.state FROM _client AS c JOIN _package AS p ON p.id = c.package ORDER BY p.name, c.user, c.client"
+                """
+                SELECT p.name, c.client, c.user_name, c.state FROM _client AS c JOIN _package AS p ON p.id = c.package
+                ORDER BY p.name, c.user_name, c.client
+                """
             ).map { values in
                 let row = StoredRow<ClientColumn>([.package, .client, .user, .state], values)
                 return ServerAdministration.Subscription(
@@ -149,8 +152,8 @@ struct UserDirectory: Sendable {
     // MARK: The common part
 
     /// Changes an existing entry.
-    private func change(_ kind: String, _ name: String, _ query: String, _ key: [Value], _ body: (Connection) throws -> Void) throws {
-        try database.write(label: kind) { connection in
+    private func change(_ kind: String, _ name: String, _ query: String, _ key: [Value], _ body: (any StateConnection) throws -> Void) throws {
+        try stateStore.write(label: kind) { connection in
             guard try connection.first(query, key) != nil else { throw ServerError(.notFound, "there is no \(kind) \"\(LogSanitizer.name(name))\"") }
             try body(connection)
         }

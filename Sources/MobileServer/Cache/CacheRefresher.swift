@@ -7,14 +7,14 @@ internal import MobileStore
 final class CacheRefresher: Sendable {
     let package: DeployedPackage
     let cache: PackageCache
-    private let database: Database
+    private let stateStore: any StateStore
     /// The back end's `data_version` at the last load, by partition. It is lost with the process: each partition is compared once after a start.
     private let loadedVersions = SystemLock<[Int64: Int64]>([:])
 
-    init(package: DeployedPackage, cache: PackageCache, database: Database) {
+    init(package: DeployedPackage, cache: PackageCache, stateStore: any StateStore) {
         self.package = package
         self.cache = cache
-        self.database = database
+        self.stateStore = stateStore
     }
 
     /// Brings the partitions up to date.
@@ -32,11 +32,11 @@ final class CacheRefresher: Sendable {
 
     /// Finds the partitions' rows. The writer is only used if a partition has to be created.
     private func find(_ parameters: [PartitionParameters]) throws -> [Partition] {
-        let known = try database.read { connection in
+        let known = try stateStore.read { connection in
             try parameters.map { try Partition.find($0, objectID: cache.objectIDs[$0.object] ?? 0, in: connection) }
         }
         guard known.contains(nil) else { return known.compactMap { $0 } }
-        return try database.write(label: "new partitions") { connection in
+        return try stateStore.write(label: "new partitions") { connection in
             try parameters.map { try Partition.make($0, objectID: cache.objectIDs[$0.object] ?? 0, in: connection) }
         }
     }
@@ -47,27 +47,22 @@ final class CacheRefresher: Sendable {
     }
 
     private func refresh(_ partitions: [Partition], _ backEnd: BackEnd) throws {
-        let version = try database.write(label: "refresh from \(backEnd.name)") { connection in
-            try backEnd.database.read { source in
+        let version = try stateStore.write(label: "refresh from \(backEnd.name)", isolation: .locks) { connection in
+            // One refresh at a time, also of several processes. The snapshot of the back end begins after the lock: it is never older than the rows.
+            let keys = KeyMap(package: package, cache: cache)
+            try keys.lock(backEnd, in: connection)
+            return try backEnd.database.read { source in
                 let dataVersion = try BackEnd.dataVersion(source)
-                try KeyMap(package: package, cache: cache).apply(backEnd, source, in: connection)
-                let next = try cache.version(in: connection) + 1
-                var hasChanged = false
+                try keys.apply(backEnd, source, in: connection)
                 let stale = Dictionary(grouping: partitions.filter { !isLoaded($0, dataVersion) }, by: \.object)
-                // In the order of the model, so that parents have their keys from their own load.
+                // In the order of the model, so that parents have their keys from their own load. All processes lock partitions in the same order.
                 for object in package.objects {
-                    for partition in stale[object.name] ?? [] {
-                        // Another request may have loaded the partition while this one waited for the writer.
-                        let isLoaded = try connection.number("SELECT loaded FROM _partition WHERE id = ?1", [.integer(partition.id)]) != 0
-                        let current = Partition(
-                            id: partition.id, object: partition.object, parameters: partition.parameters, isLoaded: isLoaded)
+                    for partition in (stale[object.name] ?? []).sorted(by: { $0.id < $1.id }) {
                         let refresh = PartitionRefresh(
-                            object: object, partition: current, package: package, cache: cache, connection: connection, source: source,
-                            version: next)
-                        hasChanged = try refresh.run() || hasChanged
+                            object: object, partition: partition, package: package, cache: cache, connection: connection, source: source)
+                        try refresh.run()
                     }
                 }
-                if hasChanged { try cache.setVersion(next, in: connection) }
                 return dataVersion
             }
         }

@@ -8,13 +8,19 @@ struct KeyMap {
     let cache: PackageCache
 
     /// Returns the back end's key of a row; nil for a surrogate key that the cache does not know.
-    static func key(of surrogateKey: Int64, in object: ObjectPlan, _ connection: Connection) throws -> Value? {
-        try connection.first("SELECT k FROM \(object.keyTable) WHERE _sk = ?1", [.integer(surrogateKey)])?[0]
+    func key(of surrogateKey: Int64, in object: ObjectPlan, _ connection: any StateConnection) throws -> Value? {
+        let row = try connection.first(
+            "SELECT k FROM _key WHERE object = ?1 AND sk = ?2", [.integer(cache.id(of: object)), .integer(surrogateKey)])
+        guard let row else { return nil }
+        guard let key = row[0].text.flatMap({ KeyText(text: $0).value }) else {
+            throw StoreError(.corrupt, "table _key: surrogate key \(surrogateKey) of \"\(object.name)\" has a damaged key")
+        }
+        return key
     }
 
     /// Imports the keys of rows that devices have created since the last time, from the back end's own record of them.
     /// - Parameter source: the read of the back end in which rows are loaded afterwards. A row is therefore never seen before its key.
-    func apply(_ backEnd: BackEnd, _ source: Connection, in connection: Connection) throws {
+    func apply(_ backEnd: BackEnd, _ source: Connection, in connection: any StateConnection) throws {
         guard !backEnd.isIdempotent, try Self.isRecording(source) else { return }
         var applied = try appliedSequence(of: backEnd, in: connection)
         // A file with fewer operations than were already read is a different file, such as a restored copy: read all of it.
@@ -33,18 +39,19 @@ struct KeyMap {
     }
 
     /// Imports the keys of new rows without loading anything, so that operations can refer to them.
-    func catchUp(with backEnd: BackEnd, _ database: Database) throws {
+    func catchUp(with backEnd: BackEnd, _ stateStore: any StateStore) throws {
         guard !backEnd.isIdempotent else { return }
-        let applied = try database.read { try appliedSequence(of: backEnd, in: $0) }
+        let applied = try stateStore.read { try appliedSequence(of: backEnd, in: $0) }
         let last = try backEnd.database.read { try Self.isRecording($0) ? ProcessedOperations.lastSequence(in: $0) : applied }
         guard last != applied else { return }
-        try database.write(label: "keys of new rows") { connection in
+        try stateStore.write(label: "keys of new rows", isolation: .locks) { connection in
+            try lock(backEnd, in: connection)
             try backEnd.database.read { try apply(backEnd, $0, in: connection) }
         }
     }
 
     /// Imports the outcomes of a batch on a back end that keeps no record of them.
-    func apply(_ outcomes: [OperationOutcome], of client: String, in connection: Connection) throws {
+    func apply(_ outcomes: [OperationOutcome], of client: String, in connection: any StateConnection) throws {
         var hasRejected = false
         for outcome in outcomes { hasRejected = try apply(outcome, of: client, in: connection) || hasRejected }
         if hasRejected { try RejectedRows(cache: cache).prune(client, in: connection) }
@@ -53,23 +60,30 @@ struct KeyMap {
     /// Assigns one row the key that its device gave it, or records that there is no such row. The replay has already checked that the client may
     /// assign this key, and that the row has no other one. Existing entries of either in the map are therefore out of date.
     /// - Returns: whether the row is recorded as rejected.
-    private func apply(_ outcome: OperationOutcome, of client: String, in connection: Connection) throws -> Bool {
+    private func apply(_ outcome: OperationOutcome, of client: String, in connection: any StateConnection) throws -> Bool {
         let surrogateKey = outcome.result.key
         if outcome.result.outcome == .rejected, outcome.change == .create {
             try RejectedRows(cache: cache).add(surrogateKey, operation: outcome.result.id, of: client, in: connection)
             return true
         }
         guard let key = outcome.rowKey, let object = package.object(named: outcome.result.object) else { return false }
-        _ = try connection.execute("DELETE FROM \(object.keyTable) WHERE _sk = ?1 OR k = ?2", [.integer(surrogateKey), key])
-        _ = try connection.execute("INSERT INTO \(object.keyTable) (_sk, k) VALUES (?1, ?2)", [.integer(surrogateKey), key])
+        let row: [Value] = [.integer(cache.id(of: object)), .integer(surrogateKey), .text(KeyText(key).text)]
+        try connection.execute("DELETE FROM _key WHERE object = ?1 AND (sk = ?2 OR k = ?3)", row)
+        try connection.execute("INSERT INTO _key (object, sk, k) VALUES (?1, ?2, ?3)", row)
         try cache.keepFree(from: surrogateKey, in: connection)
         try RejectedRows(cache: cache).remove(surrogateKey, of: client, in: connection)
         return false
     }
 
-    func appliedSequence(of backEnd: BackEnd, in connection: Connection) throws -> Int64 {
+    func appliedSequence(of backEnd: BackEnd, in connection: any StateConnection) throws -> Int64 {
         try connection.optionalNumber(
             "SELECT applied FROM _back_end WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name)]) ?? 0
+    }
+
+    /// Waits until no other process imports from the back end into this cache, and keeps others out until the transaction ends.
+    func lock(_ backEnd: BackEnd, in connection: any StateConnection) throws {
+        _ = try connection.first(
+            "SELECT applied FROM _back_end WHERE package = ?1 AND name = ?2" + connection.dialect.lock, [.integer(cache.id), .text(backEnd.name)])
     }
 
     private static func isRecording(_ source: Connection) throws -> Bool {

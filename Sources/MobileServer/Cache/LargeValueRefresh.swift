@@ -7,25 +7,26 @@ struct LargeValueRefresh {
     let object: ObjectPlan
     let objectID: Int64
     let partition: Partition
-    let connection: Connection
+    let connection: any StateConnection
     let source: Connection
     let version: Int64
 
     /// - Returns: the number of changed values.
     func run() throws -> Int {
         guard let statement = object.largeValuesStatement else { return 0 }
-        _ = try connection.execute(
-            "CREATE TEMP TABLE _digest (k, attribute INTEGER, digest BLOB, length INTEGER, PRIMARY KEY (k, attribute)) WITHOUT ROWID")
-        defer { _ = try? connection.execute("DROP TABLE IF EXISTS temp._digest") }
-        try copyDigests(statement)
-        return try noteContents() + noteNulls()
+        try connection.stage("_digest", [("k", "TEXT"), ("attribute", "BIGINT"), ("digest", connection.dialect.bytes), ("length", "BIGINT")]) {
+            try copyDigests(statement, $0)
+        }
+        try connection.execute("CREATE UNIQUE INDEX _digest_key ON _digest (k, attribute)")
+        let changed = try noteContents() + noteNulls()
+        try connection.execute("DROP TABLE _digest")
+        return changed
     }
 
     /// Reads every large value of the partition once, the long ones piece by piece.
-    private func copyDigests(_ statement: String) throws {
+    private func copyDigests(_ statement: String, _ add: ([Value]) throws -> Void) throws {
         let query = try source.statement(statement)
         try query.bind(object.loadParameters(partition.parameters))
-        let insert = try connection.statement("INSERT OR REPLACE INTO temp._digest VALUES (?1, ?2, ?3, ?4)")
         var readers = [ColumnValueReader?](repeating: nil, count: object.largeAttributes.count)
         while try query.step() {
             for (index, attribute) in object.largeAttributes.enumerated() {
@@ -42,20 +43,23 @@ struct LargeValueRefresh {
                     while let piece = try reader.nextChunk() { try digest.update(piece) }
                     length = reader.byteCount
                 }
-                _ = try insert.run([query.value(0), .integer(Int64(index)), .blob(digest.finish()), .integer(length)])
+                try add([.text(KeyText(query.value(0)).text), .integer(Int64(index)), .blob(digest.finish()), .integer(length)])
             }
         }
     }
 
+    private var values: [Value] { [.integer(partition.id), .integer(version), .integer(objectID)] }
+
     private func noteContents() throws -> Int {
         try connection.execute(
             """
-            INSERT INTO _large (object, _sk, attribute, digest, length, version)
-            SELECT ?1, m._sk, d.attribute, d.digest, d.length, ?2 FROM temp._digest AS d CROSS JOIN \(object.keyTable) AS m ON m.k = d.k
+            INSERT INTO _large (partition, sk, attribute, digest, length, version)
+            SELECT CAST(?1 AS BIGINT), m.sk, d.attribute, d.digest, d.length, CAST(?2 AS BIGINT)
+            FROM _digest AS d \(connection.dialect.outerJoin) _key AS m ON m.object = ?3 AND m.k = d.k
             WHERE NOT EXISTS (
-                SELECT 1 FROM _large AS o WHERE o.object = ?1 AND o._sk = m._sk AND o.attribute = d.attribute AND o.digest IS d.digest)
-            ON CONFLICT (object, _sk, attribute) DO UPDATE SET digest = excluded.digest, length = excluded.length, version = excluded.version
-            """, [.integer(objectID), .integer(version)])
+                SELECT 1 FROM _large AS o WHERE o.partition = ?1 AND o.sk = m.sk AND o.attribute = d.attribute AND o.digest = d.digest)
+            ON CONFLICT (partition, sk, attribute) DO UPDATE SET digest = excluded.digest, length = excluded.length, version = excluded.version
+            """, values)
     }
 
     /// Records the values that have become NULL.
@@ -63,12 +67,12 @@ struct LargeValueRefresh {
         try connection.execute(
             """
             UPDATE _large SET digest = NULL, length = NULL, version = ?2
-            WHERE object = ?1 AND digest IS NOT NULL
-                AND EXISTS (SELECT 1 FROM \(object.rowTable) AS r WHERE r._partition = ?3 AND r._sk = _large._sk AND r._deleted = 0)
+            WHERE partition = ?1 AND digest IS NOT NULL
+                AND EXISTS (SELECT 1 FROM _row AS r WHERE r.partition = ?1 AND r.sk = _large.sk AND r.deleted = 0)
                 AND NOT EXISTS (
-                    SELECT 1 FROM \(object.keyTable) AS m JOIN temp._digest AS d ON d.k = m.k
-                    WHERE m._sk = _large._sk AND d.attribute = _large.attribute)
-            """, [.integer(objectID), .integer(version), .integer(partition.id)])
+                    SELECT 1 FROM _key AS m JOIN _digest AS d ON d.k = m.k
+                    WHERE m.object = ?3 AND m.sk = _large.sk AND d.attribute = _large.attribute)
+            """, values)
     }
 }
 

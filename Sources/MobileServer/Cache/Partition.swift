@@ -10,25 +10,28 @@ struct Partition: Sendable, Hashable {
     let object: String
     /// The values that are passed to the load, in the order of the object's parameters.
     let parameters: [Value]
-    /// Whether its rows have been loaded at least once.
-    let isLoaded: Bool
 
     /// Finds the partition's row; nil if there is none.
-    static func find(_ parameters: PartitionParameters, objectID: Int64, in connection: Connection) throws -> Partition? {
-        try connection.storedRow(
-            [PartitionColumn.id, .loaded], "WHERE object = ?1 AND parameters = ?2", [.integer(objectID), .text(parameters.text)]
-        ).map { row in
-            Partition(
-                id: try row.integer(.id), object: parameters.object, parameters: parameters.values, isLoaded: try row.integer(.loaded) != 0)
-        }
+    static func find(_ parameters: PartitionParameters, objectID: Int64, in connection: any StateConnection) throws -> Partition? {
+        try connection.optionalNumber(
+            "SELECT id FROM _partition WHERE object = ?1 AND parameters = ?2", [.integer(objectID), .text(parameters.text)]
+        ).map { Partition(id: $0, object: parameters.object, parameters: parameters.values) }
     }
 
     /// Returns the partition's row; creates it if necessary.
-    static func make(_ parameters: PartitionParameters, objectID: Int64, in connection: Connection) throws -> Partition {
+    static func make(_ parameters: PartitionParameters, objectID: Int64, in connection: any StateConnection) throws -> Partition {
         if let partition = try find(parameters, objectID: objectID, in: connection) { return partition }
-        _ = try connection.execute(
-            "INSERT INTO _partition (object, parameters) VALUES (?1, ?2)", [.integer(objectID), .text(parameters.text)])
-        return Partition(id: connection.lastInsertedKey, object: parameters.object, parameters: parameters.values, isLoaded: false)
+        let id = try connection.number(
+            "INSERT INTO _partition (object, parameters) VALUES (?1, ?2) RETURNING id", [.integer(objectID), .text(parameters.text)])
+        return Partition(id: id, object: parameters.object, parameters: parameters.values)
+    }
+
+    /// Returns the version of the last change, and whether the rows have been loaded at least once.
+    /// - Parameter lock: the dialect's, for a transaction that changes the partition.
+    func state(lock: String = "", in connection: any StateConnection) throws -> (version: Int64, isLoaded: Bool) {
+        let row = try connection.storedRow([PartitionColumn.version, .isLoaded], "WHERE id = ?1" + lock, [.integer(id)])
+        guard let row else { throw StoreError(.corrupt, "table _partition: row \(id) is gone") }
+        return (try row.integer(.version), try row.flag(.isLoaded))
     }
 }
 

@@ -10,26 +10,26 @@ struct RejectedRows {
     /// The maximum number of remembered rows per client.
     static let limit: Int64 = 10_000
 
-    func contains(_ surrogateKey: Int64, of client: String, in connection: Connection) throws -> Bool {
+    func contains(_ surrogateKey: Int64, of client: String, in connection: any StateConnection) throws -> Bool {
         try connection.first(
             "SELECT 1 FROM _rejected_row WHERE package = ?1 AND client = ?2 AND _sk = ?3", row(surrogateKey, client)) != nil
     }
 
-    func add(_ surrogateKey: Int64, operation: Int64, of client: String, in connection: Connection) throws {
+    func add(_ surrogateKey: Int64, operation: Int64, of client: String, in connection: any StateConnection) throws {
         _ = try connection.execute(
             """
             INSERT INTO _rejected_row (package, client, _sk, operation) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (package, client, _sk) DO UPDATE SET operation = max(operation, excluded.operation)
+            ON CONFLICT (package, client, _sk) DO UPDATE SET operation = excluded.operation WHERE _rejected_row.operation < excluded.operation
             """, row(surrogateKey, client) + [.integer(operation)])
     }
 
     /// Removes a row that was created after all.
-    func remove(_ surrogateKey: Int64, of client: String, in connection: Connection) throws {
+    func remove(_ surrogateKey: Int64, of client: String, in connection: any StateConnection) throws {
         _ = try connection.execute("DELETE FROM _rejected_row WHERE package = ?1 AND client = ?2 AND _sk = ?3", row(surrogateKey, client))
     }
 
     /// Removes the rows beyond ``limit``; the newest stay.
-    func prune(_ client: String, in connection: Connection) throws {
+    func prune(_ client: String, in connection: any StateConnection) throws {
         _ = try connection.execute(
             """
             DELETE FROM _rejected_row WHERE package = ?1 AND client = ?2 AND operation <= (
@@ -37,7 +37,7 @@ struct RejectedRows {
             """, [.integer(cache.id), .text(client), .integer(Self.limit)])
     }
 
-    func forget(_ client: String, in connection: Connection) throws {
+    func forget(_ client: String, in connection: any StateConnection) throws {
         _ = try connection.execute("DELETE FROM _rejected_row WHERE package = ?1 AND client = ?2", [.integer(cache.id), .text(client)])
     }
 

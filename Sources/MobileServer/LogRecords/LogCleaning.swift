@@ -3,7 +3,7 @@ internal import MobileStore
 /// Cleans a table of log records in short transactions, so that a concurrent synchronization waits for at most one of them.
 struct LogCleaning {
     let table: LogTable
-    let database: Database
+    let stateStore: any StateStore
     /// The maximum number of rows of one transaction.
     let portion: Int
 
@@ -20,10 +20,10 @@ struct LogCleaning {
         try inPortions(between) { try table.removeMarked(limit: portion, in: $0) }
     }
 
-    private func inPortions(_ between: (Int) throws -> Void, _ step: (Connection) throws -> Int) throws -> Int {
+    private func inPortions(_ between: (Int) throws -> Void, _ step: (any StateConnection) throws -> Int) throws -> Int {
         var total = 0, count = 0
         repeat {
-            count = try database.write(label: "cleaning of \(table.name)", step)
+            count = try stateStore.write(label: "cleaning of \(table.name)", step)
             total += count
             if count > 0 { try between(total) }
         } while count == portion

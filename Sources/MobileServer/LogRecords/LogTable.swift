@@ -16,12 +16,20 @@ struct LogTable: Sendable {
     private var table: String { SQLText.quoted(name) }
 
     /// Creates or finds the table of a package.
-    static func open(package: Int64, identifier: String, domain: String, in connection: Connection) throws -> LogTable {
-        let log = LogTable(name: "\(plain(domain))_\(plain(identifier))_logr_\(package)", package: package)
-        let isKnown = try connection.first("SELECT 1 FROM _log_table WHERE name = ?1", [.text(log.name)]) != nil
-        if !isKnown { try log.create(in: connection) }
+    static func open(package: Int64, identifier: String, domain: String, in connection: any StateConnection) throws -> LogTable {
+        let prefix = "\(plain(domain))_\(plain(identifier))", end = "_logr_\(package)"
+        // PostgreSQL cuts names to 63 bytes, those of the table's indexes as well. Earlier releases did not shorten the name.
+        let names = [prefix + end, String(prefix.prefix(longestPrefix)) + end]
+        for name in names where try connection.exists("SELECT 1 FROM _log_table WHERE name = ?1", [.text(name)]) {
+            return LogTable(name: name, package: package)
+        }
+        let log = LogTable(name: names[1], package: package)
+        try log.create(in: connection)
         return log
     }
+
+    /// The maximum length of domain, package and version in a table's name, in bytes.
+    private static let longestPrefix = 36
 
     /// Returns the text as part of a name: ASCII letters and digits, in lower case. Two texts may have the same result, because the number
     /// distinguishes the tables.
@@ -29,14 +37,14 @@ struct LogTable: Sendable {
         String(text.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     }
 
-    private func create(in connection: Connection) throws {
+    private func create(in connection: any StateConnection) throws {
         _ = try connection.execute(
             """
             CREATE TABLE \(table) (
-                id INTEGER PRIMARY KEY, client TEXT NOT NULL, message_id INTEGER NOT NULL, log_user TEXT NOT NULL, origin INTEGER NOT NULL,
-                log_level INTEGER NOT NULL, code INTEGER NOT NULL, eis_code TEXT NOT NULL, message TEXT NOT NULL, component TEXT NOT NULL,
+                id \(connection.dialect.id), client TEXT NOT NULL, message_id BIGINT NOT NULL, log_user TEXT NOT NULL, origin BIGINT NOT NULL,
+                log_level BIGINT NOT NULL, code BIGINT NOT NULL, eis_code TEXT NOT NULL, message TEXT NOT NULL, component TEXT NOT NULL,
                 entity_key TEXT NOT NULL, operation TEXT NOT NULL, request_id TEXT NOT NULL, log_timestamp TEXT NOT NULL,
-                stored INTEGER NOT NULL, version INTEGER NOT NULL, LOGICAL_DEL INTEGER NOT NULL DEFAULT 0, UNIQUE (client, message_id))
+                stored BIGINT NOT NULL, version BIGINT NOT NULL, LOGICAL_DEL BIGINT NOT NULL DEFAULT 0, UNIQUE (client, message_id))
             """)
         // Indexes for undelivered, old and removable records: these searches read no other rows, regardless of the size of the table.
         for (purpose, rows) in [
@@ -50,12 +58,12 @@ struct LogTable: Sendable {
     // MARK: Counts
 
     /// Returns the version of the last change. Versions are never used twice, even if their rows are removed.
-    func version(in connection: Connection) throws -> Int64 {
+    func version(in connection: any StateConnection) throws -> Int64 {
         try connection.number("SELECT version FROM _log_table WHERE name = ?1", [.text(name)])
     }
 
     /// Returns the number of rows, including logically deleted ones.
-    func rowCount(in connection: Connection) throws -> Int64 {
+    func rowCount(in connection: any StateConnection) throws -> Int64 {
         try connection.number("SELECT row_count FROM _log_table WHERE name = ?1", [.text(name)])
     }
 
@@ -63,7 +71,7 @@ struct LogTable: Sendable {
     static let longestRetention: Int64 = 100 * 366 * 86_400
 
     /// Returns the time for which the records of clients are needed, in milliseconds; nil for no limit.
-    func retention(in connection: Connection) throws -> Int64? {
+    func retention(in connection: any StateConnection) throws -> Int64? {
         guard let row = try connection.storedRow([LogTableListColumn.retention], "WHERE name = ?1", [.text(name)]),
             let retention = try row.optionalInteger(.retention)
         else { return nil }
@@ -71,15 +79,15 @@ struct LogTable: Sendable {
         return retention
     }
 
-    func setRetention(_ retention: Int64?, in connection: Connection) throws {
+    func setRetention(_ retention: Int64?, in connection: any StateConnection) throws {
         _ = try connection.execute("UPDATE _log_table SET retention = ?2 WHERE name = ?1", [.text(name), Value(retention)])
     }
 
-    private func nextVersion(in connection: Connection) throws -> Int64 {
+    private func nextVersion(in connection: any StateConnection) throws -> Int64 {
         try connection.number("UPDATE _log_table SET version = version + 1 WHERE name = ?1 RETURNING version", [.text(name)])
     }
 
-    private func count(_ difference: Int, in connection: Connection) throws {
+    private func count(_ difference: Int, in connection: any StateConnection) throws {
         guard difference != 0 else { return }
         _ = try connection.execute("UPDATE _log_table SET row_count = row_count + ?2 WHERE name = ?1", [.text(name), .integer(Int64(difference))])
     }
@@ -94,7 +102,7 @@ struct LogTable: Sendable {
     /// Writes records of one client. An existing record of the server stays unchanged. An existing record of the client is replaced, unless it is
     /// deleted.
     func store(
-        _ records: [LogRecordEntry], _ origin: Origin, client: String, user: String, now: Int64, in connection: Connection
+        _ records: [LogRecordEntry], _ origin: Origin, client: String, user: String, now: Int64, in connection: any StateConnection
     ) throws {
         guard !records.isEmpty else { return }
         let version = try nextVersion(in: connection)
@@ -106,13 +114,13 @@ struct LogTable: Sendable {
             if !isKnown { added += 1 }
             _ = try connection.execute(
                 """
-                INSERT INTO \(table) (client, message_id, log_user, origin, log_level, code, eis_code, message, component, entity_key, operation,
-                    request_id, log_timestamp, stored, version)
+                INSERT INTO \(table) AS known (client, message_id, log_user, origin, log_level, code, eis_code, message, component, entity_key,
+                    operation, request_id, log_timestamp, stored, version)
                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
                 ON CONFLICT (client, message_id) DO UPDATE SET log_level = excluded.log_level, code = excluded.code, eis_code = excluded.eis_code,
                     message = excluded.message, component = excluded.component, entity_key = excluded.entity_key, operation = excluded.operation,
                     request_id = excluded.request_id, log_timestamp = excluded.log_timestamp
-                WHERE origin = 1 AND excluded.origin = 1 AND LOGICAL_DEL = 0
+                WHERE known.origin = 1 AND excluded.origin = 1 AND known.LOGICAL_DEL = 0
                 """,
                 [
                     .text(client), .integer(record.messageId ?? 0), .text(user), .integer(origin.rawValue), .integer(record.level.rawValue),
@@ -124,7 +132,7 @@ struct LogTable: Sendable {
     }
 
     /// Marks records of the server that their client has deleted.
-    func markDeleted(_ messageIDs: [Int64], client: String, in connection: Connection) throws {
+    func markDeleted(_ messageIDs: [Int64], client: String, in connection: any StateConnection) throws {
         guard !messageIDs.isEmpty else { return }
         let version = try nextVersion(in: connection)
         for id in messageIDs {
@@ -150,7 +158,7 @@ struct LogTable: Sendable {
     ///   - version: the version that the client has.
     ///   - messageIDs: records that the client receives in any case, because their operations are being answered.
     func delivery(
-        to client: String, since version: Int64, including messageIDs: [Int64], in connection: Connection
+        to client: String, since version: Int64, including messageIDs: [Int64], in connection: any StateConnection
     ) throws -> [LogRecordEntry] {
         var entries = try connection.rows(deliveryStatement, [.text(client), .integer(version)]).map(Self.entry)
         let known = Set(entries.map(\.messageId))
@@ -178,7 +186,7 @@ struct LogTable: Sendable {
     }
 
     /// Returns the records for the administrator, the newest first.
-    func records(limit: Int, in connection: Connection) throws -> [ServerAdministration.LogRecord] {
+    func records(limit: Int, in connection: any StateConnection) throws -> [ServerAdministration.LogRecord] {
         try connection.rows(
             "SELECT \(Self.columns), client, log_user, origin, stored FROM \(table) ORDER BY stored DESC, id DESC LIMIT ?1",
             [.integer(Int64(max(0, limit)))]
@@ -191,16 +199,16 @@ struct LogTable: Sendable {
     }
 
     /// Returns the version in the client's latest token.
-    func confirmed(by client: String, in connection: Connection) throws -> Int64 {
+    func confirmed(by client: String, in connection: any StateConnection) throws -> Int64 {
         try connection.optionalNumber("SELECT confirmed FROM _log_client WHERE log = ?1 AND client = ?2", [.text(name), .text(client)]) ?? 0
     }
 
     /// Stores the version that the client has.
-    func confirm(_ version: Int64, by client: String, in connection: Connection) throws {
+    func confirm(_ version: Int64, by client: String, in connection: any StateConnection) throws {
         _ = try connection.execute(
             """
             INSERT INTO _log_client (log, client, confirmed) VALUES (?1, ?2, ?3)
-            ON CONFLICT (log, client) DO UPDATE SET confirmed = max(confirmed, excluded.confirmed)
+            ON CONFLICT (log, client) DO UPDATE SET confirmed = excluded.confirmed WHERE _log_client.confirmed < excluded.confirmed
             """, [.text(name), .text(client), .integer(version)])
     }
 
@@ -223,7 +231,7 @@ struct LogTable: Sendable {
     }
 
     /// Whether there are records to mark.
-    func hasAny(_ expired: Expired, in connection: Connection) throws -> Bool {
+    func hasAny(_ expired: Expired, in connection: any StateConnection) throws -> Bool {
         let condition = condition(expired)
         return try connection.first(
             "SELECT 1 FROM \(table) WHERE LOGICAL_DEL = 0 AND \(condition.sql) LIMIT ?1", [.integer(1)] + condition.values) != nil
@@ -231,7 +239,7 @@ struct LogTable: Sendable {
 
     /// Marks at most `limit` records.
     /// - Returns: the number of marked records.
-    func mark(_ expired: Expired, limit: Int, in connection: Connection) throws -> Int {
+    func mark(_ expired: Expired, limit: Int, in connection: any StateConnection) throws -> Int {
         let condition = condition(expired), version = try nextVersion(in: connection)
         return try connection.execute(
             """
@@ -242,7 +250,7 @@ struct LogTable: Sendable {
 
     /// Removes at most `limit` marked records whose client has deleted them as well, or is no longer subscribed.
     /// - Returns: the number of removed records.
-    func removeMarked(limit: Int, in connection: Connection) throws -> Int {
+    func removeMarked(limit: Int, in connection: any StateConnection) throws -> Int {
         let removed = try connection.execute(
             """
             DELETE FROM \(table) WHERE id IN (

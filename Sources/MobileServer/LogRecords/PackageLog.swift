@@ -6,24 +6,24 @@ struct PackageLog: Sendable {
     let table: LogTable
     /// The epoch of the package's cache; tokens of another epoch do not count.
     let epoch: String
-    let database: Database
+    let stateStore: any StateStore
     let configuration: ServerConfiguration
     /// The longest time for which any application needs the records of its clients, in milliseconds; nil for no limit.
     private let retention: Int64?
 
-    init(_ package: DeployedPackage, cache: PackageCache, database: Database, configuration: ServerConfiguration) throws {
-        (epoch, self.database, self.configuration) = (cache.epoch, database, configuration)
+    init(_ package: DeployedPackage, cache: PackageCache, stateStore: any StateStore, configuration: ServerConfiguration) throws {
+        (epoch, self.stateStore, self.configuration) = (cache.epoch, stateStore, configuration)
         let deployment = configuration.packages.first { $0.identifier == package.identifier }
         let retention = deployment?.logRetention.values.max().map { Int64($0 / .milliseconds(1)) }
         self.retention = retention
-        table = try database.write(label: "log records of \(package.identifier)") { connection in
+        table = try stateStore.write(label: "log records of \(package.identifier)") { connection in
             let table = try LogTable.open(package: cache.id, identifier: package.identifier, domain: configuration.domain, in: connection)
             // For administrators who work on the cache alone.
             try table.setRetention(retention, in: connection)
             return table
         }
         let table = table
-        warn(before: 0, after: try database.read { try table.rowCount(in: $0) })
+        warn(before: 0, after: try stateStore.read { try table.rowCount(in: $0) })
     }
 
     // MARK: Uploads from clients
@@ -36,9 +36,10 @@ struct PackageLog: Sendable {
                 try table.markDeleted(records.filter(\.isDeleted).compactMap(\.messageId), client: header.client, in: connection)
             }
         }
-        if let version = version(of: header.tokens[SystemGroup.name]), try database.read({ try table.confirmed(by: header.client, in: $0) }) < version
+        if let version = version(of: header.tokens[SystemGroup.name]),
+            try stateStore.read({ try table.confirmed(by: header.client, in: $0) }) < version
         {
-            try database.write(label: "log records") { try table.confirm(version, by: header.client, in: $0) }
+            try stateStore.write(label: "log records") { try table.confirm(version, by: header.client, in: $0) }
         }
         if let limit = retentionLimit(now) { try clean(.uploaded(before: limit, client: header.client)) }
     }
@@ -51,9 +52,9 @@ struct PackageLog: Sendable {
     }
 
     private func store(
-        _ records: [LogRecordEntry], _ origin: LogTable.Origin, client: String, user: String, now: Int64, also: (Connection) throws -> Void
+        _ records: [LogRecordEntry], _ origin: LogTable.Origin, client: String, user: String, now: Int64, also: (any StateConnection) throws -> Void
     ) throws {
-        let counts = try database.write(label: "log records") { connection in
+        let counts = try stateStore.write(label: "log records") { connection in
             let before = try table.rowCount(in: connection)
             try table.store(records, origin, client: client, user: user, now: now, in: connection)
             try also(connection)
@@ -81,7 +82,7 @@ struct PackageLog: Sendable {
 
     /// Returns the records that the client does not have, as frames of the group `system`.
     /// - Parameter outcomes: the outcomes of this upload; their records are included.
-    func delivery(to header: SynchronizeHeader, _ outcomes: [OperationOutcome], in connection: Connection) throws -> [FrameContent] {
+    func delivery(to header: SynchronizeHeader, _ outcomes: [OperationOutcome], in connection: any StateConnection) throws -> [FrameContent] {
         let answered = outcomes.compactMap { $0.logRecord(logsSuccesses: configuration.logsSuccesses)?.messageId }
         let entries = try table.delivery(
             to: header.client, since: version(of: header.tokens[SystemGroup.name]) ?? 0, including: answered, in: connection)
@@ -95,8 +96,8 @@ struct PackageLog: Sendable {
     private func retentionLimit(_ now: Int64) -> Int64? { retention.map { now - $0 } }
 
     private func clean(_ expired: LogTable.Expired) throws {
-        guard try database.read({ try table.hasAny(expired, in: $0) }) else { return }
-        _ = try LogCleaning(table: table, database: database, portion: configuration.cleaningPortion).mark(expired) { _ in }
+        guard try stateStore.read({ try table.hasAny(expired, in: $0) }) else { return }
+        _ = try LogCleaning(table: table, stateStore: stateStore, portion: configuration.cleaningPortion).mark(expired) { _ in }
     }
 
 }

@@ -20,7 +20,7 @@ struct MessageHandler {
             return message.failed(ProtocolFailure(code: ResultCode.badRequest, message: error.message))
         } catch {
             log("message \"\(message.header.method.rawValue)\": \(error)")
-            if (error as? StoreError)?.code == .timeout { return message.failed(RequestFailure.busy.wire) }
+            if isStateUnavailable(error) { return message.failed(RequestFailure.busy.wire) }
             return message.failed(ProtocolFailure(code: ResultCode.failure, message: "the server could not do this; its log says why"))
         }
     }

@@ -15,8 +15,6 @@ struct ObjectPlan: Sendable {
     let keyAttributes: [AttributeModel]
     /// The relationships whose reference the rows hold.
     let references: [ReferencePlan]
-    /// The beginning of the names of the cache's tables.
-    private let prefix: String
 
     var name: String { model.name }
 
@@ -28,22 +26,12 @@ struct ObjectPlan: Sendable {
         largeAttributes = object.attributes.filter(\.isLarge)
         keyAttributes = object.primaryKey.compactMap { object.attribute(named: $0) }
         references = package.references(of: object).compactMap { ReferencePlan($0, of: object, in: package) }
-        prefix = "\(package.name):\(package.version)/\(object.name)"
     }
 
-    // MARK: Names in the cache
-
-    /// The table of the key map: surrogate key and back-end key. Quoted.
-    var keyTable: String { SQLText.quoted(prefix + "/keys") }
-    /// The table of the cached rows. Quoted.
-    var rowTable: String { SQLText.quoted(prefix) }
-    var rowVersionIndex: String { SQLText.quoted(prefix + "/versions") }
-    /// The index that finds the partitions of one row.
-    var rowKeyIndex: String { SQLText.quoted(prefix + "/rows") }
-    /// The columns of a row without key and bookkeeping, with their names in the cache and on the devices. Not quoted.
+    /// The columns of a row without key and bookkeeping, with their names on the devices. Not quoted.
     var rowColumns: [String] { rowAttributes.map(\.name) + references.map(\.column) }
 
-    /// The properties that the cache's tables depend on. If a model changes them, the package's cache starts again from nothing.
+    /// The properties that the cached rows depend on. If a model changes them, the package's cache starts again from nothing.
     var shape: String {
         let attributes = model.attributes.map { "\($0.name) \($0.type) \($0.precision ?? 0),\($0.scale ?? 0)" }
         let keys = references.map { "\($0.column) \($0.target)" }
@@ -60,11 +48,11 @@ struct ObjectPlan: Sendable {
         load.map { "(\(Self.withoutEnd($0.text))) AS source" } ?? "\(SQLText.quoted(table.name)) AS source"
     }
 
-    /// The statement that loads rows in the cache's form: key, attributes, keys of parents.
+    /// The statement that loads rows in normalized form: key, keys of parents, attributes.
     var loadStatement: String {
         let attributes = rowAttributes.map { ColumnExpression.value(of: $0, column: sourceColumn($0.name)) }
         let parents = references.map { $0.key { sourceColumn($0) } }
-        return "SELECT " + ([keyExpression { sourceColumn($0) }] + attributes + parents).joined(separator: ", ") + " FROM \(source)"
+        return "SELECT " + ([keyExpression { sourceColumn($0) }] + parents + attributes).joined(separator: ", ") + " FROM \(source)"
     }
 
     /// The statement that returns, for each row with a large value, its key and its rowid, and for each large attribute the value's type and bytes.

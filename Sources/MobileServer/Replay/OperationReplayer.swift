@@ -2,6 +2,7 @@ internal import Foundation
 internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
+internal import PostgreSQLClient
 
 /// Replays the operations of one upload on the back ends, each exactly once, regardless of the number of uploads.
 ///
@@ -11,7 +12,7 @@ internal import MobileStore
 struct OperationReplayer {
     let package: DeployedPackage
     let cache: PackageCache
-    let database: Database
+    let stateStore: any StateStore
     let client: String
     /// The results of operations with lower ids have arrived at the client.
     let settledBelow: Int64
@@ -21,8 +22,8 @@ struct OperationReplayer {
     /// - Returns: the outcome of each operation, in the order of the upload.
     func replay(_ upload: UploadReader) throws -> [OperationOutcome] {
         var outcomes: [OperationOutcome] = []
-        var rows = RowDirectory(package: package, cache: cache, database: database, client: client)
-        for backEnd in package.backEnds.values { try KeyMap(package: package, cache: cache).catchUp(with: backEnd, database) }
+        var rows = RowDirectory(package: package, cache: cache, stateStore: stateStore, client: client)
+        for backEnd in package.backEnds.values { try KeyMap(package: package, cache: cache).catchUp(with: backEnd, stateStore) }
         var operations = try upload.operations()
         while let first = operations.upcoming {
             let results = try replay(batch: first, &operations, &rows)
@@ -53,6 +54,9 @@ struct OperationReplayer {
             // Other requests have all connections: nothing was decided, and no lock of another process is the cause. The client sends the whole
             // upload again.
             throw error
+        } catch let error as PostgreSQLError {
+            // The server's own state was out of reach.
+            throw error
         } catch let error as ProtocolError {
             // The upload itself can no longer be read: that decides nothing about its operations.
             throw error
@@ -60,7 +64,7 @@ struct OperationReplayer {
             return try reject(batch: first.batch, &operations, on: backEnd, culprit: state.current, error)
         }
         (operations, rows) = (state.operations, state.rows)
-        if backEnd.isIdempotent { try takeOver(outcomes) }
+        if backEnd.isIdempotent { try takeOver(outcomes, from: backEnd) }
         return outcomes
     }
 
@@ -78,7 +82,7 @@ struct OperationReplayer {
         }
         if rejection.isTransient { return outcomes }
         guard backEnd.isIdempotent else { return try record(outcomes, on: backEnd) }
-        try takeOver(outcomes)
+        try takeOver(outcomes, from: backEnd)
         return outcomes
     }
 
@@ -94,7 +98,7 @@ struct OperationReplayer {
     }
 
     private func run(batch: Int64, on backEnd: BackEnd, _ state: BatchState) throws -> [OperationOutcome] {
-        let applied = try database.read { try KeyMap(package: package, cache: cache).appliedSequence(of: backEnd, in: $0) }
+        let applied = try stateStore.read { try KeyMap(package: package, cache: cache).appliedSequence(of: backEnd, in: $0) }
         return try backEnd.database.write(label: "replay for \(client)") { connection in
             var runner = OperationRunner(
                 package: package, connection: connection, rows: state.rows, wholeValueLimit: configuration.maximumWholeValue)
@@ -125,8 +129,12 @@ struct OperationReplayer {
     }
 
     /// Imports the outcomes of operations on a back end that keeps no record of them.
-    private func takeOver(_ outcomes: [OperationOutcome]) throws {
-        try database.write(label: "keys of new rows") { try KeyMap(package: package, cache: cache).apply(outcomes, of: client, in: $0) }
+    private func takeOver(_ outcomes: [OperationOutcome], from backEnd: BackEnd) throws {
+        let keys = KeyMap(package: package, cache: cache)
+        try stateStore.write(label: "keys of new rows", isolation: .locks) { connection in
+            try keys.lock(backEnd, in: connection)
+            try keys.apply(outcomes, of: client, in: connection)
+        }
     }
 
     /// Returns the outcome of an operation that was processed before; nil for a new one. An operation whose record cannot be read is neither done

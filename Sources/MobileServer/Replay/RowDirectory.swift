@@ -14,21 +14,23 @@ struct RowIdentity: Hashable {
 struct RowDirectory {
     let package: DeployedPackage
     let cache: PackageCache
-    let database: Database
+    let stateStore: any StateStore
     let client: String
     /// The keys that operations of this upload have created or changed.
     private var keys: [RowIdentity: RowKey] = [:]
     /// The surrogate keys of rows whose creation was rejected in this upload, with the code.
     private var rejected: [Int64: Int64] = [:]
 
-    init(package: DeployedPackage, cache: PackageCache, database: Database, client: String) {
-        (self.package, self.cache, self.database, self.client) = (package, cache, database, client)
+    init(package: DeployedPackage, cache: PackageCache, stateStore: any StateStore, client: String) {
+        (self.package, self.cache, self.stateStore, self.client) = (package, cache, stateStore, client)
     }
 
     /// Returns the back end's key of a row; nil for a row that the server does not know.
     func key(of row: RowIdentity, _ object: ObjectPlan) throws -> RowKey? {
         if let key = keys[row] { return key }
-        return try database.read { try KeyMap.key(of: row.surrogateKey, in: object, $0) }.flatMap { RowKey($0, of: object) }
+        return try stateStore.read { try KeyMap(package: package, cache: cache).key(of: row.surrogateKey, in: object, $0) }.flatMap {
+            RowKey($0, of: object)
+        }
     }
 
     /// Whether an operation of this upload has created the row or changed its key.
@@ -36,13 +38,14 @@ struct RowDirectory {
 
     /// Whether the client may create a row under this surrogate key.
     func mayGive(_ surrogateKey: Int64) throws -> Bool {
-        try database.read { try cache.mayGive(surrogateKey, client: client, in: $0) }
+        try stateStore.read { try cache.mayGive(surrogateKey, client: client, in: $0) }
     }
 
     /// Returns the rejection of an operation that needs an unknown row whose creation was rejected; nil if the server has not rejected it.
     /// - Parameter object: the object of the unknown row.
     func rejection(ofCreating surrogateKey: Int64, _ object: ObjectPlan) throws -> Rejection? {
-        let isKnown = try rejected[surrogateKey] != nil || database.read { try RejectedRows(cache: cache).contains(surrogateKey, of: client, in: $0) }
+        let isKnown =
+            try rejected[surrogateKey] != nil || stateStore.read { try RejectedRows(cache: cache).contains(surrogateKey, of: client, in: $0) }
         guard isKnown else { return nil }
         // If the creation may succeed later, the operations that depend on it are not decided either.
         let code = rejected[surrogateKey].flatMap { ResultCode.isRecoverable($0) ? $0 : nil } ?? ResultCode.failedDependency

@@ -10,7 +10,7 @@ struct DownloadComposer {
     let package: DeployedPackage
     let cache: PackageCache
     let partitions: [Partition]
-    let connection: Connection
+    let connection: any StateConnection
     let logsSuccesses: Bool
     let log: @Sendable (String) -> Void
 
@@ -19,11 +19,10 @@ struct DownloadComposer {
         answer: SynchronizeAnswer, groups: [RequestedGroups.Group], keys: KeyRange?, outcomes: [OperationOutcome], system: [FrameContent]?
     ) throws -> Download {
         let rows = Spool(), largeValues = LargeValueList()
-        let version = try cache.version(in: connection)
         var steps: [Download.Step] = [.frame(.answer(answer))]
         if let keys { steps.append(.frame(.keyRange(keys))) }
         steps += (system ?? []).map { .frame($0) }
-        for group in groups { try compose(group, version, rows, largeValues, &steps) }
+        for group in groups { try compose(group, rows, largeValues, &steps) }
         let records = system == nil ? outcomes.compactMap { $0.logRecord(logsSuccesses: logsSuccesses) } : []
         if !records.isEmpty { steps.append(.frame(.logRecords(records))) }
         if !outcomes.isEmpty { steps.append(.frame(.replayResults(outcomes.map(\.result)))) }
@@ -34,18 +33,18 @@ struct DownloadComposer {
     }
 
     private func compose(
-        _ group: RequestedGroups.Group, _ version: Int64, _ rows: Spool, _ largeValues: LargeValueList, _ steps: inout [Download.Step]
+        _ group: RequestedGroups.Group, _ rows: Spool, _ largeValues: LargeValueList, _ steps: inout [Download.Step]
     ) throws {
         let delivered = group.token.flatMap { DeliveredState($0, epoch: cache.epoch) }
         var next = DeliveredState(epoch: cache.epoch)
-        let current = Dictionary(grouping: partitions, by: \.object).mapValues { $0.map(\.id) }
+        let current = Dictionary(grouping: partitions, by: \.object)
         for object in group.objects {
             let current = current[object.name] ?? []
             let delta = ObjectDelta(
-                object: object, objectID: cache.objectIDs[object.name] ?? 0, current: current, delivered: delivered?.objects[object.name],
+                object: object, objectID: cache.id(of: object), current: current.map(\.id), delivered: delivered?.objects[object.name],
                 connection: connection)
             try delta.compose(backEnd: package.backEnd(of: object), rows, largeValues, &steps)
-            next.objects[object.name] = Dictionary(uniqueKeysWithValues: Set(current).map { ($0, version) })
+            next.objects[object.name] = Dictionary(try current.map { ($0.id, try $0.state(in: connection).version) }) { $1 }
         }
         steps.append(.frame(.groupEnd(GroupEnd(group: group.name, token: next.token))))
     }
@@ -59,7 +58,7 @@ struct ObjectDelta {
     let current: [Int64]
     /// The partitions that the client has, each with the version up to which it was sent; nil for a client of unknown state.
     let delivered: [Int64: Int64]?
-    let connection: Connection
+    let connection: any StateConnection
 
     func compose(backEnd: BackEnd, _ rows: Spool, _ largeValues: LargeValueList, _ steps: inout [Download.Step]) throws {
         if let delivered {
@@ -80,12 +79,10 @@ struct ObjectDelta {
     // MARK: Rows
 
     private func addRows(of partition: Int64, since: Int64?, _ rows: Spool, _ steps: inout [Download.Step]) throws {
-        let columns = ["_sk"] + object.rowColumns
-        let changed = since == nil ? "" : " AND _version > ?2"
-        let sql =
-            "SELECT \(columns.map(SQLText.quoted).joined(separator: ", ")) FROM \(object.rowTable) WHERE _partition = ?1 AND _deleted = 0\(changed)"
-        let part = TablePart(object: object.name, columns: columns, mode: .upsert)
-        try add(part, sql, [.integer(partition)] + (since.map { [.integer($0)] } ?? []), rows, &steps)
+        let changed = since == nil ? "" : " AND version > ?2"
+        let sql = "SELECT body FROM _row WHERE partition = ?1 AND deleted = 0\(changed)"
+        let part = TablePart(object: object.name, columns: ["_sk"] + object.rowColumns, mode: .upsert)
+        try add(part, sql, [.integer(partition)] + (since.map { [.integer($0)] } ?? []), rows, &steps) { $0.bytes(0) }
     }
 
     /// Adds the deletions of rows that were in a partition of the client and are in no requested one: deleted in the back end, moved to another
@@ -95,28 +92,34 @@ struct ObjectDelta {
         let asked = Set(current), had = delivered.sorted { $0.key < $1.key }
         let kept = had.filter { asked.contains($0.key) }.map { JSONValue.array([.integer($0.key), .integer($0.value)]) }
         let left = had.filter { !asked.contains($0.key) }.map { JSONValue.integer($0.key) }
+        let dialect = connection.dialect
         let isNowhere = """
             NOT EXISTS (
-                SELECT 1 FROM \(object.rowTable) AS k INDEXED BY \(object.rowKeyIndex)
-                WHERE k._sk = r._sk AND k._deleted = 0 AND k._partition IN (SELECT value FROM json_each(?3)))
+                SELECT 1 FROM _row AS k\(dialect.index("_row_sk"))
+                WHERE k.sk = r.sk AND k.deleted = 0 AND k.partition IN (\(dialect.numbers("?3"))))
             """
         let sql = """
-            SELECT r._sk FROM json_each(?1) AS d CROSS JOIN \(object.rowTable) AS r INDEXED BY \(object.rowVersionIndex)
-                ON r._partition = json_extract(d.value, '$[0]') AND r._version > json_extract(d.value, '$[1]')
-            WHERE r._deleted = 1 AND \(isNowhere)
+            SELECT r.sk FROM (\(dialect.pairs("?1"))) AS d \(dialect.outerJoin) _row AS r\(dialect.index("_row_version"))
+                ON r.partition = d.key AND r.version > d.value
+            WHERE r.deleted = 1 AND \(isNowhere)
             UNION
-            SELECT r._sk FROM json_each(?2) AS d CROSS JOIN \(object.rowTable) AS r ON r._partition = d.value WHERE \(isNowhere)
+            SELECT r.sk FROM (\(dialect.numbers("?2"))) AS d \(dialect.outerJoin) _row AS r ON r.partition = d.value WHERE \(isNowhere)
             """
         let lists = [kept, left, asked.sorted().map { .integer($0) }].map { Value.text(JSONValue.array($0).description) }
-        try add(TablePart(object: object.name, columns: ["_sk"], mode: .delete), sql, lists, rows, &steps)
+        try add(TablePart(object: object.name, columns: ["_sk"], mode: .delete), sql, lists, rows, &steps) { Array("[\($0.integer(0))]".utf8) }
     }
 
-    private func add(_ part: TablePart, _ sql: String, _ values: [Value], _ rows: Spool, _ steps: inout [Download.Step]) throws {
+    /// - Parameter text: returns a row as it travels.
+    private func add(
+        _ part: TablePart, _ sql: String, _ values: [Value], _ rows: Spool, _ steps: inout [Download.Step], text: (any StateRow) -> [UInt8]
+    ) throws {
         let start = rows.length
-        guard let count = try RowExport(object: object, connection: connection).write(part, sql, values, to: rows) else { return }
+        var data = try RowData(part, rows)
+        try connection.forEachRow(sql, values) { try data.add(text($0)) }
+        guard try data.finish() else { return }
         steps.append(.frame(.table(part)))
         steps.append(.rows(bytes: rows.length - start))
-        steps.append(.frame(.partEnd(.rows(count))))
+        steps.append(.frame(.partEnd(.rows(data.count))))
     }
 
     // MARK: Large values
@@ -125,37 +128,61 @@ struct ObjectDelta {
     /// of the partition yet.
     /// - Returns: the number of listed values.
     private func listLargeValues(of partition: Int64, since: Int64?, _ list: LargeValueList) throws -> Int {
-        let isNew = since == nil ? "l.digest IS NOT NULL" : "(l.version > ?3 OR r._since > ?3)"
-        let found = try connection.statement(
+        let isNew = since == nil ? "l.digest IS NOT NULL" : "(l.version > ?3 OR r.since > ?3)"
+        let join = connection.dialect.outerJoin
+        let sql = """
+            SELECT l.sk, l.attribute, m.k, CASE WHEN l.digest IS NULL THEN 1 ELSE 0 END FROM _row AS r
+            \(join) _large AS l ON l.partition = r.partition AND l.sk = r.sk \(join) _key AS m ON m.object = ?1 AND m.sk = r.sk
+            WHERE r.partition = ?2 AND r.deleted = 0 AND \(isNew)
             """
-            SELECT l._sk, l.attribute, m.k, l.digest IS NULL FROM \(object.rowTable) AS r
-            CROSS JOIN _large AS l ON l.object = ?1 AND l._sk = r._sk CROSS JOIN \(object.keyTable) AS m ON m._sk = r._sk
-            WHERE r._partition = ?2 AND r._deleted = 0 AND \(isNew)
-            """)
-        try found.bind([.integer(objectID), .integer(partition)] + (since.map { [.integer($0)] } ?? []))
         var count = 0
-        while try found.step() {
-            guard let attribute = Int(exactly: found.integer(1)) else { continue }
+        try connection.forEachRow(sql, [.integer(objectID), .integer(partition)] + (since.map { [.integer($0)] } ?? [])) { row in
+            // A key that cannot be read belongs to no row of the back end.
+            guard let attribute = Int(exactly: row.integer(1)), let key = KeyText(text: row.value(2).text ?? "").value else { return }
             try list.append(
-                LargeValueList.Entry(
-                    surrogateKey: found.integer(0), attribute: attribute, key: found.value(2), isNull: found.integer(3) == 1))
+                LargeValueList.Entry(surrogateKey: row.integer(0), attribute: attribute, key: key, isNull: row.integer(3) == 1))
             count += 1
         }
         return count
     }
 }
 
-/// Writes the rows of a query as the data of one table part, deflated. No value is inspected on the way.
-private struct RowExport {
-    let object: ObjectPlan
-    let connection: Connection
+/// Writes rows as the data of one table part: a JSON array of their texts, compressed. Writes nothing without a row.
+private struct RowData {
+    private let spool: Spool
+    private let deflater: Deflater?
+    private var text: [UInt8] = []
+    private(set) var count: Int64 = 0
 
-    /// - Returns: the number of rows; nil if there are none. Nothing is written in that case.
-    func write(_ part: TablePart, _ sql: String, _ values: [Value], to spool: Spool) throws -> Int64? {
-        guard try connection.first("SELECT EXISTS (\(sql))", values)?[0].integer == 1 else { return nil }
-        let types = part.columns.map { object.model.attribute(named: $0)?.wireType ?? .integer }
-        let rows = try connection.exporter(sql, values, compression: part.compression == .zlib ? .zlib : .none, types: types)
-        while let piece = try rows.nextChunk() { try spool.append(piece) }
-        return Int64(rows.rows)
+    private static let pieceBytes = 65_536
+
+    init(_ part: TablePart, _ spool: Spool) throws {
+        self.spool = spool
+        deflater = part.compression == .zlib ? try Deflater() : nil
+    }
+
+    mutating func add(_ row: [UInt8]) throws {
+        text.append(count == 0 ? UInt8(ascii: "[") : UInt8(ascii: ","))
+        text += row
+        count += 1
+        if text.count >= Self.pieceBytes { try write() }
+    }
+
+    /// - Returns: whether there were rows.
+    mutating func finish() throws -> Bool {
+        guard count > 0 else { return false }
+        text.append(UInt8(ascii: "]"))
+        try write()
+        try deflater?.finish { try spool.append($0) }
+        return true
+    }
+
+    private mutating func write() throws {
+        if let deflater {
+            try deflater.compress(text) { try spool.append($0) }
+        } else {
+            try spool.append(text)
+        }
+        text.removeAll(keepingCapacity: true)
     }
 }

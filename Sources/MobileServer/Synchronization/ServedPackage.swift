@@ -7,17 +7,17 @@ struct ServedPackage: Sendable {
     let cache: PackageCache
     let clients: ClientDirectory
     let log: PackageLog
-    private let database: Database
+    private let stateStore: any StateStore
     private let refresher: CacheRefresher
     private let configuration: ServerConfiguration
 
-    init(_ package: DeployedPackage, database: Database, configuration: ServerConfiguration) throws {
+    init(_ package: DeployedPackage, stateStore: any StateStore, configuration: ServerConfiguration) throws {
+        self.stateStore = stateStore
         deployed = package
-        cache = try PackageCache.open(package, in: database, configuration: configuration)
-        clients = ClientDirectory(database: database, cache: cache, configuration: configuration)
-        log = try PackageLog(package, cache: cache, database: database, configuration: configuration)
-        self.database = database
-        refresher = CacheRefresher(package: package, cache: cache, database: database)
+        cache = try PackageCache.open(package, in: stateStore, configuration: configuration)
+        clients = ClientDirectory(stateStore: stateStore, cache: cache, configuration: configuration)
+        log = try PackageLog(package, cache: cache, stateStore: stateStore, configuration: configuration)
+        refresher = CacheRefresher(package: package, cache: cache, stateStore: stateStore)
         self.configuration = configuration
     }
 
@@ -48,7 +48,7 @@ struct ServedPackage: Sendable {
         }
         let isSuspended = state == .suspended
         let replayer = OperationReplayer(
-            package: deployed, cache: cache, database: database, client: header.client, settledBelow: header.settledBelow,
+            package: deployed, cache: cache, stateStore: stateStore, client: header.client, settledBelow: header.settledBelow,
             configuration: configuration)
         try log.receive(upload, header, user: user)
         let outcomes = operations > 0 ? try replayer.replay(upload) : []
@@ -64,7 +64,7 @@ struct ServedPackage: Sendable {
         let answer = SynchronizeAnswer(
             package: header.package, groups: (hasSystemGroup ? [SystemGroup.name] : []) + groups.map(\.name), operations: Int64(outcomes.count),
             inquiries: inquiries)
-        return try database.read { connection in
+        return try stateStore.read { connection in
             let composer = DownloadComposer(
                 package: deployed, cache: cache, partitions: partitions, connection: connection,
                 logsSuccesses: configuration.logsSuccesses, log: configuration.log)

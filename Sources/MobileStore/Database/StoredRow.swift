@@ -4,6 +4,14 @@ package protocol StoredColumn: RawRepresentable, Hashable, Sendable where RawVal
     static var table: String { get }
 }
 
+extension StoredColumn {
+    /// Returns the query of columns of the table.
+    /// - Parameter rest: the SQL after the table's name.
+    package static func selection(_ columns: [Self], _ rest: String = "") -> String {
+        "SELECT \(columns.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")) FROM \"\(table)\" \(rest)"
+    }
+}
+
 /// A row of such a table. A value that the framework cannot have written means that the database is damaged: reading it throws
 /// ``StoreError/Code/corrupt``, instead of returning a 0, an empty text or a default case.
 package struct StoredRow<Column: StoredColumn>: Sendable {
@@ -99,18 +107,14 @@ extension Connection {
     package func storedRows<Column: StoredColumn>(
         _ columns: [Column], _ rest: String = "", _ values: [Value] = []
     ) throws(StoreError) -> [StoredRow<Column>] {
-        try rows(Self.select(columns, rest), values).map { StoredRow(columns, $0) }
+        try rows(Column.selection(columns, rest), values).map { StoredRow(columns, $0) }
     }
 
     /// Reads the first row of a query of one table; nil without rows.
     package func storedRow<Column: StoredColumn>(
         _ columns: [Column], _ rest: String = "", _ values: [Value] = []
     ) throws(StoreError) -> StoredRow<Column>? {
-        try first(Self.select(columns, rest), values).map { StoredRow(columns, $0) }
-    }
-
-    private static func select<Column: StoredColumn>(_ columns: [Column], _ rest: String) -> String {
-        "SELECT \(columns.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")) FROM \"\(Column.table)\" \(rest)"
+        try first(Column.selection(columns, rest), values).map { StoredRow(columns, $0) }
     }
 
     /// Reads the keys of a query of one column.

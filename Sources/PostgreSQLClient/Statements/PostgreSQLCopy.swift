@@ -1,3 +1,13 @@
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Android)
+    internal import Android
+#endif
+
 /// Receives the rows of a COPY, in the memory of one piece of 64 KB and one row.
 package struct PostgreSQLCopy {
     private let columns: Int
@@ -50,17 +60,43 @@ package struct PostgreSQLCopy {
             } catch {
                 throw error.with(message: "row \(rowCount + 1) of a COPY, column \(column + 1): \(error.message)")
             }
-            for byte in text.utf8 { append(escaped: byte) }
+            append(text: text)
         case .blob(let bytes):
-            buffer += "\\\\x".utf8
+            buffer += Self.hexadecimal(bytes)
+        }
+    }
+
+    /// Returns bytes in the notation of `bytea`, with the escaped backslash of the text format before it.
+    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
+        func digit(_ value: UInt8) -> UInt8 { value < 10 ? value + 0x30 : value + 0x57 }
+        return unsafe [UInt8](unsafeUninitializedCapacity: 3 + 2 * bytes.count) { output, count in
+            for byte in [UInt8(ascii: "\\"), UInt8(ascii: "\\"), UInt8(ascii: "x")] {
+                unsafe output[count] = byte
+                count += 1
+            }
             for byte in bytes {
-                buffer.append(Self.digits[Int(byte >> 4)])
-                buffer.append(Self.digits[Int(byte & 15)])
+                unsafe output[count] = digit(byte >> 4)
+                unsafe output[count + 1] = digit(byte & 15)
+                count += 2
             }
         }
     }
 
-    private static let digits = Array("0123456789abcdef".utf8)
+    private mutating func append(text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            guard let start = bytes.baseAddress else { return }
+            // Most texts have none of the characters that need a backslash; searching for them is much faster than looking at each byte here.
+            let isPlain = ["\\", "\t", "\n", "\r"].allSatisfy { (character: Unicode.Scalar) in
+                unsafe memchr(start, Int32(character.value), bytes.count) == nil
+            }
+            if isPlain {
+                unsafe buffer.append(contentsOf: bytes)
+            } else {
+                for index in bytes.indices { unsafe append(escaped: bytes[index]) }
+            }
+        }
+    }
 
     /// The characters that have a meaning of their own in the text format are written with a backslash.
     private mutating func append(escaped byte: UInt8) {

@@ -5,7 +5,7 @@ import MobileServer
 enum AdminCommand {
     static let summary = "manages users and devices of a server, cleans its log records, and reads logs and traces"
     static let usage = """
-        usage: mobile admin --cache FILE COMMAND
+        usage: mobile admin --cache FILE|--store ADDRESS COMMAND
 
         \(AccountCommands.usage)
           logs                          the tables of log records, with their rows
@@ -17,7 +17,7 @@ enum AdminCommand {
           domain-log [DEVICE]           prints what devices have sent
           traces [TRANSACTION]          lists the uploaded end-to-end traces; of one transaction, document and requests
 
-        FILE is the server's own database, which may be in use. Cleaning goes in short transactions: synchronizations go through in between.
+        FILE or ADDRESS is the server's own database as for mobile serve; it may be in use. Cleaning goes in short transactions: synchronizations go through in between.
         """
 
     /// - Parameter arguments: the arguments after `admin`.
@@ -28,11 +28,14 @@ enum AdminCommand {
             return 0
         }
         do {
-            guard arguments.count >= 3, arguments[0] == "--cache" else {
-                throw UsageError(message: "admin: name the server's database with --cache, and a command")
+            guard arguments.count >= 3, ["--cache", "--store"].contains(arguments[0]) else {
+                throw UsageError(message: "admin: name the server's database with --cache or --store, and a command")
             }
             let work = try work(arguments[2], Array(arguments.dropFirst(3)))
-            let administration = try ServerAdministration(cacheOf: ServerConfiguration(cachePath: arguments[1]))
+            let isFile = arguments[0] == "--cache"
+            var configuration = ServerConfiguration(cachePath: isFile ? arguments[1] : "")
+            if !isFile { configuration.storeAddress = arguments[1] }
+            let administration = try ServerAdministration(cacheOf: configuration)
             let lines = Result { try work(administration) }
             try administration.close()
             for line in try lines.get() { print(line) }

@@ -8,6 +8,8 @@ struct ServeArguments {
     /// Paths by back-end name.
     var backEnds: [String: String] = [:]
     var cache = ""
+    /// The address of a PostgreSQL database for the server's state, in place of the file ``cache``.
+    var store: String?
     var port: UInt16 = 0
     var address = "127.0.0.1"
     /// Users whose passwords are to be set.
@@ -23,13 +25,15 @@ struct ServeArguments {
     var logRetention: [String: Duration] = [:]
 
     static let usage = """
-        usage: mobile serve --model FILE ... --cache FILE [--backend NAME=FILE ...] [--port N] [--address A] [--user NAME ...] [--password-fd N]
+        usage: mobile serve --model FILE ... --cache FILE|--store ADDRESS [--backend NAME=FILE ...] [--port N] [--address A] [--user NAME ...] [--password-fd N]
                             [--tls-certificate FILE --tls-key FILE]
                             [--trace all|DEVICE ...] [--log-successes yes|no] [--log-retention APPLICATION=DAYS ...]
 
           --model FILE           a package model (*.mbo.json); several serve several packages
           --backend NAME=FILE    the SQLite file of a back end of the models, over the path in the model
           --cache FILE           the server's own database; it is made when it does not exist
+          --store ADDRESS        a PostgreSQL database in its place, which several servers can share: postgresql://USER@HOST/DATABASE; the password
+                                 comes from PGPASSWORD or libpq's password file
           --port N               the port to listen on, 0 (default) for any free one
           --address A            the address to listen on, default 127.0.0.1
           --user NAME            makes a user, or sets a user's password, which it asks for on the terminal; users stay in the cache, and a new
@@ -53,7 +57,7 @@ struct ServeArguments {
             try take(option, value)
         }
         if models.isEmpty { throw UsageError(message: "serve: name a package model with --model") }
-        if cache.isEmpty { throw UsageError(message: "serve: name the server's database with --cache") }
+        guard cache.isEmpty != (store == nil) else { throw UsageError(message: "serve: name the server's database with --cache or --store") }
         guard certificate.isEmpty == privateKey.isEmpty else {
             throw UsageError(message: "serve: --tls-certificate and --tls-key go together")
         }
@@ -63,6 +67,7 @@ struct ServeArguments {
         switch option {
         case "--model": models.append(value)
         case "--cache": cache = value
+        case "--store": store = value
         case "--address": address = value
         case "--port":
             guard let number = UInt16(value) else { throw UsageError(message: "serve: port \"\(value)\": use 0 to 65535") }
@@ -124,6 +129,7 @@ struct ServeArguments {
             return deployment
         }
         var configuration = ServerConfiguration(cachePath: cache, packages: packages, users: try passwords.passwords(of: users))
+        configuration.storeAddress = store
         configuration.requestTrace = RequestTrace(all: tracesAll, devices: tracedDevices)
         configuration.logsSuccesses = logsSuccesses
         return configuration

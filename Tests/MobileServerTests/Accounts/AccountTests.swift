@@ -1,8 +1,9 @@
 import MobileProtocol
-import MobileServer
 import MobileStore
 import TestSupport
 import Testing
+
+@testable import MobileServer
 
 /// Registration, login and subscriptions.
 @Suite struct AccountTests {
@@ -84,9 +85,7 @@ import Testing
         try server.restart()
         #expect(try device.synchronize().status == 200)
         try server.server.close()
-        let cache = try Database(ConnectionProfile(path: server.folder.file("cache.db")))
-        let stored = try cache.read { try $0.rows("SELECT * FROM _session, _user") }.flatMap { $0 }
-        try cache.close()
+        let stored = try server.state { try $0.rows("SELECT * FROM _session, _user") }.flatMap { $0 }
         #expect(!stored.isEmpty)
         #expect(!stored.contains(.text(device.token)) && !stored.contains(.text("secret")) && !stored.contains(.blob(Array(device.token.utf8))))
     }

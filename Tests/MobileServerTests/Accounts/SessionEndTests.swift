@@ -1,8 +1,9 @@
 import MobileProtocol
-import MobileServer
 import MobileStore
 import TestSupport
 import Testing
+
+@testable import MobileServer
 
 /// Sessions end.
 @Suite struct SessionEndTests {
@@ -69,9 +70,7 @@ import Testing
         let device = try TestDevice(server)
         let first = device.token
         for _ in 0..<40 { try device.register() }
-        let cache = try Database(ConnectionProfile(path: server.folder.file("cache.db")))
-        let count = try cache.read { try $0.first("SELECT count(*) FROM _session")?[0].integer }
-        try cache.close()
+        let count = try server.state { try $0.number("SELECT count(*) FROM _session") }
         #expect(count == 8)
         #expect(try status(device) == 200 && device.token != first)
     }

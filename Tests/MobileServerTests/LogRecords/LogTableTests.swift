@@ -40,7 +40,7 @@ import Testing
         return try body(database)
     }
 
-    private func rows(_ server: TestServer, _ sql: String) throws -> [[Value]] { try cache(server) { try $0.read { try $0.rows(sql) } } }
+    private func rows(_ server: TestServer, _ sql: String) throws -> [[Value]] { try server.state { try $0.rows(sql) } }
 
     private func marked(_ server: TestServer) throws -> Int {
         try server.server.administration.logRecords(ofPackage: Self.package).count(where: \.isDeleted)
@@ -241,7 +241,8 @@ import Testing
 
     // MARK: Size and portions
 
-    @Test("LRC-16: a table that passes the guideline is reported, once each time; a synchronization looks at no rows but those it sends")
+    @Test(
+        "LRC-16: a table that passes the guideline is reported, once each time; a synchronization looks at no rows but those it sends", .stateInFile)
     func guideline() throws {
         let lines = RecordedLines()
         let server = try server {
@@ -288,7 +289,7 @@ import Testing
         let total = try administration.cleanLogRecords(ofPackage: Self.package, from: .distantPast, to: .distantFuture) { count in
             steps.append(count)
             // Another process can write at the same time.
-            _ = try cache(server) { try $0.write { try $0.execute("UPDATE _user SET verifier = verifier") } }
+            _ = try server.state { try $0.execute("UPDATE _user SET verifier = verifier") }
             #expect(try marked(server) == count)
             let result = try other.synchronize([other.create("Customer", RejectionTests.customer)], log: [])
             #expect(result.results.map(\.outcome) == [.accepted])

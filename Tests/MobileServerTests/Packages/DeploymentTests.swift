@@ -48,7 +48,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.file("enterprise.db")))
     }
 
-    @Test func `a cache of another release is refused`() throws {
+    @Test(.stateInFile) func `a cache of another release is refused`() throws {
         let folder = try TemporaryDirectory()
         let other = try Database(ConnectionProfile(path: folder.file("cache.db")))
         try other.write { _ = try $0.execute("CREATE TABLE something (x)") }
@@ -86,7 +86,7 @@ import Testing
         #expect(try device.synchronize(groups: ["lines"]).upserts == ["Line": 3], "other objects are served")
     }
 
-    @Test func `a model with other attributes starts the package's cache anew`() throws {
+    @Test(.stateInFile) func `a model with other attributes starts the package's cache anew`() throws {
         let server = try FieldSales.server()
         let device = try TestDevice.inRegion("NORTH", of: server)
         let changed = try PackageModel(json: FieldSales.json.replacing("{\"name\": \"rate\", \"type\": \"double\", \"nullable\": true}, ", with: ""))

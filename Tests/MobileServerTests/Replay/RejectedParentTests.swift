@@ -1,6 +1,7 @@
-import MobileServer
 import MobileStore
 import Testing
+
+@testable import MobileServer
 
 /// A rejected creation also rejects the rows that refer to its row, so that no row loses the parent that its user gave it.
 @Suite struct RejectedParentTests {

@@ -1,7 +1,8 @@
 import Foundation
-import MobileServer
 import MobileStore
 import TestSupport
+
+@testable import MobileServer
 
 /// A client that builds its requests byte by byte and speaks HTTP over its own socket: it can send requests that no client of the platform
 /// sends. It reaches its server through the server's HTTP face.
@@ -35,11 +36,7 @@ final class HandmadeClient {
     }
 
     /// Works on the cache of the closed server, like an administrator with a shell.
-    func cache<R>(_ body: (Connection) throws -> R) throws -> R {
-        let database = try Database(ConnectionProfile(path: server.folder.file("cache.db"), pageSize: 8192))
-        defer { try? database.close() }
-        return try database.write { try body($0) }
-    }
+    func cache<R>(_ body: (any StateConnection) throws -> R) throws -> R { try server.state(body) }
 
     /// Begins the session of a device.
     func register(_ device: String) throws {

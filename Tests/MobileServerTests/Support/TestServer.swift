@@ -3,9 +3,12 @@ import MobileCrypto
 import MobileExecution
 import MobileModel
 import MobileProtocol
-import MobileServer
 import MobileStore
+import PostgreSQLClient
+import PostgreSQLTestSupport
 import TestSupport
+
+@testable import MobileServer
 
 /// A server over its own back end, which a test can close and open again.
 final class TestServer {
@@ -13,6 +16,9 @@ final class TestServer {
     let model: PackageModel
     let backEndPath: String
     private(set) var server: MobileServer
+    /// The database of the server's state; nil for the file `cache.db`.
+    private var stateDatabase: PostgreSQLTestDatabase?
+    private var savedStates: [String: PostgreSQLTestDatabase] = [:]
     private var adjust: (inout ServerConfiguration) -> Void = { _ in }
 
     /// Opens a server.
@@ -32,16 +38,19 @@ final class TestServer {
             try database.write { _ = try $0.execute(tables) }
             try database.close()
         }
-        server = try MobileServer(Self.configuration(model, self.folder, backEndPath, adjust))
+        stateDatabase = StoreUnderTest.isPostgreSQL ? try PostgreSQLTestDatabase() : nil
+        server = try MobileServer(Self.configuration(model, self.folder, backEndPath, stateDatabase, adjust))
     }
 
-    var configuration: ServerConfiguration { Self.configuration(model, folder, backEndPath, adjust) }
+    var configuration: ServerConfiguration { Self.configuration(model, folder, backEndPath, stateDatabase, adjust) }
 
     private static func configuration(
-        _ model: PackageModel, _ folder: TemporaryDirectory, _ backEnd: String, _ adjust: (inout ServerConfiguration) -> Void
+        _ model: PackageModel, _ folder: TemporaryDirectory, _ backEnd: String, _ state: PostgreSQLTestDatabase?,
+        _ adjust: (inout ServerConfiguration) -> Void
     ) -> ServerConfiguration {
         let deployment = PackageDeployment(model, backEnds: Dictionary(uniqueKeysWithValues: model.backEnds.map { ($0.name, backEnd) }))
         var configuration = ServerConfiguration(cachePath: folder.file("cache.db"), packages: [deployment], users: ["ada": "secret", "bob": "other"])
+        configuration.storeAddress = state?.configuration.address
         configuration.keyRangeSize = 1000
         configuration.passwordParameters = .init(n: 16)
         adjust(&configuration)
@@ -59,30 +68,46 @@ final class TestServer {
     /// Opens the server again after the caller has closed it.
     func restartClosed() throws { server = try MobileServer(configuration) }
 
-    /// Removes the files of the closed server's cache.
-    func removeCache() {
+    /// Works on the server's state independently of the server.
+    func state<R>(_ body: (any StateConnection) throws -> R) throws -> R {
+        let store = try configuration.openStateStore(createsFile: false)
+        defer { try? store.close() }
+        return try store.write(label: "test", body)
+    }
+
+    /// Removes the closed server's state.
+    func removeCache() throws {
+        if stateDatabase != nil { stateDatabase = try PostgreSQLTestDatabase() }
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.file("cache.db") + suffix) }
     }
 
     /// Closes the server, removes its cache, and opens the server again.
     func loseCache() throws {
         try server.close()
-        removeCache()
+        try removeCache()
         server = try MobileServer(configuration)
     }
 
     /// Restarts the server, and copies its cache while the server is closed.
     func saveCache(to path: String) throws {
         try server.close()
-        try FileManager.default.copyItem(atPath: folder.file("cache.db"), toPath: path)
+        if let stateDatabase {
+            savedStates[path] = try PostgreSQLTestDatabase(copyOf: stateDatabase)
+        } else {
+            try FileManager.default.copyItem(atPath: folder.file("cache.db"), toPath: path)
+        }
         server = try MobileServer(configuration)
     }
 
     /// Opens the server again on a saved cache.
     func reopen(withCache path: String) throws {
         try server.close()
-        removeCache()
-        try FileManager.default.copyItem(atPath: path, toPath: folder.file("cache.db"))
+        try removeCache()
+        if let saved = savedStates[path] {
+            stateDatabase = try PostgreSQLTestDatabase(copyOf: saved)
+        } else {
+            try FileManager.default.copyItem(atPath: path, toPath: folder.file("cache.db"))
+        }
         server = try MobileServer(configuration)
     }
 

@@ -60,7 +60,7 @@ import Testing
         return isAnswered ? answer.withLock { $0 } : nil
     }
 
-    @Test("a message that gets no connection in time is answered with 503, and the time after which to come again")
+    @Test("a message that gets no connection in time is answered with 503, and the time after which to come again", .stateInFile)
     func message() throws {
         let random = HeldRandom()
         let server = try FieldSales.server {
@@ -79,7 +79,7 @@ import Testing
         #expect(try Message.messages(parsing: TestServer.bytes(of: later))[0].header.method == .login.result)
     }
 
-    @Test("a synchronization that gets no connection in time is refused as a whole: no operation is rejected for it")
+    @Test("a synchronization that gets no connection in time is refused as a whole: no operation is rejected for it", .stateInFile)
     func synchronization() throws {
         let random = HeldRandom()
         let server = try FieldSales.server {

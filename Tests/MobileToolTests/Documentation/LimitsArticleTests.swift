@@ -9,6 +9,8 @@ import Testing
         "PreparedSelects.maximum": "queries that are kept prepared; a further one is prepared again",
         "QueryPage.maximum": "rows that are read at a time",
         "SparePage.maximumBytes": "memory that is kept for the next page",
+        "LogTable.longestPrefix": "the name of a table in PostgreSQL, whose length it limits itself",
+        "PostgreSQLStateStore.timeLimit": "repetitions of one transaction", "PostgreSQLStateStore.longTimeLimit": "repetitions of one transaction",
         "OperationRunner.pieceLimit": "from here on a large value is written in pieces",
         "IntervalSum.maximumMemory": "a measured value, which begins with 0",
         "SamplePictures.smallest": "the sample's pictures", "SamplePictures.largest": "the sample's pictures",

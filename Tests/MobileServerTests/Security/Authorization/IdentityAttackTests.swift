@@ -1,6 +1,7 @@
-import MobileServer
 import MobileStore
 import Testing
+
+@testable import MobileServer
 
 /// Operations that try to present a row as another one. The requests are made by hand.
 @Suite struct IdentityAttackTests {
@@ -8,7 +9,10 @@ import Testing
     static func key(_ object: String, _ key: String, _ client: HandmadeClient) throws -> Int64? {
         var found: Value?
         try client.restart {
-            found = try client.cache { try $0.first("SELECT _sk FROM \"\(client.server.package)/\(object)/keys\" WHERE k = \(key)")?[0] }
+            found = try client.cache {
+                try $0.first(
+                    "SELECT k.sk FROM _key AS k JOIN _object AS o ON o.id = k.object WHERE o.name = ?1 AND k.k = ?2", [.text(object), .text(key)])?[0]
+            }
         }
         guard case .integer(let key)? = found else { return nil }
         return key
@@ -40,7 +44,7 @@ import Testing
     func takenPrimaryKey(object: String) throws {
         let client = try HandmadeClient(Folders.server())
         let keys = try #require(try client.synchronize(header: client.header(subscriptions: "{}", groups: #"["default"]"#)).keys)
-        let before = try Self.key(object, "'a'", client)
+        let before = try Self.key(object, #""a""#, client)
         let header = client.header(subscriptions: "{}", groups: #"["default"]"#)
         let answer = try client.synchronize(
             [
@@ -53,22 +57,22 @@ import Testing
         #expect(
             try client.server.backEndValue("SELECT group_concat(code || color) FROM (SELECT * FROM \(object.lowercased()) ORDER BY code)")
                 == "ared,bblack")
-        #expect(try Self.key(object, "'a'", client) == before && before != nil)
-        #expect(try Self.key(object, "'b'", client) == keys.lowerBound + 1)
+        #expect(try Self.key(object, #""a""#, client) == before && before != nil)
+        #expect(try Self.key(object, #""b""#, client) == keys.lowerBound + 1)
     }
 
     @Test func `an update cannot move a row onto the primary key of another one`() throws {
         let client = try HandmadeClient(Folders.server())
         let header = client.header(subscriptions: "{}", groups: #"["default"]"#)
         let keys = try #require(try client.synchronize(header: header).keys)
-        let victim = try #require(try Self.key("Label", "'a'", client))
+        let victim = try #require(try Self.key("Label", #""a""#, client))
         let answer = try client.synchronize(
             [
                 KeyAttackTests.create(1, key: keys.lowerBound, object: "Label", #""attributes": {"code": "b", "color": "black"}"#),
                 #"{"id": 2, "mbo": "Label", "change": "U", "key": \#(keys.lowerBound), "attributes": {"code": "a"}, "primaryKey": {"code": "b"}}"#,
             ], header: header)
         #expect(answer.outcomes == ["accepted 200", "rejected 403"])
-        #expect(try Self.key("Label", "'a'", client) == victim)
+        #expect(try Self.key("Label", #""a""#, client) == victim)
     }
 
     @Test func `an update under a key that nobody knows changes the row and gives it no other identity`() throws {
@@ -80,7 +84,7 @@ import Testing
             """
         #expect(try client.synchronize([update]).outcomes == ["accepted 200"])
         #expect(try client.server.backEndValue("SELECT line FROM \"order line\" WHERE product = 'tea'") == 9)
-        let key = try #require(try Self.key("Line", "'[11,9]'", client))
+        let key = try #require(try Self.key("Line", #""[11,9]""#, client))
         #expect(key != foreign)
     }
 

@@ -1,6 +1,7 @@
-import MobileServer
 import MobileStore
 import Testing
+
+@testable import MobileServer
 
 /// Surrogate keys that were not granted to the client, or that belong to other rows. The requests are made by hand.
 @Suite struct KeyAttackTests {
@@ -48,7 +49,7 @@ import Testing
     @Test func `a client whose grants were lost with the cache goes on with its keys`() throws {
         let client = try HandmadeClient()
         let keys = try #require(try client.synchronize().keys)
-        try client.restart { client.server.removeCache() }
+        try client.restart { try client.server.removeCache() }
         try client.register("handmade")
         let answer = try client.synchronize([Self.create(1, key: keys.lowerBound), Self.create(2, key: keys.upperBound)])
         #expect(answer.outcomes == ["accepted 200", "accepted 200"])
@@ -58,9 +59,9 @@ import Testing
     @Test(
         "a cache that holds the greatest of all keys opens and goes on granting keys",
         arguments: [
-            #"INSERT INTO "Field:2.0/Customer/keys" (_sk, k) VALUES (9223372036854775807, 77)"#,
-            #"UPDATE _package SET next_key = 9223372036854775807"#, #"UPDATE _package SET next_key = 9223372036854775000"#,
-            #"INSERT INTO "Field:2.0/Order/keys" (_sk, k) SELECT next_key + 1, 78 FROM _package"#,
+            "INSERT INTO _key (object, sk, k) SELECT id, 9223372036854775807, '77' FROM _object WHERE name = 'Customer'",
+            "UPDATE _counter SET next = 9223372036854775807", "UPDATE _counter SET next = 9223372036854775000",
+            "INSERT INTO _key (object, sk, k) SELECT id, next + 1, '78' FROM _object, _counter WHERE _object.name = 'Order'",
         ])
     func greatestKey(damage: String) throws {
         let client = try HandmadeClient()

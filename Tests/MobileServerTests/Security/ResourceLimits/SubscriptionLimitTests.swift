@@ -1,6 +1,7 @@
-import MobileServer
 import MobileStore
 import Testing
+
+@testable import MobileServer
 
 /// Many subscriptions of one client, up to the limit and beyond. The requests are made by hand.
 @Suite struct SubscriptionLimitTests {

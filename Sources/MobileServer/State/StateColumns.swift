@@ -1,6 +1,6 @@
 import MobileStore
 
-// The codecs of the cache's own tables; see ``CacheSchema`` for their contents.
+// The codecs of the tables of the server's state; see ``StateTables`` for their contents.
 
 enum PackageColumn: String, StoredColumn {
     static let table = "_package"
@@ -17,15 +17,15 @@ enum ObjectColumn: String, StoredColumn {
 
 enum PartitionColumn: String, StoredColumn {
     static let table = "_partition"
-    case id
-    /// The version of the last load; 0 before the first.
-    case loaded
+    /// The version of the last change.
+    case version
+    case isLoaded = "is_loaded"
 }
 
 enum ClientColumn: String, StoredColumn {
     static let table = "_client"
     case client
-    case user
+    case user = "user_name"
     case state
     /// The name of the package, from a join.
     case package = "name"
@@ -45,7 +45,7 @@ enum DeviceColumn: String, StoredColumn {
     static let table = "_device"
     case application
     case device
-    case user
+    case user = "user_name"
     case registered
     case isLocked = "locked"
 }
@@ -53,7 +53,7 @@ enum DeviceColumn: String, StoredColumn {
 enum SessionColumn: String, StoredColumn {
     static let table = "_session"
     case token
-    case user
+    case user = "user_name"
     case application
     case device
     case began
@@ -69,7 +69,7 @@ enum DomainLogColumn: String, StoredColumn, CaseIterable {
     static let table = "_domain_log"
     case application
     case device
-    case user
+    case user = "user_name"
     case package
     case name
     case text
@@ -81,7 +81,7 @@ enum TraceColumn: String, StoredColumn, CaseIterable {
     case passport
     case application
     case device
-    case user
+    case user = "user_name"
     case document
     case received
 }

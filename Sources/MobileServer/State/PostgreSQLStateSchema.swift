@@ -1,0 +1,34 @@
+internal import MobileStore
+internal import PostgreSQLClient
+
+/// The versions of the server's tables in a PostgreSQL database.
+enum PostgreSQLStateSchema {
+    static let version: Int64 = 1
+
+    /// Creates the tables in a database without them, and refuses a database of a later release. Of several processes that start together, one creates
+    /// the tables.
+    static func prepare(_ store: PostgreSQLStateStore) throws {
+        do {
+            try create(store)
+        } catch let error as PostgreSQLError where error.code == .constraint {
+            // Another process has created the same table at the same time: it is there now.
+            try create(store)
+        }
+    }
+
+    private static func create(_ store: PostgreSQLStateStore) throws {
+        try store.write(label: "preparing the state") { connection in
+            _ = try connection.execute("CREATE TABLE IF NOT EXISTS _state (version BIGINT NOT NULL)")
+            let found = try connection.optionalNumber("SELECT max(version) FROM _state")
+            if let found {
+                guard found == version else {
+                    throw ServerError(
+                        .cache, "state store \(store.name): expected an empty database or one of version \(version), found version \(found)")
+                }
+                return
+            }
+            for statement in StateTables.statements(.postgreSQL) { try connection.execute(statement) }
+            try connection.execute("INSERT INTO _state (version) VALUES (?1)", [.integer(version)])
+        }
+    }
+}

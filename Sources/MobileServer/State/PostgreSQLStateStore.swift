@@ -1,0 +1,170 @@
+internal import Foundation
+internal import MobileStore
+internal import PostgreSQLClient
+
+/// The server's state in a PostgreSQL database, which any number of server processes share.
+///
+/// A serial write is a SERIALIZABLE transaction. After a conflict, a deadlock or a lost connection it runs again. Where the connection breaks during COMMIT,
+/// the outcome is read from the engine's own record of transactions, and never guessed.
+struct PostgreSQLStateStore: StateStore {
+    private let pool: PostgreSQLPool
+    let name: String
+
+    /// The time for one transaction with all of its repetitions.
+    private static let timeLimit = Duration.seconds(30)
+    /// The time for one that copies a partition, or reads one for a download.
+    static let longTimeLimit = Duration.seconds(900)
+
+    /// Connects, and creates the tables that are missing.
+    /// - Throws: ``ServerError/Code/cache``; ``ServerError/Code/configuration`` for an address that contains a password.
+    init(_ configuration: PostgreSQLConfiguration, maximumConnections: Int = 8) throws {
+        name = configuration.address
+        pool = PostgreSQLPool(configuration, maximumConnections: maximumConnections)
+        do { try PostgreSQLStateSchema.prepare(self) } catch let error as PostgreSQLError {
+            pool.close()
+            guard error.code != .misuse else { throw ServerError(.configuration, "state store: \(error.message)", cause: error) }
+            throw ServerError(.cache, "state store \(name): \(error)", cause: error)
+        } catch {
+            pool.close()
+            throw error
+        }
+    }
+
+    var dialect: StateDialect { .postgreSQL }
+
+    func read<R>(_ body: (any StateConnection) throws -> R) throws -> R {
+        try repeated(for: Self.longTimeLimit) { deadline in
+            try pool.withConnection(deadline: deadline) { connection in
+                try connection.transaction(isolation: .repeatableRead, access: .readOnly, deadline: deadline) {
+                    try body(PostgreSQLStateConnection(connection: $0))
+                }
+            }
+        }
+    }
+
+    func write<R>(label: String, isolation: StateIsolation, _ body: (any StateConnection) throws -> R) throws -> R {
+        try repeated(for: isolation == .serial ? Self.timeLimit : Self.longTimeLimit) { deadline in
+            var result: R?
+            var transaction: Int64?
+            do {
+                return try pool.withConnection(deadline: deadline) { connection in
+                    try connection.transaction(isolation: isolation == .serial ? .serializable : .readCommitted, deadline: deadline) { connection in
+                        let value = try body(PostgreSQLStateConnection(connection: connection))
+                        // NULL for a transaction that has changed nothing.
+                        transaction = try connection.first("SELECT txid_current_if_assigned()")?.first?.integer
+                        result = value
+                        return value
+                    }
+                }
+            } catch let error as PostgreSQLError where error.code == .commitUnknown {
+                switch try outcome(of: transaction, until: deadline) {
+                case "committed": return result
+                case "aborted": return nil
+                // The record of an old transaction is removed, and a standby may not have got it.
+                default: throw error
+                }
+            }
+        }
+    }
+
+    func close() throws { pool.close() }
+
+    /// Runs `attempt` until it returns a value or throws an error that a repetition does not help against. The pause before a repetition grows, with
+    /// jitter, so that two processes do not meet again.
+    private func repeated<R>(for time: Duration, _ attempt: (ContinuousClock.Instant) throws -> R?) throws -> R {
+        let deadline = ContinuousClock.now + time
+        var pause = Duration.milliseconds(1)
+        while true {
+            do {
+                if let result = try attempt(deadline) { return result }
+            } catch let error as PostgreSQLError where error.canBeRepeated && ContinuousClock.now + pause < deadline {
+                Thread.sleep(forTimeInterval: pause / .seconds(1) * Double.random(in: 0.5...1.5))
+                pause = min(pause * 2, .milliseconds(250))
+            }
+        }
+    }
+
+    /// Returns the engine's record of a transaction whose COMMIT was not answered: `committed`, `aborted` or `in progress`; nil without a record.
+    /// - Parameter transaction: its number; nil for one that has changed nothing, which counts as committed.
+    private func outcome(of transaction: Int64?, until deadline: ContinuousClock.Instant) throws -> String? {
+        guard let transaction else { return "committed" }
+        while true {
+            let row = try repeated(for: Self.timeLimit) { own in
+                try pool.withConnection(deadline: min(own, deadline)) {
+                    try $0.first("SELECT txid_status(?1)", [.integer(transaction)]) ?? []
+                }
+            }
+            guard row.first?.text == "in progress", ContinuousClock.now < deadline else { return row.first?.text }
+            Thread.sleep(forTimeInterval: 0.005)
+        }
+    }
+}
+
+/// A transaction on the state in a PostgreSQL database.
+struct PostgreSQLStateConnection: StateConnection {
+    let connection: PostgreSQLConnection
+
+    func execute(_ sql: String, _ values: [Value]) throws -> Int { try connection.execute(sql, values.map(PostgreSQLValue.init)) }
+
+    func rows(_ sql: String, _ values: [Value]) throws -> [[Value]] {
+        try connection.rows(sql, values.map(PostgreSQLValue.init)).map { $0.map(Value.init) }
+    }
+
+    func forEachRow(_ sql: String, _ values: [Value], _ visit: (any StateRow) throws -> Void) throws {
+        try connection.forEachRow(sql, values.map(PostgreSQLValue.init)) { try visit(PostgreSQLStateRow(row: $0)) }
+    }
+
+    func stage(_ table: String, _ columns: [(name: String, type: String)], _ fill: (_ add: ([Value]) throws -> Void) throws -> Void) throws {
+        let definition = columns.map { "\($0.name) \($0.type)" }.joined(separator: ", ")
+        try connection.execute("CREATE TEMP TABLE \(table) (\(definition)) ON COMMIT DROP")
+        try connection.copy(into: table, columns: columns.map(\.name)) { copy in
+            try fill { try copy.add($0.map(PostgreSQLValue.init)) }
+        }
+        // The planner knows nothing of a new table.
+        try connection.execute("ANALYZE \(table)")
+    }
+
+    var dialect: StateDialect { .postgreSQL }
+}
+
+private struct PostgreSQLStateRow: StateRow {
+    let row: PostgreSQLRow
+
+    func value(_ column: Int) -> Value { Value(row[column]) }
+    func integer(_ column: Int) -> Int64 { row[column].integer ?? 0 }
+
+    func bytes(_ column: Int) -> [UInt8] {
+        switch row[column] {
+        case .text(let text): Array(text.utf8)
+        case .blob(let bytes): bytes
+        default: []
+        }
+    }
+}
+
+extension PostgreSQLValue {
+    /// Converts a value. PostgreSQL stores no U+0000; in a text it becomes U+FFFD.
+    init(_ value: Value) {
+        self =
+            switch value {
+            case .null: .null
+            case .integer(let value): .integer(value)
+            case .real(let value): .real(value)
+            case .text(let value): .text(value.utf8.contains(0) ? value.replacing("\0", with: "\u{FFFD}") : value)
+            case .blob(let bytes): .blob(bytes)
+            }
+    }
+}
+
+extension Value {
+    init(_ value: PostgreSQLValue) {
+        self =
+            switch value {
+            case .null: .null
+            case .integer(let value): .integer(value)
+            case .real(let value): .real(value)
+            case .text(let value): .text(value)
+            case .blob(let bytes): .blob(bytes)
+            }
+    }
+}

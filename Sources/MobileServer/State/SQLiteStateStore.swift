@@ -1,0 +1,76 @@
+internal import MobileStore
+
+/// The server's state in an SQLite file. One writer at a time; readers are not blocked.
+struct SQLiteStateStore: StateStore {
+    let database: Database
+
+    /// Opens the file, and brings its tables to the present version.
+    /// - Parameter configuration: provides the path of the file, the connection timeout, and the clock.
+    /// - Throws: ``ServerError/Code/cache``.
+    init(_ configuration: ServerConfiguration, createsFile: Bool) throws {
+        let path = configuration.cachePath
+        var profile = ConnectionProfile(path: path, pageSize: 8192)
+        profile.cacheSize = .megabytes(32)
+        profile.maxConnections = 8
+        profile.createsFile = createsFile
+        profile.connectionTimeout = configuration.connectionTimeout
+        // Grants and sessions are promises: they are on the disk before they are answered.
+        profile.synchronous = .full
+        do {
+            let database = try Database(profile)
+            do { try SQLiteStateSchema.prepare(database, now: configuration.clock()) } catch {
+                try database.close()
+                throw error
+            }
+            self.database = database
+        } catch let error as StoreError {
+            throw ServerError(.cache, "cache \(path): \(error.message)", cause: error)
+        }
+    }
+
+    var name: String { database.path }
+    var dialect: StateDialect { .sqlite }
+
+    func read<R>(_ body: (any StateConnection) throws -> R) throws -> R {
+        try database.read { try body(SQLiteStateConnection(connection: $0)) }
+    }
+
+    func write<R>(label: String, isolation: StateIsolation, _ body: (any StateConnection) throws -> R) throws -> R {
+        try database.write(label: label) { try body(SQLiteStateConnection(connection: $0)) }
+    }
+
+    func close() throws { try database.close() }
+}
+
+/// A transaction on the state in an SQLite file.
+struct SQLiteStateConnection: StateConnection {
+    let connection: Connection
+
+    var dialect: StateDialect { .sqlite }
+
+    func execute(_ sql: String, _ values: [Value]) throws -> Int { try connection.execute(sql, values) }
+
+    func rows(_ sql: String, _ values: [Value]) throws -> [[Value]] { try connection.rows(sql, values) }
+
+    func forEachRow(_ sql: String, _ values: [Value], _ visit: (any StateRow) throws -> Void) throws {
+        let statement = try connection.statement(sql)
+        try statement.bind(values)
+        let row = SQLiteStateRow(statement: statement)
+        while try statement.step() { try visit(row) }
+    }
+
+    func stage(_ table: String, _ columns: [(name: String, type: String)], _ fill: (_ add: ([Value]) throws -> Void) throws -> Void) throws {
+        _ = try connection.execute("CREATE TEMP TABLE \(table) (\(columns.map { "\($0.name) \($0.type)" }.joined(separator: ", ")))")
+        let insert = try connection.statement(
+            "INSERT INTO temp.\(table) VALUES (\(columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")))")
+        try fill { _ = try insert.run($0) }
+    }
+}
+
+private struct SQLiteStateRow: StateRow {
+    let statement: Statement
+
+    func value(_ column: Int) -> Value { statement.value(column) }
+    func integer(_ column: Int) -> Int64 { statement.integer(column) }
+    func bytes(_ column: Int) -> [UInt8] { statement.blob(column) ?? [] }
+}

@@ -1,0 +1,159 @@
+internal import MobileStore
+
+/// The database of the server's own state: accounts, sessions, subscriptions, key ranges, logs and traces.
+///
+/// Two engines implement it: SQLite, in one file for one machine, and PostgreSQL, for any number of processes. SQL is written once, in a subset that
+/// both run; ``StateDialect`` holds what differs. These rules keep a statement in the subset:
+/// - No column is called `user`: without quotes, PostgreSQL returns the name of the database role.
+/// - A parameter that nothing types, as in `?1 IS NULL`, is written `CAST(?1 AS TEXT)`.
+/// - Inside `ON CONFLICT .. DO UPDATE`, columns of the table are qualified.
+/// - Functions are limited to aggregates, `coalesce` and `CASE`; sums are cast to `BIGINT`.
+/// - Texts contain no U+0000, and names have at most 63 bytes.
+protocol StateStore: Sendable {
+    /// The place of the state, for messages.
+    var name: String { get }
+    /// The parts of SQL that depend on the engine.
+    var dialect: StateDialect { get }
+
+    /// Runs `body` on one snapshot of the state.
+    /// - Parameter body: may run again, when the connection to the engine breaks.
+    func read<R>(_ body: (any StateConnection) throws -> R) throws -> R
+
+    /// Runs `body` in a transaction, and commits it. The commit is durable when the call returns.
+    /// - Parameters:
+    ///   - label: names the transaction in messages and statistics.
+    ///   - isolation: the protection from other transactions.
+    ///   - body: may run again after a conflict with another process or a lost connection; only the last run takes effect. So it must change nothing
+    ///     outside of the state that it cannot set again.
+    func write<R>(label: String, isolation: StateIsolation, _ body: (any StateConnection) throws -> R) throws -> R
+
+    /// Closes the connections.
+    func close() throws
+}
+
+/// The protection of a write from other writes. SQLite has one writer, so there both are the same.
+enum StateIsolation: Sendable {
+    /// As if transactions ran one after another.
+    case serial
+    /// Each statement sees what was committed when it began; the body locks the rows that it decides by, with ``StateDialect/lock``. For long
+    /// transactions, which would meet others too often.
+    case locks
+}
+
+extension StateStore {
+    /// Runs `body` in a transaction, as if transactions ran one after another, and commits it.
+    func write<R>(label: String, _ body: (any StateConnection) throws -> R) throws -> R {
+        try write(label: label, isolation: .serial, body)
+    }
+}
+
+/// One transaction on a ``StateStore``.
+protocol StateConnection {
+    /// Runs a statement.
+    /// - Returns: the number of rows that it changed.
+    @discardableResult
+    func execute(_ sql: String, _ values: [Value]) throws -> Int
+
+    /// Returns all rows of a query.
+    func rows(_ sql: String, _ values: [Value]) throws -> [[Value]]
+
+    /// Visits the rows of a query one by one, in the memory of one row.
+    /// - Parameter visit: must not use this connection.
+    func forEachRow(_ sql: String, _ values: [Value], _ visit: (any StateRow) throws -> Void) throws
+
+    /// Fills a temporary table, which this transaction alone sees. The transaction drops it when it needs it no longer.
+    /// - Parameters:
+    ///   - table: its name.
+    ///   - columns: names with types, as in SQL; the types are `BIGINT`, `TEXT` and ``StateDialect/bytes``.
+    ///   - fill: calls its argument for each row, with one value per column.
+    func stage(_ table: String, _ columns: [(name: String, type: String)], _ fill: (_ add: ([Value]) throws -> Void) throws -> Void) throws
+
+    /// The parts of SQL that depend on the engine.
+    var dialect: StateDialect { get }
+}
+
+/// The parts of SQL that depend on the engine.
+struct StateDialect: Sendable {
+    /// The type of a key that the engine counts up.
+    let id: String
+    /// The type of bytes.
+    let bytes: String
+    /// The end of the definition of a table that is ordered by its primary key.
+    let ordered: String
+    /// The end of a query that locks its rows until the transaction ends.
+    let lock: String
+    /// A join whose left side is the outer loop.
+    let outerJoin: String
+    /// Returns the end of a table's name in a query that must use an index.
+    let index: @Sendable (_ name: String) -> String
+    /// Returns a query of the numbers in a JSON array that is a parameter, as `value`.
+    let numbers: @Sendable (_ parameter: String) -> String
+    /// Returns a query of the pairs of numbers in a JSON array of arrays that is a parameter, as `key` and `value`.
+    let pairs: @Sendable (_ parameter: String) -> String
+
+    static let sqlite = StateDialect(
+        id: "INTEGER PRIMARY KEY", bytes: "BLOB", ordered: " WITHOUT ROWID", lock: "", outerJoin: "CROSS JOIN", index: { " INDEXED BY \($0)" },
+        numbers: { "SELECT value FROM json_each(\($0))" },
+        pairs: { "SELECT json_extract(value, '$[0]') AS key, json_extract(value, '$[1]') AS value FROM json_each(\($0))" })
+    static let postgreSQL = StateDialect(
+        id: "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY", bytes: "BYTEA", ordered: "", lock: " FOR UPDATE", outerJoin: "JOIN",
+        index: { _ in "" }, numbers: { "SELECT CAST(value AS BIGINT) AS value FROM json_array_elements_text(CAST(\($0) AS JSON))" },
+        pairs: {
+            "SELECT CAST(value ->> 0 AS BIGINT) AS key, CAST(value ->> 1 AS BIGINT) AS value FROM json_array_elements(CAST(\($0) AS JSON))"
+        })
+}
+
+/// A row of a query, valid while it is visited.
+protocol StateRow {
+    /// Returns the value of a column, from 0.
+    func value(_ column: Int) -> Value
+    /// Returns an integer; 0 for NULL.
+    func integer(_ column: Int) -> Int64
+    /// Returns the UTF-8 of a text, or bytes; none for NULL.
+    func bytes(_ column: Int) -> [UInt8]
+}
+
+extension StateConnection {
+    @discardableResult
+    func execute(_ sql: String) throws -> Int { try execute(sql, []) }
+
+    func rows(_ sql: String) throws -> [[Value]] { try rows(sql, []) }
+
+    /// Returns the first row of a query; nil if there is none.
+    func first(_ sql: String, _ values: [Value] = []) throws -> [Value]? { try rows(sql, values).first }
+
+    /// Whether a query has a row.
+    func exists(_ sql: String, _ values: [Value] = []) throws -> Bool { try first(sql, values) != nil }
+
+    /// Reads the rows of a query of one table.
+    /// - Parameter rest: the SQL after the table's name.
+    func storedRows<Column: StoredColumn>(_ columns: [Column], _ rest: String = "", _ values: [Value] = []) throws -> [StoredRow<Column>] {
+        try rows(Column.selection(columns, rest), values).map { StoredRow(columns, $0) }
+    }
+
+    /// Reads the first row of a query of one table; nil without rows.
+    func storedRow<Column: StoredColumn>(_ columns: [Column], _ rest: String = "", _ values: [Value] = []) throws -> StoredRow<Column>? {
+        try storedRows(columns, rest, values).first
+    }
+
+    /// Reads the texts of a query of one column.
+    func texts(_ sql: String, _ values: [Value] = []) throws -> [String] {
+        try rows(sql, values).map { row in
+            guard let text = row.first?.text else { throw StoreError(.corrupt, "a row of the result has no text: \(sql.prefix(200))") }
+            return text
+        }
+    }
+
+    /// Reads the number that a query returns.
+    func number(_ sql: String, _ values: [Value] = []) throws -> Int64 {
+        guard let number = try optionalNumber(sql, values) else { throw StoreError(.corrupt, "the query returned no number: \(sql.prefix(200))") }
+        return number
+    }
+
+    /// Reads the number that a query returns; nil when the result is NULL or empty, as for the maximum of no rows.
+    func optionalNumber(_ sql: String, _ values: [Value] = []) throws -> Int64? {
+        guard let value = try first(sql, values)?.first, value != .null else { return nil }
+        guard let number = value.integer else { throw StoreError(.corrupt, "the query returned no number: \(sql.prefix(200))") }
+        return number
+    }
+}

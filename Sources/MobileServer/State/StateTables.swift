@@ -1,0 +1,136 @@
+/// The tables of the server's state that do not depend on a model, for both engines. Their names begin with an underscore.
+///
+/// Times are milliseconds since 1970, UTC.
+enum StateTables {
+    /// The statements that create the tables in an empty database.
+    static func statements(_ dialect: StateDialect) -> [String] {
+        accounts(dialect) + cache(dialect) + clients(dialect) + logs(dialect)
+    }
+
+    private static func accounts(_ dialect: StateDialect) -> [String] {
+        let ordered = dialect.ordered
+        return [
+            // A user without a password has an empty verifier. locked: an administrator has locked the user or device out.
+            "CREATE TABLE _user (name TEXT PRIMARY KEY, verifier TEXT NOT NULL, locked BIGINT NOT NULL DEFAULT 0)\(ordered)",
+            """
+            CREATE TABLE _device (
+                application TEXT NOT NULL, device TEXT NOT NULL, user_name TEXT NOT NULL, registered BIGINT NOT NULL,
+                locked BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (application, device))\(ordered)
+            """,
+            "CREATE INDEX _device_user ON _device (user_name)",
+            // Only the SHA-256 of a token is kept. used: the time of the last use, to an hour.
+            """
+            CREATE TABLE _session (
+                token \(dialect.bytes) PRIMARY KEY, user_name TEXT NOT NULL, application TEXT NOT NULL, device TEXT NOT NULL,
+                began BIGINT NOT NULL, used BIGINT NOT NULL DEFAULT 0)\(ordered)
+            """,
+            "CREATE INDEX _session_device ON _session (application, device)", "CREATE INDEX _session_user ON _session (user_name)",
+            "CREATE INDEX _session_used ON _session (used)", "CREATE INDEX _session_began ON _session (began)",
+            // Activation codes as SHA-256; device: the device that has used it up.
+            """
+            CREATE TABLE _activation (
+                user_name TEXT PRIMARY KEY, code \(dialect.bytes) NOT NULL, made BIGINT NOT NULL, application TEXT, device TEXT)\(ordered)
+            """,
+        ]
+    }
+
+    /// The tables of cached rows, for all packages.
+    static func cache(_ dialect: StateDialect) -> [String] {
+        let ordered = dialect.ordered
+        return [
+            // epoch: the name of this life of the package's cache.
+            "CREATE TABLE _package (id \(dialect.id), name TEXT NOT NULL UNIQUE, epoch TEXT NOT NULL)",
+            "CREATE TABLE _object (id \(dialect.id), package BIGINT NOT NULL, name TEXT NOT NULL, shape TEXT NOT NULL, UNIQUE (package, name))",
+            // The position up to which the processed operations of a back end have been read.
+            """
+            CREATE TABLE _back_end (package BIGINT NOT NULL, name TEXT NOT NULL, applied BIGINT NOT NULL, PRIMARY KEY (package, name))\(ordered)
+            """,
+            // next: the first surrogate key that nobody has. Keys are never given twice.
+            "CREATE TABLE _counter (name TEXT PRIMARY KEY, next BIGINT NOT NULL)\(ordered)",
+            // The surrogate keys of rows. k: the row's key in the back end, as JSON (see KeyText).
+            "CREATE TABLE _key (object BIGINT NOT NULL, k TEXT NOT NULL, sk BIGINT NOT NULL, PRIMARY KEY (object, k))\(ordered)",
+            "CREATE UNIQUE INDEX _key_sk ON _key (object, sk)",
+            // The rows that one set of synchronization parameters selects. version: that of the last change; is_loaded: whether the rows were loaded.
+            """
+            CREATE TABLE _partition (
+                id \(dialect.id), object BIGINT NOT NULL, parameters TEXT NOT NULL, version BIGINT NOT NULL DEFAULT 0,
+                is_loaded BIGINT NOT NULL DEFAULT 0, UNIQUE (object, parameters))
+            """,
+            // version: the partition's version of the last change; since: that with which the row came. body: the row as it travels, empty if deleted.
+            """
+            CREATE TABLE _row (
+                partition BIGINT NOT NULL, sk BIGINT NOT NULL, version BIGINT NOT NULL, since BIGINT NOT NULL, deleted BIGINT NOT NULL,
+                body TEXT NOT NULL, PRIMARY KEY (partition, sk))\(ordered)
+            """,
+            "CREATE INDEX _row_version ON _row (partition, version, deleted)", "CREATE INDEX _row_sk ON _row (sk, partition)",
+            // Large values as they were last seen. digest NULL: the value is NULL now.
+            """
+            CREATE TABLE _large (
+                partition BIGINT NOT NULL, sk BIGINT NOT NULL, attribute BIGINT NOT NULL, digest \(dialect.bytes), length BIGINT,
+                version BIGINT NOT NULL, PRIMARY KEY (partition, sk, attribute))\(ordered)
+            """,
+        ]
+    }
+
+    private static func clients(_ dialect: StateDialect) -> [String] {
+        let ordered = dialect.ordered
+        return [
+            // One row per local database of a device: its owner and its subscription state.
+            """
+            CREATE TABLE _client (
+                client TEXT NOT NULL, package BIGINT NOT NULL, user_name TEXT NOT NULL, state TEXT NOT NULL, PRIMARY KEY (client, package))\(ordered)
+            """,
+            """
+            CREATE TABLE _key_range (
+                package BIGINT NOT NULL, first BIGINT NOT NULL, last BIGINT NOT NULL, client TEXT NOT NULL, granted BIGINT NOT NULL,
+                PRIMARY KEY (package, first))\(ordered)
+            """,
+            "CREATE INDEX _key_range_client ON _key_range (client, first)",
+            // Rows that a client tried to create and that were rejected (see RejectedRows). operation: the create's id.
+            """
+            CREATE TABLE _rejected_row (
+                package BIGINT NOT NULL, client TEXT NOT NULL, _sk BIGINT NOT NULL, operation BIGINT NOT NULL,
+                PRIMARY KEY (package, client, _sk))\(ordered)
+            """,
+        ]
+    }
+
+    private static func logs(_ dialect: StateDialect) -> [String] {
+        let ordered = dialect.ordered
+        return [
+            // One row per table of log records (see LogTable). row_count: includes logically deleted rows; retention: of clients' records.
+            """
+            CREATE TABLE _log_table (
+                name TEXT PRIMARY KEY, package BIGINT NOT NULL, version BIGINT NOT NULL, row_count BIGINT NOT NULL, retention BIGINT)\(ordered)
+            """,
+            // The version up to which a client is known to have followed the deletions.
+            "CREATE TABLE _log_client (log TEXT NOT NULL, client TEXT NOT NULL, confirmed BIGINT NOT NULL, PRIMARY KEY (log, client))\(ordered)",
+            // Inquiries of an administrator that a device has not answered yet.
+            """
+            CREATE TABLE _inquiry (
+                application TEXT NOT NULL, device TEXT NOT NULL, inquiry TEXT NOT NULL, asked BIGINT NOT NULL,
+                PRIMARY KEY (application, device, inquiry))\(ordered)
+            """,
+            // Logs that devices have sent.
+            """
+            CREATE TABLE _domain_log (
+                id \(dialect.id), application TEXT NOT NULL, device TEXT NOT NULL, user_name TEXT NOT NULL, package TEXT NOT NULL,
+                inquiry TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL, received BIGINT NOT NULL,
+                UNIQUE (application, device, package, inquiry, name))
+            """,
+            // Documents of end-to-end traces, and the server's own lines about requests that carried a passport.
+            """
+            CREATE TABLE _trace (
+                id \(dialect.id), passport TEXT NOT NULL, application TEXT NOT NULL, device TEXT NOT NULL, user_name TEXT NOT NULL,
+                document TEXT NOT NULL, received BIGINT NOT NULL, UNIQUE (passport, application, device))
+            """,
+            "CREATE INDEX _trace_device ON _trace (application, device)",
+            """
+            CREATE TABLE _traced_request (
+                id \(dialect.id), passport TEXT NOT NULL, application TEXT NOT NULL, device TEXT NOT NULL, line TEXT NOT NULL)
+            """,
+            "CREATE INDEX _traced_request_passport ON _traced_request (passport, application, device)",
+            "CREATE INDEX _traced_request_device ON _traced_request (application, device)",
+        ]
+    }
+}

@@ -1,0 +1,216 @@
+import MobileExecution
+import MobileStore
+import PostgreSQLClient
+import PostgreSQLTestSupport
+import TestSupport
+import Testing
+
+@testable import MobileServer
+
+/// The seam between the server and the database of its own state, on both engines.
+@Suite struct StateStoreTests {
+    /// A store of one engine, with what it lives in.
+    final class Bench {
+        let store: any StateStore
+        private let folder: TemporaryDirectory?
+        private let database: PostgreSQLTestDatabase?
+
+        init(_ engine: Engine) throws {
+            var configuration = ServerConfiguration(cachePath: "")
+            switch engine {
+            case .sqlite:
+                let folder = try TemporaryDirectory()
+                (self.folder, database) = (folder, nil)
+                configuration.cachePath = folder.file("state.db")
+            case .postgreSQL:
+                let database = try PostgreSQLTestDatabase()
+                (folder, self.database) = (nil, database)
+                configuration.storeAddress = database.configuration.address
+            }
+            store = try configuration.openStateStore(createsFile: true)
+            try store.write(label: "test") { _ = try $0.execute("CREATE TABLE thing (id BIGINT PRIMARY KEY, name TEXT, bytes \($0.dialect.bytes))") }
+        }
+
+        deinit { try? store.close() }
+    }
+
+    enum Engine: String, CaseIterable, Sendable {
+        case sqlite, postgreSQL
+        static let available = PostgreSQLInstallation.runsTests ? allCases : [.sqlite]
+    }
+
+    struct Refusal: Error {}
+
+    @Test(arguments: Engine.available)
+    func `values come back as they were, a failed body leaves nothing, and rows are visited one by one`(engine: Engine) throws {
+        let bench = try Bench(engine), store = bench.store
+        let rows: [[Value]] = [[.integer(.max), .text("Grüße"), .blob([0, 255])], [.integer(.min), .null, .blob([])], [3, "", .null]]
+        try store.write(label: "test") { connection in
+            for row in rows { try connection.execute("INSERT INTO thing VALUES (?1, ?2, ?3)", row) }
+        }
+        func fail() throws {
+            try store.write(label: "test") { connection in
+                try connection.execute("DELETE FROM thing")
+                throw Refusal()
+            }
+        }
+        #expect(throws: Refusal.self) { try fail() }
+        let read = try store.read { try $0.rows("SELECT id, name, bytes FROM thing ORDER BY id DESC") }
+        #expect(read == [rows[0], rows[2], rows[1]])
+        var visited: [String] = []
+        try store.read { connection in
+            try connection.forEachRow("SELECT name, id, bytes FROM thing WHERE id > ?1 ORDER BY id", [.integer(0)]) { row in
+                visited.append("\(row.bytes(0)) \(row.integer(1)) \(row.bytes(2)) \(row.value(2) == .null)")
+            }
+        }
+        #expect(visited == ["[] 3 [] true", "\(Array("Grüße".utf8)) \(Int64.max) [0, 255] false"])
+    }
+
+    @Test(arguments: Engine.available)
+    func `a staged table is seen by its transaction alone, and goes with it`(engine: Engine) throws {
+        let bench = try Bench(engine), store = bench.store
+        for round in 0..<2 {
+            let sum = try store.write(label: "test", isolation: .locks) { connection in
+                try connection.stage("_load", [("n", "BIGINT"), ("t", "TEXT"), ("b", connection.dialect.bytes)]) { add in
+                    for number in 0..<5000 {
+                        try add([.integer(Int64(number)), number % 2 == 0 ? .null : .text("a\tb\\\"\n"), .blob([UInt8(number % 256)])])
+                    }
+                }
+                let sum = try connection.number(
+                    "SELECT CAST(sum(n) AS BIGINT) FROM _load WHERE t = ?1 AND b IS NOT NULL", [.text("a\tb\\\"\n")])
+                try connection.execute("DROP TABLE _load")
+                return sum
+            }
+            #expect(sum == 6_250_000, "round \(round)")
+        }
+    }
+
+    @Test(arguments: Engine.available)
+    func `lists of numbers in a parameter become rows`(engine: Engine) throws {
+        let bench = try Bench(engine)
+        let rows = try bench.store.read { connection in
+            try connection.rows(
+                "SELECT key, value FROM (\(connection.dialect.pairs("?1"))) AS p ORDER BY key", [.text("[[2,9007199254740993],[1,-5]]")])
+                + connection.rows("SELECT value FROM (\(connection.dialect.numbers("?1"))) AS n ORDER BY value", [.text("[7,4]")])
+        }
+        #expect(rows == [[1, -5], [2, 9_007_199_254_740_993], [4], [7]])
+    }
+
+    @Test(arguments: Engine.available)
+    func `writers that read before they write lose nothing`(engine: Engine) async throws {
+        let bench = try Bench(engine), store = bench.store
+        try store.write(label: "test") { _ = try $0.execute("INSERT INTO thing (id, name) VALUES (1, '0')") }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    try await BlockingWork.run {
+                        for _ in 0..<20 {
+                            try store.write(label: "test") { connection in
+                                let count = try connection.texts("SELECT name FROM thing WHERE id = 1").first.flatMap { Int($0) } ?? 0
+                                try connection.execute("UPDATE thing SET name = ?1 WHERE id = 1", [.text(String(count + 1))])
+                            }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try store.read { try $0.texts("SELECT name FROM thing") } == ["80"])
+    }
+
+    @Test(.needsPostgreSQL) func `a text with U+0000 is stored with a replacement where PostgreSQL cannot keep it`() throws {
+        let bench = try Bench(.postgreSQL)
+        let text = try bench.store.write(label: "test") { connection in
+            try connection.execute("INSERT INTO thing (id, name) VALUES (1, ?1)", [.text("a\0b")])
+            return try connection.texts("SELECT name FROM thing")
+        }
+        #expect(text == ["a\u{FFFD}b"])
+    }
+
+    // MARK: Failures of the engine
+
+    @Test(.needsPostgreSQL) func `a transaction whose connection is cut runs again`() throws {
+        let database = try PostgreSQLTestDatabase()
+        let store = try PostgreSQLStateStore(database.configuration)
+        defer { try? store.close() }
+        try store.write(label: "test") { _ = try $0.execute("CREATE TABLE thing (id BIGINT)") }
+        let administrator = try database.connect()
+        var runs = 0
+        try store.write(label: "test") { connection in
+            runs += 1
+            try connection.execute("INSERT INTO thing VALUES (?1)", [.integer(Int64(runs))])
+            let process = try connection.number("SELECT CAST(pg_backend_pid() AS BIGINT)")
+            if runs == 1 { _ = try administrator.execute("SELECT pg_terminate_backend(CAST(?1 AS INTEGER))", [.integer(process)]) }
+            try connection.execute("INSERT INTO thing VALUES (?1)", [.integer(Int64(runs * 10))])
+        }
+        #expect(runs == 2)
+        #expect(try store.read { try $0.rows("SELECT id FROM thing ORDER BY id") } == [[2], [20]])
+    }
+
+    @Test(.needsPostgreSQL) func `a commit without an answer is looked up, and is not done twice`() throws {
+        // The commit waits for a standby that does not exist; then its process ends, after it has committed.
+        let server = try PostgreSQLServer(settings: ["synchronous_standby_names": "nobody", "synchronous_commit": "local"])
+        let store = try PostgreSQLStateStore(server.configuration(database: "postgres"))
+        defer { try? store.close() }
+        try store.write(label: "test") { _ = try $0.execute("CREATE TABLE thing (id BIGINT)") }
+        let administrator = try PostgreSQLConnection(server.configuration(database: "postgres"))
+        var runs = 0
+        var waits: Termination?
+        let result = try store.write(label: "test") { connection in
+            runs += 1
+            try connection.execute("SET LOCAL synchronous_commit = on")
+            try connection.execute("INSERT INTO thing VALUES (1)")
+            let process = try connection.number("SELECT CAST(pg_backend_pid() AS BIGINT)")
+            waits = Termination(administrator, process)
+            return runs
+        }
+        waits?.join()
+        #expect(runs == 1 && result == 1)
+        #expect(try store.read { try $0.rows("SELECT id FROM thing") } == [[1]])
+    }
+
+    /// Ends a server process when it waits for a standby.
+    private final class Termination {
+        private let done = Promise<Void, any Error>()
+
+        init(_ administrator: PostgreSQLConnection, _ process: Int64) {
+            let done = done
+            nonisolated(unsafe) let administrator = administrator
+            BlockingWork(threads: 1).start {
+                done.resolve(
+                    Result {
+                        let waits = "SELECT 1 FROM pg_stat_activity WHERE pid = CAST(?1 AS INTEGER) AND wait_event = 'SyncRep'"
+                        while try administrator.first(waits, [.integer(process)]) == nil {}
+                        _ = try administrator.execute("SELECT pg_terminate_backend(CAST(?1 AS INTEGER))", [.integer(process)])
+                    })
+            }
+        }
+
+        func join() { _ = try? done.wait(timeout: .seconds(60)) }
+    }
+
+    @Test(.needsPostgreSQL) func `of several stores that open an empty database at once, one creates the tables`() async throws {
+        let database = try PostgreSQLTestDatabase()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask { try await BlockingWork.run { try PostgreSQLStateStore(database.configuration).close() } }
+            }
+            try await group.waitForAll()
+        }
+        let versions = try database.connect().rows("SELECT version FROM _state")
+        #expect(versions == [[.integer(PostgreSQLStateSchema.version)]])
+    }
+
+    @Test(.needsPostgreSQL) func `a database of a later release, and an address with a password, are refused`() throws {
+        let database = try PostgreSQLTestDatabase()
+        try PostgreSQLStateStore(database.configuration).close()
+        try database.connect().execute("UPDATE _state SET version = 99")
+        var configuration = ServerConfiguration(cachePath: "")
+        configuration.storeAddress = database.configuration.address
+        let later = #expect(throws: ServerError.self) { try MobileServer(configuration) }
+        #expect(later?.code == .cache && later?.message.contains("found version 99") == true)
+        configuration.storeAddress = "postgresql://ada:secret@localhost/x"
+        let password = #expect(throws: ServerError.self) { try MobileServer(configuration) }
+        #expect(password?.code == .configuration && password?.message.contains("secret") == false, "\(String(describing: password))")
+    }
+}
