@@ -43,11 +43,13 @@ public struct SynchronizeHeader: WireValue, Hashable {
     public var settledBelow: Int64
     /// The number of unused surrogate keys of the client, 0 or more; the server grants a new range when few are left.
     public var keysLeft: Int64
+    /// The ranges of surrogate keys that the client made itself and has given keys of, each by its first key: see ``ClaimedKeyRange``.
+    public var keyClaims: [Int64]
 
     /// Creates the beginning of an upload, in the current version of the protocol.
     public init(
         client: String, package: String, groups: [String] = [], tokens: [String: Token] = [:], subscriptions: Subscriptions = [:],
-        personalization: JSONObject = [:], settledBelow: Int64 = 0, keysLeft: Int64 = 0
+        personalization: JSONObject = [:], settledBelow: Int64 = 0, keysLeft: Int64 = 0, keyClaims: [Int64] = []
     ) {
         self.version = ProtocolVersion.current
         self.client = client
@@ -58,6 +60,7 @@ public struct SynchronizeHeader: WireValue, Hashable {
         self.personalization = personalization
         self.settledBelow = settledBelow
         self.keysLeft = keysLeft
+        self.keyClaims = keyClaims
     }
 
     public init(json: JSONValue) throws(ProtocolError) {
@@ -72,6 +75,7 @@ public struct SynchronizeHeader: WireValue, Hashable {
         personalization = try members.members("personalization")
         settledBelow = try members.optionalInteger("settledBelow", in: 0 ... .max) ?? 0
         keysLeft = try members.optionalInteger("keysLeft", in: 0 ... .max) ?? 0
+        keyClaims = try members.claimedKeyRanges("keyClaims")
     }
 
     public var json: JSONValue {
@@ -82,6 +86,7 @@ public struct SynchronizeHeader: WireValue, Hashable {
         object.set("personalization", personalization)
         object["settledBelow"] = .integer(settledBelow)
         object["keysLeft"] = .integer(keysLeft)
+        if !keyClaims.isEmpty { object["keyClaims"] = .array(keyClaims.map { .integer($0) }) }
         return .object(object)
     }
 }
@@ -113,14 +118,19 @@ public struct SynchronizeAnswer: WireValue, Hashable {
     public var operations: Int64
     /// Requests of the server's administrator to this client, such as ``ServerInquiry/performanceLog``. A client skips unknown ones.
     public var inquiries: [ServerInquiry]
+    /// The claimed ranges that belong to another client, each by its first key. The server has done no operation of this upload then.
+    public var refusedClaims: [Int64]
 
     /// Creates the beginning of a download, in the current version of the protocol.
-    public init(package: String, groups: [String] = [], operations: Int64 = 0, inquiries: [ServerInquiry] = []) {
+    public init(
+        package: String, groups: [String] = [], operations: Int64 = 0, inquiries: [ServerInquiry] = [], refusedClaims: [Int64] = []
+    ) {
         version = ProtocolVersion.current
         self.package = package
         self.groups = groups
         self.operations = operations
         self.inquiries = inquiries
+        self.refusedClaims = refusedClaims
     }
 
     public init(json: JSONValue) throws(ProtocolError) {
@@ -130,6 +140,7 @@ public struct SynchronizeAnswer: WireValue, Hashable {
         groups = try members.isAbsent("groups") ? [] : members.strings("groups")
         operations = try members.optionalInteger("operations", in: 0 ... .max) ?? 0
         inquiries = try members.isAbsent("inquiries") ? [] : members.strings("inquiries").map(ServerInquiry.init(rawValue:))
+        refusedClaims = try members.claimedKeyRanges("refusedClaims")
     }
 
     public var json: JSONValue {
@@ -138,6 +149,7 @@ public struct SynchronizeAnswer: WireValue, Hashable {
             "operations": .integer(operations),
         ]
         if !inquiries.isEmpty { members["inquiries"] = .array(inquiries.map { .string($0.rawValue) }) }
+        if !refusedClaims.isEmpty { members["refusedClaims"] = .array(refusedClaims.map { .integer($0) }) }
         return .object(members)
     }
 }

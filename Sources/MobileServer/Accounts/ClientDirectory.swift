@@ -58,4 +58,26 @@ struct ClientDirectory: Sendable {
             return (first, last)
         }
     }
+
+    /// The maximum number of ranges of surrogate keys that one client can claim over its life.
+    static let maximumClaims: Int64 = 10_000
+
+    /// Records the ranges of surrogate keys that a client made itself. The record is on the disk before an operation of the client is done. Most claims
+    /// repeat earlier ones and write nothing.
+    /// - Returns: the ranges that belong to another client; the record of these stays as it is.
+    /// - Throws: ``RequestFailure`` 400 for more ranges than ``maximumClaims``; none of the claims is recorded then.
+    func claimKeys(_ ranges: [Int64], for client: String) throws -> [Int64] {
+        let isKnown = try stateStore.read { connection in
+            try ranges.allSatisfy { try cache.isClaimed($0, client: client, in: connection) }
+        }
+        guard !isKnown else { return [] }
+        return try stateStore.write(label: "key claims") { connection in
+            let refused = try ranges.filter { try !cache.claim($0, client: client, now: configuration.clock(), in: connection) }
+            let count = try cache.claims(of: client, in: connection)
+            guard count <= Self.maximumClaims else {
+                throw RequestFailure(.badRequest, "the client has claimed \(count) ranges of surrogate keys, the limit is \(Self.maximumClaims)")
+            }
+            return refused
+        }
+    }
 }

@@ -38,6 +38,22 @@ struct OperationReplayer {
         return outcomes
     }
 
+    /// Returns the recorded outcomes of operations that an earlier upload has brought, and does none of the others. A client whose range of surrogate
+    /// keys was refused settles these before it renumbers the rest.
+    func recorded(_ upload: UploadReader) throws -> [OperationOutcome] {
+        var outcomes: [OperationOutcome] = []
+        var operations = try upload.operations()
+        while let frame = try operations.next()?.frame {
+            guard let object = package.object(named: frame.object), let backEnd = package.backEnds[object.binding.backEnd], !backEnd.isIdempotent
+            else {
+                continue
+            }
+            let outcome = try backEnd.database.read { try ProcessedOperations.outcome(of: frame.id, client: client, in: $0) }
+            if let outcome { outcomes.append(outcome) }
+        }
+        return outcomes
+    }
+
     /// Replays the batch that begins with `first`, and leaves `operations` after it. The operations are read one at a time, inside the transaction,
     /// because a batch may be as long as the upload.
     private func replay(

@@ -114,7 +114,7 @@ struct OperationRunner {
     private mutating func create(_ modelled: OperationModel, _ frame: OperationFrame, _ row: RowValues) throws -> Value? {
         let object = row.object, identity = RowIdentity(frame)
         guard try rows.mayGive(frame.key) else {
-            throw Rejection(ResultCode.forbidden, "the surrogate key \(frame.key) was not granted to this client")
+            throw Rejection(ResultCode.forbidden, "the surrogate key \(frame.key) was neither granted to this client nor claimed by it")
         }
         let owner = try rows.key(of: identity, object)
         let isOwned = try owner.map { try exists($0, object) } ?? false

@@ -47,23 +47,29 @@ struct ServedPackage: Sendable {
             try clients.setState(.subscribed, of: header.client, user: user)
         }
         let isSuspended = state == .suspended
+        let refusedClaims = try clients.claimKeys(header.keyClaims, for: header.client)
         let replayer = OperationReplayer(
             package: deployed, cache: cache, stateStore: stateStore, client: header.client, settledBelow: header.settledBelow,
             configuration: configuration)
         try log.receive(upload, header, user: user)
-        let outcomes = operations > 0 ? try replayer.replay(upload) : []
+        // Without the keys of the refused ranges, the later operations would overtake the earlier ones: none of them is done.
+        let outcomes =
+            if operations == 0 { [OperationOutcome]() } else { refusedClaims.isEmpty ? try replayer.replay(upload) : try replayer.recorded(upload) }
         try log.store(outcomes, client: header.client, user: user)
         let rejected = outcomes.count { $0.result.outcome == .rejected }
         line.events = [
             LogSanitizer.name(header.package), "client \(LogSanitizer.name(header.client))", "\(outcomes.count) operations, \(rejected) rejected",
         ]
+        if !refusedClaims.isEmpty { line.events.append("\(refusedClaims.count) ranges of surrogate keys belong to another client") }
         let keys = header.keysLeft < configuration.keyRangeSize / 2 ? try clients.grantKeys(to: header.client) : nil
-        let groups = isSuspended ? [] : requested.groups
+        // A client that has to renumber rows imports nothing before that: another client's row may have the key of one of them.
+        let isImporting = !isSuspended && refusedClaims.isEmpty
+        let groups = isImporting ? requested.groups : []
         let partitions = try refresher.refresh(groups.flatMap(\.partitions))
-        let hasSystemGroup = requested.hasSystemGroup && !isSuspended
+        let hasSystemGroup = requested.hasSystemGroup && isImporting
         let answer = SynchronizeAnswer(
             package: header.package, groups: (hasSystemGroup ? [SystemGroup.name] : []) + groups.map(\.name), operations: Int64(outcomes.count),
-            inquiries: inquiries)
+            inquiries: inquiries, refusedClaims: refusedClaims)
         return try stateStore.read { connection in
             let composer = DownloadComposer(
                 package: deployed, cache: cache, partitions: partitions, connection: connection,

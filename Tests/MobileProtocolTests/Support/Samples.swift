@@ -11,7 +11,7 @@ enum Samples {
             SynchronizeHeader(
                 client: "6f9619ff", package: "CRM:1.0", groups: ["default", "prices"], tokens: ["default": token],
                 subscriptions: ["Customer": [["region": "NORTH"], ["region": nil]]], personalization: ["region": "NORTH"],
-                settledBelow: 7, keysLeft: 50)),
+                settledBelow: 7, keysLeft: 50, keyClaims: [1 << 62, .max - 65_535])),
         .operation(
             OperationFrame(
                 id: 7, object: "Customer", change: .create, operation: "create", batch: 7, key: 1001,
@@ -24,13 +24,13 @@ enum Samples {
         .largeValue(LargeValuePart(object: "SalesOrder", attribute: "notes", owner: .operation(id: 8), length: nil)),
         .partEnd(.bytes(0)),
         .operation(OperationFrame(id: 12, object: "Customer", change: .delete, key: 5, primaryKey: ["id": 17])),
-        .operation(OperationFrame(id: 13, object: "Customer", change: .other, operation: "promote", key: 6, parameters: ["level": 2])),
+        .operation(OperationFrame(id: 13, object: "Customer", change: .other, operation: "promote", key: .max, parameters: ["level": 2])),
         .streamEnd,
     ]
 
     static let download: [FrameContent] = [
         .answer(SynchronizeAnswer(package: "CRM:1.0", groups: ["default", "prices"], operations: 2)),
-        .keyRange(KeyRange(first: 1000, last: 1999)),
+        .keyRange(KeyRange(first: 1 << 53 + 1, last: 1 << 62 - 1)),
         .logRecords([LogRecordEntry(code: 200, message: "hello", component: "Customer", timestamp: "2026-01-01T00:00:00.000Z")]),
         .table(TablePart(object: "Customer", columns: ["_sk", "name"], compression: .none)),
         .data(Array("[[1,\"A\"],".utf8)), .data(Array("[2,\"B\"]]".utf8)), .partEnd(.rows(2)),
@@ -41,7 +41,7 @@ enum Samples {
         .groupEnd(GroupEnd(group: "default", token: token)),
         .groupEnd(GroupEnd(group: "prices", token: token)),
         .replayResults([
-            ReplayResult(id: 7, outcome: .accepted, object: "Customer", key: 1001),
+            ReplayResult(id: 7, outcome: .accepted, object: "Customer", key: 1 << 62 + 1),
             ReplayResult(id: 12, outcome: .rejected, code: 412, message: "CHECK constraint", object: "Customer", key: 5),
         ]),
         .logRecords([

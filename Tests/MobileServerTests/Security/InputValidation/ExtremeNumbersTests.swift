@@ -35,6 +35,7 @@ import Testing
     /// Members of the header.
     static let members = [
         #""settledBelow": N"#, #""keysLeft": N"#, #""keysLeft": 0, "settledBelow": N, "personalization": {"region": N}"#, #""version": N"#,
+        #""keyClaims": [N]"#, #""keyClaims": N"#,
     ]
 
     @Test(arguments: numbers) func `an extreme number is refused or taken, and does no harm`(number: String) throws {
