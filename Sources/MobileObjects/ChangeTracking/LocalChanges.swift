@@ -28,11 +28,13 @@ extension Transaction {
     ///   - read: the row's marks when it was read.
     ///   - changes: positions (attributes, then references) with their new values.
     ///   - called: the operation, where it is not the plain update.
-    /// - Throws: ``ObjectError/Code/notFound`` when the row is gone, ``ObjectError/Code/stale`` when another writer came first,
+    /// - Throws: ``ObjectError/Code/notFound`` when the row is gone, ``ObjectError/Code/stale`` when another writer came first or the row was
+    ///   renumbered,
     ///   ``ObjectError/Code/otherOperationPending``.
     func update(
         _ entity: EntityMetadata, _ key: Int64, readWith read: ReplayState, _ changes: [(index: Int, value: Value)], by called: CalledOperation? = nil
     ) throws -> ReplayState {
+        if read.change == .create { try requireCurrentKey("update", entity, key) }
         let ownersBefore = try changes.contains { $0.index >= entity.attributes.count } ? owners(of: entity, key) : []
         try releaseLargeValues(of: entity, key)
         let replay = try noteUpdate(entity, key, readWith: read, changes, called)

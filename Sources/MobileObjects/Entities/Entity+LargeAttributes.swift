@@ -31,9 +31,10 @@ extension Entity: LargeValueHost {
     /// Returns the value that was written and not saved, otherwise the row's.
     public final func largeValue(ofAttribute index: Int) throws -> Int64? {
         if let unsaved = attachments?.unsavedLargeValues[index] { return unsaved.id }
-        let column = metadata.sql.attributeColumns[index], key = surrogateKey
+        let column = metadata.sql.attributeColumns[index], remembered = rememberedKey
         return try package.read { connection in
-            try connection.optionalNumber("SELECT \(column) FROM \(self.metadata.sql.table) WHERE \"_sk\" = ?1", [.integer(key)])
+            let key = try remembered.current(connection)
+            return try connection.optionalNumber("SELECT \(column) FROM \(self.metadata.sql.table) WHERE \"_sk\" = ?1", [.integer(key)])
         }
     }
 

@@ -2,7 +2,8 @@ import MobileStore
 
 extension Entity {
     /// Reads the object again: unsaved changes in memory are lost, relatives are discarded and read again on access. Needed
-    /// after a synchronization, and for another object of a row that was submitted. SMP 2.3: `refresh`.
+    /// after a synchronization, and for another object of a row that was submitted. An object whose row was renumbered takes the new surrogate
+    /// key. SMP 2.3: `refresh`.
     ///
     ///     customer.phone = "not to be saved"
     ///     try customer.refresh()
@@ -11,37 +12,25 @@ extension Entity {
     /// - Throws: ``ObjectError``: `.notSaved` (it is new; guard with ``isNew``), `.notFound` (the row is gone), `.store`.
     public final func refresh() throws {
         if presence == .new { try requireStored("refresh") }
-        let select = metadata.sql.byKey, key = surrogateKey
-        let deleted = deletedStateSQL
-        let (page, marks) = try package.read { connection in
-            (try connection.page(select, [.integer(key)], size: 1), try deleted.flatMap { try connection.first($0, [.integer(key)]) })
-        }
-        try applyRefresh(page, marks)
+        let stored = StoredState(metadata, rememberedKey)
+        try applyRefresh(try package.read { try stored.read($0) })
     }
 
     /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) final func refresh() async throws {
         if presence == .new { try requireStored("refresh") }
-        let select = metadata.sql.byKey, key = surrogateKey
-        let deleted = deletedStateSQL
-        let (page, marks) = try await package.read { connection in
-            (try connection.page(select, [.integer(key)], size: 1), try deleted.flatMap { try connection.first($0, [.integer(key)]) })
-        }
-        try applyRefresh(page, marks)
+        let stored = StoredState(metadata, rememberedKey)
+        try applyRefresh(try await package.read { try stored.read($0) })
     }
 
-    /// The query for the marks of an object that was deleted here.
-    private final var deletedStateSQL: String? {
-        metadata.isLocal ? nil : metadata.sql.selectOriginal + " AND \"_pc\" = 3"
-    }
-
-    private final func applyRefresh(_ page: RowPage, _ marks: [Value]?) throws {
+    private final func applyRefresh(_ found: StoredState.Found) throws {
         attachments = nil
         sharedParent = nil
         dirty.removeAll()
-        if let row = page.first {
+        if let row = found.page.first {
             read(row)
-        } else if let marks {
+        } else if let marks = found.marks {
+            surrogateKey = found.key
             replay = try ReplayState(StoredRow(StateColumn.original, marks, of: metadata.sql.originalTable))
             presence = .deleted
         } else if presence == .deleted {
@@ -49,6 +38,36 @@ extension Entity {
         } else {
             throw ObjectError(.notFound, "refresh of \(metadata.name) \(surrogateKey): there is no such row any more")
         }
+    }
+}
+
+/// The state of one object's row in the database, read by the key that it has now.
+private struct StoredState: Sendable {
+    typealias Found = (key: Int64, page: RowPage, marks: [Value]?)
+
+    let select: PageSelect
+    /// The query for the marks of an object that was deleted here.
+    let deleted: String?
+    let remembered: RememberedKey
+
+    init(_ metadata: EntityMetadata, _ remembered: RememberedKey) {
+        select = metadata.sql.byKey
+        deleted = metadata.isLocal ? nil : metadata.sql.selectOriginal + " AND \"_pc\" = 3"
+        self.remembered = remembered
+    }
+
+    func read(_ connection: Connection) throws -> Found {
+        let found = try read(connection, remembered.current(connection))
+        // A row that was deleted here before its create was answered is renumbered as well.
+        guard found.page.isEmpty, found.marks == nil, let current = try connection.renumberedKey(remembered.key) else { return found }
+        return try read(connection, current)
+    }
+
+    private func read(_ connection: Connection, _ key: Int64) throws -> Found {
+        (
+            key, try connection.page(select, [.integer(key)], size: 1),
+            try deleted.flatMap { try connection.first($0, [.integer(key)]) }
+        )
     }
 }
 

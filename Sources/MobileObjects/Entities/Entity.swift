@@ -9,7 +9,7 @@ open class Entity {
     /// The database and the class of the object.
     public final let context: EntityContext
     /// The local primary key; 0 until the object is created, positive afterwards. Objects of the model whose keys the server knows get
-    /// them from a granted range. Before `create`, the application may set it to a key of ``PackageDatabase/keyGenerator``.
+    /// them from ``PackageDatabase/keyGenerator``. Before `create`, the application may set it to such a key.
     /// SMP 2.3: `surrogateKey`, `_surrogateKey`.
     public final internal(set) var surrogateKey: Int64 {
         get { key }

@@ -90,7 +90,7 @@ extension PackageDatabase {
 extension EntityClass {
     /// Does the same as the blocking form.
     public nonisolated(nonsending) func find(_ surrogateKey: Int64) async throws -> GenericEntity? {
-        try await context.first(metadata.sql.byKey, [.integer(surrogateKey)])
+        try await context.find(surrogateKey)
     }
 
     /// Does the same as the blocking form.

@@ -21,9 +21,11 @@ public final class EntityContext: Sendable {
 
 /// Finders that make objects from rows.
 extension EntityContext {
-    /// Returns the object of a surrogate key; nil when there is none.
+    /// Returns the object of a surrogate key, also of one that the row had before it was renumbered; nil when there is none.
     func find<T: Entity>(_ key: Int64) throws -> T? {
-        try first(metadata.sql.byKey, [.integer(key)])
+        if let object: T = try first(metadata.sql.byKey, [.integer(key)]) { return object }
+        guard key >= OwnKeyRange.lowest, let current = try package.read({ try $0.renumberedKey(key) }) else { return nil }
+        return try first(metadata.sql.byKey, [.integer(current)])
     }
 
     /// Returns the object of a surrogate key, which must exist.
@@ -88,8 +90,14 @@ extension EntityContext {
 /// The forms that block no cooperative thread. Rows are read on another thread; objects are made here, because they stay in their isolation.
 extension EntityContext {
     nonisolated(nonsending) func load<T: Entity>(_ key: Int64) async throws -> T {
-        guard let object: T = try await first(metadata.sql.byKey, [.integer(key)]) else { throw notFound(key) }
+        guard let object: T = try await find(key) else { throw notFound(key) }
         return object
+    }
+
+    nonisolated(nonsending) func find<T: Entity>(_ key: Int64) async throws -> T? {
+        if let object: T = try await first(metadata.sql.byKey, [.integer(key)]) { return object }
+        guard key >= OwnKeyRange.lowest, let current = try await package.read({ try $0.renumberedKey(key) }) else { return nil }
+        return try await first(metadata.sql.byKey, [.integer(current)])
     }
 
     nonisolated(nonsending) func first<T: Entity>(_ select: PageSelect, _ values: [Value]) async throws -> T? {

@@ -46,8 +46,7 @@ extension ModelledEntity {
 
     /// Does the same without blocking a cooperative thread.
     public static func find(_ surrogateKey: Int64, in package: Package) async throws -> Self? {
-        let context = context(package)
-        return try await context.first(context.metadata.sql.byKey, [.integer(surrogateKey)])
+        try await context(package).find(surrogateKey)
     }
 
     /// Returns the object with this surrogate key, which must exist. SMP 2.3: `load:`.

@@ -15,6 +15,8 @@ public struct Environment: Sendable {
     public var freeStorage: @Sendable (String) -> Int64?
     /// The agent that measures interactions; nil (default): none are measured.
     public var performance: PerformanceAgent?
+    /// The number of keys that a range of the database's own has; a test makes it smaller than 65,536 to use up ranges.
+    package var ownKeyRangeSize: Int64 = 1 << 16
 
     /// Creates an environment of the real system, except for the given parts.
     public init(

@@ -30,9 +30,8 @@ public struct ObjectError: Error, Sendable {
         public static let notSaved = Code(rawValue: 7)
         /// The object is in the database already.
         public static let alreadySaved = Code(rawValue: 8)
-        /// The server has granted no range of surrogate keys yet: synchronize first.
-        public static let noKeyRange = Code(rawValue: 9)
-        /// The granted ranges of surrogate keys are used up: synchronize to get another.
+        // 9 was the code of a create before the first grant of surrogate keys. Such a create succeeds now.
+        /// No surrogate key is left: 1,024 ranges of the database's own wait for the server. Submit and synchronize.
         public static let keysUsedUp = Code(rawValue: 10)
         /// The model has no such object. `SUPNoSuchClassException`.
         public static let noSuchClass = Code(rawValue: 11)

@@ -1,37 +1,40 @@
 import MobileStore
 
-/// Surrogate keys for new objects, from ranges that the server grants. They are unique across server and devices, and the server accepts them.
-/// Two ranges are kept, so that there is a reserve when the first one is used up. SMP 2.3: the generated `KeyGenerator`.
+/// Surrogate keys for new objects. They are unique across server and devices, and the server accepts them. SMP 2.3: the generated `KeyGenerator`.
+///
+/// Keys come from ranges that the server grants; two of them are kept, so that there is a reserve when the first one is used up. Before the first
+/// grant, and when the granted keys are used up offline, they come from ranges that the database makes itself (``OwnKeyRange``).
 public struct KeyGenerator: Sendable {
     private let database: PackageDatabase
 
     init(_ database: PackageDatabase) { self.database = database }
 
     /// Returns the next key; each call returns another one. Objects that are created without a key take one. SMP 2.3: `generateId`.
-    /// - Throws: ``ObjectError/Code/noKeyRange`` before the first grant, ``ObjectError/Code/keysUsedUp`` when all granted keys are used.
+    /// - Throws: ``ObjectError/Code/keysUsedUp`` when the server has to see the rows of 1,024 ranges of this database first.
     public func generateID() throws -> Int64 {
-        try database.write("generate a key") { try $0.nextGrantedKey() }
+        try database.write("generate a key") { try $0.nextSharedKey() }
     }
 
     /// Does the same without blocking a cooperative thread.
     public func generateID() async throws -> Int64 {
-        try await database.write("generate a key") { try $0.nextGrantedKey() }
+        try await database.write("generate a key") { try $0.nextSharedKey() }
     }
 
-    /// The number of keys that are left; 0 before the first grant.
+    /// The number of granted keys that are left; 0 before the first grant.
     public var keysLeft: Int64 {
         get throws {
             try database.read { connection in
-                try connection.number("SELECT coalesce(sum(\"last\" - \"next\" + 1), 0) FROM \"_key_range\"")
+                try connection.number(
+                    "SELECT coalesce(sum(\"last\" - \"next\" + 1), 0) FROM \"_key_range\" WHERE \"first\" < ?1", [.integer(OwnKeyRange.lowest)])
             }
         }
     }
 
     /// Adds a range that the server granted to the rest of earlier ones. A known range is not changed.
-    /// - Throws: ``ObjectError/Code/invalidValue`` when the range is empty, not positive, or overlaps another one.
+    /// - Throws: ``ObjectError/Code/invalidValue`` when the range is empty, not positive, has keys that only clients make, or overlaps another one.
     package func grant(first: Int64, last: Int64, in transaction: Transaction) throws {
-        guard first > 0, last >= first else {
-            throw ObjectError(.invalidValue, "key range \(first) to \(last): expected positive numbers, the first not above the last")
+        guard first > 0, last >= first, last < OwnKeyRange.lowest else {
+            throw ObjectError(.invalidValue, "key range \(first) to \(last): expected numbers from 1 to 2^62 - 1, the first not above the last")
         }
         let connection = transaction.connection
         if try connection.first("SELECT 1 FROM \"_key_range\" WHERE \"first\" = ?1 AND \"last\" = ?2", [.integer(first), .integer(last)]) != nil {
@@ -46,8 +49,9 @@ public struct KeyGenerator: Sendable {
         // Used ranges are kept until there are two others, because a server that repeats a grant must find the range known.
         try connection.execute(
             """
-            DELETE FROM "_key_range" WHERE "next" > "last" AND "first" NOT IN (SELECT "first" FROM "_key_range" ORDER BY "first" DESC LIMIT 2)
-            """)
+            DELETE FROM "_key_range" WHERE "next" > "last" AND "first" < ?1
+                AND "first" NOT IN (SELECT "first" FROM "_key_range" WHERE "first" < ?1 ORDER BY "first" DESC LIMIT 2)
+            """, [.integer(OwnKeyRange.lowest)])
         try connection.execute(
             "INSERT INTO \"_key_range\" (\"first\", \"last\", \"next\") VALUES (?1, ?2, ?1)", [.integer(first), .integer(last)])
     }
@@ -83,21 +87,24 @@ extension Transaction {
     }
 
     func newSurrogateKey(for entity: EntityMetadata) throws -> Int64 {
-        entity.isLocal ? try nextLocalKey() : try nextGrantedKey()
+        entity.isLocal ? try nextLocalKey() : try nextSharedKey()
     }
 
     func nextLocalKey() throws -> Int64 { try PackageSettings(connection).next(.localKey, atLeast: 1) }
 
-    func nextGrantedKey() throws -> Int64 {
-        let next = try connection.first(
+    /// Takes a key that no other device takes. Granted keys come first, because all of them are lower than those of this database's own ranges.
+    func nextSharedKey() throws -> Int64 {
+        if let key = try nextKeyOfKnownRanges() { return key }
+        try makeKeyRange()
+        guard let key = try nextKeyOfKnownRanges() else { throw ObjectError(.corrupt, "the table of key ranges lost its new range") }
+        return key
+    }
+
+    private func nextKeyOfKnownRanges() throws -> Int64? {
+        try connection.first(
             """
             UPDATE "_key_range" SET "next" = "next" + 1
             WHERE "first" = (SELECT min("first") FROM "_key_range" WHERE "next" <= "last") RETURNING "next" - 1
-            """)
-        if let key = next?.first?.integer { return key }
-        if try connection.first("SELECT 1 FROM \"_key_range\" LIMIT 1") == nil {
-            throw ObjectError(.noKeyRange, "no surrogate key: the server has granted no range yet; synchronize first")
-        }
-        throw ObjectError(.keysUsedUp, "no surrogate key: all granted keys are used; synchronize to get more")
+            """)?.first?.integer
     }
 }

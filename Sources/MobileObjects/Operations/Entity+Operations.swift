@@ -16,16 +16,24 @@ extension Entity {
     public final func perform(operation index: Int, _ values: [AttributeValue] = []) throws {
         guard let called = try prepare(index, values) else { return try performDefault(metadata.operations[index].kind) }
         guard called.kind == .delete else { return try writeChanges(cascading: false, calling: called) }
-        let metadata = metadata, key = surrogateKey
-        applyDelete(try package.write("\(called.name) \(metadata.name)") { try $0.delete(metadata, key, by: called) })
+        let metadata = metadata, remembered = rememberedKey
+        applyDelete(
+            try package.write("\(called.name) \(metadata.name)") {
+                try $0.requireCurrent(remembered, called.name, metadata)
+                return try $0.delete(metadata, remembered.key, by: called)
+            })
     }
 
     /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) final func perform(operation index: Int, _ values: [AttributeValue] = []) async throws {
         guard let called = try prepare(index, values) else { return try await performDefault(metadata.operations[index].kind) }
         guard called.kind == .delete else { return try await writeChanges(cascading: false, calling: called) }
-        let metadata = metadata, key = surrogateKey
-        applyDelete(try await package.write("\(called.name) \(metadata.name)") { try $0.delete(metadata, key, by: called) })
+        let metadata = metadata, remembered = rememberedKey
+        applyDelete(
+            try await package.write("\(called.name) \(metadata.name)") {
+                try $0.requireCurrent(remembered, called.name, metadata)
+                return try $0.delete(metadata, remembered.key, by: called)
+            })
     }
 
     /// Calls an operation of the model by its name, with parameters by their names. A missing parameter has its default. An operation of kind
@@ -69,11 +77,11 @@ extension Entity {
     /// - Throws: ``ObjectError/Code/store``.
     public final var lastOperation: String? {
         get throws {
-            let metadata = metadata, key = surrogateKey
+            let metadata = metadata, remembered = rememberedKey
             guard presence != .new, !metadata.isLocal else { return nil }
             if let otherOperation = metadata.otherOperation { return isPending ? otherOperation.operation.name : nil }
             let select = metadata.sql.selectOriginal
-            guard let row = try package.read({ try $0.first(select, [.integer(key)]) }) else { return nil }
+            guard let row = try package.read({ try $0.first(select, [.integer(remembered.current($0))]) }) else { return nil }
             let state = StoredRow(StateColumn.original, row, of: metadata.sql.originalTable), name = try state.text(.operation)
             if !name.isEmpty { return name }
             let kind: OperationModel.Kind? =

@@ -10,8 +10,8 @@ extension Entity {
     ///     try customer.create()
     ///
     /// - Throws: ``ObjectError``: `.alreadySaved`, `.duplicateKey` (the modelled key exists), `.missingValue` and `.invalidValue` (an attribute),
-    ///   `.notSaved` (its parent is new), `.noKeyRange` and `.keysUsedUp` (no surrogate key is left), `.noSuchOperation` (the model has no
-    ///   create that the attributes fill completely: call the named one), `.store`.
+    ///   `.notSaved` (its parent is new), `.keysUsedUp` (1,024 ranges of surrogate keys wait for the server), `.noSuchOperation` (the model has
+    ///   no create that the attributes fill completely: call the named one), `.store`.
     public final func create() throws {
         try requireNew()
         try writeChanges(cascading: false)
@@ -56,16 +56,24 @@ extension Entity {
     public final func delete() throws {
         try requireStored("delete")
         try throwReadFailure()
-        let metadata = metadata, key = surrogateKey
-        applyDelete(try package.write("delete \(metadata.name)") { try $0.delete(metadata, key) })
+        let metadata = metadata, remembered = rememberedKey
+        applyDelete(
+            try package.write("delete \(metadata.name)") {
+                try $0.requireCurrent(remembered, "delete", metadata)
+                return try $0.delete(metadata, remembered.key)
+            })
     }
 
     /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) final func delete() async throws {
         try requireStored("delete")
         try throwReadFailure()
-        let metadata = metadata, key = surrogateKey
-        applyDelete(try await package.write("delete \(metadata.name)") { try $0.delete(metadata, key) })
+        let metadata = metadata, remembered = rememberedKey
+        applyDelete(
+            try await package.write("delete \(metadata.name)") {
+                try $0.requireCurrent(remembered, "delete", metadata)
+                return try $0.delete(metadata, remembered.key)
+            })
     }
 
     /// Returns the session that writes the object and its relatives; nil when nothing has changed.

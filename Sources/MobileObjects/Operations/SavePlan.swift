@@ -18,6 +18,8 @@ struct SavePlan: Sendable {
         var newParents: [(reference: Int, row: Int)] = []
         /// References that are being set. Their mapped attributes are filled.
         var setReferences: [Int] = []
+        /// Those of them that lead to objects which were read as rows that the server did not have.
+        var referencesToUnsent: [Int] = []
         /// Rows of the same object whose one-to-one relationships already lead elsewhere, in memory.
         var keptPartners: Set<Int64> = []
         /// The operation, where it was called by its name.
@@ -68,6 +70,7 @@ struct SavePlan: Sendable {
                 references.append((parent.reference, outcome.results[parent.row].key))
                 row.set(row.entity.attributes.count + parent.reference, .integer(outcome.results[parent.row].key))
             }
+            references += try followRenumberedParents(&row, transaction)
             let filled = try fillFromParents(&row, transaction)
             outcome.released += try takePartners(row, transaction)
             if row.isNew {
@@ -81,6 +84,18 @@ struct SavePlan: Sendable {
             }
         }
         return outcome
+    }
+
+    /// Sets references to parents that were renumbered since their objects were read.
+    private func followRenumberedParents(_ row: inout Row, _ transaction: Transaction) throws -> [(index: Int, key: Int64)] {
+        var followed: [(index: Int, key: Int64)] = []
+        for index in row.referencesToUnsent {
+            let position = row.entity.attributes.count + index
+            guard let key = row.value(position)?.integer, let current = try transaction.connection.renumberedKey(key) else { continue }
+            row.set(position, .integer(current))
+            followed.append((index, current))
+        }
+        return followed
     }
 
     /// Releases the former rows of the one-to-one relationships that are being set.

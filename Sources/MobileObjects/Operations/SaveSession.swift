@@ -99,6 +99,7 @@ struct SaveSession {
             let key = parent?.surrogateKey ?? object.references[reference]
             row.changes.append((position, key == 0 ? .null : .integer(key)))
             row.setReferences.append(reference)
+            if parent?.rememberedKey.isOfUnsentRow == true { row.referencesToUnsent.append(reference) }
             if let parent, let inverse = metadata.relationships[index].inverseIndex {
                 for former in parent.attachments?.children[inverse]?.formers ?? [] where former.presence == .stored && former !== object {
                     if former.hasPartner(index) { row.keptPartners.insert(former.surrogateKey) } else { addFormer(former) }

@@ -103,6 +103,7 @@ extension PackageDatabase {
             }
             state.store = store
             state.replayCounter = nil
+            state.hasRenumberedRows = try ObjectError.gate { try store.read { try PackageSettings($0).hasRenumberedKeys } }
             return store
         }
     }

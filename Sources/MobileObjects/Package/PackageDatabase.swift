@@ -98,6 +98,8 @@ struct PackageState: Sendable {
     var sessionValues: [String: AttributeValue] = [:]
     var debugSettings: DebugSettings = []
     var storage = StorageMonitor()
+    /// Whether rows of the database have had other surrogate keys before.
+    var hasRenumberedRows = false
 
     init(profile: ConnectionProfile) { self.profile = profile }
 }

@@ -13,18 +13,26 @@ extension Entity {
     ///
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.store`.
     public final func submitPending() throws {
-        let (metadata, key) = try preparePending("submit")
+        let (metadata, remembered) = try preparePending("submit")
         try throwReadFailure()
         if hasOnlyUnsavedLargeValues { try update() }
-        applySubmitted(try package.write("submit \(metadata.name)", measured: .submitPending) { try $0.submitTree(of: metadata, key) })
+        applySubmitted(
+            try package.write("submit \(metadata.name)", measured: .submitPending) {
+                try $0.requireCurrent(remembered, "submit", metadata)
+                return try $0.submitTree(of: metadata, remembered.key)
+            })
     }
 
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) final func submitPending() async throws {
-        let (metadata, key) = try preparePending("submit")
+        let (metadata, remembered) = try preparePending("submit")
         try throwReadFailure()
         if hasOnlyUnsavedLargeValues { try await update() }
-        applySubmitted(try await package.write("submit \(metadata.name)", measured: .submitPending) { try $0.submitTree(of: metadata, key) })
+        applySubmitted(
+            try await package.write("submit \(metadata.name)", measured: .submitPending) {
+                try $0.requireCurrent(remembered, "submit", metadata)
+                return try $0.submitTree(of: metadata, remembered.key)
+            })
     }
 
     /// Drops the pending changes of this object and of its composite children: the server's values come back, rows that were created here vanish,
@@ -37,9 +45,10 @@ extension Entity {
     ///
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.store`.
     public final func cancelPending() throws {
-        let (metadata, key) = try preparePending("cancel")
+        let (metadata, remembered) = try preparePending("cancel"), key = remembered.key
         let before = EntityMemory(self)
         let page = try package.write("cancel \(metadata.name)", measured: .cancelPending) { transaction in
+            try transaction.requireCurrent(remembered, "cancel", metadata)
             try transaction.cancelTree(of: metadata, key)
             return try transaction.connection.page(metadata.sql.byKey, [.integer(key)], size: 1)
         }
@@ -49,20 +58,21 @@ extension Entity {
 
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) final func cancelPending() async throws {
-        let (metadata, key) = try preparePending("cancel")
+        let (metadata, remembered) = try preparePending("cancel"), key = remembered.key
         let page = try await package.write("cancel \(metadata.name)", measured: .cancelPending) { transaction in
+            try transaction.requireCurrent(remembered, "cancel", metadata)
             try transaction.cancelTree(of: metadata, key)
             return try transaction.connection.page(metadata.sql.byKey, [.integer(key)], size: 1)
         }
         applyCancelled(page)
     }
 
-    private final func preparePending(_ verb: String) throws -> (EntityMetadata, Int64) {
+    private final func preparePending(_ verb: String) throws -> (EntityMetadata, RememberedKey) {
         if presence == .new { try requireStored(verb) }
         guard !metadata.isLocal else {
             throw ObjectError(.misuse, "\(verb) of \(metadata.name): it is a local object, which never leaves the device")
         }
-        return (metadata, surrogateKey)
+        return (metadata, rememberedKey)
     }
 
     /// Whether large values are the only unsaved changes. A submit saves them, because the documented samples submit without an update.

@@ -35,7 +35,7 @@ extension Entity {
         if let parent = knownParent(index) { return parent as? T }
         guard references[reference] != 0 else { return nil }
         let context = context.target(of: relationship)
-        guard let parent: T = try context.find(references[reference]) else { return nil }
+        guard let parent: T = try context.find(currentKey(ofRelative: references[reference])) else { return nil }
         attached.parents[index] = .strong(parent)
         return parent
     }
@@ -142,7 +142,7 @@ extension Entity {
     }
 
     private final func owner(by test: ChildTest) throws -> Owner {
-        let values = test.sources.isEmpty ? [.integer(surrogateKey)] : try test.sources.map { try storedValue($0) }
+        let values = test.sources.isEmpty ? [.integer(try currentKey(ofRelative: surrogateKey))] : try test.sources.map { try storedValue($0) }
         return Owner(conditions: zip(test.columns, values).map { ($0, $1) })
     }
 }

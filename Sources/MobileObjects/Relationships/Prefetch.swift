@@ -159,11 +159,13 @@ private struct PrefetchStep {
         switch kind {
         case .parents(let reference):
             for object in lacking {
-                if let parent = found[object.references[reference]]?.first { object.attached.parents[index] = .strong(parent) }
+                guard !object.mayBeRenumbered, let parent = found[object.references[reference]]?.first else { continue }
+                object.attached.parents[index] = .strong(parent)
             }
             return distinct(objects.compactMap { $0.knownParent(index) })
         case .children:
-            for object in lacking { object.setLoaded(found[object.surrogateKey] ?? [], index) }
+            // An object whose row may have another key by now reads its children itself.
+            for object in lacking where !object.mayBeRenumbered { object.setLoaded(found[object.surrogateKey] ?? [], index) }
             return goesOn ? objects.flatMap { $0.attachments?.children[index]?.present ?? [] } : []
         case .none: return []
         }

@@ -41,6 +41,34 @@ struct PackageSettings {
         try connection.execute("INSERT OR REPLACE INTO \"_settings\" (\"name\", \"value\") VALUES (?1, ?2)", [.text(name), value])
     }
 
+    /// Returns the key of a row that had another one before; nil for a key that was not given up.
+    func renumberedKey(_ key: Int64) throws -> Int64? { try row(Self.renumberedPrefix + String(key))?.optionalInteger(.value) }
+
+    /// Whether rows had other keys before.
+    var hasRenumberedKeys: Bool {
+        get throws {
+            try connection.first(
+                "SELECT 1 FROM \"_settings\" WHERE \"name\" >= ?1 AND \"name\" < ?2 LIMIT 1",
+                [.text(Self.renumberedPrefix), .text(Self.renumberedPrefix + ":")]) != nil
+        }
+    }
+
+    /// Notes the new keys of rows, also for the keys that they had even before.
+    /// - Parameter table: a table with the columns `old` and `new`.
+    func noteRenumbered(from table: String) throws {
+        try connection.execute(
+            """
+            UPDATE "_settings" SET "value" = r."new" FROM \(table) AS r
+            WHERE "name" >= ?1 AND "name" < ?2 AND "value" = r."old"
+            """, [.text(Self.renumberedPrefix), .text(Self.renumberedPrefix + ":")])
+        try connection.execute(
+            "INSERT OR REPLACE INTO \"_settings\" (\"name\", \"value\") SELECT ?1 || \"old\", \"new\" FROM \(table)",
+            [.text(Self.renumberedPrefix)])
+    }
+
+    /// The beginning of the names under which the former keys of rows are kept.
+    private static let renumberedPrefix = "renumbered."
+
     /// Takes the greater of `least` and one more than the last value, and stores it.
     func next(_ name: Name, atLeast least: Int64) throws -> Int64 {
         let next = try connection.first(

@@ -63,6 +63,7 @@ private actor Desk {
     @Test("a failed async save leaves the object as it was")
     func failure() async throws {
         let shop = try Shop(grantingKeys: false)
+        try await shop.newCustomer("c1").create()
         let customer = try shop.newCustomer("c1")
         await #expect(throws: ObjectError.self) { try await customer.save() }
         #expect(customer.isNew && customer.isDirty)

@@ -15,18 +15,22 @@ final class Shop {
     ///   - console: the place where the database writes to developers.
     ///   - freeStorage: the free bytes of its disk.
     ///   - performance: the agent that measures it.
+    ///   - random: the chance of its database.
+    ///   - ownKeyRangeSize: the number of keys of the ranges that the database makes itself.
     init(
         _ model: PackageModel = ShopModel.model, grantingKeys: Bool = true, maxConnections: Int = 2,
         trace: (@Sendable (String) -> Void)? = nil, console: ConsoleLogger = ConsoleLogger(),
-        freeStorage: @escaping @Sendable (String) -> Int64? = { Environment.systemFreeStorage($0) }, performance: PerformanceAgent? = nil
+        freeStorage: @escaping @Sendable (String) -> Int64? = { Environment.systemFreeStorage($0) }, performance: PerformanceAgent? = nil,
+        random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }, ownKeyRangeSize: Int64 = 1 << 16
     ) throws {
         temporary = try TemporaryDirectory()
         let clock = clock
+        var environment = Environment(
+            now: { clock.date }, random: random, console: console, freeStorage: freeStorage, performance: performance)
+        environment.ownKeyRangeSize = ownKeyRangeSize
         database = try PackageDatabase(
             model: model, profile: ConnectionProfile(path: temporary.file("shop.db"), maxConnections: maxConnections, trace: trace),
-            environment: Environment(
-                now: { clock.date }, console: console, freeStorage: freeStorage,
-                performance: performance))
+            environment: environment)
         if grantingKeys { try grant(first: 1000, last: 9999) }
     }
 
