@@ -11,7 +11,7 @@ import Testing
 
 /// Runs the code of README.md, which is the code below.
 @Suite struct ReadmeTests {
-    @Test func `the sample of the README runs against a server`() async throws {
+    @Test func `the sample of the README runs against a server on a device that has never synchronized`() async throws {
         let folder = try TemporaryDirectory()
         let server = try startServer(folder)
         defer { server.kill() }
@@ -34,12 +34,23 @@ import Testing
         try application.close()
     }
 
-    /// Does the steps that the README leaves to the reader: the subscription, and a first synchronization that grants keys.
+    @Test func `the sample of the README creates and submits without a server, and everything is there when one comes`() async throws {
+        let folder = try TemporaryDirectory()
+        let application = try Application(identifier: "readme", profile: ConnectionProfile(path: folder.file("application.db")))
+        let path = folder.file("crm.db")
+        await #expect(throws: SyncError.self) { try await sample(path, application) }
+        let crm = try await CRM.open(ConnectionProfile(path: path))
+        let customer = try #require(try await Customer.findByName(name: "Harbour Foods", in: crm))
+        #expect(customer.state == .submitted && customer.surrogateKey > 0)
+        try await crm.closeConnection()
+        try application.close()
+    }
+
+    /// Does the step that the README leaves to the reader: the subscription.
     private func prepare(_ path: String, _ application: Application) async throws {
         let crm = try await CRM.open(ConnectionProfile(path: path))
         crm.application = application
         try await crm.subscribe()
-        try await crm.synchronize()
         try await crm.closeConnection()
     }
 

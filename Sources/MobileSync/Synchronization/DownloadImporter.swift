@@ -14,6 +14,10 @@ final class DownloadImporter {
     private var reader = FrameReader(.download)
     private var result = SynchronizationResult()
     private var keyRange: KeyRange?
+    /// The ranges of surrogate keys that the server has refused.
+    private var refusedClaims: [Int64] = []
+    /// Whether rows have other keys now, because the server refused theirs.
+    private(set) var hasRenumbered = false
     private var answers: [ReplayResult] = []
     private var logRecords: [LogRecordEntry] = []
     /// The ids of the log records that the server has received by this synchronization.
@@ -45,6 +49,7 @@ final class DownloadImporter {
                 case .answer(let answer):
                     remaining = answer.groups.count { $0 != SystemGroup.name }
                     inquiries = answer.inquiries
+                    refusedClaims = answer.refusedClaims
                     try checkGroups(answer.groups)
                 case .keyRange(let range): keyRange = range
                 case .groupEnd(let end) where end.group == SystemGroup.name: systemToken = end.token
@@ -70,6 +75,9 @@ final class DownloadImporter {
     private func checkGroups(_ groups: [String]) throws(SyncError) {
         if let other = groups.first(where: { !expected.contains($0) }) {
             throw SyncError(.synchronize, .synchronizationCommunication, "download: group \"\(other.prefix(80))\" was not requested")
+        }
+        guard groups.isEmpty || refusedClaims.isEmpty else {
+            throw SyncError(.synchronize, .synchronizationCommunication, "download: it refuses a range of keys and has a group; it can only do one")
         }
     }
 
@@ -138,7 +146,8 @@ final class DownloadImporter {
     private func settle() throws {
         // A token alone brings nothing new. It is stored only if the log records are all that was requested.
         let isSystemAlone = systemToken != nil && expected == [SystemGroup.name]
-        guard !answers.isEmpty || !logRecords.isEmpty || !uploadedLogRecords.isEmpty || keyRange != nil || isSystemAlone else { return }
+        guard !answers.isEmpty || !logRecords.isEmpty || !uploadedLogRecords.isEmpty || keyRange != nil || isSystemAlone || !refusedClaims.isEmpty
+        else { return }
         let outcomes = try write("settle") { transaction in
             if let keyRange { try transaction.grantKeyRange(first: keyRange.first, last: keyRange.last) }
             // Log records first, so that a handler of the rejection finds them.
@@ -151,7 +160,10 @@ final class DownloadImporter {
                 }
             }
             if let systemToken { try transaction.setToken(systemToken.text, ofGroup: SystemGroup.name) }
-            return try transaction.settle(answers.map { .init(id: $0.id, isAccepted: $0.outcome == .accepted) })
+            let outcomes = try transaction.settle(answers.map { .init(id: $0.id, isAccepted: $0.outcome == .accepted) })
+            // After the answers, so that rows that the server took from an earlier upload keep their keys.
+            hasRenumbered = try transaction.renumberKeys(ofRefusedRanges: refusedClaims) != nil
+            return outcomes
         }
         keyRange = nil
         for outcome in outcomes {

@@ -28,7 +28,8 @@ extension PackageDatabase {
         }
         return SynchronizeHeader(
             client: try clientID, package: wireName, groups: groups, tokens: tokens, subscriptions: try wireSubscriptions(),
-            personalization: try personalizationValues, settledBelow: try settledBelow, keysLeft: try keyGenerator.keysLeft)
+            personalization: try personalizationValues, settledBelow: try settledBelow, keysLeft: try keyGenerator.keysLeft,
+            keyClaims: try keyClaims)
     }
 
     /// Converts a received log record to one of this database. A record about an answered operation names the operation's row.

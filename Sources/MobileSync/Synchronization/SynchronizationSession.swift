@@ -22,10 +22,19 @@ struct SynchronizationSession {
         let session = try application.session()
         try progress.report(.uploading)
         try progress.enter(.connecting)
-        let (receiver, logRecords) = try exchange(session)
-        let received = clock.now
-        let importer = DownloadImporter(package, progress, events, groups: wireGroups, logRecords: logRecords)
+        var (importer, receiver) = try exchangedImporter(session)
+        var received = clock.now
         var result = try importer.run(receiver.spool, hasLargeValues: receiver.hasLargeValues)
+        if importer.hasRenumbered {
+            // The server has done no new operation of this upload, and takes the rows under their new keys.
+            let first = result
+            progress.restart()
+            (importer, receiver) = try exchangedImporter(session)
+            received = clock.now
+            result = try importer.run(receiver.spool, hasLargeValues: receiver.hasLargeValues)
+            result.operationsAccepted += first.operationsAccepted
+            result.operationsRejected += first.operationsRejected
+        }
         result.groups = groups
         result.operationsSent = progress.operationsSent
         result.bytesSent = progress.bytesSent
@@ -38,6 +47,11 @@ struct SynchronizationSession {
         _ = try? progress.enter(.disconnecting)
         _ = try? progress.enter(.done)
         return result
+    }
+
+    private func exchangedImporter(_ session: Application.Session) throws(SyncError) -> (DownloadImporter, DownloadReceiver) {
+        let (receiver, logRecords) = try exchange(session)
+        return (DownloadImporter(package, progress, events, groups: wireGroups, logRecords: logRecords), receiver)
     }
 
     /// Uploads and downloads. A session that the server does not know is renewed once, with the available credentials, and all data is sent again.
@@ -72,8 +86,10 @@ struct SynchronizationSession {
 
     private func upload(_ trace: MessageTrace?) throws(SyncError) -> UploadStream {
         do {
+            // The operations come first: the header then claims the keys of each of them, regardless of rows that are submitted meanwhile.
+            let outbox = try OutboxReader(package)
             let header = try package.synchronizeHeader(groups: wireGroups)
-            return UploadStream(header, try LogRecordReader(package), try OutboxReader(package), progress, trace: trace)
+            return UploadStream(header, try LogRecordReader(package), outbox, progress, trace: trace)
         } catch {
             throw SyncError(.persistence, .localDatabase, "prepare the upload of \(package.metadata.name): \(error)", cause: error)
         }
