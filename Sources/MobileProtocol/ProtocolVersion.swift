@@ -2,7 +2,9 @@
 public enum ProtocolVersion {
     /// The version that this code speaks. A stream or message of another version is refused as
     /// ``ProtocolError/Code/unsupportedVersion``.
-    public static let current: Int64 = 1
+    ///
+    /// 1: results were accepted or rejected, and operations had no digests. 2: the present version.
+    public static let current: Int64 = 2
 }
 
 /// The paths of a server.
@@ -42,6 +44,8 @@ public enum ProtocolLimit {
 public enum ResultCode {
     /// Done.
     public static let success: Int64 = 200
+    /// The client had settled the operation before it arrived: it is not done, whether again or for the first time.
+    public static let alreadySettled: Int64 = 208
     /// The request contradicts the protocol.
     public static let badRequest: Int64 = 400
     /// Unknown session, or wrong user or password.
@@ -67,7 +71,11 @@ public enum ResultCode {
     /// The device is not registered; HTTP responses carry it under status 401.
     /// Original: `COMMUNICATION_DEVICEVAL_INVALID_ACTIVE_CODE`, SMP 2.3.
     public static let unknownRegistration: Int64 = 580
+    /// The client speaks an older version of the protocol; HTTP responses carry it under status 400.
+    public static let outdatedApplication: Int64 = 581
+    /// Another operation arrived under the id and client id of this one: two devices have copies of one local database.
+    public static let clonedDevice: Int64 = 582
 
-    /// Whether a later attempt may succeed. Original: table of recoverable and unrecoverable errors, SMP 2.3.
+    /// Whether a later attempt may succeed: the operation is deferred then. Original: table of recoverable and unrecoverable errors, SMP 2.3.
     public static func isRecoverable(_ code: Int64) -> Bool { code == conflict || code == unavailable }
 }

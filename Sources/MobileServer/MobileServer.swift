@@ -123,6 +123,8 @@ public final class MobileServer: Sendable {
     private func refusal(of error: any Error, _ request: ServerRequest) -> ServerResponse {
         do { throw error } catch let failure as RequestFailure {
             return Self.refusal(failure)
+        } catch let error as ProtocolError where error.code == .outdatedVersion {
+            return Self.refusal(RequestFailure(.outdatedApplication, "\(error.message): update the application"))
         } catch let error as ProtocolError where error.code != .spool {
             let isTooLarge = error.code == .limitExceeded
             return Self.refusal(RequestFailure(isTooLarge ? .tooLarge : .badRequest, error.description))

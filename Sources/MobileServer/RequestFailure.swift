@@ -10,6 +10,8 @@ struct RequestFailure: Error, Sendable {
         case tooLarge = 413, failure = 500, unavailable = 503
         /// The device is not registered (checklist ERR-15).
         case unknownRegistration = 580
+        /// The client speaks an older version of the protocol.
+        case outdatedApplication = 581
     }
 
     init(_ kind: Kind, _ message: String) {
@@ -24,5 +26,11 @@ struct RequestFailure: Error, Sendable {
     var wire: ProtocolFailure { ProtocolFailure(code: code, message: message) }
 
     /// The HTTP status of an answer that consists of this failure only.
-    var status: Int { code == Kind.unknownRegistration.rawValue ? 401 : Int(code) }
+    var status: Int {
+        switch code {
+        case Kind.unknownRegistration.rawValue: 401
+        case Kind.outdatedApplication.rawValue: 400
+        default: Int(code)
+        }
+    }
 }

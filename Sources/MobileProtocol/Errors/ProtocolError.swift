@@ -19,8 +19,10 @@ public struct ProtocolError: Error, Sendable {
         public static let invalidJSON = Code(rawValue: "invalidJSON")
         /// JSON in which a member is missing, has the wrong type or a value out of its range.
         public static let invalidContent = Code(rawValue: "invalidContent")
-        /// The other end speaks a version of the protocol that this one does not.
+        /// The other end speaks a version of the protocol that this one does not, and that is not an earlier one.
         public static let unsupportedVersion = Code(rawValue: "unsupportedVersion")
+        /// The other end speaks an earlier version of the protocol, which is no longer supported.
+        public static let outdatedVersion = Code(rawValue: "outdatedVersion")
         /// The temporary file of a spool could not be created, written or read.
         public static let spool = Code(rawValue: "spool")
         /// A call out of order, such as a write after the end of the stream.

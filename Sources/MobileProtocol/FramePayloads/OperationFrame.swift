@@ -31,11 +31,14 @@ public struct OperationFrame: WireValue, Hashable {
     public var refs: JSONObject
     /// Values of the operation's own parameters.
     public var parameters: JSONObject
+    /// The SHA-256 of the operation's content when it was submitted, 64 hexadecimal digits. It stays the same when the operation is sent again. Servers
+    /// compare digests with each other, and never with the content. Nil (default) where the client has none.
+    public var digest: String?
 
     /// Creates an operation with these values; omitted ones are empty.
     public init(
         id: Int64, object: String, change: Change, operation: String? = nil, batch: Int64? = nil, key: Int64,
-        attributes: JSONObject = [:], primaryKey: JSONObject = [:], refs: JSONObject = [:], parameters: JSONObject = [:]
+        attributes: JSONObject = [:], primaryKey: JSONObject = [:], refs: JSONObject = [:], parameters: JSONObject = [:], digest: String? = nil
     ) {
         self.id = id
         self.object = object
@@ -47,6 +50,7 @@ public struct OperationFrame: WireValue, Hashable {
         self.primaryKey = primaryKey
         self.refs = refs
         self.parameters = parameters
+        self.digest = digest
     }
 
     public init(json: JSONValue) throws(ProtocolError) {
@@ -61,6 +65,10 @@ public struct OperationFrame: WireValue, Hashable {
         primaryKey = try members.members("primaryKey")
         refs = try members.members("refs")
         parameters = try members.members("parameters")
+        digest = try members.optionalString("digest")
+        if let digest, !Self.isDigest(digest) {
+            throw ProtocolError(.invalidContent, "operation, member \"digest\": expected 64 hexadecimal digits in lower case")
+        }
         for ref in refs where ref.value != .null && ref.value.integer == nil {
             throw members.unexpected("refs", "a surrogate key or null for \"\(ref.key.prefix(80))\"", ref.value)
         }
@@ -78,6 +86,11 @@ public struct OperationFrame: WireValue, Hashable {
         members.set("primaryKey", primaryKey)
         members.set("refs", refs)
         members.set("parameters", parameters)
+        members.set("digest", digest)
         return .object(members)
+    }
+
+    private static func isDigest(_ text: String) -> Bool {
+        text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 }

@@ -8,6 +8,8 @@ public struct ReplayResult: WireValue, Hashable {
         case accepted
         /// The operation was not done; log records contain the reason.
         case rejected
+        /// The operation was not done, and nothing was decided: the client sends it again later. The code is a recoverable one.
+        case deferred
     }
 
     /// The operation's id.
@@ -16,7 +18,7 @@ public struct ReplayResult: WireValue, Hashable {
     public var outcome: Outcome
     /// A ``ResultCode``.
     public var code: Int64
-    /// The reason of a rejection; empty for an accepted operation.
+    /// The reason of a rejection or deferral; empty for an accepted operation.
     public var message: String
     /// The object's name in the model (`mbo`).
     public var object: String
@@ -37,7 +39,7 @@ public struct ReplayResult: WireValue, Hashable {
         let members = try WireMembers(json, "replay result")
         id = try members.integer("id", in: 1 ... .max)
         outcome = try members.choice("outcome", of: Outcome.self)
-        code = try members.optionalInteger("code") ?? (outcome == .accepted ? ResultCode.success : ResultCode.failure)
+        code = try members.optionalInteger("code") ?? outcome.defaultCode
         message = try members.optionalString("message") ?? ""
         object = try members.string("mbo")
         key = try members.integer("key")
@@ -48,6 +50,17 @@ public struct ReplayResult: WireValue, Hashable {
             "id": .integer(id), "outcome": .string(outcome.rawValue), "code": .integer(code), "message": .string(message),
             "mbo": .string(object), "key": .integer(key),
         ]
+    }
+}
+
+extension ReplayResult.Outcome {
+    /// The code of a result that names none.
+    fileprivate var defaultCode: Int64 {
+        switch self {
+        case .accepted: ResultCode.success
+        case .rejected: ResultCode.failure
+        case .deferred: ResultCode.unavailable
+        }
     }
 }
 

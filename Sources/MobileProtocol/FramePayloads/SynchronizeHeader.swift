@@ -39,7 +39,7 @@ public struct SynchronizeHeader: WireValue, Hashable {
     public var subscriptions: Subscriptions
     /// Values of the personalization keys.
     public var personalization: JSONObject
-    /// The client has settled the results of all its operations with an id below this one, so the server may forget them.
+    /// The client has settled the results of all its operations with an id below this one: the server may forget them, and never does them again.
     public var settledBelow: Int64
     /// The number of unused surrogate keys of the client, 0 or more; the server grants a new range when few are left.
     public var keysLeft: Int64
@@ -156,11 +156,15 @@ public struct SynchronizeAnswer: WireValue, Hashable {
 
 extension WireMembers {
     /// Reads the version of a stream.
-    /// - Throws: ``ProtocolError/Code/unsupportedVersion`` for a version that this end does not speak.
+    /// - Throws: ``ProtocolError/Code/outdatedVersion`` for an earlier version, ``ProtocolError/Code/unsupportedVersion`` for any other that this end
+    ///   does not speak.
     func version() throws(ProtocolError) -> Int64 {
         let version = try integer("version")
         guard version == ProtocolVersion.current else {
-            throw ProtocolError(.unsupportedVersion, "\(name): version \(version) of the protocol; this end speaks \(ProtocolVersion.current)")
+            let isOutdated = version > 0 && version < ProtocolVersion.current
+            throw ProtocolError(
+                isOutdated ? .outdatedVersion : .unsupportedVersion,
+                "\(name): version \(version) of the protocol; this end speaks \(ProtocolVersion.current)")
         }
         return version
     }

@@ -12,20 +12,22 @@ enum ProcessedOperations {
     static func prepare(_ backEnd: BackEnd) throws(ServerError) {
         do {
             try backEnd.database.write(label: "preparing the back end") { connection in
-                let exists = try connection.first("SELECT 1 FROM sqlite_schema WHERE name = 'mobile_processed_operation'") != nil
-                guard !exists else { return }
-                _ = try connection.execute(
-                    """
-                    CREATE TABLE mobile_processed_operation (
-                        seq INTEGER PRIMARY KEY AUTOINCREMENT, client TEXT NOT NULL, operation INTEGER NOT NULL, outcome TEXT NOT NULL,
-                        UNIQUE (client, operation))
-                    """)
+                let tables = [(name: "mobile_processed_operation", sql: table), (name: ReplayGuard.tableName, sql: ReplayGuard.table)]
+                for table in tables where try connection.first("SELECT 1 FROM sqlite_schema WHERE name = ?1", [.text(table.name)]) == nil {
+                    _ = try connection.execute(table.sql)
+                }
             }
         } catch {
             throw ServerError(
                 .missingBackEnd, "back end \"\(backEnd.name)\": the table of processed operations cannot be made: \(error)", cause: error)
         }
     }
+
+    private static let table = """
+        CREATE TABLE mobile_processed_operation (
+            seq INTEGER PRIMARY KEY AUTOINCREMENT, client TEXT NOT NULL, operation INTEGER NOT NULL, outcome TEXT NOT NULL,
+            UNIQUE (client, operation))
+        """
 
     private enum Column: String, StoredColumn {
         static let table = "mobile_processed_operation"
@@ -85,12 +87,14 @@ struct OperationOutcome: Sendable {
     var timestamp: String
     /// The row's key in the back end, for rows that were created or whose key was changed; nil for all others.
     var rowKey: Value?
+    /// The digest of the operation's content; nil in a record of an earlier release, and where the client sent none.
+    var digest: String?
     /// The back end's message about a rejection, with its statement: for the server's log, while the outcome is new. It is not stored.
     var detail = ""
 
     init(
         result: ReplayResult, package: String, backEndCode: String = "", change: OperationFrame.Change, operation: String, timestamp: String,
-        rowKey: Value? = nil
+        rowKey: Value? = nil, digest: String? = nil
     ) {
         self.result = result
         self.package = package
@@ -99,6 +103,7 @@ struct OperationOutcome: Sendable {
         self.operation = operation
         self.timestamp = timestamp
         self.rowKey = rowKey
+        self.digest = digest
     }
 
     init(json: JSONValue) throws {
@@ -109,6 +114,7 @@ struct OperationOutcome: Sendable {
         operation = json["operation"]?.string ?? ""
         timestamp = json["timestamp"]?.string ?? ""
         rowKey = json["rowKey"].flatMap(Value.init(key:))
+        digest = json["digest"]?.string
     }
 
     var json: JSONValue {
@@ -119,13 +125,21 @@ struct OperationOutcome: Sendable {
         object["timestamp"] = .string(timestamp)
         if !backEndCode.isEmpty { object["eisCode"] = .string(backEndCode) }
         if let rowKey { object["rowKey"] = rowKey.keyJSON }
+        if let digest { object["digest"] = .string(digest) }
         return .object(object)
     }
 
-    /// Returns the log record of a rejection; that of an accepted operation only if successes are logged.
+    /// Whether this is the outcome of another operation than the one with this digest. Where one of the two digests is missing, the ids must do.
+    func isOfAnother(digest other: String?) -> Bool { digest.map { $0 != other ?? $0 } ?? false }
+
+    /// Whether the client had settled the operation before it arrived, so that nothing was decided now.
+    var isSettled: Bool { result.code == ResultCode.alreadySettled }
+
+    /// Returns the log record of a rejection; that of an accepted operation only if successes are logged. A deferred operation has none: it waits for a
+    /// decision.
     func logRecord(logsSuccesses: Bool) -> LogRecordEntry? {
         let isRejected = result.outcome == .rejected
-        guard isRejected || logsSuccesses else { return nil }
+        guard isRejected || result.outcome == .accepted && logsSuccesses && !isSettled else { return nil }
         return LogRecordEntry(
             messageId: result.id, level: isRejected ? .error : .info, code: isRejected ? result.code : ResultCode.success, eisCode: backEndCode,
             message: isRejected ? result.message : "\(operation) of \(result.object) was done", component: result.object,

@@ -8,7 +8,9 @@ internal import PostgreSQLClient
 ///
 /// One batch is one transaction of its back end, which also records the ids and the outcomes of its operations. A recorded operation is not done
 /// again: its recorded result is the answer. So after a crash at any instruction the client sends the same upload again, and no operation is lost or
-/// done twice.
+/// done twice. An operation that its client has settled is not done at all, see ``ReplayGuard``.
+///
+/// **A deferred batch defers the rest of the upload on its back end.** Otherwise later operations would overtake it.
 struct OperationReplayer {
     let package: DeployedPackage
     let cache: PackageCache
@@ -25,12 +27,17 @@ struct OperationReplayer {
         var rows = RowDirectory(package: package, cache: cache, stateStore: stateStore, client: client)
         for backEnd in package.backEnds.values { try KeyMap(package: package, cache: cache).catchUp(with: backEnd, stateStore) }
         var operations = try upload.operations()
+        /// By back end: the first deferral of this upload.
+        var deferrals: [String: Rejection] = [:]
         while let first = operations.upcoming {
-            let results = try replay(batch: first, &operations, &rows)
-            for outcome in results where outcome.result.outcome == .rejected {
-                configuration.log(
-                    "operation \(outcome.result.id) of client \(LogSanitizer.name(client)) rejected: \(LogSanitizer.name(outcome.result.object)) \(outcome.operation): \(outcome.result.code) \(outcome.result.message)\(outcome.detail.isEmpty ? "" : " (\(outcome.detail))")"
-                )
+            let backEnd = try backEnd(of: first)
+            let results: [OperationOutcome]
+            if let deferral = deferrals[backEnd.name] {
+                results = try postpone(batch: first.batch, &operations, deferral)
+            } else {
+                results = try replay(batch: first, on: backEnd, &operations, &rows)
+                log(results)
+                deferrals[backEnd.name] = results.lazy.map(\.result).first { $0.outcome == .deferred }.map { Rejection($0.code, $0.message) }
             }
             for outcome in results { rows.take(outcome) }
             outcomes += results
@@ -44,24 +51,43 @@ struct OperationReplayer {
         var outcomes: [OperationOutcome] = []
         var operations = try upload.operations()
         while let frame = try operations.next()?.frame {
-            guard let object = package.object(named: frame.object), let backEnd = package.backEnds[object.binding.backEnd], !backEnd.isIdempotent
-            else {
-                continue
-            }
+            let backEnd = try backEnd(of: frame)
+            guard !backEnd.isIdempotent else { continue }
             let outcome = try backEnd.database.read { try ProcessedOperations.outcome(of: frame.id, client: client, in: $0) }
-            if let outcome { outcomes.append(outcome) }
+            if let outcome, !outcome.isOfAnother(digest: frame.digest) { outcomes.append(outcome) }
         }
+        return outcomes
+    }
+
+    private func backEnd(of operation: OperationFrame) throws -> BackEnd {
+        guard let object = package.object(named: operation.object), let backEnd = package.backEnds[object.binding.backEnd] else {
+            throw RequestFailure(.notFound, "operation \(operation.id): there is no object \"\(operation.object.prefix(80))\"")
+        }
+        return backEnd
+    }
+
+    private func log(_ outcomes: [OperationOutcome]) {
+        for outcome in outcomes where outcome.result.outcome != .accepted {
+            let result = outcome.result
+            configuration.log(
+                "operation \(result.id) of client \(LogSanitizer.name(client)) \(result.outcome.rawValue): \(LogSanitizer.name(result.object)) \(outcome.operation): \(result.code) \(result.message)\(outcome.detail.isEmpty ? "" : " (\(outcome.detail))")"
+            )
+        }
+    }
+
+    /// Defers a batch without a look at its back end, and leaves `operations` after it.
+    private func postpone(batch: Int64, _ operations: inout UploadOperations, _ deferral: Rejection) throws -> [OperationOutcome] {
+        let rejection = Rejection(deferral.code, "not tried, because an earlier operation was deferred: \(deferral.message)")
+        var outcomes: [OperationOutcome] = []
+        while let operation = try operations.next(ofBatch: batch) { outcomes.append(outcome(of: operation.frame, rejection)) }
         return outcomes
     }
 
     /// Replays the batch that begins with `first`, and leaves `operations` after it. The operations are read one at a time, inside the transaction,
     /// because a batch may be as long as the upload.
     private func replay(
-        batch first: OperationFrame, _ operations: inout UploadOperations, _ rows: inout RowDirectory
+        batch first: OperationFrame, on backEnd: BackEnd, _ operations: inout UploadOperations, _ rows: inout RowDirectory
     ) throws -> [OperationOutcome] {
-        guard let object = package.object(named: first.object), let backEnd = package.backEnds[object.binding.backEnd] else {
-            throw RequestFailure(.notFound, "operation \(first.id): there is no object \"\(first.object.prefix(80))\"")
-        }
         let state = BatchState(operations, rows)
         let outcomes: [OperationOutcome]
         do {
@@ -84,8 +110,8 @@ struct OperationReplayer {
         return outcomes
     }
 
-    /// Records and logs the outcomes of the operations of a batch that was rolled back; leaves `operations` after it.
-    /// - Parameter culprit: the operation that failed; nil if the batch as a whole failed, such as at its commit. All operations are rejected alike
+    /// Rejects or defers the operations of a batch that was rolled back, records rejections, and leaves `operations` after the batch.
+    /// - Parameter culprit: the operation that failed; nil if the batch as a whole failed, such as at its commit. All operations get the same outcome
     ///   then.
     private func reject(
         batch: Int64, _ operations: inout UploadOperations, on backEnd: BackEnd, culprit: OperationFrame?, _ error: any Error
@@ -116,16 +142,18 @@ struct OperationReplayer {
     private func run(batch: Int64, on backEnd: BackEnd, _ state: BatchState) throws -> [OperationOutcome] {
         let applied = try stateStore.read { try KeyMap(package: package, cache: cache).appliedSequence(of: backEnd, in: $0) }
         return try backEnd.database.write(label: "replay for \(client)") { connection in
+            let floor = try floor(on: backEnd, connection)
             var runner = OperationRunner(
                 package: package, connection: connection, rows: state.rows, wholeValueLimit: configuration.maximumWholeValue)
             var outcomes: [OperationOutcome] = []
             while let operation = try state.operations.next(ofBatch: batch) {
-                if let recorded = try recorded(operation.frame, backEnd, connection) {
-                    runner.rows.take(recorded)
-                    outcomes.append(recorded)
+                state.current = operation.frame
+                if let known = try known(operation.frame, below: floor, backEnd, connection) {
+                    state.current = nil
+                    runner.rows.take(known)
+                    outcomes.append(known)
                     continue
                 }
-                state.current = operation.frame
                 guard package.object(named: operation.frame.object)?.binding.backEnd == backEnd.name else {
                     throw Rejection(ResultCode.failure, "the operations of one batch are on several back ends")
                 }
@@ -136,9 +164,7 @@ struct OperationReplayer {
                 outcomes.append(outcome)
             }
             // Together with a change, because a separate change would cause a comparison of every cached row.
-            if !backEnd.isIdempotent, settledBelow > 0 {
-                try ProcessedOperations.prune(client: client, below: settledBelow, upTo: applied, in: connection)
-            }
+            if floor > 0 { try ProcessedOperations.prune(client: client, below: floor, upTo: applied, in: connection) }
             state.rows = runner.rows
             return outcomes
         }
@@ -153,32 +179,56 @@ struct OperationReplayer {
         }
     }
 
-    /// Returns the outcome of an operation that was processed before; nil for a new one. An operation whose record cannot be read is neither done
-    /// again nor rejected for good: the device keeps it until the back end is repaired.
-    private func recorded(_ frame: OperationFrame, _ backEnd: BackEnd, _ connection: Connection) throws -> OperationOutcome? {
+    /// Returns the floor of the client: operations below it are settled. Without a record of the operations there is none: they may be repeated.
+    private func floor(on backEnd: BackEnd, _ connection: Connection) throws -> Int64 {
+        try backEnd.isIdempotent ? 0 : ReplayGuard.raiseFloor(of: client, to: settledBelow, in: connection)
+    }
+
+    /// Returns the outcome of an operation that was processed before, or that the client has settled; nil for a new one. An operation whose record
+    /// cannot be read is neither done again nor rejected for good: the device keeps it until the back end is repaired.
+    /// - Throws: ``Rejection`` for an operation whose id belongs to another one.
+    private func known(
+        _ frame: OperationFrame, below floor: Int64, _ backEnd: BackEnd, _ connection: Connection
+    ) throws -> OperationOutcome? {
         guard !backEnd.isIdempotent else { return nil }
+        let recorded: OperationOutcome?
         do {
-            return try ProcessedOperations.outcome(of: frame.id, client: client, in: connection)
+            recorded = try ProcessedOperations.outcome(of: frame.id, client: client, in: connection)
         } catch {
             throw Rejection(ResultCode.unavailable, "the server cannot read the outcome of this operation", detail: "\(error)")
         }
+        guard let recorded else { return frame.id < floor ? settled(frame) : nil }
+        guard !recorded.isOfAnother(digest: frame.digest) else {
+            throw Rejection(
+                ResultCode.clonedDevice,
+                "the server already has another operation under this number: the data of this device were copied to another one, or from there")
+        }
+        return recorded
     }
 
     /// Records rejections after the transaction of their batch was rolled back. If another request has recorded an outcome in between, that one is
-    /// the answer.
+    /// the answer, except to an operation that is not the recorded one.
     private func record(_ outcomes: [OperationOutcome], on backEnd: BackEnd) throws -> [OperationOutcome] {
         do {
             return try backEnd.database.write(label: "rejections for \(client)") { connection in
-                try outcomes.map { outcome in
-                    if let recorded = try ProcessedOperations.outcome(of: outcome.result.id, client: client, in: connection) { return recorded }
+                _ = try floor(on: backEnd, connection)
+                return try outcomes.map { outcome in
+                    if let recorded = try ProcessedOperations.outcome(of: outcome.result.id, client: client, in: connection) {
+                        return recorded.isOfAnother(digest: outcome.digest) ? outcome : recorded
+                    }
                     try ProcessedOperations.record(outcome, client: client, in: connection)
                     return outcome
                 }
             }
         } catch {
-            // A back end that cannot be written has not decided anything either.
+            // Without a record the same operation could be decided in another way when it comes again.
             configuration.log("rejections of client \(LogSanitizer.name(client)) could not be recorded: \(error)")
-            return outcomes
+            return outcomes.map { outcome in
+                var deferred = outcome
+                (deferred.result.outcome, deferred.result.code) = (.deferred, ResultCode.unavailable)
+                deferred.result.message = "the back end is out of reach; try again"
+                return deferred
+            }
         }
     }
 
@@ -187,29 +237,28 @@ struct OperationReplayer {
     private func outcome(of frame: OperationFrame, key: Value?) -> OperationOutcome {
         OperationOutcome(
             result: ReplayResult(id: frame.id, outcome: .accepted, object: frame.object, key: frame.key), package: package.identifier,
-            change: frame.change, operation: name(of: frame), timestamp: Timestamp.text(milliseconds: configuration.clock()), rowKey: key)
+            change: frame.change, operation: name(of: frame), timestamp: Timestamp.text(milliseconds: configuration.clock()), rowKey: key,
+            digest: frame.digest)
+    }
+
+    /// Returns the outcome of an operation that the client had settled before it arrived.
+    private func settled(_ frame: OperationFrame) -> OperationOutcome {
+        var outcome = outcome(of: frame, key: nil)
+        outcome.result.code = ResultCode.alreadySettled
+        return outcome
     }
 
     private func outcome(of frame: OperationFrame, _ rejection: Rejection) -> OperationOutcome {
         var outcome = OperationOutcome(
             result: ReplayResult(
-                id: frame.id, outcome: .rejected, code: rejection.code, message: rejection.message, object: frame.object, key: frame.key),
+                id: frame.id, outcome: rejection.outcome, code: rejection.code, message: rejection.message, object: frame.object, key: frame.key),
             package: package.identifier, backEndCode: rejection.backEndCode, change: frame.change, operation: name(of: frame),
-            timestamp: Timestamp.text(milliseconds: configuration.clock()))
+            timestamp: Timestamp.text(milliseconds: configuration.clock()), digest: frame.digest)
         outcome.detail = rejection.detail
         return outcome
     }
 
     private func name(of frame: OperationFrame) -> String { frame.operation ?? frame.change.kind.rawValue }
-}
-
-extension Rejection {
-    /// Returns the rejection of a correct operation whose batch was rolled back.
-    func shared(by culprit: String) -> Rejection {
-        Rejection(
-            code, "not done, because another operation of its batch was rejected: \(culprit)\(message)", backEndCode: backEndCode,
-            detail: detail)
-    }
 }
 
 /// Points in time in the protocol's format.

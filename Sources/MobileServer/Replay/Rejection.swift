@@ -1,7 +1,7 @@
 internal import MobileProtocol
 internal import MobileStore
 
-/// The rejection of an operation by the back end, or by the server before it.
+/// The rejection or deferral of an operation by the back end, or by the server before it.
 struct Rejection: Error, Sendable {
     /// A ``ResultCode``.
     let code: Int64
@@ -19,8 +19,24 @@ struct Rejection: Error, Sendable {
         self.detail = detail
     }
 
-    /// Whether another attempt may succeed. Such a rejection is answered and not recorded, since nothing was decided.
+    /// Whether another attempt may succeed. The operation is deferred then, which is not recorded, since nothing was decided.
     var isTransient: Bool { ResultCode.isRecoverable(code) }
+
+    /// The outcome of the operation.
+    var outcome: ReplayResult.Outcome { isTransient ? .deferred : .rejected }
+
+    /// The end of a sentence about the operation.
+    private var verb: String { isTransient ? "was deferred" : "was rejected" }
+
+    /// Returns the rejection of a correct operation whose batch was rolled back.
+    func shared(by culprit: String) -> Rejection {
+        Rejection(code, "not done, because another operation of its batch \(verb): \(culprit)\(message)", backEndCode: backEndCode, detail: detail)
+    }
+
+    /// Returns the rejection of an operation that needs a row whose creation has this one.
+    func shared(byCreationOf object: String) -> Rejection {
+        Rejection(code, "not done, because the creation of the row of \"\(object)\" that it needs \(verb)")
+    }
 
     /// Maps a failure of the back end to a code, by the table of checklist area ERR: 412 constraint, 409 busy, 404 no such table,
     /// 503 down, 500 all others.

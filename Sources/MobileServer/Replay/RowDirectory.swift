@@ -18,7 +18,7 @@ struct RowDirectory {
     let client: String
     /// The keys that operations of this upload have created or changed.
     private var keys: [RowIdentity: RowKey] = [:]
-    /// The surrogate keys of rows whose creation was rejected in this upload, with the code.
+    /// The surrogate keys of rows whose creation was rejected or deferred in this upload, with the code.
     private var rejected: [Int64: Int64] = [:]
 
     init(package: DeployedPackage, cache: PackageCache, stateStore: any StateStore, client: String) {
@@ -41,7 +41,7 @@ struct RowDirectory {
         try stateStore.read { try cache.mayGive(surrogateKey, client: client, in: $0) }
     }
 
-    /// Returns the rejection of an operation that needs an unknown row whose creation was rejected; nil if the server has not rejected it.
+    /// Returns the rejection of an operation that needs an unknown row whose creation was rejected or deferred; nil if neither was.
     /// - Parameter object: the object of the unknown row.
     func rejection(ofCreating surrogateKey: Int64, _ object: ObjectPlan) throws -> Rejection? {
         let isKnown =
@@ -49,7 +49,7 @@ struct RowDirectory {
         guard isKnown else { return nil }
         // If the creation may succeed later, the operations that depend on it are not decided either.
         let code = rejected[surrogateKey].flatMap { ResultCode.isRecoverable($0) ? $0 : nil } ?? ResultCode.failedDependency
-        return Rejection(code, "not done, because the creation of the row of \"\(object.name)\" that it needs was rejected")
+        return Rejection(code, "").shared(byCreationOf: object.name)
     }
 
     mutating func set(_ key: RowKey, of row: RowIdentity) {
@@ -59,7 +59,7 @@ struct RowDirectory {
 
     /// Takes the outcome of an earlier operation.
     mutating func take(_ outcome: OperationOutcome) {
-        if outcome.result.outcome == .rejected, outcome.change == .create { rejected[outcome.result.key] = outcome.result.code }
+        if outcome.result.outcome != .accepted, outcome.change == .create { rejected[outcome.result.key] = outcome.result.code }
         guard let key = outcome.rowKey, let object = package.object(named: outcome.result.object), let rowKey = RowKey(key, of: object) else {
             return
         }

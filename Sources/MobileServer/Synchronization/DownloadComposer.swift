@@ -10,6 +10,8 @@ struct DownloadComposer {
     let package: DeployedPackage
     let cache: PackageCache
     let partitions: [Partition]
+    /// The objects whose rows are sent as to a client that has none of them.
+    let reread: Set<String>
     let connection: any StateConnection
     let logsSuccesses: Bool
     let log: @Sendable (String) -> Void
@@ -41,8 +43,8 @@ struct DownloadComposer {
         for object in group.objects {
             let current = current[object.name] ?? []
             let delta = ObjectDelta(
-                object: object, objectID: cache.id(of: object), current: current.map(\.id), delivered: delivered?.objects[object.name],
-                connection: connection)
+                object: object, objectID: cache.id(of: object), current: current.map(\.id),
+                delivered: reread.contains(object.name) ? nil : delivered?.objects[object.name], connection: connection)
             try delta.compose(backEnd: package.backEnd(of: object), rows, largeValues, &steps)
             next.objects[object.name] = Dictionary(try current.map { ($0.id, try $0.state(in: connection).version) }) { $1 }
         }

@@ -56,9 +56,10 @@ struct ServedPackage: Sendable {
         let outcomes =
             if operations == 0 { [OperationOutcome]() } else { refusedClaims.isEmpty ? try replayer.replay(upload) : try replayer.recorded(upload) }
         try log.store(outcomes, client: header.client, user: user)
-        let rejected = outcomes.count { $0.result.outcome == .rejected }
+        let rejected = outcomes.count { $0.result.outcome == .rejected }, deferred = outcomes.count { $0.result.outcome == .deferred }
         line.events = [
-            LogSanitizer.name(header.package), "client \(LogSanitizer.name(header.client))", "\(outcomes.count) operations, \(rejected) rejected",
+            LogSanitizer.name(header.package), "client \(LogSanitizer.name(header.client))",
+            "\(outcomes.count) operations, \(rejected) rejected\(deferred > 0 ? ", \(deferred) deferred" : "")",
         ]
         if !refusedClaims.isEmpty { line.events.append("\(refusedClaims.count) ranges of surrogate keys belong to another client") }
         let keys = header.keysLeft < configuration.keyRangeSize / 2 ? try clients.grantKeys(to: header.client) : nil
@@ -72,8 +73,9 @@ struct ServedPackage: Sendable {
             inquiries: inquiries, refusedClaims: refusedClaims)
         return try stateStore.read { connection in
             let composer = DownloadComposer(
-                package: deployed, cache: cache, partitions: partitions, connection: connection,
-                logsSuccesses: configuration.logsSuccesses, log: configuration.log)
+                package: deployed, cache: cache, partitions: partitions,
+                reread: Set(outcomes.filter(\.isSettled).map(\.result.object)), connection: connection, logsSuccesses: configuration.logsSuccesses,
+                log: configuration.log)
             return try composer.compose(
                 answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes,
                 system: hasSystemGroup ? log.delivery(to: header, outcomes, in: connection) : nil)

@@ -101,6 +101,8 @@ extension SyncError {
         public static let synchronizationCommunication = Code(rawValue: 63)
         /// The server does not know this registration. SMP 2.3: `COMMUNICATION_DEVICEVAL_INVALID_ACTIVE_CODE`.
         public static let registrationUnknown = Code(rawValue: 580)
+        /// The server supports only later versions of the protocol: the application must be updated.
+        public static let outdatedApplication = Code(rawValue: 581)
         /// Cancelled: by `onSynchronize`, by the status listener or by the task that waited.
         public static let cancelled = Code(rawValue: 6600)
         /// The server refused the upload, because it was restored to an earlier state. SMP 2.3: `SYNC_UPLOAD_FAILED_AT_SERVER`.

@@ -58,7 +58,7 @@ import Testing
     @Test("a frame's bytes are type, flags, two reserved bytes, length in network order, payload")
     func layout() throws {
         let bytes = try Samples.bytes(of: [.answer(SynchronizeAnswer(package: "P:1")), .streamEnd], .download)
-        let payload = Array(#"{"version":1,"pkg":"P:1","groups":[],"operations":0}"#.utf8)
+        let payload = Array(#"{"version":2,"pkg":"P:1","groups":[],"operations":0}"#.utf8)
         #expect(bytes == [0x48, 0, 0, 0, 0, 0, 0, UInt8(payload.count)] + payload + [0x5A, 0, 0, 0, 0, 0, 0, 0])
     }
 

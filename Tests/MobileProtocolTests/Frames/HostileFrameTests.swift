@@ -5,8 +5,8 @@ import Testing
 
 /// Frame streams from a hostile or faulty sender.
 @Suite struct HostileFrameTests {
-    static let answer = #"{"version":1,"pkg":"P:1"}"#
-    static let header = #"{"version":1,"cid":"c","pkg":"P:1"}"#
+    static let answer = #"{"version":2,"pkg":"P:1"}"#
+    static let header = #"{"version":2,"cid":"c","pkg":"P:1"}"#
     static let operation = #"{"id":5,"mbo":"C","change":"U","key":1}"#
     static let table = #"{"object":"C","columns":["_sk"],"mode":"upsert","compression":"none"}"#
     static func value(_ length: String, _ owner: String = #""key":1"#) -> String {
@@ -66,12 +66,13 @@ import Testing
     ]
 
     static let content: [Case] = [
-        Case("no JSON", .download, [], Samples.frame("H", #"{"version":1,]"#), .invalidJSON, at: 8 + 13),
-        Case("half of JSON", .download, [], Samples.frame("H", #"{"version":1"#), .invalidJSON, at: 8 + 12),
-        Case("other version", .upload, [], Samples.frame("H", #"{"version":2,"cid":"c","pkg":"P:1"}"#), .unsupportedVersion, at: 8),
-        Case("no client", .upload, [], Samples.frame("H", #"{"version":1,"pkg":"P:1"}"#), .invalidContent, at: 8),
-        Case("wrong type", .upload, [], Samples.frame("H", #"{"version":1,"cid":5,"pkg":"P:1"}"#), .invalidContent, at: 8),
-        Case("token is no object", .upload, [], Samples.frame("H", #"{"version":1,"cid":"c","pkg":"P","tokens":{"g":1}}"#), .invalidContent, at: 8),
+        Case("no JSON", .download, [], Samples.frame("H", #"{"version":2,]"#), .invalidJSON, at: 8 + 13),
+        Case("half of JSON", .download, [], Samples.frame("H", #"{"version":2"#), .invalidJSON, at: 8 + 12),
+        Case("other version", .upload, [], Samples.frame("H", #"{"version":3,"cid":"c","pkg":"P:1"}"#), .unsupportedVersion, at: 8),
+        Case("earlier version", .upload, [], Samples.frame("H", #"{"version":1,"cid":"c","pkg":"P:1"}"#), .outdatedVersion, at: 8),
+        Case("no client", .upload, [], Samples.frame("H", #"{"version":2,"pkg":"P:1"}"#), .invalidContent, at: 8),
+        Case("wrong type", .upload, [], Samples.frame("H", #"{"version":2,"cid":5,"pkg":"P:1"}"#), .invalidContent, at: 8),
+        Case("token is no object", .upload, [], Samples.frame("H", #"{"version":2,"cid":"c","pkg":"P","tokens":{"g":1}}"#), .invalidContent, at: 8),
         Case("array for object", .download, [], Samples.frame("H", "[]"), .invalidContent, at: 8),
         Case("unknown change", .upload, [("H", header)], Samples.frame("O", #"{"id":5,"mbo":"C","change":"Q","key":1}"#), .invalidContent, at: 8),
         Case("id 0", .upload, [("H", header)], Samples.frame("O", #"{"id":0,"mbo":"C","change":"U","key":1}"#), .invalidContent, at: 8),

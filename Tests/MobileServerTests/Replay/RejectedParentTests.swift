@@ -10,8 +10,10 @@ import Testing
         let client: HandmadeClient
         let keys: ClosedRange<Int64>
 
-        init(isIdempotent: Bool = false) throws {
-            client = try HandmadeClient(Folders.server(isIdempotent: isIdempotent))
+        init(isIdempotent: Bool = false) throws { try self.init(server: Folders.server(isIdempotent: isIdempotent)) }
+
+        init(server: TestServer) throws {
+            client = try HandmadeClient(server)
             keys = try #require(try client.synchronize(header: client.header(subscriptions: "{}", groups: #"["default"]"#)).keys)
         }
 

@@ -119,7 +119,7 @@ final class HandmadeClient {
         Self.frame(
             "H",
             """
-            {"version": 1, "cid": "\(clientID)", "pkg": "\(server.package)", "groups": \(groups), "tokens": \(tokens), "subscriptions": \(subscriptions)\(more)}
+            {"version": 2, "cid": "\(clientID)", "pkg": "\(server.package)", "groups": \(groups), "tokens": \(tokens), "subscriptions": \(subscriptions)\(more)}
             """)
     }
 

@@ -33,7 +33,7 @@ struct UploadMemoryTests {
             let spool = Spool()
             try spool.append(
                 HandmadeClient.frame(
-                    "H", #"{"version": 1, "cid": "\#(device.client)", "pkg": "Folders:1.0", "groups": ["default"], "keysLeft": 1000}"#))
+                    "H", #"{"version": 2, "cid": "\#(device.client)", "pkg": "Folders:1.0", "groups": ["default"], "keysLeft": 1000}"#))
             let data = HandmadeClient.frame("D", Self.piece)
             for picture in 1...pictures {
                 let operation = """
@@ -107,7 +107,7 @@ struct UploadMemoryTests {
                     INSERT INTO picture (title, content) WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 150000)
                     SELECT 'x', zeroblob(1) FROM c
                     """)
-            let header = #"{"version": 1, "cid": "\#(bench.device.client)", "pkg": "Folders:1.0", "groups": ["default"], "keysLeft": 1000}"#
+            let header = #"{"version": 2, "cid": "\#(bench.device.client)", "pkg": "Folders:1.0", "groups": ["default"], "keysLeft": 1000}"#
             let body = HandmadeClient.frame("H", header) + HandmadeClient.frame("Z", "")
             // The first answer fills the cache; the second one is the same.
             _ = try bench.send(Spool(body), chunks: 1)
