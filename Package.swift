@@ -65,7 +65,7 @@ let package = Package(
         // The client's frameworks.
         .target(name: "MobileVault", dependencies: ["MobileStore", "MobileCrypto", "MobileExecution"], swiftSettings: swift),
         .target(
-            name: "MobileObjects", dependencies: ["MobileStore", "MobileModel", "MobileExecution"], exclude: ["README.md"],
+            name: "MobileObjects", dependencies: ["MobileStore", "MobileModel", "MobileCrypto", "MobileExecution"], exclude: ["README.md"],
             resources: [.embedInCode("Errors/superr.bundle/en.lproj/ErrorMessages.strings")], swiftSettings: swift),
         .target(
             name: "MobileSync",

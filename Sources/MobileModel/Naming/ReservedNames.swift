@@ -13,8 +13,8 @@ enum ReservedNames {
     static let members: Set<String> = [
         "addSubscription", "attributeChanged", "badValue", "bigBinary", "bigString", "call", "cancelPending", "cancelPendingOperations",
         "children", "Columns", "columns", "context", "convert", "copyAll", "countWithQuery", "create", "cursor", "debugDescription",
-        "decode", "decodeNullableObjects", "decodeObject", "decodeObjects", "delete", "description", "downloadState", "encode",
-        "encoded", "encodedObject", "encodedObjects", "entity", "entityMetadata", "entityType", "find", "findAll", "findByPrimaryKey",
+        "decode", "decodeNullableObjects", "decodeObject", "decodeObjects", "deferredOperations", "delete", "description", "downloadState",
+        "encode", "encoded", "encodedObject", "encodedObjects", "entity", "entityMetadata", "entityType", "find", "findAll", "findByPrimaryKey",
         "findWithQuery", "getInstance", "hash", "hashValue", "id", "init", "isLoading", "isSavedForLargeValues", "json", "keyToString",
         "largeValue", "largeValueDatabase", "lastOperation", "list", "load", "logRecords", "metaData", "metadata", "newLogRecord",
         "object", "observe", "originalState", "package", "page", "pages", "parent", "parentObject", "perform", "Protocol", "query",

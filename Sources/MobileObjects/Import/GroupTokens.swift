@@ -28,6 +28,11 @@ extension Transaction {
             [.text(group), Value(token), .text(ISO8601Text.text(database.environment.now()))])
     }
 
+    /// Forgets the progress of one group: its next synchronization brings everything.
+    package func forgetToken(ofGroup group: String) throws {
+        try connection.execute("UPDATE \"_group\" SET \"token\" = NULL WHERE \"name\" = ?1", [.text(group)])
+    }
+
     /// Forgets the progress of all groups: the next synchronization brings everything.
     package func forgetTokens() throws { try connection.execute("DELETE FROM \"_group\" WHERE TRUE") }
 }

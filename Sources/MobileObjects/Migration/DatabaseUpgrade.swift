@@ -42,6 +42,7 @@ struct DatabaseUpgrade {
     /// - Throws: ``ObjectError/Code/version`` with all obstacles, before a row was changed.
     func run() throws {
         try FrameworkTables.bringUpToDate(connection)
+        if format < 5 { try takeOverOutbox() }
         if format < 4 { for entity in entities where !entity.old.isLocal { try ChangedValuesUpgrade(entity.old, connection).run() } }
         try UpgradeCheck(self).run()
         let present = try presentStatements()
@@ -62,6 +63,13 @@ struct DatabaseUpgrade {
         let settings = PackageSettings(connection)
         try settings.set(.version, .text(new.version))
         try settings.set(.model, .text(new.model.json))
+    }
+
+    /// Gives the operations of an earlier release their digests, before they are rewritten. That release may have sent them without an answer.
+    private func takeOverOutbox() throws {
+        try connection.makeMissingDigests(in: store)
+        guard let last = try connection.optionalNumber("SELECT max(\"id\") FROM \"_outbox\"") else { return }
+        try PackageSettings(connection).set(.inDoubt, .integer(last))
     }
 
     /// Notes the first unsubmitted change of each row. Formats up to 3 did not know it: the last change is taken for it.

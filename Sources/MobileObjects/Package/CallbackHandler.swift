@@ -14,6 +14,10 @@ public protocol CallbackHandler: Sendable {
     func onReplaySuccess(_ object: Entity)
     /// Reports that the server rejected a change; the log records have the reason. `object` has the data from before the synchronization.
     func onReplayFailure(_ object: Entity)
+    /// Reports that the server could not decide about a change yet, because the back end was busy or out of reach: the change stays submitted and is
+    /// sent again. `deferredOperations()` of the object has the reason. `object` has the data from before the synchronization. The original platforms
+    /// have no such callback.
+    func onReplayDeferred(_ object: Entity)
     /// Reports the result of a login.
     func onLoginSuccess()
     func onLoginFailure()
@@ -114,6 +118,7 @@ extension CallbackHandler {
     public func onImportSuccess() {}
     public func onReplaySuccess(_ object: Entity) {}
     public func onReplayFailure(_ object: Entity) {}
+    public func onReplayDeferred(_ object: Entity) {}
     public func onLoginSuccess() {}
     public func onLoginFailure() {}
     public func onSubscribeSuccess() {}

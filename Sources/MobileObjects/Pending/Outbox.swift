@@ -22,6 +22,8 @@ package struct OutboxRecord: Sendable, Equatable {
     package var references: JSONObject
     /// The large values that are sent with it, by attribute; nil is NULL.
     package var largeValues: [LargeValue]
+    /// The digest of the content at the submit.
+    package var digest: String
 
     package enum Change: String, Sendable { case create = "C", update = "U", delete = "D", other = "O" }
 
@@ -42,7 +44,7 @@ extension PackageDatabase {
     package final func outbox(after id: Int64, limit: Int) throws -> [OutboxRecord] {
         try read { connection in
             try connection.storedRows(
-                [OutboxColumn.id, .entity, .key, .change, .operation, .batch, .attributes, .primaryKey, .references, .parameters],
+                [OutboxColumn.id, .entity, .key, .change, .operation, .batch, .attributes, .primaryKey, .references, .parameters, .digest],
                 "WHERE \"id\" > ?1 ORDER BY \"id\" LIMIT ?2", [.integer(id), .integer(Int64(limit))]
             ).map { try record($0, connection) }
         }
@@ -57,7 +59,8 @@ extension PackageDatabase {
             change: try row.kind(.change), operation: try row.text(.operation), parameters: try row.object(.parameters),
             batch: try row.integer(.batch), attributes: try row.object(.attributes), primaryKey: try row.object(.primaryKey),
             references: try row.object(.references),
-            largeValues: try large.map { .init(attribute: try $0.text(.attribute), id: try $0.optionalInteger(.value)) })
+            largeValues: try large.map { .init(attribute: try $0.text(.attribute), id: try $0.optionalInteger(.value)) },
+            digest: try row.text(.digest))
     }
 }
 
@@ -77,27 +80,37 @@ struct Submission {
     let operation: SubmittedOperation
 
     func write(in transaction: Transaction) throws {
+        let values: [Value] = [
+            .text(entity.name), .integer(key), .text(change.rawValue), .text(operation.name), .integer(batch),
+            .text(JSONValue.object(attributes).description), .text(JSONValue.object(primaryKey).description),
+            .text(JSONValue.object(references).description), .text(JSONValue.object(operation.parameters).description),
+        ]
+        let large = largeValues
+        let digest = try OperationDigest.make(
+            of: OperationContent(values: values, largeValues: large.map { ($0.attribute, $0.value.integer) }), in: transaction.database.store)
         try transaction.connection.execute(
             """
-            INSERT INTO "_outbox" ("id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "submitted",
-                "parameters", "changed", "imported")
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0)
+            INSERT INTO "_outbox" ("id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "parameters",
+                "submitted", "changed", "digest", "imported", "deferrals")
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0)
             """,
-            [
-                .integer(id), .text(entity.name), .integer(key), .text(change.rawValue), .text(operation.name), .integer(batch),
-                .text(JSONValue.object(attributes).description), .text(JSONValue.object(primaryKey).description),
-                .text(JSONValue.object(references).description), .text(content.map { SubmittedValues.text($0) } ?? ""),
-                .text(JSONValue.object(operation.parameters).description), sent.stored,
-            ])
-        guard let content else { return }
-        let sent = sent
-        for attribute in entity.largeAttributes {
-            let value = content[attribute], known = original?[attribute] ?? .null
-            // Where everything is sent, only large values that differ from the server's are: for a create, those that are not NULL.
-            guard sent == .all ? value != known : sent.contains(attribute) else { continue }
+            [.integer(id)] + values + [.text(content.map { SubmittedValues.text($0) } ?? ""), sent.stored, .text(digest)])
+        for value in large {
             try transaction.connection.execute(
                 "INSERT INTO \"_outbox_large\" (\"operation\", \"attribute\", \"value\", \"original\") VALUES (?1, ?2, ?3, ?4)",
-                [.integer(id), .text(entity.attributes[attribute].name), value, known])
+                [.integer(id), .text(value.attribute), value.value, value.original])
+        }
+    }
+
+    /// The large values to send, with those of the server's version.
+    private var largeValues: [(attribute: String, value: Value, original: Value)] {
+        guard let content, !entity.largeAttributes.isEmpty else { return [] }
+        let sent = sent
+        return entity.largeAttributes.compactMap { attribute in
+            let value = content[attribute], known = original?[attribute] ?? .null
+            // Where everything is sent, only large values that differ from the server's are: for a create, those that are not NULL.
+            guard sent == .all ? value != known : sent.contains(attribute) else { return nil }
+            return (entity.attributes[attribute].name, value, known)
         }
     }
 
@@ -157,10 +170,5 @@ extension PackageDatabase {
                 return try connection.lastReplayCounter(metadata) + 1
             }
         }
-    }
-
-    /// The id of the last waiting operation; 0 when none waits.
-    package final var lastOutboxID: Int64 {
-        get throws { try read { try $0.optionalNumber("SELECT max(\"id\") FROM \"_outbox\"") ?? 0 } }
     }
 }

@@ -1,7 +1,7 @@
 import MobileStore
 
 /// Cancelling: the server's version of a row comes back, whether or not the change was submitted. An operation in the outbox stays there and is sent,
-/// and its answer finds nothing pending.
+/// and its answer finds nothing pending. An operation that was certainly not done, because the server has deferred it, goes.
 extension Transaction {
     /// Cancels the pending changes of a row and of its composite children. A row that was deleted with its parent comes back with it: alone it would
     /// have no owner.
@@ -18,6 +18,7 @@ extension Transaction {
         let original = try originalState(of: entity, row.key)
         let children = try children(of: entity, row.key, .pending)
         if let original {
+            try withdrawDeferred(of: entity, row.key)
             try letGoOfSubmissions(of: entity, row.key)
             try restoreServerVersion(entity, row.key, original)
         }

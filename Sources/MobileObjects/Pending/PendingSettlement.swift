@@ -2,10 +2,19 @@ import MobileStore
 
 /// The server's answer to one operation.
 package struct ReplayAnswer: Sendable, Equatable {
+    /// The decision about an operation.
+    package enum Decision: Sendable, Equatable {
+        case accepted
+        case rejected
+        /// Nothing was decided: the operation is sent again later.
+        case deferred(ReplayDeferral)
+    }
+
     /// The id of the operation.
     package var id: Int64
-    package var isAccepted: Bool
-    package init(id: Int64, isAccepted: Bool) { (self.id, self.isAccepted) = (id, isAccepted) }
+    package var decision: Decision
+    package init(id: Int64, _ decision: Decision) { (self.id, self.decision) = (id, decision) }
+    package init(id: Int64, isAccepted: Bool) { self.init(id: id, isAccepted ? .accepted : .rejected) }
 }
 
 /// The effect of an answer, for callbacks, counts and tests.
@@ -14,15 +23,18 @@ package struct ReplayOutcome: Sendable, Equatable {
     /// The modelled name of the object.
     package var entity: String
     package var surrogateKey: Int64
-    package var isAccepted: Bool
-    /// Whether the row's state changed; false for an answer to an older submission, and for a row that was not pending any more.
+    package var decision: ReplayAnswer.Decision
+    /// Whether the answer is about the row's present state; false for an answer to an older submission, and for a row that was not pending any more.
     package var changedState: Bool
+
+    package var isAccepted: Bool { decision == .accepted }
 }
 
 /// Settling: the server's answers meet what is pending now. See the table of events in `ReplayState`.
 extension Transaction {
     /// Applies answers in their order, removes the operations from the outbox, and calls `onReplaySuccess` and `onReplayFailure`. Imports
-    /// that belong to the answers must have been written before. An answer to an operation that is not in the outbox changes nothing.
+    /// that belong to the answers must have been written before. An answer to an operation that is not in the outbox changes nothing. A deferred
+    /// operation stays in the outbox, its row stays as it is, and `onReplayDeferred` is called.
     package func settle(_ results: [ReplayAnswer]) throws -> [ReplayOutcome] {
         try results.compactMap { try settle($0) }
     }
@@ -33,6 +45,8 @@ extension Transaction {
                 [OutboxColumn.entity, .key, .change, .submitted, .changed, .isImported], "WHERE \"id\" = ?1", [.integer(result.id)])
         else { return nil }
         let entity = try metadata.entity(named: row.text(.entity)), key = try row.integer(.key)
+        if case .deferred(let deferral) = result.decision { return try settle(result, deferral, entity, key) }
+        let isAccepted = result.decision == .accepted
         var record = SettledRecord(
             id: result.id, isCreate: try row.kind(.change, of: OutboxRecord.Change.self) == .create, submitted: try row.text(.submitted),
             changed: try row.changedValues(.changed), isImported: try row.flag(.isImported))
@@ -41,15 +55,22 @@ extension Transaction {
             record.isImported = record.isImported || original.isImported
             let object = try objectForCallback(entity, key, original), owners = try owners(of: entity, key)
             changedState =
-                try result.isAccepted
+                try isAccepted
                 ? accept(record, entity, key, original) : reject(record, entity, key, original)
             // Its parent in the server's version may be another one.
             try updateMarks(of: owners + self.owners(of: entity, key))
-            if changedState, let object { notify(object, isAccepted: result.isAccepted) }
+            if changedState, let object { notify(object, result.decision) }
         }
         try removeFromOutbox(result.id, of: entity, key)
-        return ReplayOutcome(
-            id: result.id, entity: entity.name, surrogateKey: key, isAccepted: result.isAccepted, changedState: changedState)
+        return ReplayOutcome(id: result.id, entity: entity.name, surrogateKey: key, decision: result.decision, changedState: changedState)
+    }
+
+    private func settle(_ result: ReplayAnswer, _ deferral: ReplayDeferral, _ entity: EntityMetadata, _ key: Int64) throws -> ReplayOutcome {
+        try note(deferral, of: result.id)
+        let original = try originalState(of: entity, key)
+        let isLast = original?.replay.submitted == result.id
+        if isLast, let original, let object = try objectForCallback(entity, key, original) { notify(object, result.decision) }
+        return ReplayOutcome(id: result.id, entity: entity.name, surrogateKey: key, decision: result.decision, changedState: isLast)
     }
 
     private func accept(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws -> Bool {
@@ -159,9 +180,13 @@ extension Transaction {
         return object
     }
 
-    private func notify(_ object: Entity, isAccepted: Bool) {
+    private func notify(_ object: Entity, _ decision: ReplayAnswer.Decision) {
         database.notify(object.metadata, entityFirst: true) { handler in
-            if isAccepted { handler.onReplaySuccess(object) } else { handler.onReplayFailure(object) }
+            switch decision {
+            case .accepted: handler.onReplaySuccess(object)
+            case .rejected: handler.onReplayFailure(object)
+            case .deferred: handler.onReplayDeferred(object)
+            }
         }
     }
 }

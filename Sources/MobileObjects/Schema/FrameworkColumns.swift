@@ -27,6 +27,11 @@ enum OutboxColumn: String, StoredColumn {
     case submitted
     case changed
     case isImported = "imported"
+    case digest
+    case deferrals
+    case deferredCode = "deferred_code"
+    case deferredMessage = "deferred_message"
+    case nextTry = "next_try"
 }
 
 enum OutboxLargeValueColumn: String, StoredColumn {

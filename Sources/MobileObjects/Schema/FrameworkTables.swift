@@ -6,8 +6,8 @@ enum FrameworkTables {
     /// The version of the framework's own tables and settings, in `user_version`. A file with a greater version was made by a newer release.
     /// 1: the model was not stored, and operations had no names and parameters. 2: some of the framework's
     /// tables were WITHOUT ROWID, and SQLite names no changed rows of those to observers. 3: the record of a
-    /// submitted operation did not list its changed values. 4: the current version.
-    static let formatVersion: Int64 = 4
+    /// submitted operation did not list its changed values. 4: it had no digest, and no deferrals. 5: the current version.
+    static let formatVersion: Int64 = 5
 
     static let logRecords = "_log_record"
 
@@ -16,12 +16,15 @@ enum FrameworkTables {
         // One record per submitted operation, in the order of the ids, which is the order of the replay. `submitted`: the row's values at that
         // time. `changed`: the submitted ones among them (``ChangedValues``); empty if the row was cancelled since.
         // `imported`: 1 when an import has brought a version of the row between this submit and the row's next one.
+        // `digest`: that of the content at the submit. `deferrals`: the number of times that the server has deferred it; then also the reason of the
+        // last one, and the time of the next try in milliseconds since 1970.
         """
         CREATE TABLE "_outbox" (
             "id" INTEGER PRIMARY KEY, "entity" TEXT NOT NULL, "sk" INTEGER NOT NULL, "change" TEXT NOT NULL, "operation" TEXT NOT NULL,
             "batch" INTEGER NOT NULL, "attributes" TEXT NOT NULL, "primary_key" TEXT NOT NULL, "refs" TEXT NOT NULL,
             "parameters" TEXT NOT NULL, "submitted" TEXT NOT NULL, "changed" TEXT NOT NULL,
-            "imported" INTEGER NOT NULL)
+            "imported" INTEGER NOT NULL, "digest" TEXT NOT NULL, "deferrals" INTEGER NOT NULL, "deferred_code" INTEGER,
+            "deferred_message" TEXT, "next_try" INTEGER)
         """,
         "CREATE INDEX \"_outbox_row\" ON \"_outbox\" (\"entity\", \"sk\")",
         // The large values that are sent with an operation, and the ids of the server's version when the operation was submitted.

@@ -13,6 +13,8 @@ struct PackageSettings {
         case clientID = "client_id"
         /// The last replay counter that is in no original state: see ``ReplayCounter``.
         case replayCounter = "replay_counter"
+        /// The greatest id of an operation that was sent without an answer so far.
+        case inDoubt = "in_doubt"
         /// The last key of the local key generator.
         case localKey = "local_key"
         /// The last id of a log record that was made here. No id is used twice, because the server keeps the uploaded record under it.

@@ -10,6 +10,8 @@ public enum PackageEvent: Sendable {
     case replaySuccess(object: String, surrogateKey: Int64)
     /// The server rejected an operation on the row with this surrogate key; the log records contain the reason.
     case replayFailure(object: String, surrogateKey: Int64)
+    /// The server could not decide about an operation on the row with this surrogate key yet; it is sent again later.
+    case replayDeferred(object: String, surrogateKey: Int64)
     /// Result of a login.
     case login(succeeded: Bool)
     /// Result of a subscribe.

@@ -1,3 +1,4 @@
+internal import MobileModel
 internal import MobileObjects
 internal import MobileProtocol
 internal import MobileStore
@@ -20,8 +21,10 @@ final class DownloadImporter {
     private(set) var hasRenumbered = false
     private var answers: [ReplayResult] = []
     private var logRecords: [LogRecordEntry] = []
-    /// The ids of the log records that the server has received by this synchronization.
-    private let uploadedLogRecords: [Int64]
+    /// The upload that the server has received.
+    private let sent: SentUpload
+    /// The groups that the download contains.
+    private var received: Set<String> = []
     private var systemToken: Token?
     /// The open inquiries of the server's administrator.
     private(set) var inquiries: [ServerInquiry] = []
@@ -29,10 +32,9 @@ final class DownloadImporter {
     private var largeValues: ArraySlice<LargeValue?> = []
 
     init(
-        _ package: PackageDatabase, _ progress: SynchronizationProgress, _ events: EventStream<PackageEvent>, groups: [String],
-        logRecords: [Int64]
+        _ package: PackageDatabase, _ progress: SynchronizationProgress, _ events: EventStream<PackageEvent>, groups: [String], sent: SentUpload
     ) {
-        uploadedLogRecords = logRecords
+        self.sent = sent
         self.package = package
         self.progress = progress
         self.events = events
@@ -50,6 +52,7 @@ final class DownloadImporter {
                     remaining = answer.groups.count { $0 != SystemGroup.name }
                     inquiries = answer.inquiries
                     refusedClaims = answer.refusedClaims
+                    received = Set(answer.groups)
                     try checkGroups(answer.groups)
                 case .keyRange(let range): keyRange = range
                 case .groupEnd(let end) where end.group == SystemGroup.name: systemToken = end.token
@@ -146,12 +149,12 @@ final class DownloadImporter {
     private func settle() throws {
         // A token alone brings nothing new. It is stored only if the log records are all that was requested.
         let isSystemAlone = systemToken != nil && expected == [SystemGroup.name]
-        guard !answers.isEmpty || !logRecords.isEmpty || !uploadedLogRecords.isEmpty || keyRange != nil || isSystemAlone || !refusedClaims.isEmpty
-        else { return }
+        let hasLogRecords = !logRecords.isEmpty || !sent.logRecords.isEmpty
+        guard !answers.isEmpty || hasLogRecords || keyRange != nil || isSystemAlone || !refusedClaims.isEmpty else { return }
         let outcomes = try write("settle") { transaction in
             if let keyRange { try transaction.grantKeyRange(first: keyRange.first, last: keyRange.last) }
             // Log records first, so that a handler of the rejection finds them.
-            try transaction.uploaded(logRecords: uploadedLogRecords)
+            try transaction.uploaded(logRecords: sent.logRecords)
             for record in logRecords {
                 if record.isDeleted {
                     try transaction.removeLogRecord(record.messageId ?? 0)
@@ -160,18 +163,41 @@ final class DownloadImporter {
                 }
             }
             if let systemToken { try transaction.setToken(systemToken.text, ofGroup: SystemGroup.name) }
-            let outcomes = try transaction.settle(answers.map { .init(id: $0.id, isAccepted: $0.outcome == .accepted) })
+            if let before = sent.inDoubtBefore, !answers.isEmpty { try transaction.endDoubt(at: before) }
+            let outcomes = try transaction.settle(answers.map { ReplayAnswer($0) })
             // After the answers, so that rows that the server took from an earlier upload keep their keys.
             hasRenumbered = try transaction.renumberKeys(ofRefusedRanges: refusedClaims) != nil
+            try rereadRows(of: outcomes, transaction)
             return outcomes
         }
         keyRange = nil
-        for outcome in outcomes {
-            if outcome.isAccepted { result.operationsAccepted += 1 } else { result.operationsRejected += 1 }
-            guard outcome.changedState else { continue }
-            let (object, key) = (outcome.entity, outcome.surrogateKey)
-            events.send(outcome.isAccepted ? .replaySuccess(object: object, surrogateKey: key) : .replayFailure(object: object, surrogateKey: key))
+        for outcome in outcomes { note(outcome) }
+    }
+
+    /// Makes the next synchronization bring the rows of operations whose outcome the server does not know any more, because this client had settled them.
+    /// Groups of this download have brought them.
+    private func rereadRows(of outcomes: [ReplayOutcome], _ transaction: Transaction) throws {
+        let settled = Set(answers.lazy.filter { $0.code == ResultCode.alreadySettled }.map(\.id))
+        for outcome in outcomes where settled.contains(outcome.id) {
+            let group = try package.metadata.entity(named: outcome.entity).model.synchronizationGroup
+            if !received.contains(group) { try transaction.forgetToken(ofGroup: group) }
         }
+    }
+
+    private func note(_ outcome: ReplayOutcome) {
+        let (object, key) = (outcome.entity, outcome.surrogateKey), event: PackageEvent
+        switch outcome.decision {
+        case .accepted:
+            result.operationsAccepted += 1
+            event = .replaySuccess(object: object, surrogateKey: key)
+        case .rejected:
+            result.operationsRejected += 1
+            event = .replayFailure(object: object, surrogateKey: key)
+        case .deferred:
+            result.operationsDeferred += 1
+            event = .replayDeferred(object: object, surrogateKey: key)
+        }
+        if outcome.changedState { events.send(event) }
     }
 
     // MARK: Transactions
@@ -201,6 +227,17 @@ final class DownloadImporter {
         case let error as ProtocolError where error.code != .spool:
             SyncError(.synchronize, .synchronizationCommunication, "download: \(error)", cause: error)
         default: SyncError(.persistence, .localDatabase, "import of the download: \(error)", cause: error)
+        }
+    }
+}
+
+extension ReplayAnswer {
+    /// Creates the answer from a result in the form of the protocol.
+    fileprivate init(_ result: ReplayResult) {
+        switch result.outcome {
+        case .accepted: self.init(id: result.id, .accepted)
+        case .rejected: self.init(id: result.id, .rejected)
+        case .deferred: self.init(id: result.id, .deferred(ReplayDeferral(code: result.code, message: result.message)))
         }
     }
 }

@@ -2,15 +2,16 @@ internal import MobileObjects
 internal import MobileProtocol
 internal import MobileStore
 
-/// Reads the outbox a page at a time, up to the last operation at the creation of the reader.
+/// Reads the outbox a page at a time, up to the last operation that could be sent at the creation of the reader.
 struct OutboxReader {
     private let package: PackageDatabase
-    private let end: Int64
+    /// The id of the last operation that is sent; 0 when there is none.
+    let end: Int64
     private static let pageSize = 64
 
     init(_ package: PackageDatabase) throws {
         self.package = package
-        end = try package.lastOutboxID
+        end = try package.lastSendableID
     }
 
     /// Returns the operations that follow `id`, in their order; empty at the end.
@@ -27,7 +28,7 @@ extension OutboxRecord {
     var frame: OperationFrame {
         OperationFrame(
             id: id, object: entity, change: .init(change), operation: operation.isEmpty ? nil : operation, batch: batch, key: surrogateKey,
-            attributes: attributes, primaryKey: primaryKey, refs: references, parameters: parameters)
+            attributes: attributes, primaryKey: primaryKey, refs: references, parameters: parameters, digest: digest)
     }
 }
 

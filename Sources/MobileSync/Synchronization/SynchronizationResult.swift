@@ -8,6 +8,9 @@ public struct SynchronizationResult: Sendable, Equatable {
     public internal(set) var operationsAccepted = 0
     /// The number of operations that the server rejected: their objects show the replay failure and have log records.
     public internal(set) var operationsRejected = 0
+    /// The number of operations that the server deferred, because the back end was busy or out of reach. They are sent again later, see
+    /// `PackageDatabase.deferredOperations()`. An operation counts in each synchronization that defers it.
+    public internal(set) var operationsDeferred = 0
     /// The number of rows that were received and inserted or updated.
     public internal(set) var rowsImported = 0
     /// The number of rows that the server deleted. They were removed, or the deletion was noted if a local change is pending.

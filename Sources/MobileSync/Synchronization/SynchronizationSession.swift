@@ -34,6 +34,7 @@ struct SynchronizationSession {
             result = try importer.run(receiver.spool, hasLargeValues: receiver.hasLargeValues)
             result.operationsAccepted += first.operationsAccepted
             result.operationsRejected += first.operationsRejected
+            result.operationsDeferred += first.operationsDeferred
         }
         result.groups = groups
         result.operationsSent = progress.operationsSent
@@ -50,32 +51,34 @@ struct SynchronizationSession {
     }
 
     private func exchangedImporter(_ session: Application.Session) throws(SyncError) -> (DownloadImporter, DownloadReceiver) {
-        let (receiver, logRecords) = try exchange(session)
-        return (DownloadImporter(package, progress, events, groups: wireGroups, logRecords: logRecords), receiver)
+        let (receiver, sent) = try exchange(session)
+        return (DownloadImporter(package, progress, events, groups: wireGroups, sent: sent), receiver)
     }
 
     /// Uploads and downloads. A session that the server does not know is renewed once, with the available credentials, and all data is sent again.
-    /// - Returns: the download, and the ids of the uploaded log records.
-    private func exchange(_ session: Application.Session) throws(SyncError) -> (DownloadReceiver, logRecords: [Int64]) {
+    /// - Returns: the download, and the content of the upload.
+    private func exchange(_ session: Application.Session) throws(SyncError) -> (DownloadReceiver, SentUpload) {
+        var sent = SentUpload()
         do {
-            return try exchange(session.properties, token: session.token)
+            return (try exchange(session.properties, token: session.token, &sent), sent)
         } catch let error where error.code == .authenticationFailed {
             progress.restart()
             let token = try application.renewSession(insteadOf: session.token, credentials: profile.credentials)
-            return try exchange(session.properties, token: token)
+            return (try exchange(session.properties, token: token, &sent), sent)
         }
     }
 
-    private func exchange(_ properties: ConnectionProperties, token: String) throws(SyncError) -> (DownloadReceiver, logRecords: [Int64]) {
+    private func exchange(_ properties: ConnectionProperties, token: String, _ sent: inout SentUpload) throws(SyncError) -> DownloadReceiver {
         let trace = MessageTrace(package, profile.messageTrace)
-        let upload = try upload(trace)
+        let upload = try upload(trace, &sent)
         let spool = Spool(directory: package.databaseDirectory)
         let receiver = DownloadReceiver(spool, progress, trace: trace) { () throws(SyncError) in try progress.report(.downloading) }
         let server = try package.synchronizer.server(application, profile, properties, for: package)
         try server.synchronize(
             token: token, cancellation: cancellation, body: { try upload.next() }, receive: { try receiver.receive($0) },
             finish: { try receiver.finish() })
-        return (receiver, upload.logRecords)
+        sent.logRecords = upload.logRecords
+        return receiver
     }
 
     /// The requested groups. Log records come with every download.
@@ -84,16 +87,29 @@ struct SynchronizationSession {
         return [SystemGroup.name] + groups.filter { $0 != SystemGroup.name }
     }
 
-    private func upload(_ trace: MessageTrace?) throws(SyncError) -> UploadStream {
+    private func upload(_ trace: MessageTrace?, _ sent: inout SentUpload) throws(SyncError) -> UploadStream {
         do {
             // The operations come first: the header then claims the keys of each of them, regardless of rows that are submitted meanwhile.
             let outbox = try OutboxReader(package)
             let header = try package.synchronizeHeader(groups: wireGroups)
+            if outbox.end > 0 {
+                let before = try package.beginDoubt(through: outbox.end)
+                // A first attempt that the server refused as a whole has left no operation in doubt.
+                sent.inDoubtBefore = sent.inDoubtBefore ?? before
+            }
             return UploadStream(header, try LogRecordReader(package), outbox, progress, trace: trace)
         } catch {
             throw SyncError(.persistence, .localDatabase, "prepare the upload of \(package.metadata.name): \(error)", cause: error)
         }
     }
+}
+
+/// The content of an upload that is relevant to its answers.
+struct SentUpload {
+    /// The ids of the uploaded log records.
+    var logRecords: [Int64] = []
+    /// The id up to which operations were in doubt before the upload; nil where it had no operations.
+    var inDoubtBefore: Int64?
 }
 
 extension SynchronizationProfile {

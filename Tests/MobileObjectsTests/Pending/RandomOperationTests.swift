@@ -56,7 +56,7 @@ private struct RandomRun {
             shop.clock.seconds += Int64.random(in: 0...3, using: &random)
             reference.clock = shop.clock.seconds
         }
-        switch Int.random(in: 0..<28, using: &random) {
+        switch Int.random(in: 0..<30, using: &random) {
         // Few rows, so that many events happen to each.
         case 0...4 where reference.rows.count > 5 && chance(3, of: 4): return try update()
         case 0...2: return try create(chance(1, of: 3) ? .product : .customer)
@@ -72,6 +72,9 @@ private struct RandomRun {
         case 21: return try tell(Kind.allCases.filter { _ in chance(2, of: 3) })
         case 22: return chance(1, of: 4) && server.answers.isEmpty ? try reset() : try answer()
         case 23...24: return try useHeld()
+        case 28: return try postpone()
+        // An operation that was deferred and then done, without an answer so far, must not be withdrawn.
+        case 29: return try submit() + ", " + postpone() + ", " + (chance(2, of: 3) ? replay(refusing: false) + ", " : "") + cancel()
         case 25...26: return try submit() + ", " + replay(refusing: true) + ", " + answer()
         default: return try answer()
         }
@@ -297,7 +300,22 @@ private struct RandomRun {
         var random = random
         let taken = server.replay(outbox, limit: limit, edits: &edits) { _ in refusing && Int.random(in: 0..<4, using: &random) == 0 }
         self.random = random
+        if let last = taken.last {
+            _ = try shop.database.beginDoubt(through: last)
+            reference.inDoubt = max(reference.inDoubt, last)
+        }
         return "server replays \(taken)"
+    }
+
+    /// The server defers waiting operations, from one of them on.
+    private mutating func postpone() throws -> String {
+        let waiting = try shop.database.outbox.map(\.id).filter { !server.hasProcessed($0) }
+        let deferred = waiting.suffix(Int.random(in: 0...waiting.count, using: &random))
+        for id in deferred {
+            try shop.postpone(id)
+            reference.deferred(id)
+        }
+        return "server defers \(deferred)"
     }
 
     /// Imports the news about these objects that the device does not have yet.
@@ -354,6 +372,10 @@ private struct RandomRun {
         for answer in now + (chance(1, of: 4) ? now : []) {
             try shop.answer(answer.id, accepted: answer.accepted)
             reference.answered(answer.id, accepted: answer.accepted)
+        }
+        if server.answers.isEmpty {
+            try shop.database.write("answers") { try $0.endDoubt(at: 0) }
+            reference.inDoubt = 0
         }
         return "answers \(now.map { "\($0.id) \($0.accepted)" })"
     }

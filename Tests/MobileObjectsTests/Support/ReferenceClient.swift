@@ -41,8 +41,12 @@ struct ReferenceClient {
         let sent: Set<String>
         /// Whether an import has brought a version between its submit and the next one of the row.
         var isImported = false
+        /// Whether the server has deferred it.
+        var isDeferred = false
     }
 
+    /// The last operation that was sent, while answers are under way; 0 otherwise.
+    var inDoubt: Int64 = 0
     var rows: [Int64: Row] = [:]
     var outbox: [Operation] = []
     var lastCounter: Int64 = 0
@@ -156,7 +160,16 @@ struct ReferenceClient {
     mutating func cancel(_ key: Int64) {
         guard let row = rows[key] else { return }
         if rows[parent(of: row)]?.change == "D" { return cancel(parent(of: row)) }
-        for child in [key] + children(of: key) { restore(child) }
+        for child in [key] + children(of: key) {
+            if let row = rows[child], row.change != "N" { withdraw(child) }
+            restore(child)
+        }
+    }
+
+    /// Takes back the operations of a row if the server has deferred all of them and none is under way.
+    private mutating func withdraw(_ key: Int64) {
+        let waiting = outbox.filter { $0.key == key }
+        if waiting.allSatisfy({ $0.isDeferred && $0.id > inDoubt }) { outbox.removeAll { $0.key == key } }
     }
 
     private mutating func restore(_ key: Int64) {
@@ -217,6 +230,10 @@ struct ReferenceClient {
                 imported(key, nil)
             }
         }
+    }
+
+    mutating func deferred(_ id: Int64) {
+        for index in outbox.indices where outbox[index].id == id { outbox[index].isDeferred = true }
     }
 
     mutating func answered(_ id: Int64, accepted: Bool) {

@@ -63,6 +63,8 @@ struct ReferenceServer {
         return new.map(\.id)
     }
 
+    func hasProcessed(_ id: Int64) -> Bool { processed.contains(id) }
+
     private mutating func apply(_ record: OutboxRecord, _ edits: inout EditLedger) -> Bool {
         guard let kind = Kind(rawValue: record.entity) else { return false }
         let key = record.surrogateKey

@@ -105,6 +105,12 @@ final class Shop {
         try database.write("settle") { try $0.settle([ReplayAnswer(id: id, isAccepted: accepted)]).first }
     }
 
+    /// Answers that an operation is deferred.
+    @discardableResult
+    func postpone(_ id: Int64, code: Int64 = 409, _ message: String = "busy") throws -> ReplayOutcome? {
+        try database.write("settle") { try $0.settle([ReplayAnswer(id: id, .deferred(ReplayDeferral(code: code, message: message)))]).first }
+    }
+
     func accept(_ id: Int64) throws { try answer(id, accepted: true) }
     func reject(_ id: Int64) throws { try answer(id, accepted: false) }
 

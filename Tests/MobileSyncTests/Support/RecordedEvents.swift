@@ -76,6 +76,7 @@ final class RecordedCallbacks: CallbackHandler {
     func onImportSuccess() { record("importSuccess") }
     func onReplaySuccess(_ object: Entity) { record("replaySuccess \(object.metadata.name) \(object.surrogateKey)") }
     func onReplayFailure(_ object: Entity) { record("replayFailure \(object.metadata.name) \(object.surrogateKey)") }
+    func onReplayDeferred(_ object: Entity) { record("replayDeferred \(object.metadata.name) \(object.surrogateKey)") }
     func onLoginSuccess() { record("loginSuccess") }
     func onLoginFailure() { record("loginFailure") }
     func onSubscribeSuccess() { record("subscribeSuccess") }
