@@ -4,6 +4,7 @@
 #define MOBILE_MICROHTTPD_H
 
 #include <microhttpd.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -25,10 +26,13 @@ struct mhs_options {
 /// TLS versions that both ends may speak: GnuTLS by default would accept TLS 1.0.
 #define MHS_TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
-/// Starts the daemon with one thread per connection. Returns NULL on failure, for example with a damaged certificate.
+/// Creates the daemon: one epoll set for all connections, without a thread of its own. The caller's loop waits on `mhs_epoll_descriptor`
+/// and calls `MHD_run`. Why no thread of the library: then every call of the library comes from one thread. With its thread,
+/// `MHD_quiesce_daemon` from another one may abort the process (0.9.75: it removes the listening socket from the set while the loop does
+/// the same). Returns NULL on failure, for example with a damaged certificate, or on a system without epoll.
 static inline struct MHD_Daemon *mhs_start(const struct mhs_options *options)
 {
-    const unsigned int flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC;
+    const unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)options->certificate},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)options->private_key},
@@ -40,9 +44,34 @@ static inline struct MHD_Daemon *mhs_start(const struct mhs_options *options)
     return MHD_start_daemon(has_tls ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, options->handler, options->context,
                             MHD_OPTION_LISTEN_SOCKET, options->listener, MHD_OPTION_CONNECTION_LIMIT, options->maximum_connections,
                             MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                            options->connection_memory, MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)16384, MHD_OPTION_NOTIFY_COMPLETED,
+                            options->connection_memory, MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)1024, MHD_OPTION_NOTIFY_COMPLETED,
                             options->completed, options->context, MHD_OPTION_NOTIFY_CONNECTION, options->connected, options->context,
                             MHD_OPTION_ARRAY, has_tls ? tls : plain, MHD_OPTION_END);
+}
+
+/// Blocks SIGPIPE in the calling thread, as the library does in its own ones: a client that has gone must not end the process.
+static inline void mhs_block_sigpipe(void)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPIPE);
+    (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
+/// The descriptor that is readable when one of the connections, or the listening socket, has an event.
+static inline int mhs_epoll_descriptor(struct MHD_Daemon *daemon)
+{
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    return info == NULL ? -1 : info->epoll_fd;
+}
+
+/// The milliseconds after which `MHD_run` must be called without an event; -1 for any time.
+static inline int64_t mhs_timeout(struct MHD_Daemon *daemon)
+{
+    MHD_UNSIGNED_LONG_LONG milliseconds = 0;
+    if (MHD_get_timeout(daemon, &milliseconds) == MHD_NO)
+        return -1;
+    return milliseconds > (MHD_UNSIGNED_LONG_LONG)INT32_MAX ? (int64_t)INT32_MAX : (int64_t)milliseconds;
 }
 
 /// The address of the other end; NULL if it has none. Lives as long as the connection.

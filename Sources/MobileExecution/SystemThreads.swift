@@ -9,10 +9,10 @@
 #endif
 
 /// A thread of the operating system that belongs to no pool.
-enum SystemThread {
+package enum SystemThread {
     /// Runs `body` on a new detached thread.
     /// - Returns: false when the system cannot start one more thread; `body` does not run then.
-    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         let context = Unmanaged.passRetained(Body(body))
         #if canImport(Darwin)
             var thread: pthread_t?

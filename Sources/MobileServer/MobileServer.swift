@@ -18,6 +18,9 @@ public final class MobileServer: Sendable {
     let packages: [ServedPackage]
     private let domainLog: DomainLog
     private let traces: TraceStore
+    private let log: ServerLog
+    /// Answers `GET /ready`.
+    let readiness: ReadinessProbe
     /// The administration of users, devices, log records, logs and traces.
     public let administration: ServerAdministration
 
@@ -30,9 +33,10 @@ public final class MobileServer: Sendable {
         try configuration.checkLogs()
         try configuration.checkAccounts()
         var configuration = configuration
-        let log = configuration.log
+        let log = ServerLog(configuration)
         // Wrapped here, so that every line is escaped regardless of its origin.
-        configuration.log = { log(LogSanitizer.escaped($0)) }
+        configuration.log = { log.write(LogEntry(.warning, $0)) }
+        self.log = log
         self.configuration = configuration
         let deployed = try configuration.packages.map { try PackageDeployer($0, timeout: configuration.connectionTimeout).deploy() }
         for (index, package) in deployed.enumerated() where deployed[..<index].contains(where: { $0.identifier == package.identifier }) {
@@ -45,6 +49,8 @@ public final class MobileServer: Sendable {
         traces = TraceStore(stateStore: stateStore, clock: configuration.clock)
         accounts = Accounts(stateStore: stateStore, configuration: configuration)
         packages = try deployed.map { try ServedPackage($0, stateStore: stateStore, configuration: configuration) }
+        readiness = ReadinessProbe(
+            Self.parts(of: packages, stateStore), deadline: configuration.readinessTimeout, log: { log.write(LogEntry(.error, $0)) })
         for (name, password) in configuration.users.sorted(by: { $0.key < $1.key }) { try accounts.setUser(name, password: password) }
         for (user, code) in configuration.activationCodes.sorted(by: { $0.key < $1.key }) { try accounts.setActivationCode(code, user: user) }
     }
@@ -60,13 +66,14 @@ public final class MobileServer: Sendable {
 
     /// Answers one request. Never throws: a failure is an answer as well.
     public func respond(to request: ServerRequest) -> ServerResponse {
+        if request.path == HealthEndpoint.ready { return readiness.wait() }
         var line = RequestLine(request)
         let began = configuration.clock()
         let response = respond(to: request, &line)
         if line.passport != nil || configuration.requestTrace.traces(line.device) {
-            let text = LogSanitizer.escaped(line.text(request, status: response.status, milliseconds: configuration.clock() - began))
-            configuration.log(text)
-            note(text, of: line)
+            let entry = line.entry(request, status: response.status, milliseconds: configuration.clock() - began)
+            log.write(entry)
+            note(LogSanitizer.escaped(entry.message), of: line)
         }
         return response
     }
@@ -86,7 +93,7 @@ public final class MobileServer: Sendable {
             let response = refusal(of: error, request)
             let line = RequestLine(request)
             if line.passport != nil || configuration.requestTrace.tracesAll {
-                configuration.log(line.text(request, status: response.status, milliseconds: 0))
+                log.write(line.entry(request, status: response.status, milliseconds: 0))
             }
             return .answer(response)
         }
@@ -99,7 +106,7 @@ public final class MobileServer: Sendable {
             BodyLimits(maximumLength: length, time: time, leastRate: limits.leastRate, grace: limits.grace)
         }
         switch request.path {
-        case Endpoint.status: return body(0, limits.strangerTime)
+        case Endpoint.status, HealthEndpoint.live, HealthEndpoint.ready: return body(0, limits.strangerTime)
         case Endpoint.messages:
             guard try request.bearerToken.flatMap({ try accounts.session(token: $0, isUse: false) }) == nil else {
                 return body(ProtocolLimit.messages, limits.uploadTime)
@@ -132,22 +139,28 @@ public final class MobileServer: Sendable {
             configuration.log("\(request.method) \(LogSanitizer.name(request.path)): \(error)")
             return Self.refusal(.busy)
         } catch {
-            configuration.log("\(request.method) \(LogSanitizer.name(request.path)): \(error)")
+            log.write(LogEntry(.error, "\(request.method) \(LogSanitizer.name(request.path)): \(error)"))
             return Self.refusal(RequestFailure(.failure, "the server could not do this; its log says why"))
         }
     }
 
     private func checkAddress(_ request: ServerRequest) throws {
-        let method = request.path == Endpoint.status ? "GET" : "POST"
-        guard [Endpoint.status, Endpoint.messages, Endpoint.synchronize, Endpoint.traces].contains(request.path) else {
-            throw RequestFailure(.notFound, "there is nothing at \(request.path.prefix(80))")
+        let methods: [String]
+        switch request.path {
+        case Endpoint.status: methods = ["GET"]
+        case HealthEndpoint.live, HealthEndpoint.ready: methods = ["GET", "HEAD"]
+        case Endpoint.messages, Endpoint.synchronize, Endpoint.traces: methods = ["POST"]
+        default: throw RequestFailure(.notFound, "there is nothing at \(request.path.prefix(80))")
         }
-        guard request.method == method else { throw RequestFailure(.methodNotAllowed, "\(request.path) takes \(method) only") }
+        guard methods.contains(request.method) else {
+            throw RequestFailure(.methodNotAllowed, "\(request.path) takes \(methods[0]) only")
+        }
     }
 
     private func route(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
         try checkAddress(request)
         switch request.path {
+        case HealthEndpoint.live: return Readiness.live
         case Endpoint.status:
             let status = ServerStatus(server: "MobileServer", packages: packageNames)
             return ServerResponse(status: 200, contentType: Endpoint.messageContentType, body: .bytes(status.bytes))
@@ -199,6 +212,7 @@ public final class MobileServer: Sendable {
         let session = try session(of: request, isUse: true)
         line.take(session)
         let upload = try UploadReader(request.body).header()
+        line.client = upload.client
         guard let package = packages.first(where: { $0.deployed.identifier == upload.package }) else {
             throw RequestFailure(.notFound, "there is no package \"\(upload.package.prefix(80))\"")
         }

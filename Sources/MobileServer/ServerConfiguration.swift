@@ -52,6 +52,8 @@ public struct ServerConfiguration: Sendable {
     /// The time that a request waits for a connection to the cache or to a back end, each time that it needs one; default 10 s. After that, the
     /// request is refused with status 503.
     public var connectionTimeout = ServerConfiguration.defaultConnectionTimeout
+    /// The time within which the cache and all back ends must answer, for the server to be ready (`GET /ready`); default 2 s.
+    public var readinessTimeout: Duration = .seconds(2)
     /// The current time in milliseconds since 1970, UTC; default the system's clock.
     public var clock: @Sendable () -> Int64 = SystemEnvironment.milliseconds
     /// A source of random bytes, which returns the given number of them; default the system's cryptographic source.
@@ -61,6 +63,8 @@ public struct ServerConfiguration: Sendable {
     public var logsSuccesses = false
     /// The requests that leave a line in ``log``. Default none; can be changed while the server runs.
     public var requestTrace = RequestTrace()
+    /// The form of the lines that ``log`` receives; default text.
+    public var logFormat = LogFormat.text
     /// The destination of log lines: called with one line per event worth keeping, such as rejected operations, refused requests, internal failures
     /// and traced requests. Default: discards the lines.
     public var log: @Sendable (String) -> Void = { _ in }
@@ -96,12 +100,13 @@ extension ServerConfiguration {
         for (name, time) in [
             ("activation code lifetime", activationCodeLifetime), ("session idle limit", sessionIdleLimit), ("session lifetime", sessionLifetime),
             ("time of strangers", limits.strangerTime), ("upload time", limits.uploadTime),
+            ("waiting time", limits.waitingTime), ("readiness timeout", readinessTimeout),
         ] where time <= .zero || time > .seconds(100 * 366 * 86_400) {
             throw ServerError(.configuration, "\(name): \(time) is not above 0 and at most 100 years")
         }
         for (name, number) in [
             ("messages", limits.messages), ("bytes of strangers", limits.strangerBytes), ("upload bytes", limits.uploadBytes),
-            ("logins", limits.logins),
+            ("logins", limits.logins), ("synchronizations", limits.synchronizations), ("waiting requests", limits.waitingRequests),
         ] where number < 1 {
             throw ServerError(.configuration, "limit of \(name) \(number): use 1 or more")
         }
@@ -128,6 +133,8 @@ extension ServerConfiguration {
 enum SystemEnvironment {
     static let milliseconds: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1000) }
 
+    static var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
+
     static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -153,6 +160,15 @@ public struct RequestLimits: Sendable {
     /// The maximum number of concurrent registrations and logins; default 4. Each takes the memory of ``ServerConfiguration/passwordParameters``. At
     /// most 64 others wait, each for at most ten seconds.
     public var logins = 4
+    /// The maximum number of concurrent synchronizations; default 4 for each processor, but 8 or more. Further ones wait for their turn.
+    public var synchronizations = max(8, RequestLimits.synchronizationsPerProcessor * SystemEnvironment.processors)
+    /// The maximum number of requests of a kind that wait for their turn: synchronizations, requests for messages with a session, and those without;
+    /// default 256. One more is refused with status 503.
+    public var waitingRequests = 256
+    /// The time that a request waits for its turn; default 10 s. After that, it is refused with status 503.
+    public var waitingTime: Duration = .seconds(10)
+
+    static let synchronizationsPerProcessor = 4
 
     /// The defaults.
     public init() {}

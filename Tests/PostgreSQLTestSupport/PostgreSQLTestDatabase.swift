@@ -11,7 +11,7 @@ package final class PostgreSQLTestDatabase: Sendable {
     /// Makes a database on the shared server.
     package convenience init() throws { try self.init(on: .shared()) }
 
-    /// Makes a copy of a database that nobody uses.
+    /// Makes a copy of a database without open connections.
     package convenience init(copyOf database: PostgreSQLTestDatabase) throws { try self.init(on: database.server, template: database.name) }
 
     init(on server: PostgreSQLServer, template: String = "template0") throws {

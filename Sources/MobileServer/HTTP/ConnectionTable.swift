@@ -26,6 +26,9 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
     private var standings: [ID: Standing] = [:]
     private var used = 0
     private var order = 0
+    private var idle = Arrivals<ID>()
+    private var refused = Arrivals<ID>()
+    private var refusedCount = 0
 
     init(places: Int, refusals: Int) { (self.places, self.refusals) = (places, refusals) }
 
@@ -46,21 +49,21 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
             return (false, .none)
         }
         order += 1
-        if let idle = eldest({ if case .idle(let since) = $0 { since } else { nil } }) {
+        if let idle = eldestIdle() {
             standings[idle] = .leaving
             standings[id] = .waiting
             return (false, .idle(idle))
         }
-        let eviction: Eviction
-        if standings.values.count(where: { if case .refused = $0 { true } else { false } }) >= refusals,
-            let eldest = eldest({ if case .refused(let order) = $0 { order } else { nil } })
-        {
+        var eviction = Eviction.none
+        if refusedCount >= refusals, let eldest = eldestRefused() {
             standings[eldest] = .leaving
+            refusedCount -= 1
             eviction = .refused(eldest)
-        } else {
-            eviction = .none
         }
         standings[id] = .refused(order)
+        refusedCount += 1
+        refused.append(id, order)
+        if refused.count > 2 * refusals + 64 { forgetUnrefused() }
         return (true, eviction)
     }
 
@@ -80,20 +83,66 @@ struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
         guard case .busy = standings[id] else { return }
         order += 1
         standings[id] = .idle(since: order)
+        idle.append(id, order)
+        if idle.count > 2 * standings.count + 64 { forgetBusy() }
     }
 
     /// Removes a closed connection.
     mutating func close(_ id: ID) {
         switch standings.removeValue(forKey: id) {
         case .waiting, .busy, .idle: used -= 1
-        case .leaving, .refused, nil: break
+        case .refused: refusedCount -= 1
+        case .leaving, nil: break
         }
     }
 
     /// The number of connections that are open but idle.
     var idleCount: Int { standings.values.count { if case .idle = $0 { true } else { false } } }
 
-    private func eldest(_ age: (Standing) -> Int?) -> ID? {
-        standings.compactMap { id, standing in age(standing).map { (id, $0) } }.min { $0.1 < $1.1 }?.0
+    /// Removes the connection that has been idle longest from the order, and returns it.
+    private mutating func eldestIdle() -> ID? {
+        while let entry = idle.popFirst() { if case .idle(entry.order) = standings[entry.id] { return entry.id } }
+        return nil
+    }
+
+    private mutating func eldestRefused() -> ID? {
+        while let entry = refused.popFirst() { if case .refused(entry.order) = standings[entry.id] { return entry.id } }
+        return nil
+    }
+
+    /// Removes the entries of connections that are not idle any more.
+    private mutating func forgetBusy() {
+        var left = Arrivals<ID>()
+        while let entry = idle.popFirst() { if case .idle(entry.order) = standings[entry.id] { left.append(entry.id, entry.order) } }
+        idle = left
+    }
+
+    /// Removes the entries of refused connections that have been closed.
+    private mutating func forgetUnrefused() {
+        var left = Arrivals<ID>()
+        while let entry = refused.popFirst() { if case .refused(entry.order) = standings[entry.id] { left.append(entry.id, entry.order) } }
+        refused = left
+    }
+}
+
+/// Connections in the order in which they came into a state, including those that have left it since: finding the eldest takes constant time.
+private struct Arrivals<ID: Sendable>: Sendable {
+    private var entries: [(id: ID, order: Int)] = []
+    private var first = 0
+
+    var count: Int { entries.count - first }
+
+    mutating func append(_ id: ID, _ order: Int) { entries.append((id, order)) }
+
+    mutating func popFirst() -> (id: ID, order: Int)? {
+        guard first < entries.count else { return nil }
+        defer {
+            first += 1
+            if first * 2 > entries.count {
+                entries.removeFirst(first)
+                first = 0
+            }
+        }
+        return entries[first]
     }
 }

@@ -1,16 +1,13 @@
-internal import Dispatch
-internal import MobileExecution
-
 /// Cuts connections whose requests arrive too slowly. The daemon's own time limit starts again with each byte: a client that sends a byte now and
-/// then would occupy a thread forever.
+/// then would occupy a connection forever.
 ///
 ///     header ----> body ----> answering ----> header ...
 ///     (deadline)   (deadline,  (none)         (deadline after a pause)
 ///                   rate)
 ///
-/// A connection is known from the moment of its acceptance until just before its descriptor is closed. The cut and the end of a connection use the
-/// same lock. So the cut never affects another connection with the same descriptor.
-final class ConnectionWatch: Sendable {
+/// A connection is known from the moment of its acceptance until just before its descriptor is closed. The loop's thread does both and the cut, so the
+/// cut never affects another connection with the same descriptor.
+struct ConnectionWatch {
     private struct Watched {
         /// The time by which the awaited header or body must be complete; nil while the server is at work.
         var deadline: ContinuousClock.Instant?
@@ -24,12 +21,7 @@ final class ConnectionWatch: Sendable {
         }
     }
 
-    private struct State {
-        var watched: [Int32: Watched] = [:]
-        var isStopped = false
-    }
-
-    private let state = SystemLock(State())
+    private var watched: [Int32: Watched] = [:]
     private let headerTime: Duration
     private let pause: Duration
 
@@ -41,53 +33,34 @@ final class ConnectionWatch: Sendable {
         self.pause = pause
     }
 
-    /// Begins to check: once a second, or as often as a short time limit requires.
-    func start() {
-        let interval = max(20, min(1000, Int(min(headerTime, .seconds(10)) / .milliseconds(4))))
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
-            guard let self, !state.withLock({ $0.isStopped }) else { return }
-            cutLate()
-            start()
-        }
-    }
-
-    func stop() { state.withLock { $0.isStopped = true } }
-
     // MARK: Phases
 
     /// Begins to wait for a header: the connection is new, or has answered a request.
-    func awaitsHeader(_ descriptor: Int32, isNew: Bool) {
-        set(descriptor, Watched(deadline: ContinuousClock.now + headerTime + (isNew ? .zero : pause)))
+    mutating func awaitsHeader(_ descriptor: Int32, isNew: Bool) {
+        watched[descriptor] = Watched(deadline: ContinuousClock.now + headerTime + (isNew ? .zero : pause))
     }
 
-    func awaitsBody(_ descriptor: Int32, _ limits: BodyLimits) {
-        set(descriptor, Watched(deadline: ContinuousClock.now + limits.time, body: (limits, ContinuousClock.now, 0)))
+    mutating func awaitsBody(_ descriptor: Int32, _ limits: BodyLimits) {
+        watched[descriptor] = Watched(deadline: ContinuousClock.now + limits.time, body: (limits, ContinuousClock.now, 0))
     }
 
-    func received(_ count: Int, on descriptor: Int32) {
-        state.withLock { $0.watched[descriptor]?.body?.bytes += count }
-    }
+    mutating func received(_ count: Int, on descriptor: Int32) { watched[descriptor]?.body?.bytes += count }
 
     /// Ends the limits of the request, which is complete: now the client waits.
-    func answers(_ descriptor: Int32) { set(descriptor, Watched()) }
-
-    private func set(_ descriptor: Int32, _ watched: Watched) {
-        state.withLock { $0.watched[descriptor] = watched }
-    }
+    mutating func answers(_ descriptor: Int32) { watched[descriptor] = Watched() }
 
     /// Forgets a connection that ends; its descriptor is still open.
-    func ended(_ descriptor: Int32) {
-        state.withLock { _ = $0.watched.removeValue(forKey: descriptor) }
-    }
+    mutating func ended(_ descriptor: Int32) { watched[descriptor] = nil }
 
-    private func cutLate() {
+    // MARK: Cut
+
+    /// Cuts the connections that are late.
+    mutating func cutLate() {
         let now = ContinuousClock.now
-        state.withLock { state in
-            for (descriptor, watched) in state.watched where watched.isLate(now) {
-                // The daemon's thread wakes up, finds the end, and closes the descriptor.
-                SystemSocket.shut(descriptor, .both)
-                state.watched[descriptor] = Watched()
-            }
+        for (descriptor, connection) in watched where connection.isLate(now) {
+            // The daemon finds the end, and closes the descriptor.
+            SystemSocket.shut(descriptor, .both)
+            watched[descriptor] = Watched()
         }
     }
 }

@@ -53,6 +53,7 @@ struct RequestLine {
     var device = ""
     var user = ""
     var application = ""
+    var client = ""
     /// The requested actions with their outcomes, such as `suspend of CRM:1.0: done`.
     var events: [String] = []
     let passport: PassportIDs?
@@ -71,5 +72,18 @@ struct RequestLine {
         text += (events + ["status \(status)", "\(milliseconds) ms"]).joined(separator: ", ")
         if let passport { text += ", transaction \(passport.transaction), request \(passport.request)" }
         return text
+    }
+
+    /// Returns the line as an entry of the server's log.
+    func entry(_ request: ServerRequest, status: Int, milliseconds: Int64) -> LogEntry {
+        let fields: [(name: String, value: LogEntry.Value)] = [
+            ("method", .text(request.method)), ("path", .text(request.path)), ("status", .number(Int64(status))),
+            ("milliseconds", .number(milliseconds)), ("application", .text(application)), ("device", .text(device)), ("user", .text(user)),
+            ("client", .text(client)), ("passport", .text(passport?.transaction ?? "")),
+        ]
+        let level: LogEntry.Level = status >= 500 ? (status == 503 ? .warning : .error) : .info
+        return LogEntry(
+            level, text(request, status: status, milliseconds: milliseconds), brief: events.isEmpty ? "request" : events.joined(separator: ", "),
+            fields: fields)
     }
 }

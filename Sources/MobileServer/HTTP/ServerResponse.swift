@@ -1,3 +1,5 @@
+internal import MobileProtocol
+
 /// The answer of the server's logic.
 ///
 ///     return ServerResponse(status: 200, contentType: "application/json", body: .bytes(json))
@@ -10,8 +12,8 @@ public struct ServerResponse {
         /// A body in memory.
         case bytes([UInt8])
         /// A body that is produced while it is sent: `next` returns the next chunk (of any size, up to 64 KB works best), and nil at the end. It is
-        /// called on the connection's thread, after the handler has returned, as fast as the client reads. If it throws, the connection is cut, so
-        /// that the client sees a truncated body and not a complete one. The closure is released when the response is finished or its connection is
+        /// called on a worker's thread, one call at a time, after the handler has returned, two chunks ahead of the client at most. If it throws, the
+        /// connection is cut, so that the client sees a truncated body and not a complete one. The closure is released when the response is finished or its connection is
         /// closed. `length` in bytes, if it is known, becomes `Content-Length`; otherwise the body is sent in HTTP chunks.
         case stream(length: Int? = nil, next: () throws -> [UInt8]?)
     }
@@ -30,6 +32,23 @@ public struct ServerResponse {
         self.body = body
     }
 
-    /// The header field of every 503: the number of seconds before the next attempt. Clients spread their attempts over a longer time.
+    /// The header field of a 503 for one client: the number of seconds before the next attempt. Clients spread their attempts over a longer time.
     static let retryLater = (name: "Retry-After", value: "5")
+
+    /// Returns a number of seconds for a 503 that concerns many clients at once: they return spread over 15 seconds, not together.
+    static func spreadDelay() -> String { String(Int.random(in: 5...20)) }
+
+    /// The answer to a request that cannot be answered now.
+    static func unavailable(_ message: String, retryAfter: String) -> ServerResponse {
+        ServerResponse(
+            status: 503, headers: [(name: "Retry-After", value: retryAfter), (name: "Connection", value: "close")],
+            contentType: Endpoint.messageContentType, body: .bytes(ProtocolFailure(code: ResultCode.unavailable, message: message).bytes))
+    }
+
+    /// The answer to a request that found no thread in time. The connection stays.
+    static var overload: ServerResponse {
+        var response = unavailable("the server is busy; try again", retryAfter: spreadDelay())
+        response.headers.removeAll { $0.name == "Connection" }
+        return response
+    }
 }

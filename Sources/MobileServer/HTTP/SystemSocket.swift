@@ -52,6 +52,67 @@ enum SystemSocket {
     }
 }
 
+/// Wakes a thread that waits for a descriptor.
+final class SystemBell: Sendable {
+    private let reading: Int32
+    private let writing: Int32
+
+    /// - Throws: ``ServerError/Code/cannotStart`` if the process has no descriptor left.
+    init() throws(ServerError) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw ServerError(.cannotStart, "cannot serve: the process has no file descriptor left") }
+        (reading, writing) = (ends[0], ends[1])
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+    }
+
+    deinit {
+        _ = close(reading)
+        _ = close(writing)
+    }
+
+    func ring() {
+        var byte: UInt8 = 1
+        // A full pipe wakes the thread as well.
+        _ = write(writing, &byte, 1)
+    }
+
+    /// Waits until the bell rings, the descriptor is readable, or the time has passed.
+    func wait(or descriptor: Int32, milliseconds: Int64) {
+        var waited = [
+            pollfd(fd: reading, events: Int16(POLLIN), revents: 0), pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        guard poll(&waited, 2, Int32(clamping: milliseconds)) > 0, waited[0].revents != 0 else { return }
+        var rung = [UInt8](repeating: 0, count: 64)
+        while read(reading, &rung, rung.count) == rung.count {}
+    }
+}
+
+/// The number of files and connections that the process may have open.
+package enum DescriptorLimit {
+    #if canImport(Glibc)
+        private static var resource: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_NOFILE.rawValue) }
+    #else
+        private static var resource: Int32 { RLIMIT_NOFILE }
+    #endif
+
+    /// The present limit.
+    package static var current: Int {
+        var limit = rlimit()
+        return getrlimit(resource, &limit) == 0 ? Int(clamping: limit.rlim_cur) : .max
+    }
+
+    /// Raises the limit of the process to the one that the system allows it.
+    package static func raise() {
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+        limit.rlim_cur = limit.rlim_max
+        _ = setrlimit(resource, &limit)
+    }
+}
+
 /// A TCP socket on which the system already queues connections. Created here and not by the daemon, which would not report the reason of a failure.
 struct ListeningSocket {
     let descriptor: Int32
@@ -76,10 +137,12 @@ struct ListeningSocket {
         let descriptor = socket(target.ai_family, target.ai_socktype, target.ai_protocol)
         guard descriptor >= 0 else { throw ListeningSocket.refused(address, port, errno) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        // Accepting must not block the loop: a client may have gone before it is accepted.
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         // A killed server leaves connections in TIME_WAIT; without this option its successor could not bind the same port.
         var yes: Int32 = 1
         _ = setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        guard bind(descriptor, target.ai_addr, target.ai_addrlen) == 0, listen(descriptor, 128) == 0 else {
+        guard bind(descriptor, target.ai_addr, target.ai_addrlen) == 0, listen(descriptor, 1024) == 0 else {
             let reason = errno
             SystemSocket.giveBack(descriptor)
             throw ListeningSocket.refused(address, port, reason)

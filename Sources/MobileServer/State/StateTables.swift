@@ -45,7 +45,7 @@ enum StateTables {
             """
             CREATE TABLE _back_end (package BIGINT NOT NULL, name TEXT NOT NULL, applied BIGINT NOT NULL, PRIMARY KEY (package, name))\(ordered)
             """,
-            // next: the first surrogate key that nobody has. Keys are never given twice.
+            // next: the first unused surrogate key. Keys are never given twice.
             "CREATE TABLE _counter (name TEXT PRIMARY KEY, next BIGINT NOT NULL)\(ordered)",
             // The surrogate keys of rows. k: the row's key in the back end, as JSON (see KeyText).
             "CREATE TABLE _key (object BIGINT NOT NULL, k TEXT NOT NULL, sk BIGINT NOT NULL, PRIMARY KEY (object, k))\(ordered)",

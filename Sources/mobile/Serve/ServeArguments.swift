@@ -23,11 +23,19 @@ struct ServeArguments {
     var logsSuccesses = false
     /// The time that an application needs the log records of its clients, by application.
     var logRetention: [String: Duration] = [:]
+    var logFormat = LogFormat.text
+    /// The time between the report that the server leaves and the first refusal.
+    var drainNotice: Duration = .seconds(1)
+    /// The time to finish requests when the server leaves.
+    var drainTimeout: Duration = .seconds(30)
+    /// The maximum number of concurrent synchronizations; nil for the server's default.
+    var synchronizations: Int?
 
     static let usage = """
         usage: mobile serve --model FILE ... --cache FILE|--store ADDRESS [--backend NAME=FILE ...] [--port N] [--address A] [--user NAME ...] [--password-fd N]
                             [--tls-certificate FILE --tls-key FILE]
                             [--trace all|DEVICE ...] [--log-successes yes|no] [--log-retention APPLICATION=DAYS ...]
+                            [--log-format text|json] [--synchronizations N] [--drain-notice SECONDS] [--drain-time SECONDS]
 
           --model FILE           a package model (*.mbo.json); several serve several packages
           --backend NAME=FILE    the SQLite file of a back end of the models, over the path in the model
@@ -45,8 +53,14 @@ struct ServeArguments {
           --log-successes yes    sends devices a log record of every operation that was done, not of rejections alone
           --log-retention APPLICATION=DAYS
                                  how long an application needs the log records that its devices upload; the longest time counts, default: forever
+          --log-format json      writes each line of the log as a JSON object with time, level and message; lines about requests have fields
+          --synchronizations N   how many devices synchronize at a time; others wait, and are refused with status 503 after 10 seconds
+          --drain-notice SECONDS the time between a SIGTERM, from which on /ready answers 503, and the first refused request, default 1
+          --drain-time SECONDS   the time for finishing requests after that, default 30
 
-        Prints one line with the address when it listens, and stops on SIGTERM or SIGINT.
+        Prints one line with the address when it listens. A SIGTERM ends it without disturbing a device: it reports at /ready that it leaves, then
+        refuses further requests with status 503, finishes those in progress, and ends with status 0. A SIGINT does so without the notice. A second
+        signal ends the process at once. GET /live and GET /ready answer load balancers and supervisors.
         """
 
     init(_ arguments: [String]) throws(UsageError) {
@@ -96,8 +110,25 @@ struct ServeArguments {
                 throw UsageError(message: "serve: --log-retention \"\(value)\": write APPLICATION=DAYS, with 0 to 36500 days")
             }
             logRetention[String(parts[0])] = .seconds(days * 86_400)
+        case "--log-format":
+            guard let format = LogFormat(rawValue: value) else { throw UsageError(message: "serve: --log-format \"\(value)\": use text or json") }
+            logFormat = format
+        case "--drain-notice": drainNotice = try Self.seconds(option, value)
+        case "--drain-time": drainTimeout = try Self.seconds(option, value)
+        case "--synchronizations":
+            guard let number = Int(value), (1...1000).contains(number) else {
+                throw UsageError(message: "serve: --synchronizations \"\(value)\": use 1 to 1000")
+            }
+            synchronizations = number
         default: throw UsageError(message: "serve: there is no option \(option)")
         }
+    }
+
+    private static func seconds(_ option: String, _ value: String) throws(UsageError) -> Duration {
+        guard let seconds = Int(value), (0...86_400).contains(seconds) else {
+            throw UsageError(message: "serve: \(option) \"\(value)\": use 0 to 86400 seconds")
+        }
+        return .seconds(seconds)
     }
 
     /// The configuration of the listener; reads certificate and key.
@@ -132,6 +163,8 @@ struct ServeArguments {
         configuration.storeAddress = store
         configuration.requestTrace = RequestTrace(all: tracesAll, devices: tracedDevices)
         configuration.logsSuccesses = logsSuccesses
+        configuration.logFormat = logFormat
+        if let synchronizations { configuration.limits.synchronizations = synchronizations }
         return configuration
     }
 }

@@ -26,7 +26,8 @@ enum ServeCommand {
     private static func serve(_ arguments: ServeArguments) throws -> Int32 {
         var listening = try arguments.listening()
         var configuration = try arguments.configuration()
-        listening.log = { complain($0) }
+        let log = Self.log(arguments.logFormat, configuration.clock)
+        listening.log = { log(.error, $0) }
         // Blocked before any other thread exists, so that only the wait below gets the signals.
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -35,17 +36,33 @@ enum ServeCommand {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
 
         configuration.log = { complain($0) }
+        DescriptorLimit.raise()
         let server = try MobileServer(configuration)
         let http = try HTTPServer(listening, serving: server)
         let host = arguments.address.contains(":") ? "[\(arguments.address)]" : arguments.address
         print("serving \(server.packageNames.joined(separator: ", ")) at \(listening.certificate == nil ? "http" : "https")://\(host):\(http.port)")
         fflush(nil)
 
-        var received: Int32 = 0
-        sigwait(&signals, &received)
-        http.stop()
+        let awaited = signals
+        let signal = Self.wait(for: awaited)
+        // A second signal ends the process at once, even if the server hangs.
+        Thread.detachNewThread { _exit(128 + Self.wait(for: awaited)) }
+        log(.info, "draining: finishing requests for \(arguments.drainTimeout) at most")
+        let isFinished = http.drain(notice: signal == SIGTERM ? arguments.drainNotice : .zero, timeout: arguments.drainTimeout)
+        if !isFinished { log(.warning, "requests in progress were cut off: they did not end within \(arguments.drainTimeout)") }
         try server.close()
+        log(.info, "stopped")
         return 0
+    }
+
+    private static func wait(for signals: sigset_t) -> Int32 {
+        var signals = signals, received: Int32 = 0
+        sigwait(&signals, &received)
+        return received
+    }
+
+    private static func log(_ format: LogFormat, _ clock: @escaping @Sendable () -> Int64) -> @Sendable (LogEntry.Level, String) -> Void {
+        { level, text in complain(LogEntry(level, text).line(format, time: clock())) }
     }
 
     private static func complain(_ text: String) {

@@ -10,6 +10,6 @@ enum StoreUnderTest {
 extension Trait where Self == ConditionTrait {
     /// A test about the file of the state.
     static var stateInFile: Self { .disabled(if: StoreUnderTest.isPostgreSQL, "the state is in PostgreSQL") }
-    /// A test about the state in PostgreSQL, whatever the other tests have.
+    /// A test about the state in PostgreSQL, regardless of the other tests.
     static var needsPostgreSQL: Self { .enabled(if: PostgreSQLInstallation.runsTests, Comment(rawValue: PostgreSQLInstallation.isMissing)) }
 }

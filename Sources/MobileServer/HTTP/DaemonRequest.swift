@@ -1,0 +1,272 @@
+internal import MobileMicrohttpd
+internal import MobileProtocol
+
+/// One request on its way through the daemon.
+///
+///     header --> admitting --> admitted --> body --> answering --> answered --> done
+///                (worker)                            (worker)
+///
+/// The connection is suspended while a worker has the request. A request without a body goes from `header` to `body` at once, and is admitted when it
+/// is complete. Why: a daemon closes the connection after an answer that precedes the end of the request.
+///
+/// Threads: the loop's alone. Jobs receive values, and post their results to the loop.
+final class DaemonRequest: @unchecked Sendable {
+    private enum Phase {
+        case header, admitting, body, answering, done
+        case admitted(RequestAdmission)
+        case answered(Answer)
+    }
+
+    /// A response, and the first chunk of its stream.
+    private struct Answer {
+        let response: ServerResponse
+        let first: ProducedChunk?
+    }
+
+    let service: HTTPService
+    private let path: String
+    private let method: String
+    private let headers: [String: String]
+    private let route: HTTPApplication.Route
+    /// nil once the request has ended.
+    private var connection: OpaquePointer?
+    private var isSuspended = false
+    private var phase = Phase.header
+    private var body = RequestBody()
+    private var limits = BodyLimits(maximumLength: 0)
+    /// Whether the request has no body, and is admitted when it is complete.
+    private var hasNoBody = false
+    /// The answer that is already certain while the rest of the body arrives.
+    private var refusal: ProtocolFailure?
+    /// The number of bytes that arrived after the refusal.
+    private var dropped = 0
+    private let descriptor: Int32
+
+    init(_ service: HTTPService, _ connection: OpaquePointer, path: String, method: String) {
+        self.service = service
+        self.connection = connection
+        self.path = path
+        self.method = method
+        descriptor = mhs_descriptor(connection)
+        headers = HTTPFields.headers(of: connection)
+        route = service.application.route(ServerRequest(method: method, path: path, headers: headers))
+    }
+
+    // MARK: Suspension
+
+    func suspend() {
+        guard let connection, !isSuspended else { return }
+        isSuspended = true
+        MHD_suspend_connection(connection)
+    }
+
+    func resume() {
+        guard let connection, isSuspended else { return }
+        isSuspended = false
+        MHD_resume_connection(connection)
+    }
+
+    /// Notes the end of the request, in any way.
+    func end() { connection = nil }
+
+    // MARK: Steps
+
+    /// Handles a call of the daemon without a piece of the body.
+    func proceed(hasPlace: Bool) -> MHD_Result {
+        switch phase {
+        case .header: return begin(hasPlace: hasPlace)
+        case .admitted(let admission): return accept(admission)
+        case .body: return finish()
+        case .answered(let answer): return queue(answer)
+        case .admitting, .answering, .done: return mhs_yes()
+        }
+    }
+
+    /// Handles the complete header. Refuses a request without permission, and a body of too great an announced length, before the body is sent.
+    private func begin(hasPlace: Bool) -> MHD_Result {
+        service.watch.answers(descriptor)
+        let isHealth = route == .life || route == .readiness
+        if !isHealth, let refusal = service.refusal(hasPlace: hasPlace) { return queue(refusal) }
+        guard headers["transfer-encoding"] != nil || headers["content-length"].map({ $0 != "0" }) ?? false else {
+            hasNoBody = true
+            phase = .body
+            return mhs_yes()
+        }
+        guard case .lane = route else { return accept(service.application.admission(request())) }
+        admit { self.arrive(.admitted($0)) }
+        return mhs_yes()
+    }
+
+    /// Suspends the connection until a worker has checked the header. Calls `next` on the loop's thread.
+    private func admit(_ next: @escaping @Sendable (RequestAdmission) -> Void) {
+        phase = .admitting
+        suspend()
+        let service = service, request = HandedOver(request())
+        service.lanes.start(.admissions) {
+            let admission = HandedOver(service.application.admission(request.value))
+            service.loop.post { next(admission.value) }
+        } orRefuse: {
+            service.loop.post { next(.answer(.overload)) }
+        }
+    }
+
+    private func arrive(_ phase: Phase) {
+        self.phase = phase
+        resume()
+    }
+
+    private func accept(_ admission: RequestAdmission) -> MHD_Result {
+        switch admission {
+        // The daemon closes the connection after an answer that does not wait for the body.
+        case .answer(let response): return queue(response)
+        case .body(let limits): self.limits = limits
+        }
+        let configuration = service.configuration
+        limits.maximumLength = min(limits.maximumLength, configuration.maximumBodyLength)
+        if let announced = headers["content-length"], Int(announced).map({ $0 > limits.maximumLength }) ?? true {
+            return queue(DaemonRequest.response(tooLong(announced)))
+        }
+        body = RequestBody(
+            Spool(memoryLimit: configuration.bodyMemoryLimit, maximumLength: limits.maximumLength, directory: configuration.temporaryDirectory))
+        phase = .body
+        service.watch.awaitsBody(descriptor, limits)
+        return mhs_yes()
+    }
+
+    /// Handles a piece of the body. The daemon may pass the rest of its buffer although the connection has just been suspended.
+    func receive(_ piece: UnsafeRawBufferPointer) -> MHD_Result {
+        service.watch.received(piece.count, on: descriptor)
+        if refusal == nil, piece.count > limits.maximumLength - body.length { refusal = tooLong("more than \(limits.maximumLength)") }
+        if refusal != nil {
+            // The daemon cannot answer in the middle of a body. The client may finish the body, within limits.
+            dropped += piece.count
+            return dropped > 1 << 20 ? mhs_no() : mhs_yes()
+        }
+        body.append(piece)
+        if body.isPortion, !isSuspended {
+            suspend()
+            let service = service, portion = body.take()
+            service.lanes.start(.pieces) {
+                let failure = Self.move(portion.value, service)
+                service.loop.post { self.store(failure) }
+            }
+        }
+        return mhs_yes()
+    }
+
+    /// Continues with the body after a part of it has been stored.
+    private func store(_ failure: ProtocolFailure?) {
+        if let failure { refusal = failure }
+        resume()
+    }
+
+    private static func move(_ portion: RequestBody.Portion, _ service: HTTPService) -> ProtocolFailure? {
+        do { try portion.move() } catch {
+            service.configuration.log("request body: \(error)")
+            return ProtocolFailure(code: 507, message: "the server has no room for the request's body")
+        }
+        return nil
+    }
+
+    /// Handles the complete request.
+    private func finish() -> MHD_Result {
+        service.watch.answers(descriptor)
+        if let refusal { return queue(DaemonRequest.response(refusal)) }
+        switch route {
+        case .immediate, .life: return queue(service.application.handler(request()))
+        case .readiness:
+            if service.phase != .serving { return queue(Readiness.failed(["draining"]).response) }
+            phase = .answering
+            suspend()
+            let service = service
+            service.application.readiness { response in
+                let answer = HandedOver(Answer(response: response, first: nil))
+                service.loop.post { self.arrive(.answered(answer.value)) }
+            }
+        case .lane(let lane) where hasNoBody:
+            admit { admission in
+                switch admission {
+                case .answer(let response): self.arrive(.answered(Answer(response: response, first: nil)))
+                case .body: self.answer(in: lane)
+                }
+            }
+        case .lane(let lane): answer(in: lane)
+        }
+        return mhs_yes()
+    }
+
+    /// Suspends the connection until a worker has created the answer.
+    private func answer(in lane: WorkLanes.Lane) {
+        phase = .answering
+        suspend()
+        let service = service, request = HandedOver(request()), portion = body.take()
+        body = RequestBody()
+        service.lanes.start(lane) {
+            let answer = HandedOver(Self.answer(request.value, portion.value, service))
+            service.loop.post { self.arrive(.answered(answer.value)) }
+        } orRefuse: {
+            let answer = HandedOver(Answer(response: .overload, first: nil))
+            service.loop.post { self.arrive(.answered(answer.value)) }
+        }
+    }
+
+    /// Creates the answer; runs in a job.
+    private static func answer(_ request: ServerRequest, _ portion: RequestBody.Portion, _ service: HTTPService) -> Answer {
+        if let failure = move(portion, service) { return Answer(response: response(failure), first: nil) }
+        let response = service.application.handler(request)
+        guard case .stream(_, let next) = response.body else { return Answer(response: response, first: nil) }
+        // The first chunk does not need a job of its own.
+        return Answer(response: response, first: ProducedChunk(HandedOver(next)))
+    }
+
+    /// Returns the request as received so far.
+    private func request() -> ServerRequest {
+        ServerRequest(
+            method: method, path: path, query: connection.map { HTTPFields.parameters(of: $0) } ?? [:], headers: headers,
+            remoteAddress: connection.map { SystemSocket.text(of: mhs_remote_address($0)) } ?? "", body: body.spool)
+    }
+
+    private func tooLong(_ length: String) -> ProtocolFailure {
+        limits.refusal
+            ?? ProtocolFailure(
+                code: ResultCode.tooLarge, message: "request body of \(length.prefix(20)) bytes: at most \(limits.maximumLength) are accepted")
+    }
+
+    private static func response(_ failure: ProtocolFailure) -> ServerResponse {
+        ServerResponse(status: Int(failure.code), contentType: Endpoint.messageContentType, body: .bytes(failure.bytes))
+    }
+
+    // MARK: Response
+
+    private func queue(_ response: ServerResponse) -> MHD_Result {
+        var first: ProducedChunk?
+        if case .stream(_, let next) = response.body { first = ProducedChunk(HandedOver(next)) }
+        return queue(Answer(response: response, first: first))
+    }
+
+    /// Passes the response to the daemon, which keeps its own reference.
+    private func queue(_ answer: Answer) -> MHD_Result {
+        phase = .done
+        guard let connection, let response = response(of: answer) else { return mhs_no() }
+        defer { MHD_destroy_response(response) }
+        var headers = answer.response.headers
+        if service.phase == .refusing, !headers.contains(where: { $0.name == "Connection" }) { headers.append((name: "Connection", value: "close")) }
+        for (name, value) in headers where MHD_add_response_header(response, name, value) == mhs_no() { return mhs_no() }
+        return MHD_queue_response(connection, UInt32(answer.response.status), response)
+    }
+
+    private func response(of answer: Answer) -> OpaquePointer? {
+        switch answer.response.body {
+        case .none: return mhs_response_of_bytes(nil, 0)
+        case .bytes(let bytes):
+            return bytes.withUnsafeBytes { mhs_response_of_bytes($0.baseAddress, $0.count) }
+        case .stream(let length, let next):
+            guard let first = answer.first else { return nil }
+            let stream = Unmanaged.passRetained(ResponseStream(HandedOver(next), first: first, for: self))
+            let response = MHD_create_response_from_callback(
+                length.map { UInt64($0) } ?? mhs_unknown_length(), 65_536, ResponseStream.read, stream.toOpaque(), ResponseStream.free)
+            if response == nil { stream.release() }
+            return response
+        }
+    }
+}

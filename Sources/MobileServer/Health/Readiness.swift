@@ -1,0 +1,26 @@
+internal import MobileProtocol
+internal import MobileStore
+
+/// Whether a server can work.
+enum Readiness: Equatable, Sendable {
+    case ready
+    /// Kinds of parts that do not answer. Names and reasons are lines of the log: the answer goes to clients without a session.
+    case failed([String])
+
+    static var live: ServerResponse { response(200, #"{"status": "live"}"#) }
+
+    var response: ServerResponse {
+        switch self {
+        case .ready: return Self.response(200, #"{"status": "ready"}"#)
+        case .failed(let kinds):
+            let list = kinds.map { "\"\($0)\"" }.joined(separator: ", ")
+            return Self.response(503, #"{"status": "not ready", "failed": [\#(list)]}"#)
+        }
+    }
+
+    private static func response(_ status: Int, _ text: String) -> ServerResponse {
+        ServerResponse(
+            status: status, headers: [(name: "Cache-Control", value: "no-store")], contentType: Endpoint.messageContentType,
+            body: .bytes(Array(text.utf8)))
+    }
+}
