@@ -89,9 +89,3 @@ extension String {
         return utf8.elementsEqual(other.utf8) { folded($0) == folded($1) }
     }
 }
-
-extension Value {
-    var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
-    var text: String? { if case .text(let value) = self { value } else { nil } }
-    var blob: [UInt8]? { if case .blob(let value) = self { value } else { nil } }
-}

@@ -1,6 +1,7 @@
-import MobileServer
 import MobileStore
 import Testing
+
+@testable import MobileServer
 
 /// Ranges of surrogate keys that clients made themselves and claim. The requests are made by hand.
 @Suite struct KeyClaimTests {
@@ -14,11 +15,10 @@ import Testing
     private func claims(_ client: HandmadeClient) throws -> [String] {
         var found: [String] = []
         try client.restart {
-            found = try client.cache { connection in
-                try connection.rows("SELECT first, client FROM _key_range WHERE first >= 1 << 62 ORDER BY first").map {
-                    "\($0[0].integer ?? 0) \($0[1].text ?? "")"
-                }
+            let rows: [[Value]] = try client.cache { connection in
+                try connection.rows("SELECT first, client FROM _key_range WHERE first >= 4611686018427387904 ORDER BY first")
             }
+            found = rows.map { row in "\(row[0].integer ?? 0) \(row[1].text ?? "")" }
         }
         return found
     }
@@ -47,7 +47,7 @@ import Testing
         }
         #expect(try client.synchronize([KeyAttackTests.create(3, key: Self.range + 3)]).outcomes == ["accepted 200"])
         #expect(try claims(client) == ["\(Self.range) handmade"])
-        try client.restart { client.server.removeCache() }
+        try client.restart { try client.server.removeCache() }
         try client.register("handmade")
         #expect(try client.synchronize([KeyAttackTests.create(4, key: Self.range + 4)]).outcomes == ["rejected 403"], "nobody claims it")
         #expect(try synchronize(client, "[\(Self.range)]", [KeyAttackTests.create(5, key: Self.range + 4)]).outcomes == ["accepted 200"])
@@ -73,7 +73,7 @@ import Testing
     @Test func `an operation that an earlier upload has brought gets its recorded result although the range is refused now`() throws {
         let client = try HandmadeClient(), first = KeyAttackTests.create(1, key: Self.range + 1)
         #expect(try synchronize(client, "[\(Self.range)]", [first]).outcomes == ["accepted 200"])
-        try client.restart { client.server.removeCache() }
+        try client.restart { try client.server.removeCache() }
         try client.register("handmade")
         client.clientID = "another"
         _ = try synchronize(client, "[\(Self.range)]")
@@ -110,7 +110,7 @@ import Testing
                 _ = try connection.execute(
                     """
                     WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 10998)
-                    INSERT INTO _key_range (package, first, last, client, granted) SELECT 0, (1 << 62) + i * 65536, 0, 'handmade', 0 FROM n
+                    INSERT INTO _key_range (package, first, last, client, granted) SELECT 0, 4611686018427387904 + i * 65536, 0, 'handmade', 0 FROM n
                     """)
             }
         }
