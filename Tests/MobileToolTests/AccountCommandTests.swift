@@ -87,7 +87,7 @@ import Testing
             #expect(try !admin(path, "sessions").contains("0102030405060708"))
             #expect(try admin(path, "devices", "lock", "crm", "phone").isEmpty)
             #expect(try admin(path, "devices").contains("locked"))
-            #expect(try rows(path, "SELECT user FROM _session") == [["bob"]])
+            #expect(try rows(path, "SELECT user_name FROM _session") == [["bob"]])
             #expect(try admin(path, "devices", "unlock", "crm", "phone").isEmpty)
             #expect(try admin(path, "devices", "remove", "crm", "laptop").isEmpty)
             #expect(try rows(path, "SELECT count(*) FROM _session") == [[0]])

@@ -3,10 +3,6 @@ import MobileStore
 
 /// A submitted operation that the server could neither do nor refuse so far, because the back end was busy or out of reach. It stays submitted, and a later
 /// synchronization sends it again.
-///
-///     for operation in try customer.deferredOperations() {
-///         print("waits since attempt \(operation.attempts): \(operation.message); again at \(operation.nextTry)")
-///     }
 public struct DeferredOperation: Sendable, Hashable, Identifiable {
     /// The id of the operation: the replay counter of its submit.
     public let id: Int64
@@ -35,6 +31,11 @@ extension PackageDatabase {
 
 extension Entity {
     /// Returns the deferred operations of this object, in the order of their submits; none where the object is new.
+    ///
+    ///     for operation in try customer.deferredOperations() {
+    ///         print("\(operation.message); next try at \(operation.nextTry)")
+    ///     }
+    ///
     /// - Throws: ``ObjectError/Code/store``.
     public final func deferredOperations() throws -> [DeferredOperation] {
         let (name, key) = (metadata.name, surrogateKey)

@@ -65,7 +65,9 @@ import Testing
                 """)
             try transaction.connection.execute(
                 """
-                INSERT INTO "_outbox" SELECT 1 + ("first" >> 16) - (1 << 46), 'Customer', "first" + 9, 'C', '', 1, '{}', '{}', '{}', '{}', '', '*', 0
+                INSERT INTO "_outbox" ("id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "parameters", "submitted",
+                    "changed", "imported", "digest", "deferrals")
+                SELECT 1 + ("first" >> 16) - (1 << 46), 'Customer', "first" + 9, 'C', '', 1, '{}', '{}', '{}', '{}', '', '*', 0, '', 0
                 FROM "_key_range"
                 """)
         }
