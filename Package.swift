@@ -172,7 +172,7 @@ let package = Package(
             name: "MobileSyncTests",
             dependencies: [
                 "MobileSync", "MobileServer", "MobileTransport", "TestSupport", "MobileObjects", "MobileModel", "MobileProtocol", "MobileStore",
-                "MobileCrypto", "MobileVault", "MobileExecution", "SampleCRM", "mobile",
+                "MobileCrypto", "MobileVault", "MobileExecution", "SampleCRM", "mobile", "PostgreSQLClient", "PostgreSQLTestSupport",
             ],
             swiftSettings: swift),
     ],

@@ -351,12 +351,12 @@ public struct BackEndModel: Sendable, Equatable {
     public var name: String
     /// The database system.
     public var kind: Kind
-    /// Path of the SQLite file, relative to the model's file; nil if the deployment sets it.
+    /// Path of the SQLite file, relative to the model's file, or address of the PostgreSQL database; nil if the deployment sets it.
     public var path: String?
     /// Whether operations may be repeated without harm; no table of processed operations is then kept there. Default false.
     public var isIdempotent: Bool
-    /// The supported database systems. SQLite is the embedded default.
-    public enum Kind: String, Sendable, Equatable, CaseIterable { case sqlite }
+    /// The supported database systems. SQLite is the embedded default. It is a hint for readers: the place at deployment decides.
+    public enum Kind: String, Sendable, Equatable, CaseIterable { case sqlite, postgresql }
     /// Creates a back end with these values; omitted ones have the defaults of the format.
     public init(name: String, kind: Kind = .sqlite, path: String? = nil, isIdempotent: Bool = false) {
         self.name = name

@@ -38,7 +38,9 @@ public final class MobileServer: Sendable {
         configuration.log = { log.write(LogEntry(.warning, $0)) }
         self.log = log
         self.configuration = configuration
-        let deployed = try configuration.packages.map { try PackageDeployer($0, timeout: configuration.connectionTimeout).deploy() }
+        let deployed = try configuration.packages.map {
+            try PackageDeployer($0, timeout: configuration.connectionTimeout, wholeValueLimit: configuration.maximumWholeValue).deploy()
+        }
         for (index, package) in deployed.enumerated() where deployed[..<index].contains(where: { $0.identifier == package.identifier }) {
             throw ServerError(.configuration, "package \"\(package.identifier)\": deployed twice")
         }

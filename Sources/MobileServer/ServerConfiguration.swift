@@ -178,8 +178,12 @@ public struct RequestLimits: Sendable {
 public struct PackageDeployment: Sendable {
     /// The model.
     public var model: PackageModel
-    /// Paths of the back ends' SQLite files by their names in the model; they override the paths in the model.
+    /// The places of the back ends by their names in the model; they override the paths in the model. A place is the path of an SQLite file, or the
+    /// address of a PostgreSQL database, such as `postgresql://mobile@db.example.com/sales`. The password comes from the variable `PGPASSWORD` or from
+    /// libpq's password file; an address that contains one is refused.
     public var backEnds: [String: String]
+    /// Back ends of other kinds by their names in the model; they override ``backEnds``. The server closes them. Default empty.
+    public var providedBackEnds: [String: any BackEnd] = [:]
     /// The folder that relative paths of the model start from; default the current one.
     public var directory: String
 
@@ -188,7 +192,7 @@ public struct PackageDeployment: Sendable {
     /// records stay until an administrator cleans them. SMP 2.3: the retention policy of client logs.
     public var logRetention: [String: Duration] = [:]
 
-    /// Creates a package of this model, with the paths of its back ends by their names.
+    /// Creates a package of this model, with the places of its back ends by their names.
     public init(_ model: PackageModel, backEnds: [String: String] = [:], directory: String = "") {
         self.model = model
         self.backEnds = backEnds
@@ -197,7 +201,9 @@ public struct PackageDeployment: Sendable {
 
     /// Opens the back ends and checks them against the model, as a server does before it serves the package. Writes nothing.
     /// - Throws: ``ServerError`` that names the file, table, column or statement that does not fit.
-    public func verify() throws { _ = try PackageDeployer(self, timeout: ServerConfiguration.defaultConnectionTimeout).verified() }
+    public func verify() throws {
+        _ = try PackageDeployer(self, timeout: ServerConfiguration.defaultConnectionTimeout, wholeValueLimit: .max).verified()
+    }
 
     /// Name and version in the form that clients use: `CRM:1.0`.
     var identifier: String { "\(model.name):\(model.version)" }

@@ -8,8 +8,8 @@ final class CacheRefresher: Sendable {
     let package: DeployedPackage
     let cache: PackageCache
     private let stateStore: any StateStore
-    /// The back end's `data_version` at the last load, by partition. It is lost with the process: each partition is compared once after a start.
-    private let loadedVersions = SystemLock<[Int64: Int64]>([:])
+    /// The back end's position at the last load, by partition. It is lost with the process: each partition is compared once after a start.
+    private let loadedPositions = SystemLock<[Int64: BackEndPosition]>([:])
 
     init(package: DeployedPackage, cache: PackageCache, stateStore: any StateStore) {
         self.package = package
@@ -41,36 +41,37 @@ final class CacheRefresher: Sendable {
         }
     }
 
-    private func isCurrent(_ partitions: [Partition], _ backEnd: BackEnd) throws -> Bool {
-        let version = try backEnd.database.read { try BackEnd.dataVersion($0) }
-        return loadedVersions.withLock { loaded in partitions.allSatisfy { loaded[$0.id] == version } }
+    private func isCurrent(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws -> Bool {
+        guard let position = try backEnd.system.read({ try $0.position() }) else { return false }
+        return partitions.allSatisfy { isLoaded($0, position) }
     }
 
-    private func refresh(_ partitions: [Partition], _ backEnd: BackEnd) throws {
-        let version = try stateStore.write(label: "refresh from \(backEnd.name)", isolation: .locks) { connection in
+    private func refresh(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws {
+        let position = try stateStore.write(label: "refresh from \(backEnd.name)", isolation: .locks) { connection in
             // One refresh at a time, also of several processes. The snapshot of the back end begins after the lock: it is never older than the rows.
             let keys = KeyMap(package: package, cache: cache)
             try keys.lock(backEnd, in: connection)
-            return try backEnd.database.read { source in
-                let dataVersion = try BackEnd.dataVersion(source)
+            return try backEnd.system.read { source in
+                let position = try source.position()
                 try keys.apply(backEnd, source, in: connection)
-                let stale = Dictionary(grouping: partitions.filter { !isLoaded($0, dataVersion) }, by: \.object)
+                let stale = Dictionary(grouping: partitions.filter { !isLoaded($0, position) }, by: \.object)
                 // In the order of the model, so that parents have their keys from their own load. All processes lock partitions in the same order.
                 for object in package.objects {
                     for partition in (stale[object.name] ?? []).sorted(by: { $0.id < $1.id }) {
                         let refresh = PartitionRefresh(
-                            object: object, partition: partition, package: package, cache: cache, connection: connection, source: source)
+                            object: object, partition: partition, package: package, cache: cache, connection: connection, backEnd: backEnd.system,
+                            source: source)
                         try refresh.run()
                     }
                 }
-                return dataVersion
+                return position
             }
         }
         // Only after the commit: a load that is rolled back does not count.
-        loadedVersions.withLock { loaded in for partition in partitions { loaded[partition.id] = version } }
+        loadedPositions.withLock { loaded in for partition in partitions { loaded[partition.id] = position } }
     }
 
-    private func isLoaded(_ partition: Partition, _ version: Int64) -> Bool {
-        loadedVersions.withLock { $0[partition.id] == version }
+    private func isLoaded(_ partition: Partition, _ position: BackEndPosition?) -> Bool {
+        position != nil && loadedPositions.withLock { $0[partition.id] == position }
     }
 }

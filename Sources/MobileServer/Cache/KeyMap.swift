@@ -20,15 +20,16 @@ struct KeyMap {
 
     /// Imports the keys of rows that devices have created since the last time, from the back end's own record of them.
     /// - Parameter source: the read of the back end in which rows are loaded afterwards. A row is therefore never seen before its key.
-    func apply(_ backEnd: BackEnd, _ source: Connection, in connection: any StateConnection) throws {
-        guard !backEnd.isIdempotent, try Self.isRecording(source) else { return }
+    func apply(_ backEnd: ServedBackEnd, _ source: any BackEndSnapshot, in connection: any StateConnection) throws {
+        guard !backEnd.isIdempotent, let records = try source.records() else { return }
         var applied = try appliedSequence(of: backEnd, in: connection)
         // A file with fewer operations than were already read is a different file, such as a restored copy: read all of it.
-        if try ProcessedOperations.lastSequence(in: source) < applied { applied = 0 }
+        if try records.lastNumber() < applied { applied = 0 }
         var last: Int64?
         var rejected = Set<String>()
-        try ProcessedOperations.forEachOutcome(after: applied, in: source) { seq, client, outcome in
-            last = seq
+        try records.forEachOutcome(after: applied) { number, client, text in
+            last = number
+            let outcome = try OperationOutcome(json: JSONValue(parsing: text))
             guard outcome.package == package.identifier else { return }
             if try apply(outcome, of: client, in: connection) { rejected.insert(client) }
         }
@@ -39,14 +40,14 @@ struct KeyMap {
     }
 
     /// Imports the keys of new rows without loading anything, so that operations can refer to them.
-    func catchUp(with backEnd: BackEnd, _ stateStore: any StateStore) throws {
+    func catchUp(with backEnd: ServedBackEnd, _ stateStore: any StateStore) throws {
         guard !backEnd.isIdempotent else { return }
         let applied = try stateStore.read { try appliedSequence(of: backEnd, in: $0) }
-        let last = try backEnd.database.read { try Self.isRecording($0) ? ProcessedOperations.lastSequence(in: $0) : applied }
+        let last = try backEnd.system.read { try $0.records()?.lastNumber() ?? applied }
         guard last != applied else { return }
         try stateStore.write(label: "keys of new rows", isolation: .locks) { connection in
             try lock(backEnd, in: connection)
-            try backEnd.database.read { try apply(backEnd, $0, in: connection) }
+            try backEnd.system.read { try apply(backEnd, $0, in: connection) }
         }
     }
 
@@ -75,18 +76,14 @@ struct KeyMap {
         return false
     }
 
-    func appliedSequence(of backEnd: BackEnd, in connection: any StateConnection) throws -> Int64 {
+    func appliedSequence(of backEnd: ServedBackEnd, in connection: any StateConnection) throws -> Int64 {
         try connection.optionalNumber(
             "SELECT applied FROM _back_end WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name)]) ?? 0
     }
 
     /// Waits until no other process imports from the back end into this cache, and keeps others out until the transaction ends.
-    func lock(_ backEnd: BackEnd, in connection: any StateConnection) throws {
+    func lock(_ backEnd: ServedBackEnd, in connection: any StateConnection) throws {
         _ = try connection.first(
             "SELECT applied FROM _back_end WHERE package = ?1 AND name = ?2" + connection.dialect.lock, [.integer(cache.id), .text(backEnd.name)])
-    }
-
-    private static func isRecording(_ source: Connection) throws -> Bool {
-        try source.first("SELECT 1 FROM sqlite_schema WHERE name = 'mobile_processed_operation'") != nil
     }
 }

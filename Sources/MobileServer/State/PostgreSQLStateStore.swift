@@ -57,7 +57,7 @@ struct PostgreSQLStateStore: StateStore {
                     }
                 }
             } catch let error as PostgreSQLError where error.code == .commitUnknown {
-                switch try outcome(of: transaction, until: deadline) {
+                switch try pool.recordedOutcome(of: transaction, until: deadline) {
                 case "committed": return result
                 case "aborted": return nil
                 // The record of an old transaction is removed, and a standby may not have got it.
@@ -81,21 +81,6 @@ struct PostgreSQLStateStore: StateStore {
                 Thread.sleep(forTimeInterval: pause / .seconds(1) * Double.random(in: 0.5...1.5))
                 pause = min(pause * 2, .milliseconds(250))
             }
-        }
-    }
-
-    /// Returns the engine's record of a transaction whose COMMIT was not answered: `committed`, `aborted` or `in progress`; nil without a record.
-    /// - Parameter transaction: its number; nil for one that has changed nothing, which counts as committed.
-    private func outcome(of transaction: Int64?, until deadline: ContinuousClock.Instant) throws -> String? {
-        guard let transaction else { return "committed" }
-        while true {
-            let row = try repeated(for: Self.timeLimit) { own in
-                try pool.withConnection(deadline: min(own, deadline)) {
-                    try $0.first("SELECT txid_status(?1)", [.integer(transaction)]) ?? []
-                }
-            }
-            guard row.first?.text == "in progress", ContinuousClock.now < deadline else { return row.first?.text }
-            Thread.sleep(forTimeInterval: 0.005)
         }
     }
 }
@@ -127,7 +112,7 @@ struct PostgreSQLStateConnection: StateConnection {
     var dialect: StateDialect { .postgreSQL }
 }
 
-private struct PostgreSQLStateRow: StateRow {
+struct PostgreSQLStateRow: StateRow {
     let row: PostgreSQLRow
 
     func value(_ column: Int) -> Value { Value(row[column]) }

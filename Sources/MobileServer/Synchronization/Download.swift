@@ -12,7 +12,7 @@ final class Download {
         /// The given number of bytes of the spooled rows, as data of the open part.
         case rows(bytes: Int)
         /// The given number of the listed large values, each as a part of its own.
-        case largeValues(count: Int, of: ObjectPlan, in: BackEnd)
+        case largeValues(count: Int, of: ObjectPlan, in: any BackEnd)
     }
 
     private let steps: [Step]
@@ -23,7 +23,7 @@ final class Download {
     /// The number of bytes of the current rows step that are still to be sent.
     private var rowsLeft = 0
     /// The large values of the current step that are still to be sent.
-    private var values: (left: Int, object: ObjectPlan, backEnd: BackEnd)?
+    private var values: (left: Int, object: ObjectPlan, backEnd: any BackEnd)?
     /// The large value that is being sent.
     private var content: Spool?
 
@@ -49,7 +49,7 @@ final class Download {
         } catch {
             isBroken = true
             log("download broken off: \(error)")
-            let isDown = (error as? StoreError).map { Rejection($0, of: nil).isTransient } ?? false
+            let isDown = values.map { Rejection(error, of: nil, on: $0.backEnd).isTransient } ?? false
             try writer.write(
                 .failure(
                     ProtocolFailure(
@@ -84,7 +84,7 @@ final class Download {
         return true
     }
 
-    private func advance(_ object: ObjectPlan, _ backEnd: BackEnd, left: Int) throws -> Bool {
+    private func advance(_ object: ObjectPlan, _ backEnd: any BackEnd, left: Int) throws -> Bool {
         guard left > 0 else {
             values = nil
             return true

@@ -45,7 +45,7 @@ struct DownloadComposer {
             let delta = ObjectDelta(
                 object: object, objectID: cache.id(of: object), current: current.map(\.id),
                 delivered: reread.contains(object.name) ? nil : delivered?.objects[object.name], connection: connection)
-            try delta.compose(backEnd: package.backEnd(of: object), rows, largeValues, &steps)
+            try delta.compose(backEnd: package.backEnd(of: object).system, rows, largeValues, &steps)
             next.objects[object.name] = Dictionary(try current.map { ($0.id, try $0.state(in: connection).version) }) { $1 }
         }
         steps.append(.frame(.groupEnd(GroupEnd(group: group.name, token: next.token))))
@@ -62,7 +62,7 @@ struct ObjectDelta {
     let delivered: [Int64: Int64]?
     let connection: any StateConnection
 
-    func compose(backEnd: BackEnd, _ rows: Spool, _ largeValues: LargeValueList, _ steps: inout [Download.Step]) throws {
+    func compose(backEnd: any BackEnd, _ rows: Spool, _ largeValues: LargeValueList, _ steps: inout [Download.Step]) throws {
         if let delivered {
             try addRemovals(delivered, rows, &steps)
         } else {

@@ -22,7 +22,7 @@ struct ServedPackage: Sendable {
     }
 
     func close() throws {
-        for backEnd in deployed.backEnds.values { try backEnd.close() }
+        for backEnd in deployed.backEnds.values { try backEnd.system.close() }
     }
 
     /// Runs one synchronization: checks the whole upload, replays it, brings the cache up to date, and answers with the data that the client does not

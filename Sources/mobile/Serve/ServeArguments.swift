@@ -5,7 +5,7 @@ import MobileServer
 /// The arguments after `mobile serve`.
 struct ServeArguments {
     var models: [String] = []
-    /// Paths by back-end name.
+    /// Files and addresses by back-end name.
     var backEnds: [String: String] = [:]
     var cache = ""
     /// The address of a PostgreSQL database for the server's state, in place of the file ``cache``.
@@ -32,13 +32,14 @@ struct ServeArguments {
     var synchronizations: Int?
 
     static let usage = """
-        usage: mobile serve --model FILE ... --cache FILE|--store ADDRESS [--backend NAME=FILE ...] [--port N] [--address A] [--user NAME ...] [--password-fd N]
+        usage: mobile serve --model FILE ... --cache FILE|--store ADDRESS [--backend NAME=PLACE ...] [--port N] [--address A] [--user NAME ...] [--password-fd N]
                             [--tls-certificate FILE --tls-key FILE]
                             [--trace all|DEVICE ...] [--log-successes yes|no] [--log-retention APPLICATION=DAYS ...]
                             [--log-format text|json] [--synchronizations N] [--drain-notice SECONDS] [--drain-time SECONDS]
 
           --model FILE           a package model (*.mbo.json); several serve several packages
-          --backend NAME=FILE    the SQLite file of a back end of the models, over the path in the model
+          --backend NAME=PLACE   the SQLite file of a back end of the models, over the path in the model, or a PostgreSQL database:
+                                 NAME=postgresql://USER@HOST/DATABASE; the password comes from PGPASSWORD or libpq's password file
           --cache FILE           the server's own database; it is made when it does not exist
           --store ADDRESS        a PostgreSQL database in its place, which several servers can share: postgresql://USER@HOST/DATABASE; the password
                                  comes from PGPASSWORD or libpq's password file
@@ -88,7 +89,8 @@ struct ServeArguments {
             port = number
         case "--backend":
             let parts = value.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2 else { throw UsageError(message: "serve: --backend \"\(value)\": write NAME=FILE") }
+            // The text is not repeated here: an address may contain a password.
+            guard parts.count == 2 else { throw UsageError(message: "serve: --backend: write NAME=FILE or NAME=postgresql://USER@HOST/DATABASE") }
             backEnds[String(parts[0])] = String(parts[1])
         case "--user":
             // The text after the colon is not repeated here: it may be a password.

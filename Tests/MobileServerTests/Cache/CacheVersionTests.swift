@@ -71,7 +71,7 @@ import Testing
         #expect(try server.server.administration.logTables().map(\.rows) == [1])
     }
 
-    @Test("a cache of a later release is refused and left as it is; so is a file that is no cache, and one that is not there")
+    @Test("a cache of a later release is refused and left as it is; so is a file that is no cache, and one that is not there", .backEndInFile)
     func refusals() throws {
         let server = try FieldSales.server()
         try server.server.close()

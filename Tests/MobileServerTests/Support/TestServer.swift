@@ -15,6 +15,8 @@ final class TestServer {
     let folder: TemporaryDirectory
     let model: PackageModel
     let backEndPath: String
+    /// The database of the back end; nil for the file ``backEndPath``.
+    let backEndDatabase: PostgreSQLTestDatabase?
     private(set) var server: MobileServer
     /// The database of the server's state; nil for the file `cache.db`.
     private var stateDatabase: PostgreSQLTestDatabase?
@@ -25,24 +27,29 @@ final class TestServer {
     /// - Parameters:
     ///   - model: a package with one back end.
     ///   - tables: SQL that creates the back end; nil when the file already exists.
+    ///   - postgreSQL: SQL that creates the same back end in PostgreSQL; nil where a test is about a file.
+    ///   - kind: the engine of the back end.
     init(
-        model: PackageModel, tables: String? = nil, folder: TemporaryDirectory? = nil,
+        model: PackageModel, tables: String? = nil, postgreSQL: String? = nil, on kind: BackEndKind = .underTest, folder: TemporaryDirectory? = nil,
         adjust: @escaping (inout ServerConfiguration) -> Void = { _ in }
     ) throws {
         self.folder = try folder ?? TemporaryDirectory()
         self.model = model
         self.adjust = adjust
         backEndPath = self.folder.file("enterprise.db")
-        if let tables {
+        backEndDatabase = kind == .postgreSQL ? try postgreSQL.map { try PostgreSQLTestDatabase(tables: $0) } : nil
+        if let tables, backEndDatabase == nil {
             let database = try Database(ConnectionProfile(path: backEndPath, journal: .unchanged))
             try database.write { _ = try $0.execute(tables) }
             try database.close()
         }
         stateDatabase = StoreUnderTest.isPostgreSQL ? try PostgreSQLTestDatabase() : nil
-        server = try MobileServer(Self.configuration(model, self.folder, backEndPath, stateDatabase, adjust))
+        server = try MobileServer(Self.configuration(model, self.folder, backEndDatabase?.address ?? backEndPath, stateDatabase, adjust))
     }
 
-    var configuration: ServerConfiguration { Self.configuration(model, folder, backEndPath, stateDatabase, adjust) }
+    var configuration: ServerConfiguration {
+        Self.configuration(model, folder, backEndDatabase?.address ?? backEndPath, stateDatabase, adjust)
+    }
 
     private static func configuration(
         _ model: PackageModel, _ folder: TemporaryDirectory, _ backEnd: String, _ state: PostgreSQLTestDatabase?,
@@ -113,12 +120,15 @@ final class TestServer {
 
     /// Works on the back end independently of the server.
     @discardableResult
-    func backEnd<R>(_ body: (Connection) throws -> R) throws -> R {
+    func backEnd<R>(_ body: (TestBackEnd) throws -> R) throws -> R {
+        if let backEndDatabase {
+            return try backEndDatabase.connect().transaction { try body(TestBackEnd(PostgreSQLBackEndConnection(connection: $0))) }
+        }
         var profile = ConnectionProfile(path: backEndPath, journal: .unchanged)
         profile.createsFile = false
         profile.foreignKeys = true
         let database = try Database(profile)
-        let result = try database.write { try body($0) }
+        let result = try database.write { try body(TestBackEnd(SQLiteBackEndConnection(connection: $0))) }
         try database.close()
         return result
     }

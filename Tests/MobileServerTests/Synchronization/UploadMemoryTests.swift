@@ -69,7 +69,7 @@ struct UploadMemoryTests {
         }
     }
 
-    @Test func `a large value goes to the back end and back by pieces, when it is created and when it is changed`() async {
+    @Test(.backEndInFile) func `a large value goes to the back end and back by pieces, when it is created and when it is changed`() async {
         await #expect(processExitsWith: .success) {
             let bench = try Bench(), length = 192 * Self.megabyte, piece = Value.blob(Bench.piece)
             for (first, change) in [(0, "C"), (100, "U")] {
