@@ -32,6 +32,9 @@ protocol BackEndConnection: SQLConnection {
     /// - Returns: the columns of its rows.
     func columns(of sql: String) throws -> [BackEndTable.Column]
 
+    /// Reads the descriptions of all tables.
+    func describedTables() throws -> [DescribedTable]
+
     /// Reads something from the database.
     func ping() throws
 
