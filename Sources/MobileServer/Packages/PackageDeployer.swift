@@ -107,6 +107,13 @@ struct PackageDeployer {
         if let statement = plan.largeValuesStatement {
             _ = try prepare(statement, "large values of \"\(plan.name)\"", connection)
         }
+        for parameter in plan.model.synchronizationParameters where parameter.userAttribute != nil {
+            guard let attribute = parameter.attribute, plan.tableColumn(attribute) == nil else { continue }
+            throw ServerError(
+                .missingColumn,
+                "object \"\(plan.name)\", synchronization parameter \"\(parameter.name)\": the table \"\(plan.table.name)\" has no column \"\(plan.binding.column(of: attribute))\", in which each row has the parameter's value"
+            )
+        }
         for operation in plan.model.operations {
             for (index, sql) in operation.statements.enumerated() {
                 _ = try prepare(ParameterizedSQL(sql).text, "operation \"\(operation.name)\" of \"\(plan.name)\", statement \(index + 1)", connection)

@@ -16,6 +16,7 @@ struct OperationReplayer {
     let cache: PackageCache
     let stateStore: any StateStore
     let client: String
+    let access: UserAccess
     /// The results of operations with lower ids have arrived at the client.
     let settledBelow: Int64
     let configuration: ServerConfiguration
@@ -144,7 +145,7 @@ struct OperationReplayer {
         return try backEnd.database.write(label: "replay for \(client)") { connection in
             let floor = try floor(on: backEnd, connection)
             var runner = OperationRunner(
-                package: package, connection: connection, rows: state.rows, wholeValueLimit: configuration.maximumWholeValue)
+                package: package, access: access, connection: connection, rows: state.rows, wholeValueLimit: configuration.maximumWholeValue)
             var outcomes: [OperationOutcome] = []
             while let operation = try state.operations.next(ofBatch: batch) {
                 state.current = operation.frame

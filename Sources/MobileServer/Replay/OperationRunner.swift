@@ -5,12 +5,20 @@ internal import MobileStore
 /// Runs operations on a back end inside the transaction of their batch, with the statements of the model or with statements made from the binding.
 struct OperationRunner {
     let package: DeployedPackage
+    let access: UserAccess
     /// The back end, in the batch's transaction.
     let connection: Connection
     /// The known keys of rows.
     var rows: RowDirectory
     /// The maximum size of a large value that is read as a whole, in bytes.
     let wholeValueLimit: Int
+    /// The tests of the objects met so far, by name.
+    private var authorizations: [String: RowAuthorization?] = [:]
+
+    init(package: DeployedPackage, access: UserAccess, connection: Connection, rows: RowDirectory, wholeValueLimit: Int) {
+        (self.package, self.access, self.connection, self.rows) = (package, access, connection, rows)
+        self.wholeValueLimit = wholeValueLimit
+    }
 
     /// Runs one operation.
     /// - Returns: the row's key as one value, if the operation created or changed it.
@@ -23,6 +31,55 @@ struct OperationRunner {
         var row = RowValues(object: object, key: try key(of: frame, object))
         if frame.change != .create, row.key == nil, let rejection = try rows.rejection(ofCreating: frame.key, object) { throw rejection }
         try row.take(frame)
+        guard let authorization = try authorization(of: object) else { return try change(modelled, operation, &row) }
+        if frame.change != .create {
+            let key = try row.requiredKey()
+            guard try authorization.isOfUser(key, in: connection) else {
+                // As for a row that does not exist, so that the answer does not show whether another user has it.
+                guard frame.change == .delete else { throw row.missing }
+                return nil
+            }
+            if !modelled.statements.isEmpty { try checkKey(key, modelled, frame, row) }
+        }
+        let created = try change(modelled, operation, &row)
+        guard frame.change != .delete else { return created }
+        guard let key = try rows.key(of: RowIdentity(frame), object) ?? row.key, try authorization.isOfUser(key, in: connection) else {
+            throw Rejection(ResultCode.forbidden, "the row of \"\(object.name)\" would not be one of the user's rows")
+        }
+        return created
+    }
+
+    // MARK: Authorization
+
+    private mutating func authorization(of object: ObjectPlan) throws -> RowAuthorization? {
+        if let known = authorizations[object.name] { return known }
+        do {
+            let authorization = try RowAuthorization(object, access: access)
+            authorizations[object.name] = .some(authorization)
+            return authorization
+        } catch let failure as RequestFailure {
+            throw Rejection(ResultCode.forbidden, failure.message)
+        }
+    }
+
+    /// Refuses key attributes and parameters that name another row than the one that was tested: statements of the model choose their row by them.
+    private func checkKey(_ key: RowKey, _ modelled: OperationModel, _ frame: OperationFrame, _ row: RowValues) throws {
+        for attribute in row.object.keyAttributes {
+            let affinity = row.object.tableColumn(attribute.name)?.affinity ?? .blob
+            let own = key.value(of: attribute, in: row.object, affinity: affinity)
+            let filled = modelled.parameters.filter { $0.attribute == attribute.name }.compactMap {
+                frame.parameters[$0.name] ?? frame.attributes[$0.name]
+            }
+            let given =
+                try [row.values[attribute.name]].compactMap { $0 } + filled.map { try WireConversion.value($0, of: attribute, affinity: affinity) }
+            guard given.allSatisfy({ $0 == own }) else {
+                throw Rejection(ResultCode.forbidden, "the operation names another row of \"\(row.object.name)\" than the one that it is for")
+            }
+        }
+    }
+
+    private mutating func change(_ modelled: OperationModel, _ operation: UploadReader.Operation, _ row: inout RowValues) throws -> Value? {
+        let frame = operation.frame
         try takeLargeValues(of: operation, modelled, into: &row)
         try fillReferences(of: frame, into: &row)
         if frame.change == .create { return try create(modelled, frame, row) }

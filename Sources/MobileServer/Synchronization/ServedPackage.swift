@@ -25,16 +25,21 @@ struct ServedPackage: Sendable {
         for backEnd in deployed.backEnds.values { try backEnd.close() }
     }
 
+    /// Returns what a user may do with the package.
+    /// - Throws: ``RequestFailure`` for a user without any of its roles.
+    func access(of user: String) throws -> UserAccess { try UserAccess(of: user, package: deployed, in: stateStore) }
+
     /// Runs one synchronization: checks the whole upload, replays it, brings the cache up to date, and answers with the data that the client does not
     /// have. The upload is checked to its end before any of it is done: a truncated one changes nothing.
     /// - Parameter inquiries: the administrator's open inquiries to the client.
     func synchronize(_ body: Spool, user: String, inquiries: [ServerInquiry], _ line: inout RequestLine) throws -> Download {
         let upload = UploadReader(body)
         let header = try upload.header()
+        let access = try access(of: user)
         let state = try clients.state(of: header.client, user: user)
         guard state != .locked else { throw RequestFailure(.forbidden, "an administrator has locked the subscription") }
         guard state != .unsubscribed else { throw RequestFailure(.notFound, "the client is not subscribed to \"\(deployed.identifier)\"") }
-        let requested = try RequestedGroups(header, user: user, package: deployed)
+        let requested = try RequestedGroups(header, access: access, package: deployed)
         let check = UploadCheck(package: deployed)
         var unchecked = try upload.operations(), operations = 0
         while let operation = try unchecked.next() {
@@ -49,8 +54,8 @@ struct ServedPackage: Sendable {
         let isSuspended = state == .suspended
         let refusedClaims = try clients.claimKeys(header.keyClaims, for: header.client)
         let replayer = OperationReplayer(
-            package: deployed, cache: cache, stateStore: stateStore, client: header.client, settledBelow: header.settledBelow,
-            configuration: configuration)
+            package: deployed, cache: cache, stateStore: stateStore, client: header.client, access: access,
+            settledBelow: header.settledBelow, configuration: configuration)
         try log.receive(upload, header, user: user)
         // Without the keys of the refused ranges, the later operations would overtake the earlier ones: none of them is done.
         let outcomes =
