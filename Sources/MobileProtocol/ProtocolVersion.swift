@@ -18,6 +18,13 @@ public enum Endpoint {
     /// `GET`: a ``ServerStatus`` as JSON; needs no session.
     public static let status = "/mobile/v1/status"
 
+    /// `POST` or `GET`: server-sent events about the groups of the session's packages.
+    public static let events = "/mobile/v1/events"
+    /// `POST`: a back end reports that its rows have changed; needs an operator's token in place of a session.
+    public static let changes = "/mobile/v1/changes"
+
+    /// The media type of server-sent events.
+    public static let eventContentType = "text/event-stream"
     /// The media type of frame streams.
     public static let frameContentType = "application/vnd.mobileobjects.frames"
     /// The media type of traces.

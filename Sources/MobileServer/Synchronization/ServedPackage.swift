@@ -8,16 +8,18 @@ struct ServedPackage: Sendable {
     let clients: ClientDirectory
     let log: PackageLog
     private let stateStore: any StateStore
-    private let refresher: CacheRefresher
+    let refresher: CacheRefresher
+    private let news: VersionNews
     private let configuration: ServerConfiguration
 
-    init(_ package: DeployedPackage, stateStore: any StateStore, configuration: ServerConfiguration) throws {
+    init(_ package: DeployedPackage, stateStore: any StateStore, configuration: ServerConfiguration, news: VersionNews) throws {
         self.stateStore = stateStore
         deployed = package
         cache = try PackageCache.open(package, in: stateStore, configuration: configuration)
         clients = ClientDirectory(stateStore: stateStore, cache: cache, configuration: configuration)
         log = try PackageLog(package, cache: cache, stateStore: stateStore, configuration: configuration)
-        refresher = CacheRefresher(package: package, cache: cache, stateStore: stateStore)
+        self.news = news
+        refresher = CacheRefresher(package: package, cache: cache, stateStore: stateStore, changed: news.changed)
         self.configuration = configuration
     }
 
@@ -40,6 +42,10 @@ struct ServedPackage: Sendable {
         guard state != .locked else { throw RequestFailure(.forbidden, "an administrator has locked the subscription") }
         guard state != .unsubscribed else { throw RequestFailure(.notFound, "the client is not subscribed to \"\(deployed.identifier)\"") }
         let requested = try RequestedGroups(header, access: access, package: deployed)
+        // The answer contains the client's own changes: no event follows about them.
+        let listeners = news.registry.listeners(of: header.client)
+        for listener in listeners { listener.hold() }
+        defer { for listener in listeners { listener.release() } }
         let check = UploadCheck(package: deployed)
         var unchecked = try upload.operations(), operations = 0
         while let operation = try unchecked.next() {
@@ -81,9 +87,14 @@ struct ServedPackage: Sendable {
                 package: deployed, cache: cache, partitions: partitions,
                 reread: Set(outcomes.filter(\.isSettled).map(\.result.object)), connection: connection, logsSuccesses: configuration.logsSuccesses,
                 log: configuration.log)
-            return try composer.compose(
+            let download = try composer.compose(
                 answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes,
                 system: hasSystemGroup ? log.delivery(to: header, outcomes, in: connection) : nil)
+            if !listeners.isEmpty {
+                let versions = Dictionary(try partitions.map { ($0.id, try $0.state(in: connection).version) }) { $1 }
+                for listener in listeners { listener.note(delivered: versions) }
+            }
+            return download
         }
     }
 }
