@@ -175,6 +175,32 @@ struct Server {
         }
     }
 
+    // MARK: Announcements
+
+    /// Listens for changes until the connection ends.
+    /// - Parameters:
+    ///   - header: the client, and its state of the groups whose changes it wants.
+    ///   - visit: takes the events, on the calling thread.
+    /// - Throws: the server's refusal under its own code, ``SyncError/Code/serverNotReached``, ``SyncError/Code/cancelled``.
+    func listen(
+        _ header: SynchronizeHeader, token: String, cancellation: TransportCancellation, _ visit: @escaping (ServerEvent) throws -> Void
+    ) throws(SyncError) {
+        var fields = fields(token, Endpoint.messageContentType)
+        fields.append((name: "Accept", value: Endpoint.eventContentType))
+        var request = TransportRequest(method: "POST", url: base + Endpoint.events, headers: fields, body: .bytes(header.json.bytes))
+        request.stallTimeout = ChangeNotifications.silence
+        request.cancellation = cancellation
+        var reader = ServerEventReader()
+        do {
+            _ = try transport.send(request) { piece in
+                let bytes = piece.withUnsafeBytes { Array($0) }
+                try reader.take(bytes, visit)
+            }
+        } catch {
+            throw failure(error, "listen at \(base)")
+        }
+    }
+
     /// Sends a small request and returns its answer.
     private func receive(_ request: TransportRequest) throws -> (body: [UInt8], headers: [(name: String, value: String)]) {
         var answer: (body: [UInt8], headers: [(name: String, value: String)]) = ([], [])
