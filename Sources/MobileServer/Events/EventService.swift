@@ -92,7 +92,7 @@ final class EventService: Sendable {
             }
             let package = packages[index]
             try package.checkSubscription(of: header.client, user: session.user)
-            let requested = try RequestedGroups(header, user: session.user, package: package.deployed)
+            let requested = try RequestedGroups(header, access: package.access(of: session.user), package: package.deployed)
             var own: [Int64: PartitionParameters] = [:]
             for group in requested.groups {
                 let partitions = try package.refresher.refresh(group.partitions)
