@@ -16,6 +16,8 @@ public final class MobileServer: Sendable {
     private let stateStore: any StateStore
     private let accounts: Accounts
     let packages: [ServedPackage]
+    /// Uploads that arrive in pieces.
+    let uploads: UploadStore
     /// Lets clients listen for changes.
     let events: EventService
     private let domainLog: DomainLog
@@ -52,6 +54,7 @@ public final class MobileServer: Sendable {
         accounts = Accounts(stateStore: stateStore, configuration: configuration)
         let news = VersionNews(registry: ListenerRegistry(configuration.limits.listeners), stateStore: stateStore, log: configuration.log)
         packages = try deployed.map { try ServedPackage($0, stateStore: stateStore, configuration: configuration, news: news) }
+        uploads = UploadStore(configuration)
         events = EventService(packages, news, configuration)
         readiness = ReadinessProbe(
             Self.parts(of: packages, stateStore), deadline: configuration.readinessTimeout, log: { log.write(LogEntry(.error, $0)) })
@@ -62,6 +65,7 @@ public final class MobileServer: Sendable {
     /// Waits for the requests in progress and closes all databases. Later requests are answered as failures.
     public func close() throws {
         events.close()
+        uploads.close()
         for package in packages { try package.close() }
         try stateStore.close()
     }
@@ -122,6 +126,9 @@ public final class MobileServer: Sendable {
         case Endpoint.traces:
             _ = try session(of: request, isUse: false)
             return body(ProtocolLimit.trace, limits.uploadTime)
+        case let path where Self.isUpload(path):
+            _ = try session(of: request, isUse: false)
+            return body(UploadStore.longestPiece, limits.uploadTime)
         case Endpoint.events:
             _ = try session(of: request, isUse: false)
             return body(Self.longestInterest, limits.strangerTime)
@@ -161,6 +168,7 @@ public final class MobileServer: Sendable {
         case Endpoint.status: methods = ["GET"]
         case HealthEndpoint.live, HealthEndpoint.ready: methods = ["GET", "HEAD"]
         case Endpoint.events: methods = ["GET", "POST"]
+        case let path where Self.isUpload(path): methods = ["PUT", "HEAD", "DELETE"]
         case Endpoint.messages, Endpoint.synchronize, Endpoint.traces, Endpoint.changes: methods = ["POST"]
         default: throw RequestFailure(.notFound, "there is nothing at \(request.path.prefix(80))")
         }
@@ -180,6 +188,10 @@ public final class MobileServer: Sendable {
             return try answerMessages(request, &line)
         case Endpoint.traces:
             return try takeTrace(request, &line)
+        case let path where Self.isUpload(path):
+            let session = try session(of: request, isUse: true)
+            line.take(session)
+            return try answerUpload(request, session)
         case Endpoint.events:
             let session = try session(of: request, isUse: true)
             line.take(session)
@@ -229,12 +241,13 @@ public final class MobileServer: Sendable {
     private func synchronize(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
         let session = try session(of: request, isUse: true)
         line.take(session)
-        let upload = try UploadReader(request.body).header()
+        let body = try synchronizedBody(request, session)
+        let upload = try UploadReader(body).header()
         line.client = upload.client
         guard let package = packages.first(where: { $0.deployed.identifier == upload.package }) else {
             throw RequestFailure(.notFound, "there is no package \"\(upload.package.prefix(80))\"")
         }
-        let download = try package.synchronize(request.body, user: session.user, inquiries: domainLog.inquiries(of: session), &line)
+        let download = try package.synchronize(body, user: session.user, inquiries: domainLog.inquiries(of: session), &line)
         return ServerResponse(
             status: 200, contentType: Endpoint.frameContentType, body: .stream { try download.nextChunk() })
     }

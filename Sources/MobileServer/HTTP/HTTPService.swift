@@ -50,7 +50,7 @@ final class HTTPService: @unchecked Sendable {
         lanes.refuseLate()
         let now = ContinuousClock.now
         for request in going.values {
-            guard let events = request.events, !events.beat(now, every: configuration.heartbeat) else { continue }
+            guard let events = request.events, !events.beat(now, every: min(configuration.heartbeat, .seconds(55))) else { continue }
             request.cut()
         }
     }

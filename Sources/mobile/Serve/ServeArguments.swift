@@ -28,6 +28,8 @@ struct ServeArguments {
     var drainNotice: Duration = .seconds(1)
     /// The time to finish requests when the server leaves.
     var drainTimeout: Duration = .seconds(30)
+    /// The file of the tokens of operators' programs, one in each line; empty for none.
+    var operatorTokens = ""
     /// The maximum number of concurrent synchronizations; nil for the server's default.
     var synchronizations: Int?
 
@@ -36,6 +38,7 @@ struct ServeArguments {
                             [--tls-certificate FILE --tls-key FILE]
                             [--trace all|DEVICE ...] [--log-successes yes|no] [--log-retention APPLICATION=DAYS ...]
                             [--log-format text|json] [--synchronizations N] [--drain-notice SECONDS] [--drain-time SECONDS]
+                            [--operator-tokens FILE]
 
           --model FILE           a package model (*.mbo.json); several serve several packages
           --backend NAME=FILE    the SQLite file of a back end of the models, over the path in the model
@@ -55,6 +58,7 @@ struct ServeArguments {
                                  how long an application needs the log records that its devices upload; the longest time counts, default: forever
           --log-format json      writes each line of the log as a JSON object with time, level and message; lines about requests have fields
           --synchronizations N   how many devices synchronize at a time; others wait, and are refused with status 503 after 10 seconds
+          --operator-tokens FILE the tokens of programs that may report changes of a back end, one in each line, of 16 characters or more
           --drain-notice SECONDS the time between a SIGTERM, from which on /ready answers 503, and the first refused request, default 1
           --drain-time SECONDS   the time for finishing requests after that, default 30
 
@@ -113,6 +117,7 @@ struct ServeArguments {
         case "--log-format":
             guard let format = LogFormat(rawValue: value) else { throw UsageError(message: "serve: --log-format \"\(value)\": use text or json") }
             logFormat = format
+        case "--operator-tokens": operatorTokens = value
         case "--drain-notice": drainNotice = try Self.seconds(option, value)
         case "--drain-time": drainTimeout = try Self.seconds(option, value)
         case "--synchronizations":
@@ -164,6 +169,10 @@ struct ServeArguments {
         configuration.requestTrace = RequestTrace(all: tracesAll, devices: tracedDevices)
         configuration.logsSuccesses = logsSuccesses
         configuration.logFormat = logFormat
+        if !operatorTokens.isEmpty {
+            configuration.operatorTokens = Set(
+                try Self.text(of: operatorTokens, "file of tokens").split(whereSeparator: \.isNewline).map(String.init))
+        }
         if let synchronizations { configuration.limits.synchronizations = synchronizations }
         return configuration
     }
