@@ -174,7 +174,7 @@ let package = Package(
             name: "MobileSyncTests",
             dependencies: [
                 "MobileSync", "MobileServer", "MobileTransport", "TestSupport", "MobileObjects", "MobileModel", "MobileProtocol", "MobileStore",
-                "MobileCrypto", "MobileVault", "MobileExecution", "SampleCRM", "mobile",
+                "MobileCrypto", "MobileVault", "MobileExecution", "SampleCRM", "PostgreSQLTestSupport", "PostgreSQLClient", "mobile",
             ],
             swiftSettings: swift),
     ],

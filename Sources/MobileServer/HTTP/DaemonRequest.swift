@@ -228,9 +228,10 @@ final class DaemonRequest: @unchecked Sendable {
 
     /// Returns the request as received so far.
     private func request() -> ServerRequest {
-        ServerRequest(
+        let peer = connection.map { SystemSocket.text(of: mhs_remote_address($0)) } ?? ""
+        return ServerRequest(
             method: method, path: path, query: connection.map { HTTPFields.parameters(of: $0) } ?? [:], headers: headers,
-            remoteAddress: connection.map { SystemSocket.text(of: mhs_remote_address($0)) } ?? "", body: body.spool)
+            remoteAddress: ClientAddress.of(peer: peer, headers: headers, trusting: service.configuration.trustedProxies), body: body.spool)
     }
 
     private func tooLong(_ length: String) -> ProtocolFailure {

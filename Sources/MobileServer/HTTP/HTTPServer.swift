@@ -53,6 +53,9 @@ public final class HTTPServer: Sendable {
         public var certificate: String?
         /// The private key of ``certificate``, as PEM text.
         public var privateKey: String?
+        /// The addresses of proxies whose header field `X-Forwarded-For` names the client; default none. A request over a connection from another
+        /// address has that address, regardless of its header.
+        public var trustedProxies: Set<String> = []
 
         /// The destination of log lines: called with one line per request body that could not be stored. Default: discards the lines.
         public var log: @Sendable (String) -> Void = { _ in }

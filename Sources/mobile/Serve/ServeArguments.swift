@@ -30,6 +30,8 @@ struct ServeArguments {
     var drainTimeout: Duration = .seconds(30)
     /// The file of the tokens of operators' programs, one in each line; empty for none.
     var operatorTokens = ""
+    /// The addresses of proxies that name their clients.
+    var trustedProxies: Set<String> = []
     /// The maximum number of concurrent synchronizations; nil for the server's default.
     var synchronizations: Int?
 
@@ -37,7 +39,7 @@ struct ServeArguments {
         usage: mobile serve --model FILE ... --cache FILE|--store ADDRESS [--backend NAME=FILE ...] [--port N] [--address A] [--user NAME ...] [--password-fd N]
                             [--tls-certificate FILE --tls-key FILE]
                             [--trace all|DEVICE ...] [--log-successes yes|no] [--log-retention APPLICATION=DAYS ...]
-                            [--log-format text|json] [--synchronizations N] [--drain-notice SECONDS] [--drain-time SECONDS]
+                            [--trusted-proxy ADDRESS ...] [--log-format text|json] [--synchronizations N] [--drain-notice SECONDS] [--drain-time SECONDS]
                             [--operator-tokens FILE]
 
           --model FILE           a package model (*.mbo.json); several serve several packages
@@ -52,6 +54,8 @@ struct ServeArguments {
           --password-fd N        reads the passwords from an open file descriptor instead, one line for each --user, in their order
           --tls-certificate FILE the server's certificate, followed by those that vouch for it, as PEM: serves over HTTPS (TLS 1.2 and 1.3)
           --tls-key FILE         the certificate's private key, as PEM
+          --trusted-proxy ADDRESS
+                                 a proxy in front of this server: its X-Forwarded-For names the client's address, which limits and the log use
           --trace all|DEVICE     writes a line about each request, or each of one device, to the standard error
           --log-successes yes    sends devices a log record of every operation that was done, not of rejections alone
           --log-retention APPLICATION=DAYS
@@ -104,6 +108,7 @@ struct ServeArguments {
         case "--password-fd": passwords = try PasswordSource(option: value)
         case "--tls-certificate": certificate = value
         case "--tls-key": privateKey = value
+        case "--trusted-proxy": trustedProxies.insert(value)
         case "--trace": if value == "all" { tracesAll = true } else { tracedDevices.insert(value) }
         case "--log-successes":
             guard ["yes", "no"].contains(value) else { throw UsageError(message: "serve: --log-successes \"\(value)\": use yes or no") }
@@ -142,6 +147,7 @@ struct ServeArguments {
         var configuration = HTTPServer.Configuration()
         configuration.port = port
         configuration.address = address
+        configuration.trustedProxies = trustedProxies
         if !certificate.isEmpty {
             configuration.certificate = try Self.text(of: certificate, "certificate")
             configuration.privateKey = try Self.text(of: privateKey, "private key")
