@@ -4,6 +4,8 @@
 #define MOBILE_MICROHTTPD_H
 
 #include <microhttpd.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,6 +88,19 @@ static inline int mhs_descriptor(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info == NULL ? -1 : (int)info->connect_fd;
+}
+
+/// Prepares a socket for small events at long intervals: the system buffers few bytes for a client that does not read, sends each event at once, and
+/// gives up when a client does not confirm bytes for half a minute. Systems without one of these options ignore it.
+static inline void mhs_expect_slow_events(int descriptor, int send_buffer)
+{
+    const int yes = 1;
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
+    (void)setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+#ifdef TCP_USER_TIMEOUT
+    const unsigned int milliseconds = 30000;
+    (void)setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+#endif
 }
 
 /// Closes a connection after this number of seconds without traffic, regardless of the daemon's own limit.

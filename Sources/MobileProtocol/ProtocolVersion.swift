@@ -18,6 +18,22 @@ public enum Endpoint {
     /// `GET`: a ``ServerStatus`` as JSON; needs no session.
     public static let status = "/mobile/v1/status"
 
+    /// `POST` or `GET`: server-sent events about the groups of the session's packages.
+    public static let events = "/mobile/v1/events"
+    /// `POST`: a back end reports that its rows have changed; needs an operator's token in place of a session.
+    public static let changes = "/mobile/v1/changes"
+
+    /// Followed by an upload's SHA-256 in hexadecimal digits. `PUT`: a piece of the upload; `HEAD`: how much is there; `DELETE`.
+    public static let uploads = "/mobile/v1/uploads/"
+    /// The header field of a synchronization whose body is an upload, in lower case: its SHA-256.
+    public static let uploadID = "upload-id"
+    /// The header field of a piece and of the answer, in lower case: the number of bytes before it, or those that are there.
+    public static let uploadOffset = "upload-offset"
+    /// The header field of a piece, in lower case: the length of the whole upload.
+    public static let uploadLength = "upload-length"
+
+    /// The media type of server-sent events.
+    public static let eventContentType = "text/event-stream"
     /// The media type of frame streams.
     public static let frameContentType = "application/vnd.mobileobjects.frames"
     /// The media type of traces.

@@ -54,6 +54,13 @@ public struct ServerConfiguration: Sendable {
     public var connectionTimeout = ServerConfiguration.defaultConnectionTimeout
     /// The time within which the cache and all back ends must answer, for the server to be ready (`GET /ready`); default 2 s.
     public var readinessTimeout: Duration = .seconds(2)
+    /// The folder of uploads that arrive in pieces; nil (default) for ``cachePath`` with the suffix `-uploads`, and without a
+    /// path for a temporary one. Several processes may share it; otherwise a client whose
+    /// pieces go to different processes begins again.
+    public var uploadFolder: String?
+    /// The tokens of operators' programs, such as a back end that reports its changes (`POST /mobile/v1/changes`); default none. 16 characters or more
+    /// each: choose them at random.
+    public var operatorTokens: Set<String> = []
     /// The current time in milliseconds since 1970, UTC; default the system's clock.
     public var clock: @Sendable () -> Int64 = SystemEnvironment.milliseconds
     /// A source of random bytes, which returns the given number of them; default the system's cryptographic source.
@@ -100,13 +107,19 @@ extension ServerConfiguration {
         for (name, time) in [
             ("activation code lifetime", activationCodeLifetime), ("session idle limit", sessionIdleLimit), ("session lifetime", sessionLifetime),
             ("time of strangers", limits.strangerTime), ("upload time", limits.uploadTime),
-            ("waiting time", limits.waitingTime), ("readiness timeout", readinessTimeout),
+            ("waiting time", limits.waitingTime), ("lifetime of uploads", limits.uploadLifetime), ("readiness timeout", readinessTimeout),
         ] where time <= .zero || time > .seconds(100 * 366 * 86_400) {
             throw ServerError(.configuration, "\(name): \(time) is not above 0 and at most 100 years")
+        }
+        guard operatorTokens.allSatisfy({ $0.utf8.count >= 16 }) else {
+            throw ServerError(.configuration, "an operator's token is shorter than 16 characters")
         }
         for (name, number) in [
             ("messages", limits.messages), ("bytes of strangers", limits.strangerBytes), ("upload bytes", limits.uploadBytes),
             ("logins", limits.logins), ("synchronizations", limits.synchronizations), ("waiting requests", limits.waitingRequests),
+            ("uploads of a user", limits.uploadsPerUser), ("listening connections", limits.listeningConnections),
+            ("listening connections of a user", limits.listeningConnectionsPerUser),
+            ("listening connections of a device", limits.listeningConnectionsPerDevice),
         ] where number < 1 {
             throw ServerError(.configuration, "limit of \(name) \(number): use 1 or more")
         }
@@ -167,6 +180,22 @@ public struct RequestLimits: Sendable {
     public var waitingRequests = 256
     /// The time that a request waits for its turn; default 10 s. After that, it is refused with status 503.
     public var waitingTime: Duration = .seconds(10)
+
+    /// The maximum number of uploads in pieces that wait for a synchronization of their user; default 16. One more is refused with status 429. Together
+    /// they have ``uploadBytes`` at most, before the last of them.
+    public var uploadsPerUser = 16
+    /// The time after which an upload in pieces is removed, counted from its last piece; default one day.
+    public var uploadLifetime: Duration = .seconds(86_400)
+    /// The maximum number of connections that listen for events; default 7,500. One more is refused with status 503, and its client polls.
+    public var listeningConnections = 7500
+    /// The same for one user; default 64, refused with status 429.
+    public var listeningConnectionsPerUser = 64
+    /// The same for one device; default 8, refused with status 429.
+    public var listeningConnectionsPerDevice = 8
+
+    var listeners: ListenerRegistry.Limits {
+        .init(all: listeningConnections, perUser: listeningConnectionsPerUser, perDevice: listeningConnectionsPerDevice)
+    }
 
     static let synchronizationsPerProcessor = 4
 

@@ -49,11 +49,16 @@ public protocol BackEnd: Sendable {
     /// - Parameter object: the object of the failed operation; nil if no single operation failed, such as at the commit.
     func classify(_ error: any Error, of object: ObjectModel?) -> BackEndFailure
 
+    /// The time between two looks at ``BackEndSnapshot/position()`` while devices listen for changes; default one second.
+    var positionInterval: Duration { get }
+
     /// Ends the use of the back end. Called once, when the server closes.
     func close() throws
 }
 
 extension BackEnd {
+    /// One second.
+    public var positionInterval: Duration { .seconds(1) }
     /// Accepts all objects.
     public func check(_ objects: [ObjectModel], of package: PackageModel) throws {}
     /// Does nothing.
@@ -119,15 +124,16 @@ extension BackEndSnapshot {
     ) throws -> Bool { false }
 }
 
-/// A transaction of a back end, for one batch of operations.
-public protocol BackEndTransaction: BackEndAccess {
+/// A transaction of a back end, for one batch of operations. Its reads see its own changes.
+public protocol BackEndTransaction: BackEndSnapshot {
     /// Does one operation.
     /// - Returns: the key of the row if the operation has created it or changed its key; otherwise nil.
     /// - Throws: ``BackEndFailure``, or any other error that ``BackEnd/classify(_:of:)`` explains.
     func apply(_ operation: BackEndOperation) throws -> RowKey?
 
-    /// Whether there is a row with this key. The server asks before it creates a row, because a device must not overwrite one.
-    func contains(_ key: RowKey, of object: ObjectModel) throws -> Bool
+    /// Whether there is a row with this key and these values of attributes, in the form of ``BackEndRow``. The server asks for a key alone before it
+    /// creates a row, because a device must not overwrite one, and with values where the model binds parameters to attributes of the user.
+    func contains(_ key: RowKey, of object: ObjectModel, having values: JSONObject) throws -> Bool
 }
 
 /// The record that a back end keeps of the operations that were done on it, written in the operations' own transactions. It makes an operation

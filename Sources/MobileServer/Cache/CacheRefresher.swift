@@ -8,13 +8,16 @@ final class CacheRefresher: Sendable {
     let package: DeployedPackage
     let cache: PackageCache
     private let stateStore: any StateStore
+    /// Takes the partitions that a refresh has changed, after its commit.
+    private let changed: @Sendable ([Int64]) -> Void
     /// The back end's position at the last load, by partition. It is lost with the process: each partition is compared once after a start.
-    private let loadedPositions = SystemLock<[Int64: BackEndPosition]>([:])
+    let loadedPositions = SystemLock<[Int64: BackEndPosition]>([:])
 
-    init(package: DeployedPackage, cache: PackageCache, stateStore: any StateStore) {
+    init(package: DeployedPackage, cache: PackageCache, stateStore: any StateStore, changed: @escaping @Sendable ([Int64]) -> Void = { _ in }) {
         self.package = package
         self.cache = cache
         self.stateStore = stateStore
+        self.changed = changed
     }
 
     /// Brings the partitions up to date.
@@ -47,13 +50,14 @@ final class CacheRefresher: Sendable {
     }
 
     private func refresh(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws {
-        let position = try stateStore.write(label: "refresh from \(backEnd.name)", isolation: .locks) { connection in
+        let (position, changes) = try stateStore.write(label: "refresh from \(backEnd.name)", isolation: .locks) { connection in
             // One refresh at a time, also of several processes. The snapshot of the back end begins after the lock: it is never older than the rows.
             let keys = KeyMap(package: package, cache: cache)
             try keys.lock(backEnd, in: connection)
             return try backEnd.system.read { source in
                 let position = try source.position()
                 try keys.apply(backEnd, source, in: connection)
+                var changes: [Int64] = []
                 let stale = Dictionary(grouping: partitions.filter { !isLoaded($0, position) }, by: \.object)
                 // In the order of the model, so that parents have their keys from their own load. All processes lock partitions in the same order.
                 for object in package.objects {
@@ -61,14 +65,21 @@ final class CacheRefresher: Sendable {
                         let refresh = PartitionRefresh(
                             object: object, partition: partition, package: package, cache: cache, connection: connection, backEnd: backEnd.system,
                             source: source)
-                        try refresh.run()
+                        if try refresh.run() { changes.append(partition.id) }
                     }
                 }
-                return position
+                if !changes.isEmpty { try connection.notify(StateNotifications.partitions, StateNotifications.text(changes)) }
+                return (position, changes)
             }
         }
         // Only after the commit: a load that is rolled back does not count.
         loadedPositions.withLock { loaded in for partition in partitions { loaded[partition.id] = position } }
+        if !changes.isEmpty { changed(changes) }
+    }
+
+    /// Reads partitions again when they are next needed, even if their back end seems unchanged.
+    func forget(_ partitions: [Int64]) {
+        loadedPositions.withLock { loaded in for partition in partitions { loaded[partition] = nil } }
     }
 
     private func isLoaded(_ partition: Partition, _ position: BackEndPosition?) -> Bool {

@@ -19,7 +19,8 @@ struct PartitionRefresh {
     /// The read of the back end.
     let source: any BackEndSnapshot
 
-    func run() throws {
+    /// - Returns: whether the partition has a new version.
+    func run() throws -> Bool {
         let state = try partition.state(in: connection)
         let version = state.version + 1
         let rows = try copyLoad()
@@ -34,8 +35,9 @@ struct PartitionRefresh {
             changed += try values.run()
         }
         try connection.execute("DROP TABLE _load")
-        guard changed > 0 || !state.isLoaded else { return }
+        guard changed > 0 || !state.isLoaded else { return false }
         try connection.execute("UPDATE _partition SET version = ?2, is_loaded = 1 WHERE id = ?1", [.integer(partition.id), .integer(version)])
+        return true
     }
 
     /// - Returns: the number of rows.

@@ -24,6 +24,8 @@ public struct ServerResponse {
     public var headers: [(name: String, value: String)]
     /// The body.
     public var body: Body
+    /// The events that follow the header, in place of a body; nil for all other responses. Only the HTTP layer sends them.
+    var events: EventListener?
 
     /// Creates a response.
     public init(status: Int, headers: [(name: String, value: String)] = [], contentType: String? = nil, body: Body = .none) {

@@ -16,6 +16,7 @@ struct OperationReplayer {
     let cache: PackageCache
     let stateStore: any StateStore
     let client: String
+    let access: UserAccess
     /// The results of operations with lower ids have arrived at the client.
     let settledBelow: Int64
     let configuration: ServerConfiguration
@@ -145,7 +146,7 @@ struct OperationReplayer {
             let records = try records(of: backEnd, transaction)
             // Without a record of the operations there is no floor: they may be repeated.
             let floor = try records?.raiseFloor(of: client, to: settledBelow) ?? 0
-            var runner = OperationRunner(package: package, client: client, transaction: transaction, rows: state.rows)
+            var runner = OperationRunner(package: package, access: access, client: client, transaction: transaction, rows: state.rows)
             var outcomes: [OperationOutcome] = []
             while let operation = try state.operations.next(ofBatch: batch) {
                 state.current = operation.frame

@@ -5,11 +5,18 @@ internal import MobileStore
 /// Runs the operations of one batch in the transaction of its back end: finds out which rows they mean, and who may create them.
 struct OperationRunner {
     let package: DeployedPackage
+    let access: UserAccess
     let client: String
     /// The back end, in the batch's transaction.
     let transaction: any BackEndTransaction
     /// The known keys of rows.
     var rows: RowDirectory
+    /// The tests of the objects met so far, by name.
+    private var authorizations: [String: RowAuthorization?] = [:]
+
+    init(package: DeployedPackage, access: UserAccess, client: String, transaction: any BackEndTransaction, rows: RowDirectory) {
+        (self.package, self.access, self.client, self.transaction, self.rows) = (package, access, client, transaction, rows)
+    }
 
     /// Runs one operation.
     /// - Returns: the row's key as one value, if the operation created or changed it.
@@ -21,6 +28,30 @@ struct OperationRunner {
         }
         let key = try key(of: frame, object)
         if frame.change != .create, key == nil, let rejection = try rows.rejection(ofCreating: frame.key, object) { throw rejection }
+        guard let authorization = try authorization(of: object) else { return try change(modelled, operation, object, key) }
+        if frame.change != .create {
+            guard let key else { throw Rejection(ResultCode.notFound, "the row of \"\(object.name)\" is not known to the server") }
+            guard try authorization.isOfUser(key, in: transaction) else {
+                // As for a row that does not exist, so that the answer does not show whether another user has it.
+                guard frame.change == .delete else {
+                    throw Rejection(ResultCode.notFound, "the row of \"\(object.name)\" is not in the back end any more")
+                }
+                return nil
+            }
+            if !modelled.statements.isEmpty { try checkKey(key, modelled, frame, object) }
+        }
+        let created = try change(modelled, operation, object, key)
+        guard frame.change != .delete else { return created }
+        guard let key = try rows.key(of: RowIdentity(frame), object) ?? key, try authorization.isOfUser(key, in: transaction) else {
+            throw Rejection(ResultCode.forbidden, "the row of \"\(object.name)\" would not be one of the user's rows")
+        }
+        return created
+    }
+
+    private mutating func change(
+        _ modelled: OperationModel, _ operation: UploadReader.Operation, _ object: ObjectPlan, _ key: RowKey?
+    ) throws -> Value? {
+        let frame = operation.frame
         var values = frame.attributes
         let parentKeys = try fillReferences(of: frame, object, into: &values)
         let task = BackEndOperation(
@@ -33,6 +64,35 @@ struct OperationRunner {
         let isKnown = try rows.key(of: identity, object) != nil
         rows.set(changed, of: identity)
         return isKnown ? changed.value : nil
+    }
+
+    // MARK: Authorization
+
+    private mutating func authorization(of object: ObjectPlan) throws -> RowAuthorization? {
+        if let known = authorizations[object.name] { return known }
+        do {
+            let authorization = try RowAuthorization(object, access: access)
+            authorizations[object.name] = .some(authorization)
+            return authorization
+        } catch let failure as RequestFailure {
+            throw Rejection(ResultCode.forbidden, failure.message)
+        }
+    }
+
+    /// Refuses key attributes and parameters that name another row than the one that was tested: statements of the model choose their row by them.
+    private func checkKey(_ key: RowKey, _ modelled: OperationModel, _ frame: OperationFrame, _ object: ObjectPlan) throws {
+        let own = key.values(of: object.model)
+        for attribute in object.keyAttributes {
+            let filled = modelled.parameters.filter { $0.attribute == attribute.name }.compactMap {
+                frame.parameters[$0.name] ?? frame.attributes[$0.name]
+            }
+            let given = try ([frame.attributes[attribute.name]].compactMap { $0 } + filled).map {
+                try WireConversion.normalized($0, of: attribute)
+            }
+            guard given.allSatisfy({ $0 == own[attribute.name] }) else {
+                throw Rejection(ResultCode.forbidden, "the operation names another row of \"\(object.name)\" than the one that it is for")
+            }
+        }
     }
 
     /// Returns the key of the row that is changed. The server's record comes first: the device may not yet know the key that the back end gave to a
@@ -81,8 +141,8 @@ struct OperationRunner {
             throw Rejection(ResultCode.forbidden, "the surrogate key \(frame.key) was neither granted to this client nor claimed by it")
         }
         let owner = try rows.key(of: identity, object)
-        let isOwned = try owner.map { try transaction.contains($0, of: object.model) } ?? false
-        let isTaken = try object.givenKey(task.values).map { try transaction.contains($0, of: object.model) } ?? false
+        let isOwned = try owner.map { try transaction.contains($0, of: object.model, having: [:]) } ?? false
+        let isTaken = try object.givenKey(task.values).map { try transaction.contains($0, of: object.model, having: [:]) } ?? false
         guard let key = try transaction.apply(task) else {
             throw Rejection(ResultCode.failure, "the back end did not say which key the new row of \"\(object.name)\" has")
         }

@@ -8,6 +8,7 @@ internal import PostgreSQLClient
 /// the outcome is read from the engine's own record of transactions, and never guessed.
 struct PostgreSQLStateStore: StateStore {
     private let pool: PostgreSQLPool
+    let configuration: PostgreSQLConfiguration
     let name: String
 
     /// The time for one transaction with all of its repetitions.
@@ -19,6 +20,7 @@ struct PostgreSQLStateStore: StateStore {
     /// - Throws: ``ServerError/Code/cache``; ``ServerError/Code/configuration`` for an address that contains a password.
     init(_ configuration: PostgreSQLConfiguration, maximumConnections: Int = 8) throws {
         name = configuration.address
+        self.configuration = configuration
         pool = PostgreSQLPool(configuration, maximumConnections: maximumConnections)
         do { try PostgreSQLStateSchema.prepare(self) } catch let error as PostgreSQLError {
             pool.close()

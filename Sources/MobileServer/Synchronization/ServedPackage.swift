@@ -8,16 +8,18 @@ struct ServedPackage: Sendable {
     let clients: ClientDirectory
     let log: PackageLog
     private let stateStore: any StateStore
-    private let refresher: CacheRefresher
+    let refresher: CacheRefresher
+    private let news: VersionNews
     private let configuration: ServerConfiguration
 
-    init(_ package: DeployedPackage, stateStore: any StateStore, configuration: ServerConfiguration) throws {
+    init(_ package: DeployedPackage, stateStore: any StateStore, configuration: ServerConfiguration, news: VersionNews) throws {
         self.stateStore = stateStore
         deployed = package
         cache = try PackageCache.open(package, in: stateStore, configuration: configuration)
         clients = ClientDirectory(stateStore: stateStore, cache: cache, configuration: configuration)
         log = try PackageLog(package, cache: cache, stateStore: stateStore, configuration: configuration)
-        refresher = CacheRefresher(package: package, cache: cache, stateStore: stateStore)
+        self.news = news
+        refresher = CacheRefresher(package: package, cache: cache, stateStore: stateStore, changed: news.changed)
         self.configuration = configuration
     }
 
@@ -25,16 +27,25 @@ struct ServedPackage: Sendable {
         for backEnd in deployed.backEnds.values { try backEnd.system.close() }
     }
 
+    /// Returns what a user may do with the package.
+    /// - Throws: ``RequestFailure`` for a user without any of its roles.
+    func access(of user: String) throws -> UserAccess { try UserAccess(of: user, package: deployed, in: stateStore) }
+
     /// Runs one synchronization: checks the whole upload, replays it, brings the cache up to date, and answers with the data that the client does not
     /// have. The upload is checked to its end before any of it is done: a truncated one changes nothing.
     /// - Parameter inquiries: the administrator's open inquiries to the client.
     func synchronize(_ body: Spool, user: String, inquiries: [ServerInquiry], _ line: inout RequestLine) throws -> Download {
         let upload = UploadReader(body)
         let header = try upload.header()
+        let access = try access(of: user)
         let state = try clients.state(of: header.client, user: user)
         guard state != .locked else { throw RequestFailure(.forbidden, "an administrator has locked the subscription") }
         guard state != .unsubscribed else { throw RequestFailure(.notFound, "the client is not subscribed to \"\(deployed.identifier)\"") }
-        let requested = try RequestedGroups(header, user: user, package: deployed)
+        let requested = try RequestedGroups(header, access: access, package: deployed)
+        // The answer contains the client's own changes: no event follows about them.
+        let listeners = news.registry.listeners(of: header.client)
+        for listener in listeners { listener.hold() }
+        defer { for listener in listeners { listener.release() } }
         let check = UploadCheck(package: deployed)
         var unchecked = try upload.operations(), operations = 0
         while let operation = try unchecked.next() {
@@ -49,8 +60,8 @@ struct ServedPackage: Sendable {
         let isSuspended = state == .suspended
         let refusedClaims = try clients.claimKeys(header.keyClaims, for: header.client)
         let replayer = OperationReplayer(
-            package: deployed, cache: cache, stateStore: stateStore, client: header.client, settledBelow: header.settledBelow,
-            configuration: configuration)
+            package: deployed, cache: cache, stateStore: stateStore, client: header.client, access: access,
+            settledBelow: header.settledBelow, configuration: configuration)
         try log.receive(upload, header, user: user)
         // Without the keys of the refused ranges, the later operations would overtake the earlier ones: none of them is done.
         let outcomes =
@@ -76,9 +87,14 @@ struct ServedPackage: Sendable {
                 package: deployed, cache: cache, partitions: partitions,
                 reread: Set(outcomes.filter(\.isSettled).map(\.result.object)), connection: connection, logsSuccesses: configuration.logsSuccesses,
                 log: configuration.log)
-            return try composer.compose(
+            let download = try composer.compose(
                 answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes,
                 system: hasSystemGroup ? log.delivery(to: header, outcomes, in: connection) : nil)
+            if !listeners.isEmpty {
+                let versions = Dictionary(try partitions.map { ($0.id, try $0.state(in: connection).version) }) { $1 }
+                for listener in listeners { listener.note(delivered: versions) }
+            }
+            return download
         }
     }
 }

@@ -70,13 +70,17 @@ struct SynchronizationSession {
 
     private func exchange(_ properties: ConnectionProperties, token: String, _ sent: inout SentUpload) throws(SyncError) -> DownloadReceiver {
         let trace = MessageTrace(package, profile.messageTrace)
-        let upload = try upload(trace, &sent)
+        let (upload, isLong) = try upload(trace, &sent)
         let spool = Spool(directory: package.databaseDirectory)
         let receiver = DownloadReceiver(spool, progress, trace: trace) { () throws(SyncError) in try progress.report(.downloading) }
         let server = try package.synchronizer.server(application, profile, properties, for: package)
+        let long = isLong ? try LargeUpload(upload, directory: package.databaseDirectory) : nil
+        let isStored = try long.map { upload throws(SyncError) in try server.upload(upload, token: token, cancellation: cancellation) } ?? false
         try server.synchronize(
-            token: token, cancellation: cancellation, body: { try upload.next() }, receive: { try receiver.receive($0) },
+            token: token, cancellation: cancellation, upload: isStored ? long?.id : nil,
+            body: { if let long { try long.spool.nextChunk() } else { try upload.next() } }, receive: { try receiver.receive($0) },
             finish: { try receiver.finish() })
+        if isStored, let long { server.forget(long, token: token, cancellation: cancellation) }
         sent.logRecords = upload.logRecords
         return receiver
     }
@@ -87,7 +91,7 @@ struct SynchronizationSession {
         return [SystemGroup.name] + groups.filter { $0 != SystemGroup.name }
     }
 
-    private func upload(_ trace: MessageTrace?, _ sent: inout SentUpload) throws(SyncError) -> UploadStream {
+    private func upload(_ trace: MessageTrace?, _ sent: inout SentUpload) throws(SyncError) -> (UploadStream, isLong: Bool) {
         do {
             // The operations come first: the header then claims the keys of each of them, regardless of rows that are submitted meanwhile.
             let outbox = try OutboxReader(package)
@@ -97,7 +101,9 @@ struct SynchronizationSession {
                 // A first attempt that the server refused as a whole has left no operation in doubt.
                 sent.inDoubtBefore = sent.inDoubtBefore ?? before
             }
-            return UploadStream(header, try LogRecordReader(package), outbox, progress, trace: trace)
+            return (
+                UploadStream(header, try LogRecordReader(package), outbox, progress, trace: trace), try outbox.isLonger(than: LargeUpload.threshold)
+            )
         } catch {
             throw SyncError(.persistence, .localDatabase, "prepare the upload of \(package.metadata.name): \(error)", cause: error)
         }

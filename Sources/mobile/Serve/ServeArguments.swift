@@ -28,6 +28,10 @@ struct ServeArguments {
     var drainNotice: Duration = .seconds(1)
     /// The time to finish requests when the server leaves.
     var drainTimeout: Duration = .seconds(30)
+    /// The file of the tokens of operators' programs, one in each line; empty for none.
+    var operatorTokens = ""
+    /// The addresses of proxies that name their clients.
+    var trustedProxies: Set<String> = []
     /// The maximum number of concurrent synchronizations; nil for the server's default.
     var synchronizations: Int?
 
@@ -35,7 +39,8 @@ struct ServeArguments {
         usage: mobile serve --model FILE ... --cache FILE|--store ADDRESS [--backend NAME=PLACE ...] [--port N] [--address A] [--user NAME ...] [--password-fd N]
                             [--tls-certificate FILE --tls-key FILE]
                             [--trace all|DEVICE ...] [--log-successes yes|no] [--log-retention APPLICATION=DAYS ...]
-                            [--log-format text|json] [--synchronizations N] [--drain-notice SECONDS] [--drain-time SECONDS]
+                            [--trusted-proxy ADDRESS ...] [--log-format text|json] [--synchronizations N] [--drain-notice SECONDS] [--drain-time SECONDS]
+                            [--operator-tokens FILE]
 
           --model FILE           a package model (*.mbo.json); several serve several packages
           --backend NAME=PLACE   the SQLite file of a back end of the models, over the path in the model, or a PostgreSQL database:
@@ -50,12 +55,15 @@ struct ServeArguments {
           --password-fd N        reads the passwords from an open file descriptor instead, one line for each --user, in their order
           --tls-certificate FILE the server's certificate, followed by those that vouch for it, as PEM: serves over HTTPS (TLS 1.2 and 1.3)
           --tls-key FILE         the certificate's private key, as PEM
+          --trusted-proxy ADDRESS
+                                 a proxy in front of this server: its X-Forwarded-For names the client's address, which limits and the log use
           --trace all|DEVICE     writes a line about each request, or each of one device, to the standard error
           --log-successes yes    sends devices a log record of every operation that was done, not of rejections alone
           --log-retention APPLICATION=DAYS
                                  how long an application needs the log records that its devices upload; the longest time counts, default: forever
           --log-format json      writes each line of the log as a JSON object with time, level and message; lines about requests have fields
           --synchronizations N   how many devices synchronize at a time; others wait, and are refused with status 503 after 10 seconds
+          --operator-tokens FILE the tokens of programs that may report changes of a back end, one in each line, of 16 characters or more
           --drain-notice SECONDS the time between a SIGTERM, from which on /ready answers 503, and the first refused request, default 1
           --drain-time SECONDS   the time for finishing requests after that, default 30
 
@@ -102,6 +110,7 @@ struct ServeArguments {
         case "--password-fd": passwords = try PasswordSource(option: value)
         case "--tls-certificate": certificate = value
         case "--tls-key": privateKey = value
+        case "--trusted-proxy": trustedProxies.insert(value)
         case "--trace": if value == "all" { tracesAll = true } else { tracedDevices.insert(value) }
         case "--log-successes":
             guard ["yes", "no"].contains(value) else { throw UsageError(message: "serve: --log-successes \"\(value)\": use yes or no") }
@@ -115,6 +124,7 @@ struct ServeArguments {
         case "--log-format":
             guard let format = LogFormat(rawValue: value) else { throw UsageError(message: "serve: --log-format \"\(value)\": use text or json") }
             logFormat = format
+        case "--operator-tokens": operatorTokens = value
         case "--drain-notice": drainNotice = try Self.seconds(option, value)
         case "--drain-time": drainTimeout = try Self.seconds(option, value)
         case "--synchronizations":
@@ -139,6 +149,7 @@ struct ServeArguments {
         var configuration = HTTPServer.Configuration()
         configuration.port = port
         configuration.address = address
+        configuration.trustedProxies = trustedProxies
         if !certificate.isEmpty {
             configuration.certificate = try Self.text(of: certificate, "certificate")
             configuration.privateKey = try Self.text(of: privateKey, "private key")
@@ -166,6 +177,10 @@ struct ServeArguments {
         configuration.requestTrace = RequestTrace(all: tracesAll, devices: tracedDevices)
         configuration.logsSuccesses = logsSuccesses
         configuration.logFormat = logFormat
+        if !operatorTokens.isEmpty {
+            configuration.operatorTokens = Set(
+                try Self.text(of: operatorTokens, "file of tokens").split(whereSeparator: \.isNewline).map(String.init))
+        }
         if let synchronizations { configuration.limits.synchronizations = synchronizations }
         return configuration
     }

@@ -32,7 +32,7 @@ import Testing
     // MARK: Form
 
     static let form = [
-        BadModel("\"format\": 1,", "\"format\": 2,", "format", "format 2 is not known; this release reads format 1; use a newer release"),
+        BadModel("\"format\": 1,", "\"format\": 3,", "format", "format 3 is not known; this release reads the formats 1 to 2; use a newer release"),
         BadModel("\"format\": 1,", "", "", "the key \"format\" is missing"),
         BadModel("\"name\": \"Shop\",", "", "", "the key \"name\" is missing"),
         BadModel("\"version\": \"2.1\"", "\"version\": 2.1", "version", "expected a string, found a number"),

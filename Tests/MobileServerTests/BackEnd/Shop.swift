@@ -28,7 +28,7 @@ final class Shop: BackEnd, BackEndSnapshot, BackEndTransaction {
     func value(
         of attribute: AttributeModel, in key: RowKey, of object: ObjectModel, _ receive: (_ piece: [UInt8]) throws -> Void
     ) throws -> BackEndValue {
-        guard let number = number(key, object), contains(key, of: object) else { return .noRow }
+        guard let number = number(key, object), contains(key, of: object, having: [:]) else { return .noRow }
         guard let picture = pictures.withLock({ $0[number] }) else { return .null }
         try receive(picture)
         return .content
@@ -36,8 +36,9 @@ final class Shop: BackEnd, BackEndSnapshot, BackEndTransaction {
 
     // Operations
 
-    func contains(_ key: RowKey, of object: ObjectModel) -> Bool {
-        articles.withLock { articles in number(key, object).map { articles[$0] != nil } ?? false }
+    func contains(_ key: RowKey, of object: ObjectModel, having values: JSONObject) -> Bool {
+        guard let article = articles.withLock({ articles in number(key, object).flatMap { articles[$0] } }) else { return false }
+        return values.allSatisfy { article[$0.key] == $0.value }
     }
 
     func apply(_ operation: BackEndOperation) throws -> RowKey? {

@@ -104,6 +104,8 @@ final class PostgreSQLEngine: SQLEngine {
         }
     }
 
+    let positionInterval: Duration = .milliseconds(250)
+
     func close() throws { pool.close() }
 
     /// Maps a failure to a code by its SQLSTATE, to the same codes as failures of SQLite: 412 constraint, 409 busy, 404 no such table, 503 down, 500 all

@@ -66,6 +66,8 @@ final class SQLBackEnd: BackEnd {
         return .refused("the server could not do this; its log says why", code: ResultCode.failure, detail: "\(error)")
     }
 
+    var positionInterval: Duration { engine.positionInterval }
+
     func close() throws { try engine.close() }
 
     func object(_ model: ObjectModel) throws -> SQLObject {
@@ -77,10 +79,22 @@ final class SQLBackEnd: BackEnd {
 }
 
 /// A read of a back end that speaks SQL.
-private struct SQLSnapshot: BackEndSnapshot {
+private struct SQLSnapshot: SQLReading {
     let backEnd: SQLBackEnd
     let connection: any BackEndConnection
 
+    func records() throws -> (any OperationRecords)? {
+        try connection.hasTable(SQLOperationRecords.table) ? SQLOperationRecords(connection) : nil
+    }
+}
+
+/// The reads of a snapshot and of a transaction.
+private protocol SQLReading: BackEndSnapshot {
+    var backEnd: SQLBackEnd { get }
+    var connection: any BackEndConnection { get }
+}
+
+extension SQLReading {
     func position() throws -> BackEndPosition? { try connection.position() }
 
     func load(
@@ -101,23 +115,27 @@ private struct SQLSnapshot: BackEndSnapshot {
         try connection.forEachLargeValue(of: backEnd.object(object), parameters, visit)
         return true
     }
-
-    func records() throws -> (any OperationRecords)? {
-        try connection.hasTable(SQLOperationRecords.table) ? SQLOperationRecords(connection) : nil
-    }
 }
 
 /// A transaction of a back end that speaks SQL.
-private struct SQLTransaction: BackEndTransaction {
+private struct SQLTransaction: SQLReading, BackEndTransaction {
     let backEnd: SQLBackEnd
     let runner: SQLOperationRunner
     let operationRecords: SQLOperationRecords?
 
+    var connection: any BackEndConnection { runner.connection }
+
     func apply(_ operation: BackEndOperation) throws -> RowKey? { try runner.run(operation, on: backEnd.object(operation.object)) }
 
-    func contains(_ key: RowKey, of object: ObjectModel) throws -> Bool {
+    func contains(_ key: RowKey, of object: ObjectModel, having values: JSONObject) throws -> Bool {
         let object = try backEnd.object(object)
-        return try !runner.keys(object.condition(key), object).isEmpty
+        var condition = object.condition(key)
+        for member in values {
+            guard let attribute = object.model.attribute(named: member.key), let column = object.tableColumn(member.key) else { return false }
+            condition.values.append(try WireConversion.value(member.value, of: attribute, affinity: column.affinity))
+            condition.sql += " AND \(SQLText.quoted(column.name)) IS NOT DISTINCT FROM ?\(condition.values.count)"
+        }
+        return try !runner.keys(condition, object).isEmpty
     }
 
     func records() throws -> (any OperationRecords)? { operationRecords }
@@ -172,6 +190,13 @@ private struct SQLBackEndCheck {
         if !object.plan.largeAttributes.isEmpty {
             _ = try prepare(
                 "SELECT \(object.largeValueKey) FROM \(object.largeValueTables) WHERE \(object.hasLargeValue)", "large values of \"\(model.name)\"")
+        }
+        for parameter in model.synchronizationParameters where parameter.userAttribute != nil {
+            guard let attribute = parameter.attribute, object.tableColumn(attribute) == nil else { continue }
+            throw ServerError(
+                .missingColumn,
+                "object \"\(model.name)\", synchronization parameter \"\(parameter.name)\": the table \"\(object.table.name)\" has no column \"\(object.plan.binding.column(of: attribute))\", in which each row has the parameter's value"
+            )
         }
         for operation in model.operations {
             for (index, sql) in operation.statements.enumerated() {

@@ -15,6 +15,9 @@ protocol SQLEngine: Sendable {
     /// Runs `body` in a transaction, once, and commits it.
     func write<R>(label: String, _ body: (any BackEndConnection) throws -> R) throws -> R
 
+    /// The time between two looks at the position while devices listen for changes.
+    var positionInterval: Duration { get }
+
     /// Explains an error of this engine; nil for an error from elsewhere.
     func classify(_ error: any Error, _ sentence: RejectionSentence) -> BackEndFailure?
 

@@ -47,6 +47,8 @@ final class SQLiteEngine: SQLEngine {
         try database.write(label: label) { try body(SQLiteBackEndConnection(connection: $0)) }
     }
 
+    let positionInterval: Duration = .milliseconds(20)
+
     func close() throws {
         try contents.close()
         try database.close()
