@@ -318,7 +318,7 @@ import Testing
         ).replacing(
             #""operations": ["create", "update", "delete"],\#n      "binding": {"backEnd": "enterprise", "table": "order","#,
             with:
-                #""operations": [{"name": "create", "kind": "create", "statements": ["INSERT INTO \"order\" (customer, status) VALUES (:customerId, upper(:status)) RETURNING id"]}],\#n      "binding": {"backEnd": "enterprise", "table": "order","#
+                #""operations": [{"name": "create", "kind": "create", "statements": ["INSERT INTO \"order\" (customer, status) VALUES (:customerId, upper(:status)::text) RETURNING id"]}],\#n      "binding": {"backEnd": "enterprise", "table": "order","#
         )
         #expect(json.contains("RETURNING id"))
         let server = try TestServer(
