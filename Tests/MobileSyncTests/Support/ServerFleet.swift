@@ -1,5 +1,7 @@
 import Foundation
 import MobileExecution
+import MobileModel
+import MobileObjects
 import PostgreSQLTestSupport
 import SampleCRM
 import TestSupport
