@@ -2,7 +2,7 @@
 ///
 ///     listen --ended, lost--> delay --> listen
 ///        |                                 ^
-///        +-- refused, or short three times in a row --> poll, poll, ... (ten times) --+
+///        +-- refused, or short or busy three times in a row --> poll, poll, ... (ten times) --+
 struct ListeningPlan: Sendable {
     /// The end of a connection.
     enum End: Equatable, Sendable {
@@ -23,7 +23,7 @@ struct ListeningPlan: Sendable {
         case poll(after: Duration)
     }
 
-    /// The number of short connections in a row after which the client polls.
+    /// The number of short and refused connections in a row after which the client polls.
     static let shortConnections = 3
     /// The number of polls before the next attempt to listen.
     static let polls = 10
@@ -47,6 +47,9 @@ struct ListeningPlan: Sendable {
             pollsLeft = Self.polls
             return poll(pollingInterval, nil, &random)
         case .refused(let retryAfter):
+            short += 1
+            // A server that names a time is busy for a moment, as after its restart.
+            if retryAfter != nil, short < Self.shortConnections { return .listen(after: delay(policy, retryAfter, &random)) }
             pollsLeft = Self.polls
             return poll(pollingInterval, retryAfter, &random)
         case .unreachable(let retryAfter):

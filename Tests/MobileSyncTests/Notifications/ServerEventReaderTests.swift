@@ -49,6 +49,7 @@ import Testing
         for _ in 1..<ListeningPlan.polls { #expect(plan.polled(pollingInterval: .seconds(300), &random) == .poll(after: .seconds(300))) }
         #expect(plan.polled(pollingInterval: .seconds(300), &random) == .listen(after: .zero))
         #expect(after(.short) == .listen(after: .seconds(1)), "the attempt begins a new count")
+        #expect(after(.refused(retryAfter: .seconds(500))) == .listen(after: .seconds(500)), "a busy server is tried again, when it wants")
         #expect(after(.refused(retryAfter: .seconds(500))) == .poll(after: .seconds(500)))
         // The largest number of the source takes all of the random part.
         random = RandomNumberSource { .max }
