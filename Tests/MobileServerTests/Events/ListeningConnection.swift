@@ -31,8 +31,9 @@ final class ListeningConnection {
 
     /// Receives until the text contains `mark`; false if the connection ends before, or nothing comes in time.
     func reads(_ mark: String) -> Bool {
+        let end = ContinuousClock.now + RawConnection.patience
         while !text.contains(mark) {
-            guard let piece = connection.receive(), !piece.isEmpty else { return false }
+            guard ContinuousClock.now < end, let piece = connection.receive(), !piece.isEmpty else { return false }
             text += String(decoding: piece, as: UTF8.self)
         }
         return true
@@ -41,13 +42,14 @@ final class ListeningConnection {
     /// Waits for the next event, which must be news.
     /// - Returns: the groups that it names; nil without an event.
     func news() -> [String]? {
+        let end = ContinuousClock.now + RawConnection.patience
         while true {
-            if let start = text.range(of: "event: news\ndata: "), let end = text.range(of: "\n\n", range: start.upperBound..<text.endIndex) {
-                let json = try? JSONValue(parsing: String(text[start.upperBound..<end.lowerBound]))
-                text.removeSubrange(..<end.upperBound)
+            if let start = text.range(of: "event: news\ndata: "), let last = text.range(of: "\n\n", range: start.upperBound..<text.endIndex) {
+                let json = try? JSONValue(parsing: String(text[start.upperBound..<last.lowerBound]))
+                text.removeSubrange(..<last.upperBound)
                 return json?["groups"]?.array?.compactMap(\.string)
             }
-            guard let piece = connection.receive(), !piece.isEmpty else { return nil }
+            guard ContinuousClock.now < end, let piece = connection.receive(), !piece.isEmpty else { return nil }
             text += String(decoding: piece, as: UTF8.self)
         }
     }
