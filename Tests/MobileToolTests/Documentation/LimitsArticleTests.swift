@@ -9,6 +9,7 @@ import Testing
         "PreparedSelects.maximum": "queries that are kept prepared; a further one is prepared again",
         "QueryPage.maximum": "rows that are read at a time",
         "SparePage.maximumBytes": "memory that is kept for the next page",
+        "ClientAddress.longest": "the text of an address, which is never longer",
         "LogTable.longestPrefix": "the name of a table in PostgreSQL, whose length it limits itself",
         "PostgreSQLStateStore.timeLimit": "repetitions of one transaction", "PostgreSQLStateStore.longTimeLimit": "repetitions of one transaction",
         "PostgreSQLEngine.timeLimit": "one load or replay on a back end that hangs",
