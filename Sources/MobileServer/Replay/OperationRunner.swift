@@ -28,7 +28,7 @@ struct OperationRunner {
         }
         let key = try key(of: frame, object)
         if frame.change != .create, key == nil, let rejection = try rows.rejection(ofCreating: frame.key, object) { throw rejection }
-        guard let authorization = try authorization(of: object) else { return try change(modelled, operation, object, key) }
+        guard let authorization = try authorization(of: object) else { return try change(modelled, operation, object, key, isAuthorized: false) }
         if frame.change != .create {
             guard let key else { throw Rejection(ResultCode.notFound, "the row of \"\(object.name)\" is not known to the server") }
             guard try authorization.isOfUser(key, in: transaction) else {
@@ -38,9 +38,8 @@ struct OperationRunner {
                 }
                 return nil
             }
-            if !modelled.statements.isEmpty { try checkKey(key, modelled, frame, object) }
         }
-        let created = try change(modelled, operation, object, key)
+        let created = try change(modelled, operation, object, key, isAuthorized: true)
         guard frame.change != .delete else { return created }
         guard let key = try rows.key(of: RowIdentity(frame), object) ?? key, try authorization.isOfUser(key, in: transaction) else {
             throw Rejection(ResultCode.forbidden, "the row of \"\(object.name)\" would not be one of the user's rows")
@@ -48,12 +47,15 @@ struct OperationRunner {
         return created
     }
 
+    /// - Parameter isAuthorized: whether the row with the key was tested, so that no other one may be changed.
     private mutating func change(
-        _ modelled: OperationModel, _ operation: UploadReader.Operation, _ object: ObjectPlan, _ key: RowKey?
+        _ modelled: OperationModel, _ operation: UploadReader.Operation, _ object: ObjectPlan, _ key: RowKey?, isAuthorized: Bool
     ) throws -> Value? {
         let frame = operation.frame
         var values = frame.attributes
         let parentKeys = try fillReferences(of: frame, object, into: &values)
+        // After the references: they fill parts of keys too.
+        if isAuthorized, frame.change != .create, let key, !modelled.statements.isEmpty { try checkKey(key, modelled, frame, values, object) }
         let task = BackEndOperation(
             id: frame.id, client: client, object: object.model, operation: modelled, key: key, values: values, parameters: frame.parameters,
             largeValues: operation.largeValues, parentKeys: parentKeys)
@@ -80,13 +82,15 @@ struct OperationRunner {
     }
 
     /// Refuses key attributes and parameters that name another row than the one that was tested: statements of the model choose their row by them.
-    private func checkKey(_ key: RowKey, _ modelled: OperationModel, _ frame: OperationFrame, _ object: ObjectPlan) throws {
+    private func checkKey(
+        _ key: RowKey, _ modelled: OperationModel, _ frame: OperationFrame, _ values: JSONObject, _ object: ObjectPlan
+    ) throws {
         let own = key.values(of: object.model)
         for attribute in object.keyAttributes {
             let filled = modelled.parameters.filter { $0.attribute == attribute.name }.compactMap {
-                frame.parameters[$0.name] ?? frame.attributes[$0.name]
+                frame.parameters[$0.name] ?? values[$0.name]
             }
-            let given = try ([frame.attributes[attribute.name]].compactMap { $0 } + filled).map {
+            let given = try ([values[attribute.name]].compactMap { $0 } + filled).map {
                 try WireConversion.normalized($0, of: attribute)
             }
             guard given.allSatisfy({ $0 == own[attribute.name] }) else {

@@ -1,12 +1,4 @@
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
+internal import MobilePostgreSQL
 
 /// Receives the rows of a COPY, in the memory of one piece of 64 KB and one row.
 package struct PostgreSQLCopy {
@@ -86,11 +78,7 @@ package struct PostgreSQLCopy {
         var text = text
         text.withUTF8 { bytes in
             guard let start = bytes.baseAddress else { return }
-            // Most texts have none of the characters that need a backslash; searching for them is much faster than looking at each byte here.
-            let isPlain = ["\\", "\t", "\n", "\r"].allSatisfy { (character: Unicode.Scalar) in
-                unsafe memchr(start, Int32(character.value), bytes.count) == nil
-            }
-            if isPlain {
+            if unsafe !mpq_needs_backslash(start, bytes.count) {
                 unsafe buffer.append(contentsOf: bytes)
             } else {
                 for index in bytes.indices { unsafe append(escaped: bytes[index]) }

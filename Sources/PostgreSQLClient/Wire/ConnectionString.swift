@@ -1,15 +1,5 @@
 internal import MobilePostgreSQL
 
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
-
 /// The settings of a connection string or URI.
 enum ConnectionString {
     /// Reads a string like `host=db1 dbname=crm` or `postgresql://db1/crm`.
@@ -36,18 +26,22 @@ enum ConnectionString {
 
 /// Texts as a C array of C strings that ends with NULL.
 @safe final class CStrings {
-    private let owned: [UnsafeMutablePointer<CChar>?]
+    private let owned: [UnsafeMutableBufferPointer<CChar>]
     private let array: UnsafeMutablePointer<UnsafePointer<CChar>?>
 
     init(_ texts: [String]) {
-        unsafe owned = texts.map { unsafe strdup($0) }
+        unsafe owned = texts.map { text in
+            let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: text.utf8.count + 1)
+            _ = unsafe copy.initialize(fromContentsOf: text.utf8CString)
+            return unsafe copy
+        }
         unsafe array = .allocate(capacity: texts.count + 1)
-        for index in texts.indices { unsafe (array + index).initialize(to: UnsafePointer(owned[index])) }
+        for index in texts.indices { unsafe (array + index).initialize(to: UnsafePointer(owned[index].baseAddress)) }
         unsafe (array + texts.count).initialize(to: nil)
     }
 
     deinit {
-        for index in unsafe owned.indices { unsafe free(owned[index]) }
+        for index in unsafe owned.indices { unsafe owned[index].deallocate() }
         unsafe array.deallocate()
     }
 

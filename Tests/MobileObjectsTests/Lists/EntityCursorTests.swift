@@ -44,11 +44,10 @@ import Testing
 
     @Test func `reading ahead reads eight pages, no more, while the first one is in use`() throws {
         let cursor = try customers.cursor(pageSize: 10, readsAhead: true)
-        func selects() -> Int { trace.all.count { $0.contains("FROM \"Customer\"") } }
+        func selects(_ statements: [String]? = nil) -> Int { (statements ?? trace.all).count { $0.contains("FROM \"Customer\"") } }
         let before = selects()
         #expect(try next(cursor) == Array(1...10))
-        let deadline = ContinuousClock.now + .seconds(30)
-        while selects() == before + 1, ContinuousClock.now < deadline { Thread.sleep(forTimeInterval: 0.001) }
+        #expect(trace.wait { selects($0) > before + 1 }, "it has begun to read ahead")
         try shop.database.close()  // waits for the read
         #expect(selects() == before + 1 + 8)
         #expect(try rest(cursor) == Array(11...250), "the database is opened again")

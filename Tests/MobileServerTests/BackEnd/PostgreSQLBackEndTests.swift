@@ -96,6 +96,32 @@ import Testing
         return try TestServer(model: PackageModel(json: json), postgreSQL: tables, on: .postgreSQL)
     }
 
+    // MARK: Preparation
+
+    @Test("servers that start together on a database without the tables of records all start", arguments: 0..<4)
+    func together(attempt: Int) throws {
+        let database = try PostgreSQLTestDatabase(), gate = DispatchSemaphore(value: 0), group = DispatchGroup()
+        let failures = SystemLock<[String]>([])
+        let backEnds = try (0..<8).map { _ in
+            SQLBackEnd(
+                name: "enterprise", engine: try PostgreSQLEngine(name: "enterprise", address: database.address, timeout: .seconds(30)),
+                isIdempotent: false, wholeValueLimit: 1 << 20)
+        }
+        for backEnd in backEnds {
+            group.enter()
+            _ = SystemThread.start {
+                gate.wait()
+                do { try backEnd.prepareRecords() } catch { failures.withLock { $0.append("\(error)") } }
+                group.leave()
+            }
+        }
+        for _ in backEnds { gate.signal() }
+        group.wait()
+        for backEnd in backEnds { try backEnd.close() }
+        #expect(failures.withLock { $0 } == [])
+        #expect(try database.connect().rows("SELECT last FROM mobile_operation_number") == [[0]])
+    }
+
     // MARK: Failures
 
     @Test("a constraint refuses an operation in the same words as one of SQLite", arguments: RejectionTests.refused)

@@ -2,14 +2,16 @@ import MobileModel
 import MobileServer
 
 /// A package for users with the role `sales` or `management`. Its sites and notes are those of the user's regions: sites by a column, next to a year that
-/// the client chooses; notes by a load that joins their sites. Tags belong to all users.
+/// the client chooses; notes and lines by a load that joins their sites. Tags belong to all users.
 enum Regions {
     static let tables = """
         CREATE TABLE site (id INTEGER PRIMARY KEY AUTOINCREMENT, region TEXT NOT NULL, year INTEGER NOT NULL, name TEXT NOT NULL);
         CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, site INTEGER REFERENCES site (id), text TEXT NOT NULL);
+        CREATE TABLE line (site INTEGER NOT NULL, number INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (site, number));
         CREATE TABLE tag (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL);
         INSERT INTO site VALUES (1, 'NORTH', 2025, 'Quay'), (2, 'SOUTH', 2025, 'Mill'), (3, 'NORTH', 2026, 'Yard'), (4, 'EAST', 2025, 'Farm');
         INSERT INTO note VALUES (1, 1, 'north'), (2, 2, 'south'), (3, 4, 'east');
+        INSERT INTO line VALUES (1, 1, 'north'), (2, 1, 'south');
         INSERT INTO tag VALUES (1, 'open');
         """
 
@@ -49,6 +51,22 @@ enum Regions {
               "operations": ["create", "update", "delete"],
               "binding": {"backEnd": "enterprise", "table": "note", "columns": {"siteId": "site"},
                           "load": "SELECT n.* FROM note AS n JOIN site AS s ON s.id = n.site WHERE s.region = :area"}
+            },
+            {
+              "name": "Line",
+              "attributes": [
+                {"name": "siteId", "type": "long"}, {"name": "number", "type": "int"}, {"name": "text", "type": "string", "length": 20}
+              ],
+              "primaryKey": ["siteId", "number"],
+              "relationships": [{"name": "site", "target": "Site", "cardinality": "manyToOne", "mapping": {"siteId": "id"}}],
+              "synchronizationParameters": [{"name": "area", "type": "string", "userAttribute": "region"}],
+              "operations": [
+                {"name": "retext", "kind": "update", "parameters": [{"name": "label", "type": "string"}],
+                 "statements": ["UPDATE line SET text = :label WHERE site = :siteId AND number = :number"]},
+                {"name": "drop", "kind": "delete", "statements": ["DELETE FROM line WHERE site = :siteId AND number = :number"]}
+              ],
+              "binding": {"backEnd": "enterprise", "table": "line", "columns": {"siteId": "site"},
+                          "load": "SELECT l.* FROM line AS l JOIN site AS s ON s.id = l.site WHERE s.region = :area"}
             },
             {
               "name": "Tag",

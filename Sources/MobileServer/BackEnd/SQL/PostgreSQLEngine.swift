@@ -13,6 +13,9 @@ struct PostgreSQLBackEndError: Error, CustomStringConvertible {
     /// The beginning of the statement and the engine's own message, for the operator.
     var description: String { (statement.map { "\"\($0.prefix(200))\": " } ?? "") + "\(error)" }
 
+    /// Whether another session has created the same thing first.
+    var isCollision: Bool { error.code == .constraint || error.sqlState == "42P07" }  // duplicate_table
+
     /// Runs `body`, and marks its error.
     static func marking<R>(_ statement: String? = nil, _ body: () throws -> R) throws -> R {
         do { return try body() } catch let error as PostgreSQLError { throw PostgreSQLBackEndError(error: error, statement: statement) }

@@ -28,8 +28,12 @@ final class SQLBackEnd: BackEnd {
     }
 
     func prepareRecords() throws {
+        let prepare = { [engine] in try engine.write(label: "preparing the back end") { try SQLOperationRecords.prepare($0) } }
         do {
-            try engine.write(label: "preparing the back end") { try SQLOperationRecords.prepare($0) }
+            do { try prepare() } catch let error as PostgreSQLBackEndError where error.isCollision {
+                // Another server has created the same tables at the same time: they are there now.
+                try prepare()
+            }
         } catch {
             throw ServerError(
                 .missingBackEnd, "back end \"\(name)\": the table of processed operations cannot be made: \(error)", cause: error)

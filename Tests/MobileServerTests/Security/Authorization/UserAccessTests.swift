@@ -130,6 +130,24 @@ import Testing
         #expect(try [site(1), site(2), site(3)] == [.text("NORTH renamed"), .text("SOUTH Mill"), .text("NORTH renamed")])
     }
 
+    @Test("a reference that fills a part of the key moves no statement to another user's row", arguments: ["retext", "drop"])
+    func referencesInKeys(operation: String) throws {
+        // Another user's synchronization has given the site of the south its surrogate key, and keys can be guessed.
+        try administration.setAttribute("region", to: ["SOUTH"], ofUser: "ada")
+        _ = try client.synchronize(header: header())
+        try administration.setAttribute("region", to: ["NORTH"], ofUser: "ada")
+        let key = try client.server.state {
+            try $0.number("SELECT k.sk FROM _key AS k JOIN _object AS o ON o.id = k.object WHERE o.name = 'Site' AND k.k = '2'")
+        }
+        let (change, parameters) = operation == "drop" ? ("D", "{}") : ("U", #"{"label": "stolen"}"#)
+        let answer = try client.synchronize(
+            [
+                #"{"id": 1, "mbo": "Line", "change": "\#(change)", "operation": "\#(operation)", "key": 901, "primaryKey": {"siteId": 1, "number": 1}, "attributes": {"siteId": 1}, "refs": {"site": \#(key)}, "parameters": \#(parameters)}"#
+            ], header: header())
+        #expect(answer.outcomes == ["rejected 403"])
+        #expect(try client.server.backEndValue("SELECT group_concat(text) FROM line") == .text("north,south"))
+    }
+
     @Test func `roles and attributes are kept, and go with the user`() throws {
         try administration.setAttribute("level", to: ["3"], ofUser: "ada")
         try client.restart()
