@@ -387,8 +387,16 @@ public struct BackEndBinding: Sendable, Equatable {
     public var load: String?
     /// The way the server finds changed rows. Default digest.
     public var changeDetection: ChangeDetection
-    /// Digest: rows are compared by digest. Version column: its value grows with each change of a row.
-    public enum ChangeDetection: Sendable, Equatable { case digest, versionColumn(String) }
+    /// The ways to find changed rows.
+    public enum ChangeDetection: Sendable, Equatable {
+        /// The rows are loaded and compared.
+        case digest
+        /// A column whose value grows with each change of a row.
+        case versionColumn(String)
+        /// Triggers of the back end write the keys of changed rows of ``BackEndBinding/table`` into a log. `tables`: the other tables that
+        /// ``BackEndBinding/load`` reads; a change there loads all rows. Apart from them, a row of the load depends on the table's row with its key only.
+        case triggerLog(tables: [String])
+    }
     /// Creates a binding with these values; omitted ones have the defaults of the format.
     public init(
         backEnd: String, table: String, columns: [String: String] = [:], load: String? = nil, changeDetection: ChangeDetection = .digest

@@ -61,6 +61,9 @@ public struct ServerConfiguration: Sendable {
     /// The tokens of operators' programs, such as a back end that reports its changes (`POST /mobile/v1/changes`); default none. 16 characters or more
     /// each: choose them at random.
     public var operatorTokens: Set<String> = []
+    /// The time after which all rows of a partition are compared with the back end although a trigger log knows the changed ones: a change that no
+    /// trigger saw is found then. Default one day.
+    public var comparisonInterval: Duration = .seconds(86_400)
     /// The current time in milliseconds since 1970, UTC; default the system's clock.
     public var clock: @Sendable () -> Int64 = SystemEnvironment.milliseconds
     /// A source of random bytes, which returns the given number of them; default the system's cryptographic source.
@@ -108,6 +111,7 @@ extension ServerConfiguration {
             ("activation code lifetime", activationCodeLifetime), ("session idle limit", sessionIdleLimit), ("session lifetime", sessionLifetime),
             ("time of strangers", limits.strangerTime), ("upload time", limits.uploadTime),
             ("waiting time", limits.waitingTime), ("lifetime of uploads", limits.uploadLifetime), ("readiness timeout", readinessTimeout),
+            ("comparison interval", comparisonInterval),
         ] where time <= .zero || time > .seconds(100 * 366 * 86_400) {
             throw ServerError(.configuration, "\(name): \(time) is not above 0 and at most 100 years")
         }

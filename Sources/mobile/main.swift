@@ -5,6 +5,7 @@ let commands: [Command] = [
     Command("demo", Demo.summary, Demo.run), Command("serve", ServeCommand.summary, ServeCommand.run),
     Command("admin", AdminCommand.summary, AdminCommand.run),
     Command("generate", Generate.summary, Generate.run), Command("model", ModelCommand.summary, ModelCommand.run),
+    Command("capture", CaptureCommand.summary, CaptureCommand.run),
     Command("inspect", Inspect.summary, Inspect.run),
 ]
 

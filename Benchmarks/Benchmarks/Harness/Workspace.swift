@@ -19,6 +19,8 @@ final class Workspace {
     private(set) lazy var deflater = Result { try Deflater(level: 1, capacity: 8 << 20) }
     /// The partitions that servers have prepared, by their numbers of rows.
     var partitions: [Int: PreparedPartition] = [:]
+    /// The same over back ends with trigger logs.
+    var loggedPartitions: [Int: LoggedPartition] = [:]
     /// Whether large inputs are reduced to a tenth.
     let isQuick: Bool
     private var fileCount = 0
@@ -32,6 +34,7 @@ final class Workspace {
 
     func remove() {
         for partition in partitions.values { partition.stop() }
+        for partition in loggedPartitions.values { partition.server.stop() }
         try? FileManager.default.removeItem(at: folder)
     }
 

@@ -22,10 +22,10 @@ enum ModelFormat {
     static let operationParameter = ["name", "type", "nullable", "length", "precision", "scale", "default", "attribute"]
     static let operation = ["name", "kind", "documentation", "parameters", "statements"]
     static let binding = ["backEnd", "table", "columns", "load", "changeDetection"]
-    static let changeDetection = ["versionColumn"]
+    static let changeDetection = ["versionColumn", "triggerLog"]
 
     /// The keys that format 1 does not have: the list they are in, and the key.
-    static let keysOfFormat2 = [package: ["roles"], synchronizationParameter: ["userAttribute", "attribute"]]
+    static let keysOfFormat2 = [package: ["roles"], synchronizationParameter: ["userAttribute", "attribute"], changeDetection: ["triggerLog"]]
 }
 
 extension AttributeType: CustomStringConvertible {

@@ -169,11 +169,20 @@ final class ModelReader {
 
     private func changeDetection(_ node: JSONSyntaxNode, _ path: ModelPath) -> BackEndBinding.ChangeDetection {
         if case .string(let word) = node.value {
+            if word == "triggerLog" {
+                if format == 1 { report(.value, path, "format 1 has no \"triggerLog\"", suggestion: "write \"format\": 2") }
+                return .triggerLog(tables: [])
+            }
             if word != "digest" {
-                report(.value, path, "\"\(word)\" is not a way to detect changes", suggestion: "write \"digest\" or {\"versionColumn\": \"name\"}")
+                report(
+                    .value, path, "\"\(word)\" is not a way to detect changes",
+                    suggestion: "write \"digest\", \"triggerLog\" or {\"versionColumn\": \"name\"}")
             }
             return .digest
         }
-        return .versionColumn(Fields(node, path, keys: ModelFormat.changeDetection, reader: self).required("versionColumn"))
+        let fields = Fields(node, path, keys: ModelFormat.changeDetection, reader: self)
+        guard fields["triggerLog"] != nil else { return .versionColumn(fields.required("versionColumn")) }
+        if fields["versionColumn"] != nil { report(.conflict, path, "there are two ways to detect changes", suggestion: "remove one of the two") }
+        return .triggerLog(tables: fields.strings("triggerLog"))
     }
 }

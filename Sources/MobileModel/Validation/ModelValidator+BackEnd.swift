@@ -127,10 +127,23 @@ extension ModelValidator {
         }
         checkSQLName(binding.table, "a table", place["table"])
         checkColumns(of: binding, object, place)
-        if case .versionColumn(let column) = binding.changeDetection {
-            checkSQLName(column, "a column", place["changeDetection"]["versionColumn"])
+        switch binding.changeDetection {
+        case .digest: break
+        case .versionColumn(let column): checkSQLName(column, "a column", place["changeDetection"]["versionColumn"])
+        case .triggerLog(let tables): checkLoggedTables(tables, of: binding, place["changeDetection"]["triggerLog"])
         }
         checkLoad(of: binding, object, path)
+    }
+
+    private mutating func checkLoggedTables(_ tables: [String], of binding: BackEndBinding, _ path: ModelPath) {
+        if binding.load == nil, !tables.isEmpty {
+            report(.conflict, path, "without a \"load\" statement no other table is read", suggestion: "write \"triggerLog\" alone")
+        }
+        for (index, name) in tables.enumerated() {
+            checkSQLName(name, "a table", path[index])
+            if name == binding.table { report(.duplicate, path[index], "the table \"\(name)\" is logged anyway") }
+            if tables.firstIndex(of: name) != index { report(.duplicate, path[index], "the table \"\(name)\" is there twice") }
+        }
     }
 
     private mutating func checkColumns(of binding: BackEndBinding, _ object: ObjectModel, _ path: ModelPath) {

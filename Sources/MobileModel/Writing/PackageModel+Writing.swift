@@ -8,7 +8,8 @@ extension PackageModel {
     /// The earliest version of the file format that has every member of this model.
     var requiredFormat: Int {
         let isBound = objects.contains { object in object.synchronizationParameters.contains { $0.userAttribute != nil } }
-        return roles.isEmpty && !isBound ? 1 : 2
+        let isLogged = objects.contains { if case .triggerLog = $0.binding?.changeDetection { true } else { false } }
+        return roles.isEmpty && !isBound && !isLogged ? 1 : 2
     }
 
     /// Writes ``json`` to the file at `url` atomically: a reader sees either the old file or the new one.
@@ -134,8 +135,12 @@ struct ModelWriter {
         let columns = object.attributes.compactMap { attribute in binding.columns[attribute.name].map { (attribute.name, $0) } }
         if !columns.isEmpty { members.append(("columns", .object(columns.map { ($0.0, .string($0.1)) }))) }
         members += text("load", binding.load)
-        if case .versionColumn(let column) = binding.changeDetection {
-            members.append(("changeDetection", .object([("versionColumn", .string(column))])))
+        switch binding.changeDetection {
+        case .digest: break
+        case .versionColumn(let column): members.append(("changeDetection", .object([("versionColumn", .string(column))])))
+        case .triggerLog(let tables):
+            let names = ReadableJSON.Value.array(tables.map { .string($0) })
+            members.append(("changeDetection", tables.isEmpty ? .string("triggerLog") : .object([("triggerLog", names)])))
         }
         return .object(members)
     }

@@ -100,6 +100,13 @@ public protocol BackEndSnapshot: BackEndAccess {
     /// and the server loads nothing. Without positions it loads the requested rows at every synchronization, and compares them.
     func position() throws -> BackEndPosition?
 
+    /// Finds the changes of an object's rows without loading them. One changed row of a million then costs one look-up, not a load.
+    /// - Parameters:
+    ///   - object: the object of the rows.
+    ///   - mark: a mark that an earlier read returned, maybe years ago or from a database that was restored since; nil at first.
+    /// - Returns: the changed keys, and the present mark; ``BackEndChanges/unknown`` (default) for a back end that does not record changes.
+    func changes(of object: ObjectModel, since mark: String?) throws -> BackEndChanges
+
     /// Loads the rows of one partition.
     /// - Parameters:
     ///   - object: the object of the rows.
@@ -114,11 +121,12 @@ public protocol BackEndSnapshot: BackEndAccess {
     /// - Parameters:
     ///   - object: the object of the rows.
     ///   - parameters: the values of the object's synchronization parameters, by name.
+    ///   - keys: the rows whose values are needed if they are in the partition; nil for all of it.
     ///   - visit: is called once for each large value that is not NULL.
     /// - Returns: whether the back end can do this; false (default) lets the server read every value with
     ///   ``BackEnd/value(of:in:of:_:)``.
     func forEachLargeValue(
-        of object: ObjectModel, parameters: [String: Value], _ visit: (LargeValueDigest) throws -> Void
+        of object: ObjectModel, parameters: [String: Value], keys: [RowKey]?, _ visit: (LargeValueDigest) throws -> Void
     ) throws -> Bool
 }
 
@@ -126,9 +134,12 @@ extension BackEndSnapshot {
     /// Returns nil.
     public func position() throws -> BackEndPosition? { nil }
 
+    /// Returns ``BackEndChanges/unknown``.
+    public func changes(of object: ObjectModel, since mark: String?) throws -> BackEndChanges { .unknown }
+
     /// Returns false.
     public func forEachLargeValue(
-        of object: ObjectModel, parameters: [String: Value], _ visit: (LargeValueDigest) throws -> Void
+        of object: ObjectModel, parameters: [String: Value], keys: [RowKey]?, _ visit: (LargeValueDigest) throws -> Void
     ) throws -> Bool { false }
 }
 

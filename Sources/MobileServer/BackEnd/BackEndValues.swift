@@ -14,6 +14,21 @@ public struct BackEndPosition: Sendable, Hashable {
     public init(historyID: String, state: String) { (self.historyID, self.state) = (historyID, state) }
 }
 
+/// The changes of an object's rows since a mark.
+public struct BackEndChanges: Sendable {
+    /// The keys of all rows of the object that were created, changed or deleted since the mark, in all partitions; further keys do no
+    /// harm. Nil if the back end does not know; the server then loads all rows and compares them.
+    public let keys: [RowKey]?
+    /// The mark of the state that this read sees, for the next time: a text whose content is the back end's. Nil if there is none.
+    public let mark: String?
+
+    /// Creates the answer of a back end.
+    public init(keys: [RowKey]?, mark: String?) { (self.keys, self.mark) = (keys, mark) }
+
+    /// The answer of a back end that does not record changes.
+    public static let unknown = BackEndChanges(keys: nil, mark: nil)
+}
+
 /// One row that a back end has loaded.
 public struct BackEndRow: Sendable {
     enum Content: Sendable {

@@ -8,16 +8,25 @@ final class CacheRefresher: Sendable {
     let package: DeployedPackage
     let cache: PackageCache
     private let stateStore: any StateStore
+    private let clock: @Sendable () -> Int64
+    private let comparisonInterval: Duration
     /// Takes the partitions that a refresh has changed, after its commit.
     private let changed: @Sendable ([Int64]) -> Void
     /// The back end's position at the last load, by partition. It is lost with the process: each partition is compared once after a start.
-    let loadedPositions = SystemLock<[Int64: BackEndPosition]>([:])
+    let loadedPositions = SystemLock<[Int64: LoadedPosition]>([:])
 
-    init(package: DeployedPackage, cache: PackageCache, stateStore: any StateStore, changed: @escaping @Sendable ([Int64]) -> Void = { _ in }) {
-        self.package = package
-        self.cache = cache
-        self.stateStore = stateStore
-        self.changed = changed
+    struct LoadedPosition {
+        let position: BackEndPosition?
+        /// The time of the next comparison of all rows, in milliseconds since 1970; nil where each load is one.
+        let nextComparison: Int64?
+    }
+
+    init(
+        package: DeployedPackage, cache: PackageCache, stateStore: any StateStore, configuration: ServerConfiguration,
+        changed: @escaping @Sendable ([Int64]) -> Void = { _ in }
+    ) {
+        (self.package, self.cache, self.stateStore, self.changed) = (package, cache, stateStore, changed)
+        (clock, comparisonInterval) = (configuration.clock, configuration.comparisonInterval)
     }
 
     /// Brings the partitions up to date.
@@ -27,7 +36,7 @@ final class CacheRefresher: Sendable {
         for (name, backEnd) in package.backEnds.sorted(by: { $0.key < $1.key }) {
             let objects = Set(package.objects.filter { $0.binding.backEnd == name }.map(\.name))
             let own = partitions.filter { objects.contains($0.object) }
-            guard !own.isEmpty, try !isCurrent(own, backEnd) else { continue }
+            guard !own.isEmpty, try !isCurrent(own, backEnd), try !isUnchanged(own, backEnd) else { continue }
             try refresh(own, backEnd)
         }
         return partitions
@@ -49,31 +58,61 @@ final class CacheRefresher: Sendable {
         return partitions.allSatisfy { isLoaded($0, position) }
     }
 
+    /// Whether the back end knows that nothing in the partitions has changed, although its position has moved: then nothing needs to be written.
+    private func isUnchanged(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws -> Bool {
+        let objects = Dictionary(uniqueKeysWithValues: package.objects.map { ($0.name, $0) })
+        let (states, applied) = try stateStore.read { connection in
+            (
+                try partitions.map { try $0.state(in: connection) },
+                try KeyMap(package: package, cache: cache).appliedSequence(of: backEnd, in: connection)
+            )
+        }
+        let now = clock()
+        guard states.allSatisfy({ $0.isLoaded && $0.mark != nil && !$0.isComparisonDue(now, comparisonInterval) }) else { return false }
+        return try backEnd.system.read { source in
+            let position = try source.position()
+            guard try source.records()?.lastNumber() ?? applied == applied else { return false }
+            for (partition, state) in zip(partitions, states) {
+                guard let object = objects[partition.object] else { return false }
+                let mark = RefreshMark(object).content(of: state.mark)
+                guard mark != nil, try source.changes(of: object.model, since: mark).keys?.isEmpty == true else { return false }
+            }
+            loadedPositions.withLock { loaded in
+                for (partition, state) in zip(partitions, states) {
+                    loaded[partition.id] = LoadedPosition(position: position, nextComparison: state.nextComparison(comparisonInterval))
+                }
+            }
+            return true
+        }
+    }
+
     private func refresh(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws {
-        let (position, changes) = try stateStore.write(label: "refresh from \(backEnd.name)", isolation: .locks) { connection in
+        let (loaded, changes) = try stateStore.write(label: "refresh from \(backEnd.name)", isolation: .locks) { connection in
             // One refresh at a time, also of several processes. The snapshot of the back end begins after the lock: it is never older than the rows.
             let keys = KeyMap(package: package, cache: cache)
             try keys.lock(backEnd, in: connection)
             return try backEnd.system.read { source in
                 let position = try source.position()
                 try keys.apply(backEnd, source, in: connection)
-                var changes: [Int64] = []
+                var changes: [Int64] = [], loaded: [Int64: LoadedPosition] = [:]
                 let stale = Dictionary(grouping: partitions.filter { !isLoaded($0, position) }, by: \.object)
                 // In the order of the model, so that parents have their keys from their own load. All processes lock partitions in the same order.
                 for object in package.objects {
                     for partition in (stale[object.name] ?? []).sorted(by: { $0.id < $1.id }) {
                         let refresh = PartitionRefresh(
                             object: object, partition: partition, package: package, cache: cache, connection: connection, backEnd: backEnd.system,
-                            source: source)
+                            source: source, now: clock(), comparisonInterval: comparisonInterval)
                         if try refresh.run() { changes.append(partition.id) }
+                        let state = try partition.state(in: connection)
+                        loaded[partition.id] = LoadedPosition(position: position, nextComparison: state.nextComparison(comparisonInterval))
                     }
                 }
                 if !changes.isEmpty { try connection.notify(StateNotifications.partitions, StateNotifications.text(changes)) }
-                return (position, changes)
+                return (loaded, changes)
             }
         }
         // Only after the commit: a load that is rolled back does not count.
-        loadedPositions.withLock { loaded in for partition in partitions { loaded[partition.id] = position } }
+        loadedPositions.withLock { $0.merge(loaded) { $1 } }
         if !changes.isEmpty { changed(changes) }
     }
 
@@ -83,6 +122,7 @@ final class CacheRefresher: Sendable {
     }
 
     private func isLoaded(_ partition: Partition, _ position: BackEndPosition?) -> Bool {
-        position != nil && loadedPositions.withLock { $0[partition.id] == position }
+        guard position != nil, let loaded = loadedPositions.withLock({ $0[partition.id] }) else { return false }
+        return loaded.position == position && loaded.nextComparison.map { clock() < $0 } ?? true
     }
 }

@@ -11,6 +11,8 @@ struct LargeValueRefresh {
     let backEnd: any BackEnd
     let source: any BackEndSnapshot
     let version: Int64
+    /// The rows whose values may have changed; nil for all. They are in the temporary table `_changed` then.
+    var keys: [RowKey]?
 
     /// - Returns: the number of changed values.
     func run() throws -> Int {
@@ -27,12 +29,12 @@ struct LargeValueRefresh {
     private func copyDigests(_ add: ([Value]) throws -> Void) throws {
         let load = BackEndLoad(object: object, parameters: partition.parameters, source: source)
         let indexes = Dictionary(object.largeAttributes.enumerated().map { ($0.element.name, Int64($0.offset)) }) { $1 }
-        let isDone = try source.forEachLargeValue(of: object.model, parameters: load.namedParameters) { value in
+        let isDone = try source.forEachLargeValue(of: object.model, parameters: load.namedParameters, keys: keys) { value in
             guard let index = indexes[value.attribute] else { return }
             try add([.text(KeyText(value.key.value).text), .integer(index), .blob(value.digest), .integer(value.length)])
         }
         guard !isDone else { return }
-        try load.forEachRow { row in
+        try load.forEachRow(keys) { row in
             guard let key = row.key.value.flatMap({ RowKey($0, of: object) }) else { return }
             for (index, attribute) in object.largeAttributes.enumerated() {
                 var digest = try SHA256(), length: Int64 = 0
@@ -62,10 +64,11 @@ struct LargeValueRefresh {
 
     /// Records the values that have become NULL.
     private func noteNulls() throws -> Int {
-        try connection.execute(
+        let isChanged = keys == nil ? "" : " AND sk IN (SELECT m.sk FROM _changed AS c JOIN _key AS m ON m.object = ?3 AND m.k = c.k)"
+        return try connection.execute(
             """
             UPDATE _large SET digest = NULL, length = NULL, version = ?2
-            WHERE partition = ?1 AND digest IS NOT NULL
+            WHERE partition = ?1 AND digest IS NOT NULL\(isChanged)
                 AND EXISTS (SELECT 1 FROM _row AS r WHERE r.partition = ?1 AND r.sk = _large.sk AND r.deleted = 0)
                 AND NOT EXISTS (
                     SELECT 1 FROM _key AS m JOIN _digest AS d ON d.k = m.k

@@ -1,3 +1,4 @@
+internal import MobileCrypto
 internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
@@ -26,12 +27,52 @@ struct Partition: Sendable, Hashable {
         return Partition(id: id, object: parameters.object, parameters: parameters.values)
     }
 
-    /// Returns the version of the last change, and whether the rows have been loaded at least once.
+    /// The state of a partition in the cache.
+    struct State {
+        /// The version of the last change.
+        let version: Int64
+        /// Whether the rows have been loaded at least once.
+        let isLoaded: Bool
+        /// See ``RefreshMark``; nil if the back end gave none.
+        let mark: String?
+        /// The time of the last comparison of all rows, in milliseconds since 1970.
+        let compared: Int64
+
+        /// Whether all rows are to be compared although the back end knows the changed ones.
+        func isComparisonDue(_ now: Int64, _ interval: Duration) -> Bool { nextComparison(interval).map { now >= $0 } ?? true }
+
+        /// The time of the next comparison; nil where each load is one.
+        func nextComparison(_ interval: Duration) -> Int64? { mark == nil ? nil : compared + interval.components.seconds * 1000 }
+    }
+
     /// - Parameter lock: the dialect's, for a transaction that changes the partition.
-    func state(lock: String = "", in connection: any StateConnection) throws -> (version: Int64, isLoaded: Bool) {
-        let row = try connection.storedRow([PartitionColumn.version, .isLoaded], "WHERE id = ?1" + lock, [.integer(id)])
+    func state(lock: String = "", in connection: any StateConnection) throws -> State {
+        let row = try connection.storedRow([PartitionColumn.version, .isLoaded, .mark, .compared], "WHERE id = ?1" + lock, [.integer(id)])
         guard let row else { throw StoreError(.corrupt, "table _partition: row \(id) is gone") }
-        return (try row.integer(.version), try row.flag(.isLoaded))
+        return State(
+            version: try row.integer(.version), isLoaded: try row.flag(.isLoaded), mark: try row.optionalText(.mark),
+            compared: try row.integer(.compared))
+    }
+}
+
+/// The mark of the back end up to which a partition has all changes, as the cache keeps it. It begins with a digest of the model's binding: a model that
+/// loads other rows or columns needs all of them again.
+struct RefreshMark {
+    private let binding: String
+
+    init(_ object: ObjectPlan) {
+        let binding = object.binding, columns = object.model.attributes.map { "\($0.name)=\(binding.column(of: $0.name))" }
+        let parts = [binding.backEnd, binding.table, binding.load ?? "", "\(binding.changeDetection)", object.shape] + columns
+        let digest = try? SHA256.digest(of: JSONValue.array(parts.map { .string($0) }).description)
+        self.binding = (digest ?? []).hexadecimal
+    }
+
+    func text(of mark: String) -> String { binding + " " + mark }
+
+    /// Returns the back end's mark; nil if the binding was another one.
+    func content(of text: String?) -> String? {
+        guard let text, !binding.isEmpty, text.hasPrefix(binding + " ") else { return nil }
+        return String(text.dropFirst(binding.count + 1))
     }
 }
 

@@ -8,6 +8,8 @@ internal import PostgreSQLClient
 ///
 ///     load (back end) --copy--> _load --keys--> rows of the partition
 ///
+/// Where the back end knows the keys of changed rows, it loads only these.
+///
 /// The caller holds the store's write transaction, the lock of the back end's row, and one read of the back end that began after the lock.
 struct PartitionRefresh {
     let object: ObjectPlan
@@ -18,34 +20,77 @@ struct PartitionRefresh {
     let backEnd: any BackEnd
     /// The read of the back end.
     let source: any BackEndSnapshot
+    /// The time in milliseconds since 1970.
+    let now: Int64
+    /// The time after which all rows are compared although the back end knows the changed ones.
+    let comparisonInterval: Duration
 
     /// - Returns: whether the partition has a new version.
     func run() throws -> Bool {
-        let state = try partition.state(in: connection)
+        let state = try partition.state(in: connection), mark = RefreshMark(object)
+        let isDue = !state.isLoaded || state.isComparisonDue(now, comparisonInterval)
+        let changes = try source.changes(of: object.model, since: isDue ? nil : mark.content(of: state.mark))
+        let keys = isDue ? nil : changes.keys
+        if let keys, keys.isEmpty { return false }
         let version = state.version + 1
-        let rows = try copyLoad()
-        try addKeys(rows: rows, isNew: !state.isLoaded)
+        let changed = try keys.map { try refresh($0, version) } ?? refreshAll(version, isNew: !state.isLoaded)
+        let isChanged = changed > 0 || !state.isLoaded, next = changes.mark.map { mark.text(of: $0) }
+        guard isChanged || next != state.mark else { return false }
+        try connection.execute(
+            "UPDATE _partition SET version = ?2, is_loaded = 1, mark = ?3, compared = ?4 WHERE id = ?1",
+            [.integer(partition.id), .integer(isChanged ? version : state.version), Value(next), .integer(keys == nil ? now : state.compared)])
+        return isChanged
+    }
+
+    /// Compares all rows of the partition.
+    /// - Returns: the number of changed rows and values.
+    private func refreshAll(_ version: Int64, isNew: Bool) throws -> Int {
+        let rows = try copyLoad(nil)
+        try addKeys(rows: rows, isNew: isNew)
         for (index, reference) in object.references.enumerated() { try addKeys(ofParents: index, reference) }
         var changed = try writeRows(version)
         changed += try removeMissingRows(expected: rows, version)
-        if !object.largeAttributes.isEmpty {
-            let values = LargeValueRefresh(
-                object: object, objectID: cache.id(of: object), partition: partition, connection: connection, backEnd: backEnd, source: source,
-                version: version)
-            changed += try values.run()
-        }
+        changed += try refreshLargeValues(nil, version)
         try connection.execute("DROP TABLE _load")
-        guard changed > 0 || !state.isLoaded else { return false }
-        try connection.execute("UPDATE _partition SET version = ?2, is_loaded = 1 WHERE id = ?1", [.integer(partition.id), .integer(version)])
-        return true
+        return changed
+    }
+
+    /// Compares the rows with these keys. One that is not loaded is not in the partition.
+    private func refresh(_ keys: [RowKey], _ version: Int64) throws -> Int {
+        let keys = Array(Set(keys))
+        let rows = try copyLoad(keys)
+        guard rows <= keys.count else { throw object.loadError("one key twice") }
+        try connection.stage("_changed", [("k", "TEXT")]) { add in for key in keys { try add([.text(KeyText(key.value).text)]) } }
+        try addKeys(rows: rows, isNew: false)
+        for (index, reference) in object.references.enumerated() { try addKeys(ofParents: index, reference) }
+        var changed = try writeRows(version)
+        changed += try connection.execute(
+            """
+            UPDATE _row SET deleted = 1, version = ?2, body = ''
+            WHERE partition = ?1 AND deleted = 0 AND sk IN (
+                SELECT m.sk FROM _changed AS c \(connection.dialect.outerJoin) _key AS m ON m.object = ?3 AND m.k = c.k
+                WHERE NOT EXISTS (SELECT 1 FROM _load AS l WHERE l.k = c.k))
+            """, [.integer(partition.id), .integer(version), .integer(cache.id(of: object))])
+        changed += try refreshLargeValues(keys, version)
+        try connection.execute("DROP TABLE _changed")
+        try connection.execute("DROP TABLE _load")
+        return changed
+    }
+
+    private func refreshLargeValues(_ keys: [RowKey]?, _ version: Int64) throws -> Int {
+        guard !object.largeAttributes.isEmpty else { return 0 }
+        return try LargeValueRefresh(
+            object: object, objectID: cache.id(of: object), partition: partition, connection: connection, backEnd: backEnd, source: source,
+            version: version, keys: keys
+        ).run()
     }
 
     /// - Returns: the number of rows.
-    private func copyLoad() throws -> Int64 {
+    private func copyLoad(_ keys: [RowKey]?) throws -> Int64 {
         let references = object.references.indices.map { (name: "r\($0)", type: "TEXT") }
         var count: Int64 = 0
         try connection.stage("_load", [("n", "BIGINT"), ("k", "TEXT")] + references + [("body", "TEXT")]) { add in
-            try BackEndLoad(object: object, parameters: partition.parameters, source: source).forEachRow { row in
+            try BackEndLoad(object: object, parameters: partition.parameters, source: source).forEachRow(keys) { row in
                 count += 1
                 try add([.integer(count), .text(row.key.text)] + row.references.map { Value($0?.text) } + [.text(row.attributes)])
             }

@@ -73,19 +73,21 @@ struct PackageDeployer {
 
     private func open(_ backEnd: BackEndModel) throws -> ServedBackEnd {
         if let provided = deployment.providedBackEnds[backEnd.name] { return ServedBackEnd(name: backEnd.name, system: provided) }
+        let system = SQLBackEnd(
+            name: backEnd.name, engine: try engine(of: backEnd), isIdempotent: backEnd.isIdempotent, wholeValueLimit: wholeValueLimit)
+        return ServedBackEnd(name: backEnd.name, system: system)
+    }
+
+    /// Opens the database of a back end that speaks SQL.
+    func engine(of backEnd: BackEndModel) throws -> any SQLEngine {
         guard let place = deployment.backEnds[backEnd.name] ?? backEnd.path.map(resolved) else {
             throw ServerError(
                 .missingBackEnd,
                 "package \"\(deployment.identifier)\": nothing says where the back end \"\(backEnd.name)\" is; name its file at deployment")
         }
-        let engine: any SQLEngine =
-            if PostgreSQLEngine.isAddress(place) {
-                try PostgreSQLEngine(name: backEnd.name, address: place, timeout: timeout)
-            } else {
-                try SQLiteEngine(name: backEnd.name, path: place, timeout: timeout)
-            }
-        let system = SQLBackEnd(name: backEnd.name, engine: engine, isIdempotent: backEnd.isIdempotent, wholeValueLimit: wholeValueLimit)
-        return ServedBackEnd(name: backEnd.name, system: system)
+        return PostgreSQLEngine.isAddress(place)
+            ? try PostgreSQLEngine(name: backEnd.name, address: place, timeout: timeout)
+            : try SQLiteEngine(name: backEnd.name, path: place, timeout: timeout)
     }
 
     private func resolved(_ path: String) -> String {

@@ -4,6 +4,9 @@ enum SQLText {
     static func quoted(_ name: String) -> String {
         "\"" + name.replacing("\"", with: "\"\"") + "\""
     }
+
+    /// Returns a text as a literal of SQL.
+    static func literal(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
 }
 
 /// An SQL text of a model with its named parameters (`:name`, `:old.name`) replaced by numbered ones.

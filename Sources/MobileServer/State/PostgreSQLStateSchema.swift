@@ -3,7 +3,7 @@ internal import PostgreSQLClient
 
 /// The versions of the server's tables in a PostgreSQL database.
 enum PostgreSQLStateSchema {
-    static let version: Int64 = 2
+    static let version: Int64 = 3
 
     /// Creates the tables in a database without them, and refuses a database of a later release. Of several processes that start together, one creates
     /// the tables.
@@ -28,6 +28,9 @@ enum PostgreSQLStateSchema {
                 guard found < version else { return }
                 if found < 2 {
                     for statement in StateTables.access(.postgreSQL) { try connection.execute(statement) }
+                }
+                if found < 3 {
+                    for statement in StateTables.marks { try connection.execute(statement) }
                 }
                 try connection.execute("UPDATE _state SET version = ?1", [.integer(version)])
                 return

@@ -20,6 +20,8 @@ enum PartitionColumn: String, StoredColumn {
     /// The version of the last change.
     case version
     case isLoaded = "is_loaded"
+    case mark
+    case compared
 }
 
 enum ClientColumn: String, StoredColumn {

@@ -19,7 +19,8 @@ struct ServedPackage: Sendable {
         clients = ClientDirectory(stateStore: stateStore, cache: cache, configuration: configuration)
         log = try PackageLog(package, cache: cache, stateStore: stateStore, configuration: configuration)
         self.news = news
-        refresher = CacheRefresher(package: package, cache: cache, stateStore: stateStore, changed: news.changed)
+        refresher = CacheRefresher(
+            package: package, cache: cache, stateStore: stateStore, configuration: configuration, changed: news.changed)
         self.configuration = configuration
     }
 

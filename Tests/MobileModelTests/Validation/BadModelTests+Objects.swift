@@ -217,7 +217,7 @@ extension BadModelTests {
         BadModel("\"table\": \"orders\"", "\"table\": \"\"", "objects[1].binding.table", "a table has an empty name"),
         BadModel(
             "{\"versionColumn\": \"v\"}", "\"trigger\"", "objects[1].binding.changeDetection",
-            "\"trigger\" is not a way to detect changes; write \"digest\" or {\"versionColumn\": \"name\"}"),
+            "\"trigger\" is not a way to detect changes; write \"digest\", \"triggerLog\" or {\"versionColumn\": \"name\"}"),
         BadModel(
             "{\"versionColumn\": \"v\"}", "{\"versionColumn\": \"\"}", "objects[1].binding.changeDetection.versionColumn",
             "a column has an empty name"),

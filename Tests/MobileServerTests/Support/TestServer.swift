@@ -23,7 +23,7 @@ final class TestServer {
     private var savedStates: [String: PostgreSQLTestDatabase] = [:]
     private var adjust: (inout ServerConfiguration) -> Void = { _ in }
 
-    /// Opens a server.
+    /// Opens a server. Trigger logs that the model needs are installed before.
     /// - Parameters:
     ///   - model: a package with one back end.
     ///   - tables: SQL that creates the back end; nil when the file already exists.
@@ -44,7 +44,9 @@ final class TestServer {
             try database.close()
         }
         stateDatabase = StoreUnderTest.isPostgreSQL ? try PostgreSQLTestDatabase() : nil
-        server = try MobileServer(Self.configuration(model, self.folder, backEndDatabase?.address ?? backEndPath, stateDatabase, adjust))
+        let configuration = Self.configuration(model, self.folder, backEndDatabase?.address ?? backEndPath, stateDatabase, adjust)
+        if tables != nil { for deployment in configuration.packages { try ChangeCapture(deployment).install() } }
+        server = try MobileServer(configuration)
     }
 
     var configuration: ServerConfiguration {

@@ -51,9 +51,26 @@ final class ServerOfBenchmarks {
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder + "/cache.db" + suffix) }
     }
 
+    /// The package over the back end of a folder. Its objects find changes in the trigger log, if there is one.
+    private static func deployment(folder: String, isLogged: Bool) -> PackageDeployment {
+        var model = Bench.metadata.model
+        if isLogged {
+            model.objects = model.objects.map { object in
+                var object = object
+                object.binding?.changeDetection = .triggerLog(tables: [])
+                return object
+            }
+        }
+        return PackageDeployment(model, backEnds: ["none": backEnd(in: folder)])
+    }
+
+    /// Installs the trigger log in the back end of a folder.
+    static func installLog(folder: String) throws { try ChangeCapture(deployment(folder: folder, isLogged: true)).install() }
+
     /// Serves until the standard input ends.
     static func run(folder: String) throws {
-        let deployment = PackageDeployment(Bench.metadata.model, backEnds: ["none": backEnd(in: folder)])
+        let hasLog = try ChangeCapture(deployment(folder: folder, isLogged: true)).status().allSatisfy(\.isInstalled)
+        let deployment = deployment(folder: folder, isLogged: hasLog)
         var configuration = ServerConfiguration(cachePath: folder + "/cache.db", packages: [deployment], users: [user: password])
         configuration.log = { _ in }
         let server = try MobileServer(configuration), http = try HTTPServer(serving: server)

@@ -6,12 +6,13 @@ import MobileSync
 
 /// Whole synchronizations over the loopback interface, with the server in a process of its own.
 enum SynchronizationBenchmarks {
-    static let all = [
-        first("sync.first.100k", rows: 100_000, limit: 1.30, isCold: false),
-        first("sync.first.100k.cold", rows: 100_000, limit: 2.5, isCold: true),
-        first("sync.first.1m", rows: 1_000_000, limit: 1.40, isCold: false, memoryLimit: 24 << 20, serverMemoryLimit: 64 << 20),
-        empty, replay,
-    ]
+    static let all =
+        [
+            first("sync.first.100k", rows: 100_000, limit: 1.30, isCold: false),
+            first("sync.first.100k.cold", rows: 100_000, limit: 2.5, isCold: true),
+            first("sync.first.1m", rows: 1_000_000, limit: 1.40, isCold: false, memoryLimit: 24 << 20, serverMemoryLimit: 64 << 20),
+            empty, replay,
+        ] + ChangeBenchmarks.all
 
     // MARK: The first synchronization
 

@@ -68,6 +68,8 @@ struct PostgreSQLBackEndConnection: BackEndConnection {
         return (try execute(sql, values), nil)
     }
 
+    var triggerLog: any TriggerLog { PostgreSQLTriggerLog(connection: self) }
+
     var pieces: SQLitePieces? { nil }
 
     func ping() throws { _ = try first("SELECT 1") }
@@ -105,16 +107,19 @@ struct PostgreSQLBackEndConnection: BackEndConnection {
     private static func joined(_ texts: [String]) -> String { texts.isEmpty ? "''" : texts.joined(separator: " || ',' || ") }
 
     /// The database computes the digests, so that no value travels.
-    func forEachLargeValue(of object: SQLObject, _ parameters: [String: Value], _ visit: (LargeValueDigest) throws -> Void) throws {
-        let attributes = object.plan.largeAttributes
+    func forEachLargeValue(
+        of object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, _ visit: (LargeValueDigest) throws -> Void
+    ) throws {
+        let attributes = object.plan.largeAttributes, bound = object.loadParameters(parameters)
+        let restriction = object.contentRestriction(to: keys, first: bound.count + 1)
         let values = attributes.map { attribute in
             let bytes = bytes(of: attribute, object, prefix: "content.")
             return "sha256(\(bytes)), CAST(octet_length(\(bytes)) AS BIGINT)"
         }
         let statement =
             "SELECT " + ([object.largeValueKey] + values).joined(separator: ", ")
-            + " FROM \(object.largeValueTables) WHERE \(object.hasLargeValue)"
-        try forEach(statement, object.loadParameters(parameters)) { row in
+            + " FROM \(object.largeValueTables) WHERE (\(object.hasLargeValue))\(restriction.sql)"
+        try forEach(statement, bound + restriction.values) { row in
             guard let key = RowKey(Value(row[0]), of: object.plan) else { return }
             for (index, attribute) in attributes.enumerated() {
                 guard case .blob(let digest) = row[1 + 2 * index], let length = row[2 + 2 * index].integer else { continue }

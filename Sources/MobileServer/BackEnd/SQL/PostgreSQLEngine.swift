@@ -13,7 +13,7 @@ struct PostgreSQLBackEndError: Error, CustomStringConvertible {
     /// The beginning of the statement and the engine's own message, for the operator.
     var description: String { (statement.map { "\"\($0.prefix(200))\": " } ?? "") + "\(error)" }
 
-    /// Whether another session has created the same thing first.
+    /// Whether another session has created the same object first.
     var isCollision: Bool { error.code == .constraint || error.sqlState == "42P07" }  // duplicate_table
 
     /// Runs `body`, and marks its error.

@@ -70,7 +70,11 @@ final class SQLBackEnd: BackEnd {
         return .refused("the server could not do this; its log says why", code: ResultCode.failure, detail: "\(error)")
     }
 
-    var positionInterval: Duration { engine.positionInterval }
+    /// With a trigger log a look costs little, and so does what it finds.
+    var positionInterval: Duration {
+        let isLogged = objects.withLock { $0.values.contains { $0.loggedTables != nil } }
+        return isLogged ? min(engine.positionInterval, .milliseconds(20)) : engine.positionInterval
+    }
 
     func close() throws { try engine.close() }
 
@@ -105,19 +109,27 @@ extension SQLReading {
         _ object: ObjectModel, parameters: [String: Value], keys: [RowKey]?, _ visit: (BackEndRow) throws -> Void
     ) throws {
         let object = try backEnd.object(object)
-        guard let keys else { return try connection.forEachRow(of: object, parameters, nil) { try visit(BackEndRow($0)) } }
-        // A statement has a limited number of parameters, in SQLite 32766.
-        for start in stride(from: 0, to: keys.count, by: 500) {
-            let some = Array(keys[start..<min(start + 500, keys.count)])
-            try connection.forEachRow(of: object, parameters, some) { try visit(BackEndRow($0)) }
-        }
+        try inPortions(keys) { try connection.forEachRow(of: object, parameters, $0) { try visit(BackEndRow($0)) } }
     }
 
     func forEachLargeValue(
-        of object: ObjectModel, parameters: [String: Value], _ visit: (LargeValueDigest) throws -> Void
+        of object: ObjectModel, parameters: [String: Value], keys: [RowKey]?, _ visit: (LargeValueDigest) throws -> Void
     ) throws -> Bool {
-        try connection.forEachLargeValue(of: backEnd.object(object), parameters, visit)
+        let object = try backEnd.object(object)
+        try inPortions(keys) { try connection.forEachLargeValue(of: object, parameters, $0, visit) }
         return true
+    }
+
+    /// A statement has a limited number of parameters, in SQLite 32766.
+    private func inPortions(_ keys: [RowKey]?, _ body: ([RowKey]?) throws -> Void) throws {
+        guard let keys else { return try body(nil) }
+        for start in stride(from: 0, to: keys.count, by: 500) { try body(Array(keys[start..<min(start + 500, keys.count)])) }
+    }
+
+    func changes(of object: ObjectModel, since mark: String?) throws -> BackEndChanges {
+        let object = try backEnd.object(object)
+        guard let otherTables = object.loggedTables else { return .unknown }
+        return try TriggerLogReader(object: object, otherTables: otherTables, log: connection.triggerLog).changes(since: mark)
     }
 }
 
@@ -167,9 +179,33 @@ private struct SQLBackEndCheck {
             return try prepare("SELECT * FROM \(object.source)", "load of \"\(model.name)\"")
         }
         object = SQLObject(plan, table: table, loadColumns: load, connection.expressions)
+        object.loggedTables = try loggedTables(of: object)
         try checkColumns(of: object)
         try checkStatements(of: object)
         return object
+    }
+
+    /// Returns the tables besides the object's own whose changes the trigger log must have; nil for an object without one.
+    private func loggedTables(of object: SQLObject) throws -> [BackEndTable]? {
+        guard case .triggerLog(let names) = object.plan.binding.changeDetection else { return nil }
+        let tables = try names.map { name in
+            guard let table = try connection.table(named: name) else {
+                throw ServerError(
+                    .missingTable,
+                    "object \"\(object.model.name)\", change detection: the back end \"\(backEnd)\" (\(place)) has no table \"\(name)\"")
+            }
+            return table
+        }
+        for table in [object.table] + tables {
+            let capture = try connection.triggerLog.capture(of: table), needed = table.name == object.table.name ? object.keyColumns : []
+            guard let capture, needed.allSatisfy(capture.columns.contains) else {
+                throw ServerError(
+                    .missingTable,
+                    "object \"\(object.model.name)\", change detection: the back end \"\(backEnd)\" (\(place)) has no trigger log of the table \"\(table.name)\"; install it with \"mobile capture install\""
+                )
+            }
+        }
+        return tables
     }
 
     private func checkColumns(of object: SQLObject) throws {

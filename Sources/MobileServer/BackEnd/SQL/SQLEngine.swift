@@ -46,7 +46,9 @@ protocol BackEndConnection: SQLConnection {
 
     func forEachRow(of object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, _ visit: (LoadedRow) throws -> Void) throws
 
-    func forEachLargeValue(of object: SQLObject, _ parameters: [String: Value], _ visit: (LargeValueDigest) throws -> Void) throws
+    func forEachLargeValue(
+        of object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, _ visit: (LargeValueDigest) throws -> Void
+    ) throws
 
     func value(of attribute: AttributeModel, in key: RowKey, of object: SQLObject, _ receive: ([UInt8]) throws -> Void) throws -> BackEndValue
 
@@ -56,6 +58,9 @@ protocol BackEndConnection: SQLConnection {
 
     /// The way of writing values piece by piece; nil where the engine takes whole values only.
     var pieces: SQLitePieces? { get }
+
+    /// The log of changes that the back end's owner may have installed.
+    var triggerLog: any TriggerLog { get }
 
     /// Whether there is a table with this name, for the records of operations.
     func hasTable(_ name: String) throws -> Bool

@@ -9,6 +9,8 @@ struct SQLObject: Sendable {
     /// The columns of the load; those of ``table`` without a load.
     let loadColumns: [BackEndTable.Column]
     let expressions: any SQLExpressions
+    /// The tables besides ``table`` that the load reads, for an object whose changes are found in the trigger log; nil for all others.
+    var loggedTables: [BackEndTable]?
 
     var model: ObjectModel { plan.model }
 
@@ -20,6 +22,9 @@ struct SQLObject: Sendable {
 
     /// Returns the attribute's column in the binding's table; nil if only the load has it.
     func tableColumn(_ attribute: String) -> BackEndTable.Column? { table.column(named: plan.binding.column(of: attribute)) }
+
+    /// The columns of the modelled primary key in the table.
+    var keyColumns: [String] { plan.keyAttributes.map { tableColumn($0.name)?.name ?? plan.binding.column(of: $0.name) } }
 
     /// The attribute's column in the table as SQL.
     /// - Parameter prefix: a name with a point, or nothing.
@@ -45,13 +50,25 @@ struct SQLObject: Sendable {
     /// - Parameter first: the number of the first parameter.
     func restriction(to keys: [RowKey]?, first: Int) -> (sql: String, values: [Value]) {
         guard let keys else { return ("", []) }
+        let condition = condition(anyOf: keys, first: first) { sourceColumn($0) }
+        return (" WHERE " + condition.sql, condition.values)
+    }
+
+    /// Returns a further condition on ``largeValueTables`` that selects these rows only, and the values to bind.
+    func contentRestriction(to keys: [RowKey]?, first: Int) -> (sql: String, values: [Value]) {
+        guard let keys else { return ("", []) }
+        let condition = condition(anyOf: keys, first: first) { column($0, prefix: "content.") }
+        return (" AND (\(condition.sql))", condition.values)
+    }
+
+    private func condition(anyOf keys: [RowKey], first: Int, _ column: (String) -> SQLColumn) -> (sql: String, values: [Value]) {
         var values: [Value] = []
         let terms = keys.map { key in
-            let condition = condition(key, first: first + values.count) { sourceColumn($0) }
+            let condition = condition(key, first: first + values.count, column)
             values += condition.values
             return "(\(condition.sql))"
         }
-        return (" WHERE " + (terms.isEmpty ? "1 = 0" : terms.joined(separator: " OR ")), values)
+        return (terms.isEmpty ? "1 = 0" : terms.joined(separator: " OR "), values)
     }
 
     /// The tables of the rows with large values: `source`, and `content` with the values.
@@ -122,6 +139,8 @@ struct SQLColumn {
     /// The name, quoted and qualified.
     let sql: String
     let affinity: BackEndTable.Affinity
+
+    init(sql: String, affinity: BackEndTable.Affinity) { (self.sql, self.affinity) = (sql, affinity) }
 
     /// Finds the column with a name, as SQLite compares names. Without one, the name is taken as it is.
     init(named name: String, among columns: [BackEndTable.Column], _ prefix: String) {

@@ -138,12 +138,14 @@ struct SQLiteBackEndConnection: BackEndConnection {
         return (changed, InsertedRow(condition: "rowid = ?1", values: [.integer(connection.lastInsertedKey)]))
     }
 
+    var triggerLog: any TriggerLog { SQLiteTriggerLog(connection: self) }
+
     var pieces: SQLitePieces? { SQLitePieces(connection: connection) }
 
     // MARK: Large values
 
     /// The rowid and, for each large attribute, the value's type and bytes. The bytes are NULL if the value can be read piece by piece.
-    private func largeValuesStatement(of object: SQLObject) -> String {
+    private func largeValuesStatement(of object: SQLObject, _ restriction: String) -> String {
         let values = object.plan.largeAttributes.map { attribute in
             let column = object.column(attribute.name, prefix: "content.")
             let bytes = "CAST(\(expressions.value(of: attribute, column)) AS BLOB)"
@@ -152,14 +154,17 @@ struct SQLiteBackEndConnection: BackEndConnection {
         }
         let row = object.table.hasPieces ? "content.rowid" : "NULL"
         return "SELECT " + ([object.largeValueKey, row] + values).joined(separator: ", ")
-            + " FROM \(object.largeValueTables) WHERE \(object.hasLargeValue)"
+            + " FROM \(object.largeValueTables) WHERE (\(object.hasLargeValue))\(restriction)"
     }
 
     /// Reads every large value of the partition once, the long ones piece by piece.
-    func forEachLargeValue(of object: SQLObject, _ parameters: [String: Value], _ visit: (LargeValueDigest) throws -> Void) throws {
-        let attributes = object.plan.largeAttributes
-        let query = try connection.statement(largeValuesStatement(of: object))
-        try query.bind(object.loadParameters(parameters))
+    func forEachLargeValue(
+        of object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, _ visit: (LargeValueDigest) throws -> Void
+    ) throws {
+        let attributes = object.plan.largeAttributes, bound = object.loadParameters(parameters)
+        let restriction = object.contentRestriction(to: keys, first: bound.count + 1)
+        let query = try connection.statement(largeValuesStatement(of: object, restriction.sql))
+        try query.bind(bound + restriction.values)
         var readers = [ColumnValueReader?](repeating: nil, count: attributes.count)
         while try query.step() {
             guard let key = RowKey(query.value(0), of: object.plan) else { continue }

@@ -1,0 +1,163 @@
+import Foundation
+import MobileExecution
+import MobileObjects
+import MobileStore
+import MobileSync
+
+/// Changes in large partitions: work is proportional to what changed, with a trigger log in the back end.
+enum ChangeBenchmarks {
+    static let all = [oneChanged, replayTouch, devices]
+
+    private static let changes = 20
+
+    /// Changes a row as another application does.
+    private static func change(_ database: Database, row key: Int64, _ text: String) throws {
+        try database.write { connection in
+            _ = try connection.execute("UPDATE item SET words3 = ?2 WHERE id = ?1", [.integer(key), .text(text)])
+        }
+    }
+
+    private static func backEnd(_ folder: String) throws -> Database {
+        try Database(ConnectionProfile(path: ServerOfBenchmarks.backEnd(in: folder), journal: .unchanged))
+    }
+
+    private static func device(_ workspace: Workspace, _ server: ServerOfBenchmarks) throws -> BenchDevice {
+        let device = try BenchDevice(workspace, port: server.port)
+        try device.package.synchronize()
+        return device
+    }
+
+    // MARK: One row
+
+    private static let oneChanged = Benchmark(
+        id: "sync.one-changed.1m", shows: "one row changed in a partition of 1,000,000, found in the trigger log, and delivered to one device",
+        limit: 3.0, countsRows: false, pairs: 3, note: "\(changes) times; the change itself is not measured",
+        prepare: { _ = try LoggedPartition.of($0, rows: $0.isQuick ? 100_000 : 1_000_000) },
+        reference: Side("synchronize() with nothing to do, and two commits") { workspace, watch in
+            let partition = try LoggedPartition.of(workspace, rows: workspace.isQuick ? 100_000 : 1_000_000)
+            let device = try device(workspace, partition.server)
+            defer { device.remove(from: workspace) }
+            let path = workspace.newFile("commits.db"), database = try Database(ConnectionProfile(path: path))
+            defer { workspace.removeDatabase(path) }
+            try database.write { _ = try $0.execute("CREATE TABLE item (id INTEGER PRIMARY KEY, words3 TEXT); INSERT INTO item VALUES (1, '')") }
+            var done: Int64 = 0
+            for number in 1...changes {
+                try watch.measure {
+                    if try device.package.synchronize().rowsImported == 0 { done += 1 }
+                    for part in 0..<2 { try change(database, row: 1, "commit \(number) \(part)") }
+                }
+            }
+            try database.close()
+            try device.package.closeConnection()
+            try device.close()
+            return Outcome(rows: done, checksum: 0)
+        },
+        subject: Side("synchronize() after the change") { workspace, watch in
+            let partition = try LoggedPartition.of(workspace, rows: workspace.isQuick ? 100_000 : 1_000_000)
+            let device = try device(workspace, partition.server), database = try backEnd(partition.folder)
+            defer { device.remove(from: workspace) }
+            var done: Int64 = 0
+            for number in 1...changes {
+                let key = Int64(number * 4999), text = "change \(UUID())"
+                try change(database, row: key, text)
+                try watch.measure { _ = try device.package.synchronize() }
+                if try Item.findByPrimaryKey(key, in: device.package)?.words3 == text { done += 1 }
+            }
+            try database.close()
+            try device.package.closeConnection()
+            try device.close()
+            return Outcome(rows: done, checksum: 0)
+        })
+
+    // MARK: Operations
+
+    private static let operations: Int64 = 100
+
+    private static func replay(_ workspace: Workspace, rows: Int, _ watch: inout Stopwatch) throws -> Outcome {
+        let partition = try LoggedPartition.of(workspace, rows: rows), device = try device(workspace, partition.server)
+        defer { device.remove(from: workspace) }
+        let text = "\(UUID())"
+        try device.package.transaction {
+            for key in 1...operations {
+                guard let item = try Item.findByPrimaryKey(key, in: device.package) else { throw WrongResult("row \(key) is missing") }
+                item.words3 = "\(text) \(key)"
+                try item.update()
+                try item.submitPending()
+            }
+        }
+        let result = try watch.measure { try device.package.synchronize() }
+        guard result.operationsAccepted == operations else { throw WrongResult("sync.replay.touch: \(result.operationsAccepted) accepted") }
+        var done: Int64 = 0
+        for key in 1...operations where try Item.findByPrimaryKey(key, in: device.package)?.words3 == "\(text) \(key)" { done += 1 }
+        try device.package.closeConnection()
+        try device.close()
+        return Outcome(rows: done, checksum: 0)
+    }
+
+    private static let replayTouch = Benchmark(
+        id: "sync.replay.touch", shows: "\(operations) operations in a partition of 1,000,000 rows, replayed and their rows delivered", limit: 1.5,
+        countsRows: false, pairs: 3, note: "with a trigger log on both sides",
+        prepare: {
+            for rows in [1000, $0.isQuick ? 100_000 : 1_000_000] { _ = try LoggedPartition.of($0, rows: rows) }
+        },
+        reference: Side("the same in a partition of 1,000 rows") { try replay($0, rows: 1000, &$1) },
+        subject: Side("synchronize() with \(operations) pending operations") {
+            try replay($0, rows: $0.isQuick ? 100_000 : 1_000_000, &$1)
+        })
+
+    // MARK: Devices
+
+    private static let deviceCount = 100
+
+    private static func synchronize(_ workspace: Workspace, _ watch: inout Stopwatch, _ work: ([BenchDevice]) throws -> Int64) throws -> Outcome {
+        let partition = try LoggedPartition.of(workspace, rows: 1000)
+        let devices = try (0..<deviceCount).map { _ in try device(workspace, partition.server) }
+        let done = try watch.measure { try work(devices) }
+        for device in devices {
+            try device.package.closeConnection()
+            try device.close()
+            device.remove(from: workspace)
+        }
+        return Outcome(rows: done, checksum: 0)
+    }
+
+    private static let devices = Benchmark(
+        id: "sync.devices.100", shows: "synchronizations per second of \(deviceCount) devices at once", limit: 1.5, isRate: true, countsRows: false,
+        note: "without changes; clients and server share the machine",
+        prepare: { _ = try LoggedPartition.of($0, rows: 1000) },
+        reference: Side("one device after the other") { workspace, watch in
+            try synchronize(workspace, &watch) { devices in
+                for device in devices { try device.package.synchronize() }
+                return Int64(devices.count)
+            }
+        },
+        subject: Side("all devices at once", threads: 2) { workspace, watch in
+            try synchronize(workspace, &watch) { devices in
+                let done = SystemLock<Int64>(0)
+                DispatchQueue.concurrentPerform(iterations: devices.count) { index in
+                    if (try? devices[index].package.synchronize()) != nil { done.withLock { $0 += 1 } }
+                }
+                return done.withLock { $0 }
+            }
+        })
+}
+
+/// A running server over a back end with a trigger log.
+final class LoggedPartition {
+    let folder: String
+    let server: ServerOfBenchmarks
+
+    /// Returns the partition of a workspace; prepares it at the first call.
+    static func of(_ workspace: Workspace, rows: Int) throws -> LoggedPartition {
+        if let known = workspace.loggedPartitions[rows] { return known }
+        let made = try LoggedPartition(workspace, rows: rows)
+        workspace.loggedPartitions[rows] = made
+        return made
+    }
+
+    private init(_ workspace: Workspace, rows: Int) throws {
+        folder = try workspace.serverFolder(rows: rows)
+        try ServerOfBenchmarks.installLog(folder: folder)
+        server = try ServerOfBenchmarks(folder: folder)
+    }
+}

@@ -1,0 +1,310 @@
+import Foundation
+import MobileModel
+import MobileProtocol
+import MobileServer
+import MobileStore
+import PostgreSQLClient
+import PostgreSQLTestSupport
+import TestSupport
+import Testing
+
+@testable import MobileServer
+
+/// Changes that the server finds in trigger logs, on both engines.
+@Suite struct TriggerLogTests {
+    /// The package of field sales, whose objects find changes in logs; orders are those of the region's customers.
+    private static let model = {
+        var model = FieldSales.model
+        for index in model.objects.indices {
+            let others = model.objects[index].name == "Order" ? ["the customers"] : []
+            model.objects[index].binding?.changeDetection = .triggerLog(tables: others)
+        }
+        model.objects[1].synchronizationParameters = [ParameterModel(name: "region", type: .string, personalizationKey: "region")]
+        model.objects[1].binding?.load = """
+            SELECT o.* FROM "order" AS o JOIN "the customers" AS c ON c."customer no" = o.customer WHERE c.region = :region
+            """
+        return model
+    }()
+
+    private static func server(_ kind: BackEndKind, clock: VirtualClock = VirtualClock(start: .seconds(1_800_000_000))) throws -> TestServer {
+        try TestServer(model: model, tables: FieldSales.tables, postgreSQL: FieldSales.postgreSQLTables, on: kind) {
+            $0.clock = { clock.milliseconds }
+        }
+    }
+
+    private static func device(_ region: JSONValue, of server: TestServer) throws -> TestDevice {
+        let device = try TestDevice(server, name: "phone of \(region)")
+        device.personalization = ["region": region]
+        try device.synchronize(groups: groups)
+        return device
+    }
+
+    private static let groups = ["default", "lines"]
+
+    /// When the rows of each partition were last compared as a whole.
+    private static func comparisons(_ server: TestServer) throws -> [Int64] {
+        try server.state { try $0.rows("SELECT compared FROM _partition ORDER BY id") }.compactMap { $0[0].integer }
+    }
+
+    /// Compares all rows with the back end, as if there were no log.
+    /// - Returns: what the log had not shown to the device.
+    private static func missed(_ device: TestDevice) throws -> [String] {
+        try device.server.state { connection in _ = try connection.execute("UPDATE _partition SET mark = NULL") }
+        device.server.server.packages[0].refresher.forget(Array(Int64(0)...100))
+        let result = try device.synchronize(groups: groups)
+        return (result.upserts.keys.map { "changed \($0)" } + result.deletes.keys.map { "deleted \($0)" } + result.resets).sorted()
+            + (result.largeValues == 0 ? [] : ["\(result.largeValues) large values"])
+    }
+
+    // MARK: Completeness
+
+    @Test(
+        "what random statements of other applications and of devices change is found in the log, and nothing else is read",
+        arguments: BackEndKind.allCases, 0..<6)
+    func histories(kind: BackEndKind, seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed) &+ (ProcessInfo.processInfo.environment["RANDOM_SEED"].flatMap(UInt64.init) ?? 0) &* 1000)
+        let clock = VirtualClock(start: .seconds(1_800_000_000)), server = try Self.server(kind, clock: clock)
+        let devices = [try Self.device("NORTH", of: server), try Self.device("SOUTH", of: server)]
+        for round in 0..<12 {
+            for _ in 0..<Int.random(in: 1...4, using: &random) { try change(server, kind, &random) }
+            if Bool.random(using: &random) { try operate(devices[0], round, &random) }
+            if Int.random(in: 0..<4, using: &random) == 0 { try server.restart() }
+            clock.advance(by: .seconds(60))
+            let before = try Self.comparisons(server)
+            for device in devices {
+                let result = try device.synchronize(groups: Self.groups)
+                #expect(result.status == 200 && result.resets.isEmpty)
+            }
+            let after = try Self.comparisons(server)
+            // A truncated table, and customers, whom the load of orders joins, are compared as a whole.
+            #expect(zip(before, after).allSatisfy { $0 <= $1 })
+            for device in devices { #expect(try Self.missed(device) == [], "seed \(seed), round \(round), \(device.name)") }
+            clock.advance(by: .seconds(60))
+        }
+    }
+
+    /// Changes something as another application does, in one or two statements; one transaction in six is rolled back.
+    private func change(_ server: TestServer, _ kind: BackEndKind, _ random: inout SeededGenerator) throws {
+        struct Rollback: Error {}
+        let customer = Int.random(in: 1...4, using: &random), order = Int.random(in: 10...13, using: &random),
+            line = Int.random(in: 1...3, using: &random)
+        let region = ["NORTH", "SOUTH", "NORTH", "SOUTH", "EAST"].randomElement(using: &random) ?? "",
+            number = Int.random(in: 1...1000, using: &random)
+        let photo = kind == .sqlite ? "x'0\(line)'" : "'\\x0\(line)'::bytea"
+        let insertCustomer = """
+            INSERT INTO "the customers" ("customer no", name, region) VALUES (\(customer), 'new \(number)', '\(region)')
+            ON CONFLICT ("customer no") DO UPDATE SET name = excluded.name
+            """
+        let insertOrder = """
+            INSERT INTO "order" (id, customer) SELECT \(order), "customer no" FROM "the customers" WHERE "customer no" = \(customer)
+            ON CONFLICT (id) DO UPDATE SET customer = excluded.customer
+            """
+        let insertLine = """
+            INSERT INTO "order line" ("order", line, product, quantity) SELECT id, \(line), 'p\(number)', \(number) FROM "order" WHERE id = \(order)
+            ON CONFLICT ("order", line) DO UPDATE SET quantity = excluded.quantity
+            """
+        let statements =
+            [
+                [insertCustomer], [insertOrder], [insertLine], [insertLine], [insertCustomer, insertOrder, insertLine],
+                [#"UPDATE "the customers" SET name = 'name \#(number)' WHERE "customer no" = \#(customer)"#],
+                [#"UPDATE "the customers" SET region = '\#(region)' WHERE "customer no" = \#(customer)"#],
+                [#"UPDATE "the customers" SET photo = \#(photo), notes = 'note \#(number)' WHERE "customer no" = \#(customer)"#],
+                [#"UPDATE "the customers" SET photo = NULL WHERE "customer no" = \#(customer)"#],
+                [
+                    #"UPDATE "the customers" SET "customer no" = \#(customer) + 10 WHERE "customer no" = \#(customer) AND "customer no" NOT IN (SELECT customer FROM "order") AND NOT EXISTS (SELECT 1 FROM "the customers" WHERE "customer no" = \#(customer) + 10)"#
+                ],
+                [#"UPDATE "order" SET status = 'S\#(number)' WHERE id = \#(order)"#], [#"UPDATE "order" SET status = 'ALL\#(number)'"#],
+                [
+                    #"UPDATE "order line" SET line = line + 4 WHERE "order" = \#(order) AND line = \#(line) AND NOT EXISTS (SELECT 1 FROM "order line" AS l WHERE l."order" = \#(order) AND l.line = \#(line) + 4)"#
+                ],
+                [#"DELETE FROM "order line" WHERE "order" = \#(order)"#, #"DELETE FROM "order" WHERE id = \#(order)"#],
+                [kind == .postgreSQL && number % 2 == 0 ? #"TRUNCATE "order line""# : #"DELETE FROM "order line""#],
+            ].randomElement(using: &random) ?? []
+        let isRolledBack = Int.random(in: 0..<6, using: &random) == 0
+        do {
+            try server.backEnd { backEnd in
+                for statement in statements { try backEnd.execute(statement) }
+                if isRolledBack { throw Rollback() }
+            }
+        } catch is Rollback {}
+    }
+
+    private func operate(_ device: TestDevice, _ round: Int, _ random: inout SeededGenerator) throws {
+        guard let customer = device.rows["Customer"]?.values.randomElement(using: &random) else { return }
+        let update = OperationFrame(
+            id: device.nextID(), object: "Customer", change: .update, key: customer["_sk"]?.integer ?? 0,
+            attributes: ["name": .string("round \(round)")],
+            primaryKey: ["id": customer["id"] ?? .null])
+        let order = device.create(
+            "Order", ["customerId": customer["id"] ?? .null, "status": .string("R\(round)")], refs: ["customer": customer["_sk"] ?? .null])
+        let result = try device.synchronize([update, order], groups: Self.groups)
+        #expect(result.results.count == 2)
+    }
+
+    @Test("one changed row is loaded alone; without a change nothing is written", arguments: BackEndKind.allCases)
+    func oneRow(kind: BackEndKind) throws {
+        let clock = VirtualClock(start: .seconds(1_800_000_000)), server = try Self.server(kind, clock: clock)
+        let device = try Self.device("NORTH", of: server)
+        let first = try Self.comparisons(server)
+        for isRestarted in [false, true] {
+            clock.advance(by: .seconds(60))
+            if isRestarted { try server.restart() }
+            try server.backEnd { try $0.execute(#"UPDATE "order" SET status = 'PAID \#(isRestarted)' WHERE id = 10"#) }
+            let result = try device.synchronize(groups: Self.groups)
+            #expect(result.upserts == ["Order": 1] && result.deletes == [:])
+            #expect(try Self.comparisons(server) == first, "no partition is compared as a whole")
+        }
+        // Another table moves the position of the back end, and changes no row.
+        try server.backEnd { try $0.execute("CREATE TABLE other (id INTEGER)") }
+        let marks = try server.state { try $0.rows("SELECT version, mark FROM _partition ORDER BY id") }
+        #expect(try device.synchronize(groups: Self.groups).upserts == [:])
+        #expect(try server.state { try $0.rows("SELECT version, mark FROM _partition ORDER BY id") } == marks)
+        #expect(try Self.missed(device) == [])
+    }
+
+    @Test("a change of a table that the load joins is found by comparison", arguments: BackEndKind.allCases)
+    func joinedTable(kind: BackEndKind) throws {
+        let server = try Self.server(kind), device = try Self.device("NORTH", of: server)
+        try server.backEnd { try $0.execute(#"UPDATE "the customers" SET region = 'NORTH' WHERE "customer no" = 3"#) }
+        let result = try device.synchronize(groups: Self.groups)
+        #expect(result.upserts == ["Customer": 1, "Order": 1])
+    }
+
+    @Test func `a transaction that commits after later ones is not missed`() throws {
+        let server = try Self.server(.postgreSQL), device = try Self.device("NORTH", of: server)
+        let database = try #require(server.backEndDatabase), early = try database.connect(), late = try database.connect()
+        try early.run(script: #"BEGIN; UPDATE "order" SET status = 'EARLY' WHERE id = 10"#)
+        try late.run(script: #"INSERT INTO "order" (id, customer) VALUES (77, 1)"#)
+        #expect(try device.synchronize(groups: Self.groups).upserts == ["Order": 1])
+        try early.run(script: "COMMIT")
+        #expect(try device.synchronize(groups: Self.groups).upserts == ["Order": 1])
+        #expect(try Self.missed(device) == [])
+    }
+
+    // MARK: Logs that say nothing
+
+    @Test func `a file that was restored from a backup is compared as a whole`() throws {
+        let server = try Self.server(.sqlite), device = try Self.device("NORTH", of: server)
+        let backup = server.folder.file("backup.db")
+        try server.server.close()
+        try FileManager.default.copyItem(atPath: server.backEndPath, toPath: backup)
+        try server.restartClosed()
+        try server.backEnd { try $0.execute(#"UPDATE "order" SET status = 'LOST' WHERE id = 10"#) }
+        #expect(try device.synchronize(groups: Self.groups).upserts == ["Order": 1])
+        try server.server.close()
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: server.backEndPath + suffix) }
+        try FileManager.default.copyItem(atPath: backup, toPath: server.backEndPath)
+        // As many entries as were lost, and one more.
+        try server.backEnd { try $0.execute(#"UPDATE "order line" SET quantity = quantity + 1 WHERE "order" = 10"#) }
+        try server.restartClosed()
+        let result = try device.synchronize(groups: Self.groups)
+        #expect(result.upserts == ["Order": 1, "Line": 2])
+        #expect(device.rows("Order", by: "id")[10]?["status"] == "NEW")
+        #expect(try Self.missed(device) == [])
+    }
+
+    @Test("without a trigger, and after another installation, rows are compared as a whole", arguments: BackEndKind.allCases)
+    func missingTrigger(kind: BackEndKind) throws {
+        let server = try Self.server(kind), device = try Self.device("NORTH", of: server)
+        let capture = ChangeCapture(server.configuration.packages[0])
+        #expect(try capture.status().map(\.isInstalled) == [true, true, true])
+        try server.backEnd {
+            try $0.execute(kind == .sqlite ? "DROP TRIGGER mobile_change_update_order" : #"ALTER TABLE "order" DISABLE TRIGGER mobile_change_update"#)
+            try $0.execute(#"UPDATE "order" SET status = 'UNSEEN' WHERE id = 10"#)
+        }
+        #expect(try capture.status().map { "\($0.table) \($0.isInstalled)" } == ["the customers true", "order false", "order line true"])
+        #expect(try device.synchronize(groups: Self.groups).upserts == ["Order": 1])
+        try server.backEnd { try $0.execute(#"UPDATE "order" SET status = 'UNSEEN TOO' WHERE id = 10"#) }
+        try capture.install()
+        #expect(try device.synchronize(groups: Self.groups).upserts == ["Order": 1])
+        #expect(try Self.missed(device) == [])
+        try server.server.close()
+        try capture.remove()
+        #expect(try capture.status().map(\.isInstalled) == [false, false, false])
+        let error = #expect(throws: ServerError.self) { try server.restartClosed() }
+        #expect(error?.code == .missingTable && error?.message.contains("mobile capture install") == true)
+        let isLeft =
+            kind == .sqlite
+            ? "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'mobile\\_c%' ESCAPE '\\'"
+            : "SELECT count(*) FROM pg_class WHERE relname LIKE 'mobile\\_c%'"
+        #expect(try server.backEndValue(isLeft) == 0)
+        try capture.install()
+        try server.restartClosed()
+        #expect(try device.synchronize(groups: Self.groups).upserts == [:])
+    }
+
+    @Test("entries that were pruned are replaced by one comparison", arguments: BackEndKind.allCases)
+    func pruning(kind: BackEndKind) throws {
+        let clock = VirtualClock(start: .seconds(1_800_000_000)), server = try Self.server(kind, clock: clock)
+        let device = try Self.device("NORTH", of: server), capture = ChangeCapture(server.configuration.packages[0])
+        clock.advance(by: .seconds(60))
+        try server.backEnd { try $0.execute(#"UPDATE "order" SET status = 'A'"#) }
+        #expect(try capture.prune(olderThan: .seconds(3600)) == 0)
+        #expect(try capture.prune(olderThan: .seconds(-3600)) > 0)
+        #expect(try capture.prune(olderThan: .seconds(-3600)) == 0)
+        #expect(try device.synchronize(groups: Self.groups).upserts == ["Order": 1])
+        let compared = try Self.comparisons(server)
+        clock.advance(by: .seconds(60))
+        try server.backEnd { try $0.execute(#"UPDATE "order" SET status = 'B' WHERE id = 10"#) }
+        #expect(try device.synchronize(groups: Self.groups).upserts == ["Order": 1])
+        #expect(try Self.comparisons(server) == compared)
+        #expect(try Self.missed(device) == [])
+    }
+
+    @Test("a change that no trigger has seen is found after a day", arguments: BackEndKind.allCases)
+    func unseen(kind: BackEndKind) throws {
+        let clock = VirtualClock(start: .seconds(1_800_000_000)), server = try Self.server(kind, clock: clock)
+        let device = try Self.device("NORTH", of: server)
+        try server.backEnd {
+            guard kind == .sqlite else {
+                try $0.execute("SET LOCAL session_replication_role = replica")
+                try $0.execute(#"DELETE FROM "order line" WHERE line = 2"#)
+                return
+            }
+            // SQLite deletes a row that is in the way without a trigger.
+            try $0.execute(#"CREATE UNIQUE INDEX one_product ON "order line" (product)"#)
+            try $0.execute(#"INSERT OR REPLACE INTO "order line" VALUES (11, 7, 'pepper', 1)"#)
+        }
+        #expect(try device.synchronize(groups: Self.groups).deletes == [:])
+        clock.advance(by: .seconds(23 * 3600))
+        #expect(try device.synchronize(groups: Self.groups).deletes == [:])
+        clock.advance(by: .seconds(2 * 3600))
+        #expect(try device.synchronize(groups: Self.groups).deletes == ["Line": 1])
+    }
+
+    // MARK: Installation
+
+    @Test("two packages share the log of a table; a table without triggers is refused", arguments: BackEndKind.allCases)
+    func installation(kind: BackEndKind) throws {
+        let server = try Self.server(kind)
+        var other = Self.model
+        other.objects = [other.objects[0]]
+        other.objects[0].relationships = []
+        other.objects[0].primaryKey = ["code"]
+        var deployment = server.configuration.packages[0]
+        deployment.model = other
+        #expect(try ChangeCapture(deployment).status().map(\.isInstalled) == [false])
+        try ChangeCapture(deployment).install()
+        #expect(try ChangeCapture(deployment).status().map(\.isInstalled) == [true])
+        #expect(try ChangeCapture(server.configuration.packages[0]).status().map(\.isInstalled) == [true, true, true])
+        let script = try #require(try ChangeCapture(deployment).installationScripts().first)
+        #expect(script.backEnd == "enterprise" && script.script.hasPrefix("BEGIN;\n") && script.script.hasSuffix("COMMIT;\n"))
+        try server.backEnd { try $0.execute(#"CREATE VIEW "names" AS SELECT name FROM "the customers""#) }
+        deployment.model.objects[0].binding?.changeDetection = .triggerLog(tables: ["names"])
+        let error = #expect(throws: ServerError.self) { try ChangeCapture(deployment).install() }
+        #expect(error?.message.contains("\"names\": a view") == true)
+        deployment.model.objects[0].binding?.changeDetection = .triggerLog(tables: ["nothing"])
+        #expect(#expect(throws: ServerError.self) { try ChangeCapture(deployment).install() }?.message.contains("no table \"nothing\"") == true)
+    }
+
+    @Test func `a mark holds for one binding only`() throws {
+        let object = try #require(try Self.server(.sqlite).server.packages[0].deployed.object(named: "Order"))
+        var changed = object.model
+        changed.binding?.load = "SELECT * FROM \"order\" WHERE :region IS NOT NULL"
+        let other = ObjectPlan(changed, binding: try #require(changed.binding), in: Self.model)
+        let text = RefreshMark(object).text(of: "17")
+        #expect(RefreshMark(object).content(of: text) == "17")
+        #expect(RefreshMark(other).content(of: text) == nil)
+        #expect(RefreshMark(object).content(of: nil) == nil)
+    }
+}
