@@ -69,6 +69,10 @@ struct KeyMap {
         }
         guard let key = outcome.rowKey, let object = package.object(named: outcome.result.object) else { return false }
         let row: [Value] = [.integer(cache.id(of: object)), .integer(surrogateKey), .text(KeyText(key).text)]
+        if try connection.exists("SELECT 1 FROM _key WHERE object = ?1 AND (sk = ?2 OR k = ?3) AND NOT (sk = ?2 AND k = ?3)", row) {
+            // Rows under the former key are found by a comparison of all rows only.
+            try connection.execute("UPDATE _partition SET mark = NULL WHERE object = ?1", [row[0]])
+        }
         try connection.execute("DELETE FROM _key WHERE object = ?1 AND (sk = ?2 OR k = ?3)", row)
         try connection.execute("INSERT INTO _key (object, sk, k) VALUES (?1, ?2, ?3)", row)
         try cache.keepFree(from: surrogateKey, in: connection)

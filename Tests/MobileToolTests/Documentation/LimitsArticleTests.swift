@@ -12,6 +12,7 @@ import Testing
         "ClientAddress.longest": "the text of an address, which is never longer",
         "LogTable.longestPrefix": "the name of a table in PostgreSQL, whose length it limits itself",
         "PostgreSQLStateStore.timeLimit": "repetitions of one transaction", "PostgreSQLStateStore.longTimeLimit": "repetitions of one transaction",
+        "TriggerLogReader.keyLimit": "changed rows that are read one by one; for more of them all rows are compared",
         "PostgreSQLEngine.timeLimit": "one load or replay on a back end that hangs",
         "SQLOperationRunner.pieceLimit": "from here on a large value is written in pieces",
         "IntervalSum.maximumMemory": "a measured value, which begins with 0",

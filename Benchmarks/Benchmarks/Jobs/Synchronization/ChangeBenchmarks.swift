@@ -134,6 +134,8 @@ enum ChangeBenchmarks {
         subject: Side("all devices at once", threads: 2) { workspace, watch in
             try synchronize(workspace, &watch) { devices in
                 let done = SystemLock<Int64>(0)
+                // Each device is used by one thread.
+                nonisolated(unsafe) let devices = devices
                 DispatchQueue.concurrentPerform(iterations: devices.count) { index in
                     if (try? devices[index].package.synchronize()) != nil { done.withLock { $0 += 1 } }
                 }
