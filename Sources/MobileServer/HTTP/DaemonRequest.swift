@@ -294,6 +294,7 @@ final class DaemonRequest: @unchecked Sendable {
                 length.map { UInt64($0) } ?? mhs_unknown_length(), 65_536, ResponseStream.read, stream.toOpaque(), ResponseStream.free)
             if response == nil { stream.release() }
             return response
+        case .file(let file): return mhs_response_of_file(file.descriptor, UInt64(file.offset), UInt64(file.length))
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import MobileCrypto
 internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
@@ -19,6 +20,11 @@ final class Download {
     private var position = 0
     private let rows: Spool
     private let largeValues: LargeValueList
+    /// Name and version of the package.
+    private let package: String
+    private let grants: SessionGrants
+    /// The length from which on a large value is named, and not sent.
+    private let longValue: Int64
     private var writer = FrameWriter(.download)
     /// The number of bytes of the current rows step that are still to be sent.
     private var rowsLeft = 0
@@ -33,7 +39,16 @@ final class Download {
     /// - Parameters:
     ///   - rows: the rows of all steps, ready to be read.
     ///   - largeValues: the large values of all steps, ready to be read.
-    init(steps: [Step], rows: Spool, largeValues: LargeValueList, log: @escaping @Sendable (String) -> Void) {
+    ///   - package: name and version of the package.
+    ///   - grants: gives the session the permission to fetch large values on their own.
+    ///   - longValue: the length in bytes from which on they are.
+    init(
+        steps: [Step], rows: Spool, largeValues: LargeValueList, package: String, grants: SessionGrants, longValue: Int64,
+        log: @escaping @Sendable (String) -> Void
+    ) {
+        self.package = package
+        self.grants = grants
+        self.longValue = longValue
         self.steps = steps
         self.rows = rows
         self.largeValues = largeValues
@@ -95,10 +110,26 @@ final class Download {
         }
         // A key that can no longer be read belongs to a row that the back end does not have.
         guard let key = RowKey(entry.key, of: object) else { return true }
+        if !entry.isNull, entry.length >= longValue {
+            try name(entry, of: object)
+            return true
+        }
         let source = LargeValueSource(
             object: object, attribute: object.largeAttributes[entry.attribute], key: key, backEnd: backEnd, isNull: entry.isNull)
         try begin(source, entry.surrogateKey)
         return true
+    }
+
+    /// Names the content that the cache has seen. If the back end has another one by now, the client finds the name gone.
+    private func name(_ entry: LargeValueList.Entry, of object: ObjectPlan) throws {
+        let attribute = object.largeAttributes[entry.attribute].name
+        let address = LargeValueAddress(package: package, object: object.name, attribute: attribute, surrogateKey: entry.surrogateKey)
+        let content = try grants.content(entry.digest.hexadecimal, .largeValue(address))
+        try writer.write(
+            .largeValue(
+                LargeValuePart(
+                    object: object.name, attribute: attribute, owner: .row(key: entry.surrogateKey), length: entry.length, content: content)))
+        try writer.write(.partEnd(.bytes(entry.length)))
     }
 
     private func begin(_ source: LargeValueSource, _ surrogateKey: Int64) throws {
