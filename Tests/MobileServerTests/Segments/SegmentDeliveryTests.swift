@@ -220,7 +220,8 @@ import Testing
     }
 
     @Test func `long values are fetched on their own, as the cache has seen them`() throws {
-        let server = try Self.server(), text = String(repeating: "Grüße ", count: 1000)
+        let folder = try TemporaryDirectory(), files = folder.file("contents"), text = String(repeating: "Grüße ", count: 1000)
+        let server = try Self.server { $0.segmentDirectory = files }
         try server.backEnd { try $0.execute("UPDATE \"the customers\" SET notes = ?1 WHERE \"customer no\" = 1", [.text(text)]) }
         let device = try device(server), result = try device.synchronize(), key = device.key("Customer", "id", 1)
         let named = result.frames.compactMap { frame -> LargeValuePart? in
@@ -238,7 +239,7 @@ import Testing
         #expect(second.largeValues["Customer"]?[second.key("Customer", "id", 1)]?["notes"] == Array((text + "!").utf8))
         try server.backEnd { try $0.execute("UPDATE \"the customers\" SET notes = 'x' || notes WHERE \"customer no\" = 1") }
         // Named before the change and not fetched in time: gone, and the next download has the present value.
-        try FileManager.default.removeItem(atPath: server.configuration.cachePath + "-segments/" + content.name)
+        try FileManager.default.removeItem(atPath: files + "/" + content.name)
         #expect(try device.fetch(content).status == 404)
         try device.synchronize()
         #expect(device.largeValues["Customer"]?[key]?["notes"] == Array(("x" + text + "!").utf8))
