@@ -33,13 +33,17 @@ public protocol BackEnd: Sendable {
     func read<R>(_ body: (any BackEndSnapshot) throws -> R) throws -> R
 
     /// Runs the operations of one batch: opens a transaction, calls `body` with it, and commits. When `body` throws, no operation of the batch stays.
-    /// - Parameter client: the client whose batch it is.
+    /// - Parameters:
+    ///   - client: the client whose batch it is.
+    ///   - body: runs the operations.
     /// - Returns: the result of `body`, after the commit.
     func replay<R>(for client: String, _ body: (any BackEndTransaction) throws -> R) throws -> R
 
     /// Reads one large value.
     /// - Parameters:
     ///   - attribute: a large attribute of the object. Texts are passed in UTF-8.
+    ///   - key: the row.
+    ///   - object: the object of the row.
     ///   - receive: is called with the pieces of the value, in order. All of them belong to one state of the value.
     func value(
         of attribute: AttributeModel, in key: RowKey, of object: ObjectModel, _ receive: (_ piece: [UInt8]) throws -> Void
@@ -98,6 +102,7 @@ public protocol BackEndSnapshot: BackEndAccess {
 
     /// Loads the rows of one partition.
     /// - Parameters:
+    ///   - object: the object of the rows.
     ///   - parameters: the values of the object's synchronization parameters, by name.
     ///   - keys: the rows to load if they are in the partition; nil for all of it.
     ///   - visit: is called with each row, in any order, each key once.
@@ -106,7 +111,10 @@ public protocol BackEndSnapshot: BackEndAccess {
     ) throws
 
     /// Computes the digests of a partition's large values where they are, so that the values need not travel.
-    /// - Parameter visit: is called once for each large value that is not NULL.
+    /// - Parameters:
+    ///   - object: the object of the rows.
+    ///   - parameters: the values of the object's synchronization parameters, by name.
+    ///   - visit: is called once for each large value that is not NULL.
     /// - Returns: whether the back end can do this; false (default) lets the server read every value with
     ///   ``BackEnd/value(of:in:of:_:)``.
     func forEachLargeValue(

@@ -111,7 +111,11 @@ public struct BackEndFailure: Error, Sendable {
     }
 
     /// A refusal.
-    /// - Parameter code: default 412, a constraint. 409 and 503 are codes of failures that pass, and become 500 here.
+    /// - Parameters:
+    ///   - message: the sentence for the user of the device.
+    ///   - code: default 412, a constraint. 409 and 503 are codes of failures that pass, and become 500 here.
+    ///   - backEndCode: the back end's own code; default none.
+    ///   - detail: the back end's own message, for the server's log; default none.
     public static func refused(
         _ message: String, code: Int64 = ResultCode.constraint, backEndCode: String = "", detail: String = ""
     ) -> BackEndFailure {

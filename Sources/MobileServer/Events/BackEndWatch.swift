@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import MobileExecution
 
 /// Looks at one back end at short intervals while a client listens, on a thread of its own, and reports when the back end has changed.
@@ -8,16 +7,9 @@ final class BackEndWatch: Sendable {
     /// The time between two looks.
     static let interval: Duration = .milliseconds(20)
 
-    private struct State {
-        var isWanted = false
-        var isRunning = false
-        /// Whether the next look counts as a change.
-        var isForced = false
-        var ended: [DispatchSemaphore] = []
-    }
-
-    private let state = SystemLock(State())
-    private let bell = DispatchSemaphore(value: 0)
+    private let thread = RestartableThread()
+    /// Whether the next look counts as a change.
+    private let isForced = SystemLock(false)
     private let interval: Duration
     private let position: @Sendable () throws -> BackEndPosition?
     private let changed: @Sendable () throws -> Void
@@ -37,52 +29,30 @@ final class BackEndWatch: Sendable {
     }
 
     /// Begins to look, if it does not yet.
-    func start() {
-        let isNew = state.withLock { state in
-            state.isWanted = true
-            defer { state.isRunning = true }
-            return !state.isRunning
-        }
-        guard isNew, !SystemThread.start({ self.run() }) else { return }
-        state.withLock { $0.isRunning = false }
-    }
+    func start() { thread.start { self.run() } }
 
     /// Ends the looks. Does not wait for one in progress.
-    func stop() {
-        state.withLock { $0.isWanted = false }
-        bell.signal()
-    }
+    func stop() { thread.stop() }
 
     /// Looks at once, and counts the back end as changed. No effect while it does not look.
     func wake() {
-        state.withLock { $0.isForced = true }
-        bell.signal()
+        isForced.withLock { $0 = true }
+        thread.wake()
     }
 
     /// Ends the looks, and waits for one in progress.
-    func close() {
-        let ended = DispatchSemaphore(value: 0)
-        let isRunning = state.withLock { state in
-            state.isWanted = false
-            if state.isRunning { state.ended.append(ended) }
-            return state.isRunning
-        }
-        bell.signal()
-        if isRunning { ended.wait() }
-    }
+    func close() { thread.close() }
 
     /// Whether it looks; for tests.
-    var isRunning: Bool { state.withLock { $0.isRunning } }
+    var isRunning: Bool { thread.isRunning }
 
     private func run() {
         var known: BackEndPosition?, hasFailed = false, pause = interval
-        while true {
-            let (isOver, isForced) = state.withLock { state in
-                defer { state.isForced = false }
-                return (!state.isWanted, state.isForced)
+        while !thread.hasEnded() {
+            let isForced = isForced.withLock { isForced in
+                defer { isForced = false }
+                return isForced
             }
-            if isOver, end() { return }
-            if isOver { known = nil }
             let began = ContinuousClock.now
             do {
                 let position = try position()
@@ -96,19 +66,7 @@ final class BackEndWatch: Sendable {
                 if !hasFailed { failed(error) }
                 (known, hasFailed, pause) = (nil, true, .seconds(1))
             }
-            _ = bell.wait(timeout: .now() + pause / .seconds(1))
+            thread.pause(pause)
         }
-    }
-
-    /// Ends the thread, unless a start came in between.
-    private func end() -> Bool {
-        let (isOver, waiting) = state.withLock { state -> (Bool, [DispatchSemaphore]) in
-            guard !state.isWanted else { return (false, []) }
-            state.isRunning = false
-            defer { state.ended = [] }
-            return (true, state.ended)
-        }
-        for semaphore in waiting { semaphore.signal() }
-        return isOver
     }
 }

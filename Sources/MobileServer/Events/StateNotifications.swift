@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import MobileExecution
 internal import MobileStore
 internal import PostgreSQLClient
@@ -30,14 +29,7 @@ extension StateConnection {
 /// Receives the messages of other processes on a connection and a thread of its own, while a client listens. Where messages cannot be received it
 /// reads the versions at intervals.
 final class NotificationReceiver: Sendable {
-    private struct State {
-        var isWanted = false
-        var isRunning = false
-        var ended: [DispatchSemaphore] = []
-    }
-
-    private let state = SystemLock(State())
-    private let bell = DispatchSemaphore(value: 0)
+    private let thread = RestartableThread()
     private let configuration: PostgreSQLConfiguration
     private let news: VersionNews
     private let reported: @Sendable (String) -> Void
@@ -56,40 +48,18 @@ final class NotificationReceiver: Sendable {
         (self.configuration, self.news, self.rest, self.reported) = (configuration, news, rest, reported)
     }
 
-    func start() {
-        let isNew = state.withLock { state in
-            state.isWanted = true
-            defer { state.isRunning = true }
-            return !state.isRunning
-        }
-        guard isNew, !SystemThread.start({ self.run() }) else { return }
-        state.withLock { $0.isRunning = false }
-    }
+    func start() { thread.start { self.run() } }
 
-    func stop() {
-        state.withLock { $0.isWanted = false }
-        bell.signal()
-    }
+    func stop() { thread.stop() }
 
-    func close() {
-        let ended = DispatchSemaphore(value: 0)
-        let isRunning = state.withLock { state in
-            state.isWanted = false
-            if state.isRunning { state.ended.append(ended) }
-            return state.isRunning
-        }
-        bell.signal()
-        if isRunning { ended.wait() }
-    }
-
-    private var isWanted: Bool { state.withLock { $0.isWanted } }
+    func close() { thread.close() }
 
     private func run() {
-        while !end() {
+        while !thread.hasEnded() {
             do { try receive() } catch {
                 news.log("events: messages of other processes cannot be received, versions are read instead: \(error)")
-                while isWanted {
-                    _ = bell.wait(timeout: .now() + Self.pollingInterval / .seconds(1))
+                while thread.isWanted {
+                    thread.pause(Self.pollingInterval)
                     guard (try? news.lookAtAll()) == nil else { break }
                 }
             }
@@ -104,7 +74,7 @@ final class NotificationReceiver: Sendable {
         }
         // Changes that came before the subscription.
         var nextLook = ContinuousClock.now
-        while isWanted {
+        while thread.isWanted {
             if ContinuousClock.now >= nextLook {
                 try news.lookAtAll()
                 nextLook = .now + rest
@@ -118,16 +88,5 @@ final class NotificationReceiver: Sendable {
                 try news.lookAtAll()
             }
         }
-    }
-
-    private func end() -> Bool {
-        let (isOver, waiting) = state.withLock { state -> (Bool, [DispatchSemaphore]) in
-            guard !state.isWanted else { return (false, []) }
-            state.isRunning = false
-            defer { state.ended = [] }
-            return (true, state.ended)
-        }
-        for semaphore in waiting { semaphore.signal() }
-        return isOver
     }
 }

@@ -13,7 +13,9 @@ public struct RowKey: Sendable, Hashable {
     private init(parts: [Value], value: Value) { (self.parts, self.value) = (parts, value) }
 
     /// Creates a key.
-    /// - Parameter values: a value for each attribute of the primary key, by name, in the form of ``BackEndRow``.
+    /// - Parameters:
+    ///   - values: a value for each attribute of the primary key, by name, in the form of ``BackEndRow``.
+    ///   - object: the object of the row.
     /// - Returns: nil if a part is missing, NULL, or of another type than its attribute.
     public init?(_ values: JSONObject, of object: ObjectModel) {
         self.init(wire: values, object.primaryKey.compactMap { object.attribute(named: $0) })
