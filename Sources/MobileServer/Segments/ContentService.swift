@@ -86,7 +86,7 @@ extension ServedPackage {
             let found = try key(of: address.surrogateKey, in: object), let key = RowKey(found, of: object)
         else { return nil }
         return try LargeValueSource(
-            object: object, attribute: attribute, key: key, backEnd: deployed.backEnd(of: object), isNull: false
+            object: object, attribute: attribute, key: key, backEnd: deployed.backEnd(of: object).system, isNull: false
         ).read()?.spool
     }
 }

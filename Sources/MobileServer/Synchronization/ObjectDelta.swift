@@ -6,7 +6,7 @@ internal import MobileStore
 struct ObjectDelta {
     let object: ObjectPlan
     let objectID: Int64
-    private let backEnd: BackEnd
+    private let backEnd: any BackEnd
     /// The partitions that the client requests now, with their versions.
     let current: [Int64: Int64]
     /// The partitions that the client has, each with the version up to which it was sent; nil for a client of unknown state.
@@ -18,7 +18,7 @@ struct ObjectDelta {
 
     /// - Parameter delivered: the partitions that the client has, each with the version up to which it was sent; nil for a client of unknown state.
     init(
-        object: ObjectPlan, objectID: Int64, backEnd: BackEnd, current: [Int64: Int64], delivered: [Int64: Int64]?, _ segments: SegmentRules,
+        object: ObjectPlan, objectID: Int64, backEnd: any BackEnd, current: [Int64: Int64], delivered: [Int64: Int64]?, _ segments: SegmentRules,
         _ grants: SessionGrants, _ connection: any StateConnection
     ) throws {
         self.object = object

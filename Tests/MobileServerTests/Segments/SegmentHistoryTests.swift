@@ -43,7 +43,7 @@ private final class HistoryBench {
     private let store: StateStoreTests.Bench
     private let server: TestServer
     private let object: ObjectPlan
-    private let backEnd: BackEnd
+    private let backEnd: any BackEnd
     private let folder = try? TemporaryDirectory()
     private let devices: Database
     let grants: SessionGrants
@@ -63,7 +63,7 @@ private final class HistoryBench {
         server = try FieldSales.server()
         let package = server.server.packages[0].deployed
         object = try #require(package.object(named: "Order"))
-        backEnd = package.backEnd(of: object)
+        backEnd = package.backEnd(of: object).system
         devices = try Database(ConnectionProfile(path: server.folder.file("devices.db")))
         grants = SessionGrants(
             grants: try ContentGrants(store.store, ServerConfiguration(cachePath: "")),
@@ -104,7 +104,7 @@ private final class HistoryBench {
         private let connection: any StateConnection
         private let device: Connection
         private let object: ObjectPlan
-        private let backEnd: BackEnd
+        private let backEnd: any BackEnd
         private let grants: SessionGrants
         private var rules = SegmentRules()
         /// The back end: the partitions of each row, and its text.
@@ -114,7 +114,7 @@ private final class HistoryBench {
         var result = Result()
 
         init(
-            seed: UInt64, _ connection: any StateConnection, _ device: Connection, _ object: ObjectPlan, _ backEnd: BackEnd,
+            seed: UInt64, _ connection: any StateConnection, _ device: Connection, _ object: ObjectPlan, _ backEnd: any BackEnd,
             _ grants: SessionGrants
         ) {
             random = SeededGenerator(seed: seed)
