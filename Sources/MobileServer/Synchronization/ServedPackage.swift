@@ -7,7 +7,7 @@ struct ServedPackage: Sendable {
     let cache: PackageCache
     let clients: ClientDirectory
     let log: PackageLog
-    private let stateStore: any StateStore
+    let stateStore: any StateStore
     let refresher: CacheRefresher
     private let news: VersionNews
     private let segmentMaker: SegmentMaker
