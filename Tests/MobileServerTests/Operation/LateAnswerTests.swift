@@ -66,7 +66,7 @@ import Testing
 
     @Test func `a client that goes during the wait leaves nothing behind, and a server that stops ends what it has begun`() throws {
         let end = DispatchSemaphore(value: 0)
-        // Also where the test has failed: no handler waits for ever.
+        // Also where the test has failed: no handler waits without end.
         defer { for _ in 0..<2 { end.signal() } }
         let client = try client(end), upload = client.header() + HandmadeClient.frame("Z", "")
         do {
