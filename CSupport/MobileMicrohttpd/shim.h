@@ -3,6 +3,7 @@
 #ifndef MOBILE_MICROHTTPD_H
 #define MOBILE_MICROHTTPD_H
 
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -10,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /// Settings of a daemon.
 struct mhs_options {
@@ -139,6 +141,19 @@ static inline void mhs_each_parameter(struct MHD_Connection *connection, MHD_Key
 static inline struct MHD_Response *mhs_response_of_bytes(const void *bytes, size_t length)
 {
     return MHD_create_response_from_buffer(length, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
+}
+
+/// Creates a response with a part of an open file, which the system sends without a copy where the connection has no TLS. The response has a
+/// descriptor of its own. Returns NULL if there is no memory, or no descriptor.
+static inline struct MHD_Response *mhs_response_of_file(int file, uint64_t offset, uint64_t length)
+{
+    const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);
+    if (own < 0)
+        return NULL;
+    struct MHD_Response *response = MHD_create_response_from_fd_at_offset64(length, own, offset);
+    if (response == NULL)
+        (void)close(own);
+    return response;
 }
 
 /// A response's length when it is not known beforehand.

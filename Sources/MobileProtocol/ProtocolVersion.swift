@@ -15,6 +15,9 @@ public enum Endpoint {
     public static let synchronize = "/mobile/v1/synchronize"
     /// `POST`: the XML of an end-to-end trace, which the server keeps.
     public static let traces = "/mobile/v1/traces"
+    /// `GET`, followed by a slash and the name of a ``SegmentPart`` or of a large value's content: its bytes. The parameter `grant` of the query is that
+    /// of the frame.
+    public static let segments = "/mobile/v1/segments"
     /// `GET`: a ``ServerStatus`` as JSON; needs no session.
     public static let status = "/mobile/v1/status"
 
@@ -36,6 +39,8 @@ public enum Endpoint {
     public static let eventContentType = "text/event-stream"
     /// The media type of frame streams.
     public static let frameContentType = "application/vnd.mobileobjects.frames"
+    /// The media type of segments and of large values.
+    public static let segmentContentType = "application/octet-stream"
     /// The media type of traces.
     public static let traceContentType = "application/xml"
     /// The media type of messages, and of errors that are neither messages nor frames.

@@ -22,6 +22,7 @@ public final class MobileServer: Sendable {
     let events: EventService
     private let domainLog: DomainLog
     private let traces: TraceStore
+    private let contents: ContentService
     private let log: ServerLog
     /// Answers `GET /ready`.
     let readiness: ReadinessProbe
@@ -58,6 +59,7 @@ public final class MobileServer: Sendable {
         packages = try deployed.map { try ServedPackage($0, stateStore: stateStore, configuration: configuration, news: news) }
         uploads = UploadStore(configuration)
         events = EventService(packages, news, configuration)
+        contents = ContentService(try ContentGrants(stateStore, configuration), stateStore, packages, configuration)
         readiness = ReadinessProbe(
             Self.parts(of: packages, stateStore), deadline: configuration.readinessTimeout, log: { log.write(LogEntry(.error, $0)) })
         for (name, password) in configuration.users.sorted(by: { $0.key < $1.key }) { try accounts.setUser(name, password: password) }
@@ -68,6 +70,7 @@ public final class MobileServer: Sendable {
     public func close() throws {
         events.close()
         uploads.close()
+        contents.files.close()
         for package in packages { try package.close() }
         try stateStore.close()
     }
@@ -137,6 +140,9 @@ public final class MobileServer: Sendable {
         case Endpoint.changes:
             try checkOperator(request)
             return body(Self.longestReport, limits.strangerTime)
+        case let path where ContentService.name(in: path) != nil:
+            _ = try session(of: request, isUse: false)
+            return body(0, limits.strangerTime)
         default:
             _ = try session(of: request, isUse: false)
             return body(limits.uploadBytes, limits.uploadTime)
@@ -172,6 +178,7 @@ public final class MobileServer: Sendable {
         case Endpoint.events: methods = ["GET", "POST"]
         case let path where Self.isUpload(path): methods = ["PUT", "HEAD", "DELETE"]
         case Endpoint.messages, Endpoint.synchronize, Endpoint.traces, Endpoint.changes: methods = ["POST"]
+        case let path where ContentService.name(in: path) != nil: methods = ["GET"]
         default: throw RequestFailure(.notFound, "there is nothing at \(request.path.prefix(80))")
         }
         guard methods.contains(request.method) else {
@@ -200,6 +207,10 @@ public final class MobileServer: Sendable {
             return try listen(request, session)
         case Endpoint.changes:
             return try takeChanges(request)
+        case let path where ContentService.name(in: path) != nil:
+            let session = try session(of: request, isUse: true)
+            line.take(session)
+            return try contents.answer(request, session)
         default:
             return try synchronize(request, &line)
         }
@@ -249,7 +260,9 @@ public final class MobileServer: Sendable {
         guard let package = packages.first(where: { $0.deployed.identifier == upload.package }) else {
             throw RequestFailure(.notFound, "there is no package \"\(upload.package.prefix(80))\"")
         }
-        let download = try package.synchronize(body, user: session.user, inquiries: domainLog.inquiries(of: session), &line)
+        let download = try package.synchronize(
+            body, user: session.user, inquiries: domainLog.inquiries(of: session),
+            grants: SessionGrants(grants: contents.grants, session: session, package: package.deployed.identifier, client: upload.client), &line)
         return ServerResponse(
             status: 200, contentType: Endpoint.frameContentType, body: .stream { try download.nextChunk() })
     }

@@ -49,6 +49,16 @@ public struct ServerConfiguration: Sendable {
     public var logTableGuideline = 10_000
     /// The number of rows that cleaning changes in one transaction, 1 to 100,000; default 500. Synchronizations can run between two transactions.
     public var cleaningPortion = 500
+    /// The folder of the contents that devices fetch on their own (segments of rows, and long values), as files; nil (default) for a folder next to the cache
+    /// database, or for a temporary one if the state is in PostgreSQL. Several processes on one machine may use one folder. Missing files are written again.
+    public var segmentDirectory: String?
+    /// The number of bytes of these files from which on those that were not used for longest are removed; default 4 GB.
+    public var segmentCacheSize: Int64 = 4 << 30
+    /// The internal location under which a proxy sends the files of ``segmentDirectory``, such as `/segments`: such requests are then answered with
+    /// `X-Accel-Redirect`, after the server has authorized them. Default nil: the server sends the files itself.
+    public var segmentRedirect: String?
+    /// The rules by which segments are made and used.
+    var segmentRules = SegmentRules()
     /// The time that a request waits for a connection to the cache or to a back end, each time that it needs one; default 10 s. After that, the
     /// request is refused with status 503.
     public var connectionTimeout = ServerConfiguration.defaultConnectionTimeout

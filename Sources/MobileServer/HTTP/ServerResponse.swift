@@ -16,6 +16,8 @@ public struct ServerResponse {
         /// connection is cut, so that the client sees a truncated body and not a complete one. The closure is released when the response is finished or its connection is
         /// closed. `length` in bytes, if it is known, becomes `Content-Length`; otherwise the body is sent in HTTP chunks.
         case stream(length: Int? = nil, next: () throws -> [UInt8]?)
+        /// A part of a file.
+        case file(FileBody)
     }
 
     /// The HTTP status code, 200...599.

@@ -3,7 +3,7 @@ internal import PostgreSQLClient
 
 /// The versions of the server's tables in a PostgreSQL database.
 enum PostgreSQLStateSchema {
-    static let version: Int64 = 3
+    static let version: Int64 = 4
 
     /// Creates the tables in a database without them, and refuses a database of a later release. Of several processes that start together, one creates
     /// the tables.
@@ -25,18 +25,26 @@ enum PostgreSQLStateSchema {
                     throw ServerError(
                         .cache, "state store \(store.name): expected an empty database or one of version 1 to \(version), found version \(found)")
                 }
-                guard found < version else { return }
-                if found < 2 {
-                    for statement in StateTables.access(.postgreSQL) { try connection.execute(statement) }
-                }
-                if found < 3 {
-                    for statement in StateTables.marks { try connection.execute(statement) }
-                }
-                try connection.execute("UPDATE _state SET version = ?1", [.integer(version)])
+                try upgrade(connection, from: found)
                 return
             }
             for statement in StateTables.statements(.postgreSQL) { try connection.execute(statement) }
             try connection.execute("INSERT INTO _state (version) VALUES (?1)", [.integer(version)])
         }
+    }
+
+    /// Adds the tables that an earlier release did not have. Its processes may continue to run next to those of this one.
+    private static func upgrade(_ connection: any StateConnection, from found: Int64) throws {
+        guard found < version else { return }
+        if found < 2 {
+            for statement in StateTables.access(.postgreSQL) { try connection.execute(statement) }
+        }
+        if found < 3 {
+            for statement in SegmentTables.statements(.postgreSQL) { try connection.execute(statement) }
+        }
+        if found < 4 {
+            for statement in StateTables.marks { try connection.execute(statement) }
+        }
+        try connection.execute("UPDATE _state SET version = ?1", [.integer(version)])
     }
 }

@@ -7,9 +7,10 @@ struct ServedPackage: Sendable {
     let cache: PackageCache
     let clients: ClientDirectory
     let log: PackageLog
-    private let stateStore: any StateStore
+    let stateStore: any StateStore
     let refresher: CacheRefresher
     private let news: VersionNews
+    private let segmentMaker: SegmentMaker
     private let configuration: ServerConfiguration
 
     init(_ package: DeployedPackage, stateStore: any StateStore, configuration: ServerConfiguration, news: VersionNews) throws {
@@ -21,6 +22,7 @@ struct ServedPackage: Sendable {
         self.news = news
         refresher = CacheRefresher(
             package: package, cache: cache, stateStore: stateStore, configuration: configuration, changed: news.changed)
+        segmentMaker = SegmentMaker(stateStore: stateStore, configuration: configuration)
         self.configuration = configuration
     }
 
@@ -34,8 +36,12 @@ struct ServedPackage: Sendable {
 
     /// Runs one synchronization: checks the whole upload, replays it, brings the cache up to date, and answers with the data that the client does not
     /// have. The upload is checked to its end before any of it is done: a truncated one changes nothing.
-    /// - Parameter inquiries: the administrator's open inquiries to the client.
-    func synchronize(_ body: Spool, user: String, inquiries: [ServerInquiry], _ line: inout RequestLine) throws -> Download {
+    /// - Parameters:
+    ///   - inquiries: the administrator's open inquiries to the client.
+    ///   - grants: gives the session the permission to fetch contents on their own.
+    func synchronize(
+        _ body: Spool, user: String, inquiries: [ServerInquiry], grants: SessionGrants, _ line: inout RequestLine
+    ) throws -> Download {
         let upload = UploadReader(body)
         let header = try upload.header()
         let access = try access(of: user)
@@ -83,11 +89,11 @@ struct ServedPackage: Sendable {
         let answer = SynchronizeAnswer(
             package: header.package, groups: (hasSystemGroup ? [SystemGroup.name] : []) + groups.map(\.name), operations: Int64(outcomes.count),
             inquiries: inquiries, refusedClaims: refusedClaims)
-        return try stateStore.read { connection in
+        return try withSegments { requiresSegments, connection in
             let composer = DownloadComposer(
                 package: deployed, cache: cache, partitions: partitions,
                 reread: Set(outcomes.filter(\.isSettled).map(\.result.object)), connection: connection, logsSuccesses: configuration.logsSuccesses,
-                log: configuration.log)
+                log: configuration.log, segments: configuration.segmentRules, grants: grants, requiresSegments: requiresSegments)
             let download = try composer.compose(
                 answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes,
                 system: hasSystemGroup ? log.delivery(to: header, outcomes, in: connection) : nil)
@@ -97,5 +103,24 @@ struct ServedPackage: Sendable {
             }
             return download
         }
+    }
+
+    /// Returns the surrogate-key map's key of a row; nil for a row that the cache does not know.
+    func key(of surrogateKey: Int64, in object: ObjectPlan) throws -> Value? {
+        try stateStore.read { try KeyMap(package: deployed, cache: cache).key(of: surrogateKey, in: object, $0) }
+    }
+
+    /// Composes a download in a snapshot; once more if segments had to be made first.
+    /// - Parameter compose: throws ``SegmentsMissing`` if its first argument is true and segments are missing.
+    private func withSegments(_ compose: (_ requiresSegments: Bool, any StateConnection) throws -> Download) throws -> Download {
+        do {
+            return try stateStore.read { try compose(true, $0) }
+        } catch let missing as SegmentsMissing {
+            do { for need in missing.needs { try segmentMaker.advance(need) } } catch {
+                // The rows can be sent without.
+                configuration.log("segments of \(deployed.identifier) could not be made: \(error)")
+            }
+        }
+        return try stateStore.read { try compose(false, $0) }
     }
 }

@@ -4,7 +4,7 @@ internal import MobileStore
 internal import MobileTransport
 
 /// The server as one application uses it: requests out, typed answers or a ``SyncError`` back. Blocks; one thread at a time per value.
-struct Server {
+struct Server: Sendable {
     private let application: Application
     private let transport: any Transport
     private let base: String
@@ -256,6 +256,38 @@ struct Server {
         } catch {
             throw failure(error, "listen at \(base)")
         }
+    }
+
+    // MARK: Contents
+
+    /// Fetches a content that a download has named.
+    /// - Parameters:
+    ///   - offset: the number of bytes that the client has.
+    ///   - receive: takes the bytes after these in pieces; all bytes if the status is 200.
+    /// - Returns: the status of the answer.
+    /// - Throws: ``SyncError/Code/notFound`` for a content that is gone.
+    func fetch(
+        _ name: String, grant: String, from offset: Int64, token: String, cancellation: TransportCancellation, receive: (RawSpan) throws -> Void
+    ) throws(SyncError) -> Int {
+        var request = TransportRequest(url: "\(base)\(Endpoint.segments)/\(name)?grant=\(grant)", headers: headers)
+        request.headers.append((name: "Authorization", value: "Bearer \(token)"))
+        if offset > 0 { request.headers.append((name: "Range", value: "bytes=\(offset)-")) }
+        request.stallTimeout = stallTimeout
+        request.cancellation = cancellation
+        var status = 0
+        do {
+            try monitor.observe(request) { request, count in
+                status =
+                    try transport.send(request) { chunk in
+                        count.received += Int64(chunk.byteCount)
+                        try count.locally { try receive(chunk) }
+                    }.status
+                return status
+            }
+        } catch {
+            throw failure(error, "fetch a content from \(base)")
+        }
+        return status
     }
 
     /// Sends a small request and returns its answer.

@@ -24,14 +24,14 @@ struct SynchronizationSession {
         try progress.enter(.connecting)
         var (importer, receiver) = try exchangedImporter(session)
         var received = clock.now
-        var result = try importer.run(receiver.spool, hasLargeValues: receiver.hasLargeValues)
+        var result = try importer.run(receiver)
         if importer.hasRenumbered {
             // The server has done no new operation of this upload, and takes the rows under their new keys.
             let first = result
             progress.restart()
             (importer, receiver) = try exchangedImporter(session)
             received = clock.now
-            result = try importer.run(receiver.spool, hasLargeValues: receiver.hasLargeValues)
+            result = try importer.run(receiver)
             result.operationsAccepted += first.operationsAccepted
             result.operationsRejected += first.operationsRejected
             result.operationsDeferred += first.operationsDeferred
@@ -68,7 +68,41 @@ struct SynchronizationSession {
         }
     }
 
+    /// The number of downloads with a content that was gone before it was fetched; after these the synchronization ends.
+    private static let listsOfContents = 3
+
+    /// Uploads, downloads, and fetches the contents that the download names. If one of them is gone, a new download names those that are there now;
+    /// files that it names as well are not fetched again.
     private func exchange(_ properties: ConnectionProperties, token: String, _ sent: inout SentUpload) throws(SyncError) -> DownloadReceiver {
+        for _ in 0..<Self.listsOfContents {
+            let receiver = try exchangeOnce(properties, token: token, &sent)
+            if try fetchContents(of: receiver, properties, token: token) == .complete { return receiver }
+        }
+        throw SyncError(.synchronize, .synchronizationCommunication, "download: its contents were gone each time that they were fetched")
+    }
+
+    private func fetchContents(
+        of receiver: DownloadReceiver, _ properties: ConnectionProperties, token: String
+    ) throws(SyncError) -> ContentFetcher.Outcome {
+        let files = DownloadFiles(package), contents = receiver.contents
+        let length = contents.reduce(Int64(0)) { $0.addingReportingOverflow($1.length).overflow ? .max : $0 + $1.length }
+        guard length <= DownloadFiles.maximumBytes else {
+            throw SyncError(
+                .synchronize, .tooLarge,
+                "download of \(length) bytes in files: at most \(DownloadFiles.maximumBytes) are kept; synchronize fewer groups at a time")
+        }
+        try SyncError.local("prepare the files of the download") { try files.prepare(receiver.groups, contents) }
+        guard !contents.isEmpty else { return .complete }
+        let server = try package.synchronizer.server(application, profile, properties, for: package), cancellation = cancellation
+        let fetcher = ContentFetcher(contents, files) { content, offset, receive in
+            try server.fetch(content.name, grant: content.grant, from: offset, token: token, cancellation: cancellation, receive: receive)
+        } cancel: {
+            cancellation.cancel()
+        }
+        return try fetcher.run(progress)
+    }
+
+    private func exchangeOnce(_ properties: ConnectionProperties, token: String, _ sent: inout SentUpload) throws(SyncError) -> DownloadReceiver {
         let trace = MessageTrace(package, profile.messageTrace)
         let (upload, isLong) = try upload(trace, &sent)
         let spool = Spool(directory: package.databaseDirectory)

@@ -34,6 +34,10 @@ struct ServeArguments {
     var trustedProxies: Set<String> = []
     /// The maximum number of concurrent synchronizations; nil for the server's default.
     var synchronizations: Int?
+    /// The folder of the files that devices fetch; nil for the server's default.
+    var segmentFolder: String?
+    /// The location under which a proxy sends these files; nil if the server does.
+    var segmentRedirect: String?
 
     static let usage = """
         usage: mobile serve --model FILE ... --cache FILE|--store ADDRESS [--backend NAME=PLACE ...] [--port N] [--address A] [--user NAME ...] [--password-fd N]
@@ -41,6 +45,7 @@ struct ServeArguments {
                             [--trace all|DEVICE ...] [--log-successes yes|no] [--log-retention APPLICATION=DAYS ...]
                             [--trusted-proxy ADDRESS ...] [--log-format text|json] [--synchronizations N] [--drain-notice SECONDS] [--drain-time SECONDS]
                             [--operator-tokens FILE]
+                            [--segment-folder DIR] [--segment-redirect PATH]
 
           --model FILE           a package model (*.mbo.json); several serve several packages
           --backend NAME=PLACE   the SQLite file of a back end of the models, over the path in the model, or a PostgreSQL database:
@@ -64,6 +69,9 @@ struct ServeArguments {
           --log-format json      writes each line of the log as a JSON object with time, level and message; lines about requests have fields
           --synchronizations N   how many devices synchronize at a time; others wait, and are refused with status 503 after 10 seconds
           --operator-tokens FILE the tokens of programs that may report changes of a back end, one in each line, of 16 characters or more
+          --segment-folder DIR   the folder of the files that devices fetch (segments of rows, and long values)
+          --segment-redirect PATH
+                                 the internal location under which a proxy sends these files, by X-Accel-Redirect
           --drain-notice SECONDS the time between a SIGTERM, from which on /ready answers 503, and the first refused request, default 1
           --drain-time SECONDS   the time for finishing requests after that, default 30
 
@@ -125,6 +133,8 @@ struct ServeArguments {
             guard let format = LogFormat(rawValue: value) else { throw UsageError(message: "serve: --log-format \"\(value)\": use text or json") }
             logFormat = format
         case "--operator-tokens": operatorTokens = value
+        case "--segment-folder": segmentFolder = value
+        case "--segment-redirect": segmentRedirect = value
         case "--drain-notice": drainNotice = try Self.seconds(option, value)
         case "--drain-time": drainTimeout = try Self.seconds(option, value)
         case "--synchronizations":
@@ -181,6 +191,8 @@ struct ServeArguments {
             configuration.operatorTokens = Set(
                 try Self.text(of: operatorTokens, "file of tokens").split(whereSeparator: \.isNewline).map(String.init))
         }
+        configuration.segmentDirectory = segmentFolder
+        configuration.segmentRedirect = segmentRedirect
         if let synchronizations { configuration.limits.synchronizations = synchronizations }
         return configuration
     }

@@ -72,6 +72,21 @@ import Testing
         #expect(try server.server.administration.logTables().map(\.rows) == [1])
     }
 
+    @Test("a cache without segments and marks gets them, and keeps everything that it has")
+    func segments() throws {
+        let server = try FieldSales.server()
+        let device = try TestDevice.inRegion("NORTH", of: server)
+        try server.server.close()
+        let added = ["_segment_run", "_segment", "_tombstone_horizon", "_secret"]
+        let columns = ["mark", "compared"].map { "ALTER TABLE _partition DROP COLUMN \($0)" }
+        try change(server, added.map { "DROP TABLE \($0)" } + columns + ["PRAGMA user_version = 5"])
+        try server.restartClosed()
+        let result = try device.synchronize()
+        #expect(result.status == 200 && result.resets.isEmpty && result.upserts.isEmpty, "the token is still valid")
+        let counts = try server.state { connection in try added.map { try connection.rows("SELECT count(*) FROM \($0)", []) } }
+        #expect(counts == [[[0]], [[0]], [[0]], [[1]]])
+    }
+
     @Test("a cache of a later release is refused and left as it is; so is a file that is no cache, and one that is not there", .backEndInFile)
     func refusals() throws {
         let server = try FieldSales.server()

@@ -201,6 +201,19 @@ import Testing
         #expect(versions == [[.integer(PostgreSQLStateSchema.version)]])
     }
 
+    @Test(.needsPostgreSQL) func `a database of the first release gets the tables of segments and the marks of partitions`() throws {
+        let database = try PostgreSQLTestDatabase()
+        try PostgreSQLStateStore(database.configuration).close()
+        let added = ["_segment_run", "_segment", "_tombstone_horizon", "_secret"], connection = try database.connect()
+        for table in added { try connection.execute("DROP TABLE \(table)") }
+        for column in ["mark", "compared"] { try connection.execute("ALTER TABLE _partition DROP COLUMN \(column)") }
+        try connection.execute("UPDATE _state SET version = 1")
+        try PostgreSQLStateStore(database.configuration).close()
+        for table in added { #expect(try connection.rows("SELECT count(*) FROM \(table)") == [[.integer(0)]]) }
+        #expect(try connection.rows("SELECT count(mark), count(compared) FROM _partition") == [[.integer(0), .integer(0)]])
+        #expect(try connection.rows("SELECT version FROM _state") == [[.integer(PostgreSQLStateSchema.version)]])
+    }
+
     @Test(.needsPostgreSQL) func `a database of a later release, and an address with a password, are refused`() throws {
         let database = try PostgreSQLTestDatabase()
         try PostgreSQLStateStore(database.configuration).close()

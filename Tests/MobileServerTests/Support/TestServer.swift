@@ -156,6 +156,10 @@ final class TestServer {
             var bytes: [UInt8] = []
             while let chunk = try next() { bytes += chunk }
             return bytes
+        case .file(let file):
+            var bytes: [UInt8] = []
+            while let chunk = try file.nextChunk() { bytes += chunk }
+            return bytes
         }
     }
 }

@@ -1,0 +1,110 @@
+internal import MobileCrypto
+internal import MobileProtocol
+internal import MobileStore
+
+/// The content that a grant allows a client to fetch, and the partition that is the reason for it.
+struct ContentPermission: Hashable, Sendable {
+    /// The place of a large value.
+    struct LargeValue: Hashable, Sendable {
+        let object: String
+        let attribute: String
+        let surrogateKey: Int64
+    }
+
+    /// Name and version of the package.
+    let package: String
+    /// The client whose download names the content.
+    let client: String
+    let partition: Int64
+    /// nil for a segment.
+    var value: LargeValue?
+}
+
+/// Signs the permission of a session to fetch a content, and checks it.
+///
+/// **A name alone does not authorize:** it is the digest of the content, and each client that has had the content knows it. A grant is made for the user,
+/// the application and the device of the session whose download names the content, and ends with time. Nothing is stored for it, so any process of
+/// the server can check the grants of the others: they share the secret. The present rights of the user are checked apart: see
+/// ``ServedPackage/isAllowed(_:_:to:)``.
+struct ContentGrants: Sendable {
+    let secret: [UInt8]
+    /// The validity of a grant in milliseconds.
+    let lifetime: Int64
+    let clock: @Sendable () -> Int64
+
+    /// Reads the secret, or makes it when there is none.
+    init(_ stateStore: any StateStore, _ configuration: ServerConfiguration) throws {
+        let made = configuration.random(32)
+        let row = try stateStore.write(label: "secret") { connection in
+            try connection.execute("INSERT INTO _secret (name, content) VALUES ('content', ?1) ON CONFLICT (name) DO NOTHING", [.blob(made)])
+            return try connection.first("SELECT content FROM _secret WHERE name = 'content'")
+        }
+        guard case .blob(let secret)? = row?.first else { throw StoreError(.corrupt, "table _secret: the secret of contents is missing") }
+        self.secret = secret
+        lifetime = configuration.segmentRules.retention
+        clock = configuration.clock
+    }
+
+    /// - Parameter name: the digest of the content.
+    func grant(_ name: String, _ permission: ContentPermission, to session: Accounts.Session) throws -> String {
+        let end = String(clock() + lifetime), what = permission.bytes.hexadecimal
+        return "\(end).\(what).\(try signature(name, end, what, session))"
+    }
+
+    /// Returns what a grant allows; nil for one of another content or session, one that has ended, and any other text.
+    func permission(_ grant: String, for name: String, of session: Accounts.Session) throws -> ContentPermission? {
+        let parts = grant.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, let end = Int64(parts[0]), end >= clock() else { return nil }
+        let expected = try signature(name, parts[0], parts[1], session)
+        guard expected.utf8.count == parts[2].utf8.count else { return nil }
+        // In constant time: the comparison must not reveal how much of a guess is right.
+        guard zip(expected.utf8, parts[2].utf8).reduce(0, { $0 | $1.0 ^ $1.1 }) == 0 else { return nil }
+        return [UInt8](hexadecimal: parts[1]).flatMap(ContentPermission.init)
+    }
+
+    private func signature(_ name: String, _ end: String, _ what: String, _ session: Accounts.Session) throws -> String {
+        let signed = [name, end, what, session.user, session.application, session.device].map { JSONValue.string($0) }
+        return try Self.authenticationCode(JSONValue.array(signed).bytes, key: secret).hexadecimal
+    }
+
+    /// HMAC with SHA-256 (RFC 2104). The key has at most 64 bytes.
+    static func authenticationCode(_ message: [UInt8], key: [UInt8]) throws -> [UInt8] {
+        let key = key + [UInt8](repeating: 0, count: 64 - key.count)
+        let inner = try SHA256.digest(of: key.map { $0 ^ 0x36 } + message)
+        return try SHA256.digest(of: key.map { $0 ^ 0x5C } + inner)
+    }
+}
+
+extension ContentPermission {
+    fileprivate var bytes: [UInt8] {
+        let reason: [JSONValue] = [.string(package), .string(client), .integer(partition)]
+        return JSONValue.array(
+            reason + (value.map { [.string($0.object), .string($0.attribute), .integer($0.surrogateKey)] } ?? [])
+        ).bytes
+    }
+
+    fileprivate init?(_ bytes: [UInt8]) {
+        guard let values = try? JSONValue(parsing: bytes), let package = values[0]?.string, let client = values[1]?.string,
+            let partition = values[2]?.integer
+        else { return nil }
+        self.init(package: package, client: client, partition: partition)
+        guard let object = values[3]?.string, let attribute = values[4]?.string, let key = values[5]?.integer else { return }
+        value = LargeValue(object: object, attribute: attribute, surrogateKey: key)
+    }
+}
+
+/// The grants of one download.
+struct SessionGrants: Sendable {
+    let grants: ContentGrants
+    let session: Accounts.Session
+    /// Name and version of the package.
+    let package: String
+    /// The client that receives the download.
+    let client: String
+
+    /// - Parameter value: the place of a large value; nil for a segment.
+    func content(_ name: String, of partition: Int64, _ value: ContentPermission.LargeValue? = nil) throws -> NamedContent {
+        let permission = ContentPermission(package: package, client: client, partition: partition, value: value)
+        return NamedContent(name: name, grant: try grants.grant(name, permission, to: session))
+    }
+}
