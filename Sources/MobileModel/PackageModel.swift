@@ -85,13 +85,15 @@ public struct ObjectModel: Sendable, Equatable {
     public var binding: BackEndBinding?
     /// The name of the object in the model before this one, for upgrades; nil if it has not changed.
     public var was: String?
+    /// The effect of an update or delete of a row that changed in the back end since the device last saw it. Default: the last writer wins. Format 2.
+    public var conflicts: ConflictRule
 
     /// Creates an object with these values; omitted ones have the defaults of the format.
     public init(
         name: String, documentation: String? = nil, isLocal: Bool = false, attributes: [AttributeModel] = [], primaryKey: [String] = [],
         relationships: [RelationshipModel] = [], synchronizationParameters: [ParameterModel] = [], queries: [QueryModel] = [],
         operations: [OperationModel] = [], synchronizationGroup: String = "default", allowsDynamicQueries: Bool = true,
-        binding: BackEndBinding? = nil, was: String? = nil
+        binding: BackEndBinding? = nil, was: String? = nil, conflicts: ConflictRule = .lastWriter
     ) {
         self.name = name
         self.documentation = documentation
@@ -106,6 +108,7 @@ public struct ObjectModel: Sendable, Equatable {
         self.allowsDynamicQueries = allowsDynamicQueries
         self.binding = binding
         self.was = was
+        self.conflicts = conflicts
     }
 
     /// The synchronization parameters that the client chooses; the user's attributes on the server give the others their values.
@@ -114,6 +117,15 @@ public struct ObjectModel: Sendable, Equatable {
     public func attribute(named name: String) -> AttributeModel? { attributes.first { $0.name == name } }
     /// The relationship with this modelled name; nil if there is none.
     public func relationship(named name: String) -> RelationshipModel? { relationships.first { $0.name == name } }
+}
+
+/// The effect of a device's update or delete of a row that changed in the back end since the device last saw it. Operations of kind other are done in
+/// either case: they name no row.
+public enum ConflictRule: String, Sendable, CaseIterable {
+    /// The operation is done.
+    case lastWriter
+    /// The operation is rejected, and the rejection has the back end's row.
+    case refuse
 }
 
 /// The types of attributes, parameters and elements of structures. (DTT-05 of the documented API, and large values.)

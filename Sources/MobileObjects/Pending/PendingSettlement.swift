@@ -6,6 +6,8 @@ package struct ReplayAnswer: Sendable, Equatable {
     package enum Decision: Sendable, Equatable {
         case accepted
         case rejected
+        /// Rejected, because the row changed in the back end since the device last saw it: the back end's row, or nil if it is gone.
+        case conflict(JSONObject?)
         /// Nothing was decided: the operation is sent again later.
         case deferred(ReplayDeferral)
     }
@@ -46,6 +48,9 @@ extension Transaction {
         else { return nil }
         let entity = try metadata.entity(named: row.text(.entity)), key = try row.integer(.key)
         if case .deferred(let deferral) = result.decision { return try settle(result, deferral, entity, key) }
+        if case .conflict(let row) = result.decision, try originalState(of: entity, key)?.replay.submitted == result.id {
+            try noteConflict(row, of: entity, key)
+        }
         let isAccepted = result.decision == .accepted
         var record = SettledRecord(
             id: result.id, isCreate: try row.kind(.change, of: OutboxRecord.Change.self) == .create, submitted: try row.text(.submitted),
@@ -184,7 +189,7 @@ extension Transaction {
         database.notify(object.metadata, entityFirst: true) { handler in
             switch decision {
             case .accepted: handler.onReplaySuccess(object)
-            case .rejected: handler.onReplayFailure(object)
+            case .rejected, .conflict: handler.onReplayFailure(object)
             case .deferred: handler.onReplayDeferred(object)
             }
         }

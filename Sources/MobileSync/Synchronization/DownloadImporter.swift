@@ -219,7 +219,7 @@ final class DownloadImporter {
         case .accepted:
             result.operationsAccepted += 1
             event = .replaySuccess(object: object, surrogateKey: key)
-        case .rejected:
+        case .rejected, .conflict:
             result.operationsRejected += 1
             event = .replayFailure(object: object, surrogateKey: key)
         case .deferred:
@@ -265,6 +265,7 @@ extension ReplayAnswer {
     fileprivate init(_ result: ReplayResult) {
         switch result.outcome {
         case .accepted: self.init(id: result.id, .accepted)
+        case .rejected where result.code == ResultCode.changedSince: self.init(id: result.id, .conflict(result.row))
         case .rejected: self.init(id: result.id, .rejected)
         case .deferred: self.init(id: result.id, .deferred(ReplayDeferral(code: result.code, message: result.message)))
         }
