@@ -19,6 +19,7 @@ public final class MobileServer: Sendable {
     private let domainLog: DomainLog
     private let traces: TraceStore
     private let log: ServerLog
+    private let ends: PruningSchedule
     /// Answers `GET /ready`.
     let readiness: ReadinessProbe
     /// The administration of users, devices, log records, logs and traces.
@@ -44,11 +45,16 @@ public final class MobileServer: Sendable {
         }
         let stateStore = try configuration.openStateStore(createsFile: true)
         self.stateStore = stateStore
+        let eras = Eras(configuration)
+        try stateStore.write(label: "era") { try eras.open(in: $0) }
         administration = ServerAdministration(stateStore, configuration)
         domainLog = DomainLog(stateStore: stateStore, clock: configuration.clock)
         traces = TraceStore(stateStore: stateStore, clock: configuration.clock)
         accounts = Accounts(stateStore: stateStore, configuration: configuration)
         packages = try deployed.map { try ServedPackage($0, stateStore: stateStore, configuration: configuration) }
+        ends = PruningSchedule(
+            Pruning(stateStore: stateStore, backEnds: packages.flatMap(\.deployed.backEnds.values), configuration: configuration),
+            log: configuration.log)
         readiness = ReadinessProbe(
             Self.parts(of: packages, stateStore), deadline: configuration.readinessTimeout, log: { log.write(LogEntry(.error, $0)) })
         for (name, password) in configuration.users.sorted(by: { $0.key < $1.key }) { try accounts.setUser(name, password: password) }
@@ -217,6 +223,7 @@ public final class MobileServer: Sendable {
             throw RequestFailure(.notFound, "there is no package \"\(upload.package.prefix(80))\"")
         }
         let download = try package.synchronize(request.body, user: session.user, inquiries: domainLog.inquiries(of: session), &line)
+        ends.tick()
         return ServerResponse(
             status: 200, contentType: Endpoint.frameContentType, body: .stream { try download.nextChunk() })
     }

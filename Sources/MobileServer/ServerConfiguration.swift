@@ -54,6 +54,8 @@ public struct ServerConfiguration: Sendable {
     public var connectionTimeout = ServerConfiguration.defaultConnectionTimeout
     /// The time within which the cache and all back ends must answer, for the server to be ready (`GET /ready`); default 2 s.
     public var readinessTimeout: Duration = .seconds(2)
+    /// The time for which the server keeps what grows with every device and every day.
+    public var retention = Retention()
     /// The current time in milliseconds since 1970, UTC; default the system's clock.
     public var clock: @Sendable () -> Int64 = SystemEnvironment.milliseconds
     /// A source of random bytes, which returns the given number of them; default the system's cryptographic source.
@@ -115,6 +117,7 @@ extension ServerConfiguration {
     /// - Throws: ``ServerError/Code/configuration`` for settings that log records cannot be kept with.
     func checkLogs() throws(ServerError) {
         try checkCleaning()
+        try retention.check()
         guard (1...64).contains(domain.utf8.count),
             domain.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) })
         else {

@@ -61,7 +61,7 @@ extension PackageDatabase {
     public final func deleteDatabase() throws {
         try closeConnection()
         // The log files go first. A database file without them is whole, but without it they would be taken for those of a new one.
-        for suffix in ["-wal", "-shm", "-journal", "-lease", ""] where FileManager.default.fileExists(atPath: databasePath + suffix) {
+        for suffix in ["-mark", "-wal", "-shm", "-journal", "-lease", ""] where FileManager.default.fileExists(atPath: databasePath + suffix) {
             do { try FileManager.default.removeItem(atPath: databasePath + suffix) } catch {
                 throw ObjectError(.store, "remove \"\(databasePath + suffix)\": \(error.localizedDescription)", cause: error)
             }

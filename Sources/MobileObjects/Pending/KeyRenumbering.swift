@@ -18,22 +18,28 @@ extension Transaction {
             if try connection.execute("DELETE FROM \"_key_range\" WHERE \"first\" = ?1", [.integer(first)]) > 0 { refused.append(first) }
         }
         guard !refused.isEmpty else { return nil }
-        // These refer to rows by their keys, and are done before the keys change.
-        try removeReleasedLargeValues()
-        try changeLogRecorder()?.write()
-        var keys: [Int64: Int64] = [:]
-        for key in try refused.flatMap({ try unsentKeys(inRangeFrom: $0) }) { keys[key] = try nextSharedKey() }
-        try KeyRenumbering(keys: keys, metadata: metadata, connection: connection).run()
-        let count = keys.count
+        let count = try renumber(refused.flatMap { try unsentKeys(from: $0, through: $0 + OwnKeyRange.size - 1) })
         if count > 0 { database.state.withLock { $0.hasRenumberedRows = true } }
         database.environment.console.warn("\(count) rows renumbered: another client has their range of surrogate keys")
         return count
     }
 
+    /// Gives new keys to the rows with these keys.
+    /// - Returns: the number of rows.
+    func renumber(_ rows: [Int64]) throws -> Int {
+        // These refer to rows by their keys, and are done before the keys change.
+        try removeReleasedLargeValues()
+        try changeLogRecorder()?.write()
+        var keys: [Int64: Int64] = [:]
+        for key in rows { keys[key] = try nextSharedKey() }
+        try KeyRenumbering(keys: keys, metadata: metadata, connection: connection).run()
+        return keys.count
+    }
+
     /// Returns the keys of the rows that the server does not have, in order: pending ones, and those of creates that wait in the outbox although the row
     /// was cancelled or is gone.
-    private func unsentKeys(inRangeFrom first: Int64) throws -> [Int64] {
-        let range: [Value] = [.integer(first), .integer(first + OwnKeyRange.size - 1)]
+    func unsentKeys(from first: Int64, through last: Int64) throws -> [Int64] {
+        let range: [Value] = [.integer(first), .integer(last)]
         var keys: Set<Int64> = []
         for entity in metadata.storedEntities where !entity.isLocal {
             keys.formUnion(

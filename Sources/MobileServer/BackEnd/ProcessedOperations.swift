@@ -37,7 +37,9 @@ enum ProcessedOperations {
     /// Returns the outcome of the operation; nil if it was not processed.
     static func outcome(of operation: Int64, client: String, in connection: Connection) throws -> OperationOutcome? {
         try connection.storedRow([Column.outcome], "WHERE client = ?1 AND operation = ?2", [.text(client), .integer(operation)]).map {
-            try OperationOutcome(json: JSONValue(parsing: $0.text(.outcome)))
+            var outcome = try OperationOutcome(json: JSONValue(parsing: $0.text(.outcome)))
+            outcome.isRecorded = true
+            return outcome
         }
     }
 
@@ -89,6 +91,8 @@ struct OperationOutcome: Sendable {
     var rowKey: Value?
     /// The digest of the operation's content; nil in a record of an earlier release, and where the client sent none.
     var digest: String?
+    /// Whether the outcome was recorded before, so that nothing was decided now. It is not stored.
+    var isRecorded = false
     /// The back end's message about a rejection, with its statement: for the server's log, while the outcome is new. It is not stored.
     var detail = ""
 

@@ -8,6 +8,7 @@ final class CacheRefresher: Sendable {
     let package: DeployedPackage
     let cache: PackageCache
     private let stateStore: any StateStore
+    private let restored = RestoredPartitions()
     /// The back end's `data_version` at the last load, by partition. It is lost with the process: each partition is compared once after a start.
     private let loadedVersions = SystemLock<[Int64: Int64]>([:])
 
@@ -21,6 +22,8 @@ final class CacheRefresher: Sendable {
     /// - Returns: the partitions, in the order of `parameters`.
     func refresh(_ parameters: [PartitionParameters]) throws -> [Partition] {
         let partitions = try find(parameters)
+        let putBack = restored.take(partitions)
+        if !putBack.isEmpty { loadedVersions.withLock { loaded in for partition in putBack { loaded[partition] = nil } } }
         for (name, backEnd) in package.backEnds.sorted(by: { $0.key < $1.key }) {
             let objects = Set(package.objects.filter { $0.binding.backEnd == name }.map(\.name))
             let own = partitions.filter { objects.contains($0.object) }
@@ -35,9 +38,13 @@ final class CacheRefresher: Sendable {
         let known = try stateStore.read { connection in
             try parameters.map { try Partition.find($0, objectID: cache.objectIDs[$0.object] ?? 0, in: connection) }
         }
-        guard known.contains(nil) else { return known.compactMap { $0 } }
-        return try stateStore.write(label: "new partitions") { connection in
-            try parameters.map { try Partition.make($0, objectID: cache.objectIDs[$0.object] ?? 0, in: connection) }
+        let now = cache.eras.clock()
+        let unnoted = known.contains { $0.map { $0.used <= now - Partition.useInterval } ?? true }
+        guard unnoted else { return known.compactMap { $0 } }
+        return try stateStore.write(label: "requested partitions") { connection in
+            let partitions = try parameters.map { try Partition.make($0, objectID: cache.objectIDs[$0.object] ?? 0, now: now, in: connection) }
+            try Partition.noteUse(of: partitions, now: now, in: connection)
+            return partitions
         }
     }
 

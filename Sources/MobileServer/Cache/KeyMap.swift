@@ -22,9 +22,9 @@ struct KeyMap {
     /// - Parameter source: the read of the back end in which rows are loaded afterwards. A row is therefore never seen before its key.
     func apply(_ backEnd: BackEnd, _ source: Connection, in connection: any StateConnection) throws {
         guard !backEnd.isIdempotent, try Self.isRecording(source) else { return }
-        var applied = try appliedSequence(of: backEnd, in: connection)
-        // A file with fewer operations than were already read is a different file, such as a restored copy: read all of it.
-        if try ProcessedOperations.lastSequence(in: source) < applied { applied = 0 }
+        let history = try BackEndEras.read(in: source), known = try appliedPosition(of: backEnd, in: connection)
+        // A record that has not reached this number in its era is that of a restored back end: read all of it.
+        let applied = history.holds(known.number, in: known.era) ? known.number : 0
         var last: Int64?
         var rejected = Set<String>()
         try ProcessedOperations.forEachOutcome(after: applied, in: source) { seq, client, outcome in
@@ -32,18 +32,24 @@ struct KeyMap {
             guard outcome.package == package.identifier else { return }
             if try apply(outcome, of: client, in: connection) { rejected.insert(client) }
         }
+        if last == nil, applied != known.number { last = 0 }
         guard let last else { return }
         for client in rejected { try RejectedRows(cache: cache).prune(client, in: connection) }
         _ = try connection.execute(
-            "UPDATE _back_end SET applied = ?3 WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name), .integer(last)])
+            "UPDATE _back_end SET applied = ?3, era = ?4 WHERE package = ?1 AND name = ?2",
+            [.integer(cache.id), .text(backEnd.name), .integer(last), .text(history.era(of: last))])
     }
 
     /// Imports the keys of new rows without loading anything, so that operations can refer to them.
     func catchUp(with backEnd: BackEnd, _ stateStore: any StateStore) throws {
         guard !backEnd.isIdempotent else { return }
-        let applied = try stateStore.read { try appliedSequence(of: backEnd, in: $0) }
-        let last = try backEnd.database.read { try Self.isRecording($0) ? ProcessedOperations.lastSequence(in: $0) : applied }
-        guard last != applied else { return }
+        let applied = try stateStore.read { try appliedPosition(of: backEnd, in: $0) }
+        let isCurrent = try backEnd.database.read { source in
+            guard try Self.isRecording(source) else { return true }
+            return try ProcessedOperations.lastSequence(in: source) == applied.number
+                && BackEndEras.read(in: source).holds(applied.number, in: applied.era)
+        }
+        guard !isCurrent else { return }
         try stateStore.write(label: "keys of new rows", isolation: .locks) { connection in
             try lock(backEnd, in: connection)
             try backEnd.database.read { try apply(backEnd, $0, in: connection) }
@@ -76,8 +82,14 @@ struct KeyMap {
     }
 
     func appliedSequence(of backEnd: BackEnd, in connection: any StateConnection) throws -> Int64 {
-        try connection.optionalNumber(
-            "SELECT applied FROM _back_end WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name)]) ?? 0
+        try appliedPosition(of: backEnd, in: connection).number
+    }
+
+    /// Returns the number up to which the record of operations was read, with the back end's era of it.
+    private func appliedPosition(of backEnd: BackEnd, in connection: any StateConnection) throws -> (number: Int64, era: String) {
+        let row = try connection.first(
+            "SELECT applied, era FROM _back_end WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name)])
+        return (row?[0].integer ?? 0, row?[1].text ?? "")
     }
 
     /// Waits until no other process imports from the back end into this cache, and keeps others out until the transaction ends.
@@ -86,7 +98,7 @@ struct KeyMap {
             "SELECT applied FROM _back_end WHERE package = ?1 AND name = ?2" + connection.dialect.lock, [.integer(cache.id), .text(backEnd.name)])
     }
 
-    private static func isRecording(_ source: Connection) throws -> Bool {
+    static func isRecording(_ source: Connection) throws -> Bool {
         try source.first("SELECT 1 FROM sqlite_schema WHERE name = 'mobile_processed_operation'") != nil
     }
 }

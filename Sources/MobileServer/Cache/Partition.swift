@@ -10,28 +10,35 @@ struct Partition: Sendable, Hashable {
     let object: String
     /// The values that are passed to the load, in the order of the object's parameters.
     let parameters: [Value]
+    /// The name in tokens.
+    let digest: String
+    /// The position when the row was read.
+    let position: PartitionPosition
+    /// The time of the last request for it, to a day.
+    var used: Int64 = 0
 
     /// Finds the partition's row; nil if there is none.
     static func find(_ parameters: PartitionParameters, objectID: Int64, in connection: any StateConnection) throws -> Partition? {
-        try connection.optionalNumber(
-            "SELECT id FROM _partition WHERE object = ?1 AND parameters = ?2", [.integer(objectID), .text(parameters.text)]
-        ).map { Partition(id: $0, object: parameters.object, parameters: parameters.values) }
+        let row = try connection.storedRow(
+            [PartitionColumn.id, .version, .era, .isLoaded, .horizon, .used], "WHERE object = ?1 AND parameters = ?2",
+            [.integer(objectID), .text(parameters.text)])
+        return try row.map { row in
+            Partition(
+                id: try row.integer(.id), object: parameters.object, parameters: parameters.values, digest: try parameters.digest,
+                position: try state(row).position, used: try row.integer(.used))
+        }
     }
 
     /// Returns the partition's row; creates it if necessary.
-    static func make(_ parameters: PartitionParameters, objectID: Int64, in connection: any StateConnection) throws -> Partition {
+    /// - Parameter now: the time of the request.
+    static func make(_ parameters: PartitionParameters, objectID: Int64, now: Int64, in connection: any StateConnection) throws -> Partition {
         if let partition = try find(parameters, objectID: objectID, in: connection) { return partition }
         let id = try connection.number(
-            "INSERT INTO _partition (object, parameters) VALUES (?1, ?2) RETURNING id", [.integer(objectID), .text(parameters.text)])
-        return Partition(id: id, object: parameters.object, parameters: parameters.values)
-    }
-
-    /// Returns the version of the last change, and whether the rows have been loaded at least once.
-    /// - Parameter lock: the dialect's, for a transaction that changes the partition.
-    func state(lock: String = "", in connection: any StateConnection) throws -> (version: Int64, isLoaded: Bool) {
-        let row = try connection.storedRow([PartitionColumn.version, .isLoaded], "WHERE id = ?1" + lock, [.integer(id)])
-        guard let row else { throw StoreError(.corrupt, "table _partition: row \(id) is gone") }
-        return (try row.integer(.version), try row.flag(.isLoaded))
+            "INSERT INTO _partition (object, parameters, digest, used) VALUES (?1, ?2, ?3, ?4) RETURNING id",
+            [.integer(objectID), .text(parameters.text), .text(try parameters.digest), .integer(now)])
+        return Partition(
+            id: id, object: parameters.object, parameters: parameters.values, digest: try parameters.digest,
+            position: PartitionPosition(version: 0, era: ""), used: now)
     }
 }
 
@@ -42,6 +49,9 @@ struct PartitionParameters: Sendable, Hashable {
     let values: [Value]
     /// The values as JSON: equal sets have equal texts.
     let text: String
+
+    /// The name of the partition in tokens.
+    var digest: String { get throws { try Self.digest(object: object, parameters: text) } }
 
     /// Returns the sets of an object for one client: one per subscription. Each parameter takes the value of its personalization key (PER-07),
     /// otherwise the subscription's value, otherwise the model's default. Without any subscription, there is one set if every parameter gets a value

@@ -33,7 +33,7 @@ struct PartitionRefresh {
         }
         try connection.execute("DROP TABLE _load")
         guard changed > 0 || !state.isLoaded else { return }
-        try connection.execute("UPDATE _partition SET version = ?2, is_loaded = 1 WHERE id = ?1", [.integer(partition.id), .integer(version)])
+        try partition.advance(to: version, from: state, eras: cache.eras, in: connection)
     }
 
     /// - Returns: the number of rows.

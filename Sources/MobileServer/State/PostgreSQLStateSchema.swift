@@ -3,7 +3,7 @@ internal import PostgreSQLClient
 
 /// The versions of the server's tables in a PostgreSQL database.
 enum PostgreSQLStateSchema {
-    static let version: Int64 = 1
+    static let version: Int64 = 2
 
     /// Creates the tables in a database without them, and refuses a database of a later release. Of several processes that start together, one creates
     /// the tables.
@@ -21,14 +21,24 @@ enum PostgreSQLStateSchema {
             _ = try connection.execute("CREATE TABLE IF NOT EXISTS _state (version BIGINT NOT NULL)")
             let found = try connection.optionalNumber("SELECT max(version) FROM _state")
             if let found {
-                guard found == version else {
+                guard (1...version).contains(found) else {
                     throw ServerError(
-                        .cache, "state store \(store.name): expected an empty database or one of version \(version), found version \(found)")
+                        .cache, "state store \(store.name): expected an empty database or one of version 1 to \(version), found version \(found)")
                 }
+                if found < version { try upgrade(connection, from: found) }
                 return
             }
             for statement in StateTables.statements(.postgreSQL) { try connection.execute(statement) }
             try connection.execute("INSERT INTO _state (version) VALUES (?1)", [.integer(version)])
         }
+    }
+
+    /// Adds the tables and columns of later versions. Processes of an earlier release continue with theirs.
+    private static func upgrade(_ connection: any StateConnection, from found: Int64) throws {
+        if found < 2 {
+            for statement in EraTables.statements(.postgreSQL) { try connection.execute(statement) }
+            try EraTables.fill(connection, now: SystemEnvironment.milliseconds())
+        }
+        try connection.execute("UPDATE _state SET version = ?1", [.integer(version)])
     }
 }

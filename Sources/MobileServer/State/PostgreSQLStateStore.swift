@@ -104,6 +104,17 @@ struct PostgreSQLStateStore: StateStore {
 struct PostgreSQLStateConnection: StateConnection {
     let connection: PostgreSQLConnection
 
+    /// The history of the server's data, and the database: one that was restored from a dump is another one.
+    func historyID() throws -> String {
+        let database = try connection.first("SELECT CAST(oid AS BIGINT) FROM pg_database WHERE datname = current_database()")?.first?.integer ?? 0
+        // A failed statement would end the transaction, so this comes first.
+        let isReadable = try connection.first(
+            "SELECT has_function_privilege('pg_control_system()', 'execute') AND has_function_privilege('pg_walfile_name(pg_lsn)', 'execute')")
+        guard isReadable?.first?.integer != 0 else { return "\(database)" }
+        let history = try connection.history()
+        return "\(history.systemIdentifier)/\(history.timeline)/\(database)"
+    }
+
     func execute(_ sql: String, _ values: [Value]) throws -> Int { try connection.execute(sql, values.map(PostgreSQLValue.init)) }
 
     func rows(_ sql: String, _ values: [Value]) throws -> [[Value]] {

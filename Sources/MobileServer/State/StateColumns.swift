@@ -17,9 +17,16 @@ enum ObjectColumn: String, StoredColumn {
 
 enum PartitionColumn: String, StoredColumn {
     static let table = "_partition"
+    case id
     /// The version of the last change.
     case version
     case isLoaded = "is_loaded"
+    /// The era of the version.
+    case era
+    /// Deletions up to this version may have been removed.
+    case horizon
+    /// The time of the last request, to a day.
+    case used
 }
 
 enum ClientColumn: String, StoredColumn {

@@ -4,7 +4,7 @@
 enum StateTables {
     /// The statements that create the tables in an empty database.
     static func statements(_ dialect: StateDialect) -> [String] {
-        accounts(dialect) + cache(dialect) + clients(dialect) + logs(dialect)
+        accounts(dialect) + cache(dialect) + clients(dialect) + logs(dialect) + EraTables.statements(dialect)
     }
 
     private static func accounts(_ dialect: StateDialect) -> [String] {

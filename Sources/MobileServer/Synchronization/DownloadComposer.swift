@@ -37,16 +37,17 @@ struct DownloadComposer {
     private func compose(
         _ group: RequestedGroups.Group, _ rows: Spool, _ largeValues: LargeValueList, _ steps: inout [Download.Step]
     ) throws {
-        let delivered = group.token.flatMap { DeliveredState($0, epoch: cache.epoch) }
+        let reading = TokenReading(delivered: group.token.flatMap { DeliveredState($0, epoch: cache.epoch) }, connection: connection)
         var next = DeliveredState(epoch: cache.epoch)
         let current = Dictionary(grouping: partitions, by: \.object)
         for object in group.objects {
-            let current = current[object.name] ?? []
+            let current = try (current[object.name] ?? []).map { (partition: $0, state: try $0.state(in: connection)) }
+            let delivered = try reread.contains(object.name) ? nil : reading.versions(of: object, current)
             let delta = ObjectDelta(
-                object: object, objectID: cache.id(of: object), current: current.map(\.id),
-                delivered: reread.contains(object.name) ? nil : delivered?.objects[object.name], connection: connection)
+                object: object, objectID: cache.id(of: object), current: current.map(\.partition.id),
+                delivered: delivered, connection: connection)
             try delta.compose(backEnd: package.backEnd(of: object), rows, largeValues, &steps)
-            next.objects[object.name] = Dictionary(try current.map { ($0.id, try $0.state(in: connection).version) }) { $1 }
+            next.objects[object.name] = Dictionary(current.map { ($0.partition.digest, $0.state.position) }) { $1 }
         }
         steps.append(.frame(.groupEnd(GroupEnd(group: group.name, token: next.token))))
     }

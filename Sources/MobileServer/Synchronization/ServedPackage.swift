@@ -1,3 +1,4 @@
+internal import MobileCrypto
 internal import MobileProtocol
 internal import MobileStore
 
@@ -7,7 +8,8 @@ struct ServedPackage: Sendable {
     let cache: PackageCache
     let clients: ClientDirectory
     let log: PackageLog
-    private let stateStore: any StateStore
+    let stateStore: any StateStore
+    private let receipts: ReceiptCheck
     private let refresher: CacheRefresher
     private let configuration: ServerConfiguration
 
@@ -18,7 +20,37 @@ struct ServedPackage: Sendable {
         clients = ClientDirectory(stateStore: stateStore, cache: cache, configuration: configuration)
         log = try PackageLog(package, cache: cache, stateStore: stateStore, configuration: configuration)
         refresher = CacheRefresher(package: package, cache: cache, stateStore: stateStore)
+        receipts = ReceiptCheck(package)
         self.configuration = configuration
+        try beginEra()
+    }
+
+    /// Checks an upload of a copied database for the client that it was copied from.
+    /// - Returns: whether it is one.
+    private func checkSuccessor(_ header: SynchronizeHeader) throws(RequestFailure) -> Bool {
+        guard let successor = header.successor else { return false }
+        guard header.groups.isEmpty, successor != header.client, !successor.isEmpty, successor.utf8.count <= 128 else {
+            throw RequestFailure(
+                .badRequest, "an upload for another client: expected no groups and the own client id of 1 to 128 bytes as \"successor\"")
+        }
+        // With or without traced requests: whose operations a database offers is worth a line.
+        configuration.log(
+            "client \(LogSanitizer.name(successor)) settles operations of client \(LogSanitizer.name(header.client)), of whose database it is a copy")
+        return true
+    }
+
+    /// Begins an era in each back end that keeps a record of operations, and raises the surrogate keys above those that a lost store may have given.
+    private func beginEra() throws {
+        for backEnd in deployed.backEnds.values where !backEnd.isIdempotent {
+            let known = try backEnd.database.read { try KeyMap.isRecording($0) ? BackEndEras.read(in: $0) : nil }
+            guard let known else { continue }
+            let next = try stateStore.write(label: "surrogate keys") { connection in
+                try cache.keepFree(from: known.nextKey - 1, in: connection)
+                return try PackageCache.nextKey(in: connection)
+            }
+            let name = configuration.random(8).hexadecimal
+            try backEnd.database.write(label: "era") { try BackEndEras.begin(name, nextKey: next, in: $0) }
+        }
     }
 
     func close() throws {
@@ -33,7 +65,8 @@ struct ServedPackage: Sendable {
         let header = try upload.header()
         let state = try clients.state(of: header.client, user: user)
         guard state != .locked else { throw RequestFailure(.forbidden, "an administrator has locked the subscription") }
-        guard state != .unsubscribed else { throw RequestFailure(.notFound, "the client is not subscribed to \"\(deployed.identifier)\"") }
+        let isCopy = try checkSuccessor(header)
+        guard state != .unsubscribed || isCopy else { throw RequestFailure(.notFound, "the client is not subscribed to \"\(deployed.identifier)\"") }
         let requested = try RequestedGroups(header, user: user, package: deployed)
         let check = UploadCheck(package: deployed)
         var unchecked = try upload.operations(), operations = 0
@@ -53,8 +86,10 @@ struct ServedPackage: Sendable {
             configuration: configuration)
         try log.receive(upload, header, user: user)
         // Without the keys of the refused ranges, the later operations would overtake the earlier ones: none of them is done.
-        let outcomes =
+        var outcomes =
             if operations == 0 { [OperationOutcome]() } else { refusedClaims.isEmpty ? try replayer.replay(upload) : try replayer.recorded(upload) }
+        try receipts.add(to: &outcomes, client: header.client)
+        try reconcile(header, outcomes, user: user)
         try log.store(outcomes, client: header.client, user: user)
         let rejected = outcomes.count { $0.result.outcome == .rejected }, deferred = outcomes.count { $0.result.outcome == .deferred }
         line.events = [
@@ -62,23 +97,30 @@ struct ServedPackage: Sendable {
             "\(outcomes.count) operations, \(rejected) rejected\(deferred > 0 ? ", \(deferred) deferred" : "")",
         ]
         if !refusedClaims.isEmpty { line.events.append("\(refusedClaims.count) ranges of surrogate keys belong to another client") }
-        let keys = header.keysLeft < configuration.keyRangeSize / 2 ? try clients.grantKeys(to: header.client) : nil
+        if let successor = header.successor { line.events.append("on behalf of \(LogSanitizer.name(successor)), a copy of its database") }
+        let keys = !isCopy && header.keysLeft < configuration.keyRangeSize / 2 ? try clients.grantKeys(to: header.client) : nil
         // A client that has to renumber rows imports nothing before that: another client's row may have the key of one of them.
-        let isImporting = !isSuspended && refusedClaims.isEmpty
+        // So does a copied client that has to give its own operations other numbers.
+        let isCopied = outcomes.contains { $0.result.code == ResultCode.clonedDevice }
+        let isImporting = !isSuspended && refusedClaims.isEmpty && !isCopied
         let groups = isImporting ? requested.groups : []
         let partitions = try refresher.refresh(groups.flatMap(\.partitions))
         let hasSystemGroup = requested.hasSystemGroup && isImporting
-        let answer = SynchronizeAnswer(
+        var answer = SynchronizeAnswer(
             package: header.package, groups: (hasSystemGroup ? [SystemGroup.name] : []) + groups.map(\.name), operations: Int64(outcomes.count),
             inquiries: inquiries, refusedClaims: refusedClaims)
+        answer.lost = try receipts.lost(header.receipts)
+        if !answer.lost.isEmpty { line.events.append("a back end was restored and lacks operations of this client") }
+        let outcomesOfUpload = outcomes
         return try stateStore.read { connection in
             let composer = DownloadComposer(
                 package: deployed, cache: cache, partitions: partitions,
-                reread: Set(outcomes.filter(\.isSettled).map(\.result.object)), connection: connection, logsSuccesses: configuration.logsSuccesses,
+                reread: Set(outcomesOfUpload.filter(\.isSettled).map(\.result.object)), connection: connection,
+                logsSuccesses: configuration.logsSuccesses,
                 log: configuration.log)
             return try composer.compose(
-                answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes,
-                system: hasSystemGroup ? log.delivery(to: header, outcomes, in: connection) : nil)
+                answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomesOfUpload,
+                system: hasSystemGroup ? log.delivery(to: header, outcomesOfUpload, in: connection) : nil)
         }
     }
 }

@@ -1,8 +1,9 @@
 import MobileProtocol
-import MobileServer
 import MobileStore
 import TestSupport
 import Testing
+
+@testable import MobileServer
 
 /// Caches of other releases of the server.
 @Suite(.stateInFile) struct CacheVersionTests {
@@ -27,9 +28,11 @@ import Testing
             ]
         }
         + ["_package", "_partition", "_large"].flatMap { ["DROP TABLE \($0)", "ALTER TABLE old\($0) RENAME TO \($0)"] }
-        + ["_key", "_row", "_counter", "_rejected_row"].map { "DROP TABLE \($0)" } + ["DROP INDEX _key_range_client"]
+        + ["_key", "_row", "_counter", "_rejected_row", "_era", "_partition_era", "_reconciled"].map { "DROP TABLE \($0)" } + [
+            "DROP INDEX _key_range_client"
+        ]
         + ["_device", "_session", "_activation", "_client", "_domain_log", "_trace"].map { "ALTER TABLE \($0) RENAME COLUMN user_name TO user" }
-        + ["PRAGMA user_version = 3"]
+        + ["ALTER TABLE _back_end DROP COLUMN era", "ALTER TABLE _traced_request DROP COLUMN noted", "PRAGMA user_version = 3"]
 
     /// Removes what version 3 added.
     private static let toVersion2 =
@@ -75,11 +78,11 @@ import Testing
     func refusals() throws {
         let server = try FieldSales.server()
         try server.server.close()
-        try change(server, ["PRAGMA user_version = 5"])
+        try change(server, ["PRAGMA user_version = \(SQLiteStateSchema.version + 1)"])
         let error = #expect(throws: ServerError.self) { try MobileServer(server.configuration) }
-        #expect(error?.code == .cache && error?.message.contains("version 1 to 4, found version 5") == true)
+        #expect(error?.code == .cache && error?.message.contains("version 1 to \(SQLiteStateSchema.version), found") == true)
         #expect(#expect(throws: ServerError.self) { try ServerAdministration(cacheOf: server.configuration) }?.code == .cache)
-        try change(server, ["PRAGMA user_version = 4"])
+        try change(server, ["PRAGMA user_version = \(SQLiteStateSchema.version)"])
         try server.restartClosed()
         var missing = server.configuration
         missing.cachePath = server.folder.file("missing.db")

@@ -1,0 +1,116 @@
+import Foundation
+import MobileProtocol
+import MobileStore
+import TestSupport
+import Testing
+
+@testable import MobileServer
+
+/// The ends of what a server keeps: by itself, and by an administrator.
+@Suite struct EndTests {
+    private func server(_ clock: VirtualClock, _ adjust: @escaping (inout ServerConfiguration) -> Void = { _ in }) throws -> TestServer {
+        try FieldSales.server {
+            $0.clock = { clock.milliseconds }
+            // Sessions last longer than these tests.
+            $0.sessionIdleLimit = .seconds(50 * 366 * 86_400)
+            $0.sessionLifetime = .seconds(50 * 366 * 86_400)
+            adjust(&$0)
+        }
+    }
+
+    private func count(_ table: String, _ server: TestServer) throws -> Int64 {
+        try server.state { try $0.number("SELECT count(*) FROM \(table)") }
+    }
+
+    @Test func `deletions beyond the newest ones are forgotten, and a token below the horizon gets the object again`() throws {
+        let clock = VirtualClock(start: .seconds(1_800_000_000))
+        let server = try server(clock) {
+            $0.retention.deletedRows = 1
+            $0.cleaningPortion = 2
+        }
+        let away = try TestDevice.inRegion("NORTH", of: server), present = try TestDevice.inRegion("NORTH", of: server, name: "present")
+        for number in 0..<6 {
+            try server.backEnd {
+                _ = try $0.execute(
+                    #"INSERT INTO "the customers" ("customer no", name, region) VALUES (?1, 'c', 'NORTH')"#, [.integer(Int64(100 + number))])
+            }
+            try present.synchronize()
+            if number == 3 { try away.synchronize() }
+        }
+        let all = present.rows["Customer"]?.count
+        for number in 0..<5 {
+            try server.backEnd { _ = try $0.execute(#"DELETE FROM "the customers" WHERE "customer no" = ?1"#, [.integer(Int64(100 + number))]) }
+            try present.synchronize()
+        }
+        #expect(try all == 8 && server.server.administration.prune().first { $0.name == "deletions" }?.rows == 4)
+        #expect(try count("_row WHERE deleted = 1", server) == 1)
+        let result = try away.synchronize()
+        #expect(result.resets == ["Customer"] && away.rows["Customer"] == present.rows["Customer"] && present.rows["Customer"]?.count == 3)
+        #expect(try present.synchronize().resets.isEmpty, "it has seen the deletions that were forgotten")
+    }
+
+    @Test func `a partition without a subscriber goes, and a token of it does not hold for its successor`() throws {
+        let clock = VirtualClock(start: .seconds(1_800_000_000)), server = try server(clock) { $0.cleaningPortion = 2 }
+        let device = try TestDevice.inRegion("NORTH", of: server)
+        let south = try TestDevice.inRegion("SOUTH", of: server, name: "south")
+        clock.advance(by: .days(29))
+        try south.synchronize(groups: ["default", "lines"])
+        #expect(try !server.server.administration.prune().contains { $0.name.contains("partitions") })
+        clock.advance(by: .days(2))
+        let removed = try server.server.administration.prune()
+        #expect(removed.contains { $0.name.contains("partitions") })
+        #expect(try count("_partition", server) == 3 && count("_row WHERE partition NOT IN (SELECT id FROM _partition)", server) == 0)
+        try server.backEnd { _ = try $0.execute(#"DELETE FROM "the customers" WHERE "customer no" = 2"#) }
+        let other = try TestDevice.inRegion("NORTH", of: server, name: "other")
+        #expect(other.rows["Customer"]?.count == 1)
+        let result = try device.synchronize(groups: ["default", "lines"])
+        #expect(result.resets == ["Customer"] && device.rows["Customer"] == other.rows["Customer"])
+        #expect(try south.synchronize(groups: ["default", "lines"]).resets.isEmpty)
+    }
+
+    @Test func `sessions, grants, claims, traces, logs, clients and reports end by themselves, one step at a time`() throws {
+        let clock = VirtualClock(start: .seconds(1_800_000_000))
+        let server = try server(clock) { $0.cleaningPortion = 1 }
+        let device = try TestDevice.inRegion("NORTH", of: server), other = try TestDevice.inRegion("SOUTH", of: server, name: "other")
+        let record = LogRecordEntry(messageId: 1, level: .info, code: 9999, message: "visited", component: "Field", timestamp: "")
+        try device.synchronize([device.create("Customer", RestoredBackEndTests.customer("one"))], log: [record])
+        let now = clock.milliseconds
+        try server.state { connection in
+            try connection.execute(
+                "INSERT INTO _traced_request (passport, application, device, line, noted) VALUES ('A', 'a', 'd', 'l', ?1)", [.integer(now)])
+            try connection.execute(
+                "INSERT INTO _trace (passport, application, device, user_name, document, received) VALUES ('A', 'a', 'd', 'u', '', ?1)",
+                [.integer(now)])
+            try connection.execute(
+                "INSERT INTO _domain_log (application, device, user_name, package, inquiry, name, text, received) VALUES ('a', 'd', 'u', 'p', 'i', 'n', '', ?1)",
+                [.integer(now)])
+            try connection.execute("INSERT INTO _inquiry (application, device, inquiry, asked) VALUES ('a', 'd', 'i', ?1)", [.integer(now)])
+        }
+        let tables = ["_trace", "_traced_request", "_domain_log", "_inquiry", "_key_range WHERE granted < \(now + 1)"]
+        _ = try server.server.administration.prune(backEnds: [server.backEndPath])
+        #expect(try tables.map { try count($0, server) } == [1, 1, 1, 1, 2])
+        clock.advance(by: .days(401))
+        // Each synchronization does at most one step.
+        for _ in 0..<60 {
+            clock.advance(by: .seconds(1000))
+            try other.synchronize(groups: ["default", "lines"])
+        }
+        #expect(try tables.map { try count($0, server) } == [0, 0, 0, 0, 0])
+        #expect(try server.backEndValue("SELECT count(*) FROM mobile_processed_operation") == 0)
+        #expect(try server.backEndValue("SELECT count(*) FROM mobile_replay_guard") == 0)
+        clock.advance(by: .days(400))
+        let removed = try server.server.administration.prune()
+        #expect(removed.contains { $0.name == "log records" })
+        #expect(try server.server.administration.logTables().map(\.rows) == [0])
+    }
+
+    @Test func `retentions that are too short are refused`() throws {
+        func open() throws {
+            var configuration = ServerConfiguration(cachePath: "/nowhere")
+            configuration.retention.partitions = .seconds(86_400)
+            _ = try MobileServer(configuration)
+        }
+        let error = #expect(throws: ServerError.self) { try open() }
+        #expect(error?.code == .configuration && error?.message.contains("partitions") == true)
+    }
+}
