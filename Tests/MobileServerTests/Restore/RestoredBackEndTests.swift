@@ -68,6 +68,25 @@ import Testing
         #expect(device.key("Customer", "name", "gone") == create.key && device.rows["Customer"]?.count == 3)
     }
 
+    @Test func `a restored back end that another server has written since is read from its beginning: its rows have the keys of their devices`()
+        throws
+    {
+        let server = try FieldSales.server(), other = try TemporaryDirectory()
+        let device = try TestDevice.inRegion("NORTH", of: server)
+        try restart(server) { try FileManager.default.copyItem(atPath: server.backEndPath, toPath: other.file("enterprise.db")) }
+        for name in ["gone", "gone too"] { try device.synchronize([device.create("Customer", Self.customer(name))]) }
+        let second = try TestServer(model: FieldSales.model, folder: other), author = try TestDevice.inRegion("NORTH", of: second)
+        let created = ["one", "two", "three"].map { author.create("Customer", Self.customer($0)) }
+        try author.synchronize(created)
+        try second.server.close()
+        try restart(server) {
+            try FileManager.default.removeItem(atPath: server.backEndPath)
+            try FileManager.default.copyItem(atPath: second.backEndPath, toPath: server.backEndPath)
+        }
+        try device.synchronize()
+        #expect(["one", "two", "three"].map { device.key("Customer", "name", $0) } == created.map(\.key))
+    }
+
     @Test func `an administrator declares a back end restored; a file without a record of operations is refused`() throws {
         let server = try FieldSales.server()
         let device = try TestDevice.inRegion("NORTH", of: server)
