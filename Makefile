@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test install bench checklist fuzz simulate large-model soak sanitize sanitize-address sanitize-thread coverage docs format words clean ready ready-to-test
+.PHONY: help demo test install bench checklist fuzz simulate large-model soak soak-server sanitize sanitize-address sanitize-thread coverage docs format words clean ready ready-to-test
 
 export PATH := $(shell .ci/find-swift 2>/dev/null):$(PATH)
 
@@ -19,7 +19,15 @@ demo: ready ## build in release mode and show a whole offline-first application 
 	@swift build -c release --product mobile --quiet
 	@.build/release/mobile demo $(ARGS)
 
+# The tests of the server run twice, with its state in PostgreSQL and in SQLite. A machine without PostgreSQL skips the first run and says so.
 test: ready-to-test ## run all tests
+ifeq ($(ARGS),)
+	@swift build --build-tests
+	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; then \
+	    echo 'the tests of the server, with its state in PostgreSQL:'; \
+	    SERVER_STORE=postgresql swift test --skip-build --disable-xctest --filter '^MobileServerTests\.'; \
+	else echo 'no PostgreSQL on this machine: the tests of the server run with their state in SQLite only'; fi
+endif
 	swift test --disable-xctest $(ARGS)
 
 # The core alone, for programs in C and C++: it takes a C compiler, and no Swift.
@@ -86,6 +94,12 @@ soak: ready-to-test ## long variants of tests: 200 killed writers, every allocat
 	SOAK_SECONDS=60 TSAN_OPTIONS=halt_on_error=1 \
 	    swift test --disable-xctest --scratch-path .build/thread --sanitize=thread --filter MixedLoadTests
 
+# Devices with databases of their own, in one process with the tests; the servers, nginx and PostgreSQL are processes of their own.
+soak-server: ready-to-test ## 10 minutes of three servers on PostgreSQL and nginx, with 1,000 devices, kills, drains, cut connections and restarts
+	swift build --build-tests --quiet
+	ulimit -n 65536 2>/dev/null || true; SERVER_SOAK_SECONDS=$${SERVER_SOAK_SECONDS:-600} SERVER_SOAK_DEVICES=$${SERVER_SOAK_DEVICES:-1000} \
+	    swift test --skip-build --disable-xctest --filter SeveralServersTests
+
 sanitize: sanitize-address sanitize-thread ## run all tests under ASan with UBSan, then under TSan
 
 # Swift keeps references in tagged words, which the leak checker reports as leaks; the fuzz targets check the C core for leaks.
@@ -124,3 +138,4 @@ ready:
 # Tests start servers of PostgreSQL themselves; building needs its library only.
 ready-to-test: ready
 	@command -v initdb >/dev/null || .ci/install-missing-packages 'postgresql=file:/usr/lib/postgresql/*/bin/initdb'
+	@test -x /usr/sbin/nginx || command -v nginx >/dev/null || .ci/install-missing-packages nginx-light=file:/usr/sbin/nginx

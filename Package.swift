@@ -98,10 +98,13 @@ let package = Package(
             ],
             swiftSettings: swift),
         .executableTarget(
-            name: "Benchmarks", dependencies: ["MobileStore", "MobileObjects", "BenchmarkReferences", "MobileSQLite"], path: "Benchmarks/Benchmarks",
+            name: "Benchmarks",
+            dependencies: ["MobileStore", "MobileObjects", "MobileSync", "MobileServer", "MobileExecution", "BenchmarkReferences", "MobileSQLite"],
+            path: "Benchmarks/Benchmarks",
             swiftSettings: swift, plugins: ["MobileGenPlugin"]),
         .target(
-            name: "BenchmarkReferences", dependencies: ["MobileCore", "MobileSQLite", "MobileJansson", "MobileZlib"], path: "Benchmarks/References"),
+            name: "BenchmarkReferences", dependencies: ["MobileCore", "MobileSQLite", "MobileJansson", "MobileZlib", "MobileCURL"],
+            path: "Benchmarks/References"),
 
         // Tests.
         .target(
@@ -172,7 +175,7 @@ let package = Package(
             name: "MobileSyncTests",
             dependencies: [
                 "MobileSync", "MobileServer", "MobileTransport", "TestSupport", "MobileObjects", "MobileModel", "MobileProtocol", "MobileStore",
-                "MobileCrypto", "MobileVault", "MobileExecution", "SampleCRM", "mobile",
+                "MobileCrypto", "MobileVault", "MobileExecution", "SampleCRM", "PostgreSQLTestSupport", "PostgreSQLClient", "mobile",
             ],
             swiftSettings: swift),
     ],

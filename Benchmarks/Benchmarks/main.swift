@@ -3,9 +3,13 @@ import Foundation
 /// All benchmarks, in the order of the table.
 let benchmarks =
     ImportBenchmarks.all + PagingBenchmarks.all + ObjectBenchmarks.all + ListBenchmarks.all + ExportBenchmarks.all + MessageBenchmarks.all
-    + LargeValueBenchmarks.all + PoolBenchmarks.all + MatrixBenchmarks.all
+    + LargeValueBenchmarks.all + PoolBenchmarks.all + SynchronizationBenchmarks.all + MatrixBenchmarks.all
 
 func run(_ options: Options) throws -> Int32 {
+    if let folder = options.serverFolder {
+        try ServerOfBenchmarks.run(folder: folder)
+        return 0
+    }
     if let id = options.memoryOf {
         guard let benchmark = benchmarks.first(where: { $0.id == id }) else { throw WrongResult("\(id): there is no such benchmark") }
         try MemoryOfChild.run(benchmark, isQuick: options.isQuick)

@@ -3,11 +3,15 @@
 #ifndef MOBILE_MICROHTTPD_H
 #define MOBILE_MICROHTTPD_H
 
+#include <fcntl.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /// Settings of a daemon.
 struct mhs_options {
@@ -88,6 +92,19 @@ static inline int mhs_descriptor(struct MHD_Connection *connection)
     return info == NULL ? -1 : (int)info->connect_fd;
 }
 
+/// Prepares a socket for small events at long intervals: the system buffers few bytes for a client that does not read, sends each event at once, and
+/// gives up when a client does not confirm bytes for half a minute. Systems without one of these options ignore it.
+static inline void mhs_expect_slow_events(int descriptor, int send_buffer)
+{
+    const int yes = 1;
+    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
+    (void)setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+#ifdef TCP_USER_TIMEOUT
+    const unsigned int milliseconds = 30000;
+    (void)setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+#endif
+}
+
 /// Closes a connection after this number of seconds without traffic, regardless of the daemon's own limit.
 static inline void mhs_set_timeout(struct MHD_Connection *connection, unsigned int seconds)
 {
@@ -124,6 +141,19 @@ static inline void mhs_each_parameter(struct MHD_Connection *connection, MHD_Key
 static inline struct MHD_Response *mhs_response_of_bytes(const void *bytes, size_t length)
 {
     return MHD_create_response_from_buffer(length, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
+}
+
+/// Creates a response with a part of an open file, which the system sends without a copy where the connection has no TLS. The response has a
+/// descriptor of its own. Returns NULL if there is no memory, or no descriptor.
+static inline struct MHD_Response *mhs_response_of_file(int file, uint64_t offset, uint64_t length)
+{
+    const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);
+    if (own < 0)
+        return NULL;
+    struct MHD_Response *response = MHD_create_response_from_fd_at_offset64(length, own, offset);
+    if (response == NULL)
+        (void)close(own);
+    return response;
 }
 
 /// A response's length when it is not known beforehand.

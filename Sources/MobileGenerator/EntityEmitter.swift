@@ -22,7 +22,7 @@ struct EntityEmitter: Emitter {
     }
 
     var imports: [String] {
-        let parameters = object.queries.flatMap(\.parameters) + object.synchronizationParameters + object.operations.flatMap(\.parameters)
+        let parameters = object.queries.flatMap(\.parameters) + object.chosenParameters + object.operations.flatMap(\.parameters)
         let types = object.attributes.map(type) + parameters.map(type)
         return types.contains(where: \.needsFoundation) ? ["Foundation", "MobileObjects"] : ["MobileObjects"]
     }

@@ -1,8 +1,8 @@
 /// The model of one package, from which generator, runtime and server work. ``PackageModel/init(contentsOf:)`` reads it from a `*.mbo.json`
 /// file and accepts valid models only, so users of such a model need not check that names resolve.
 public struct PackageModel: Sendable, Equatable {
-    /// The version of the file format that this release reads and writes.
-    public static let currentFormat = 1
+    /// The latest version of the file format. This release reads all versions, and writes the earliest one that has every member of the model.
+    public static let currentFormat = 2
 
     /// The package's name, such as `CRM`; also the name of its generated database class.
     public var name: String
@@ -16,6 +16,8 @@ public struct PackageModel: Sendable, Equatable {
     public var synchronization: Synchronization
     /// Page size in bytes that the length rules use; a power of two from 1024 to 65536, default 4096.
     public var pageSize: Int
+    /// The roles whose users may use the package; empty, which is the default, for all users. The server knows which roles a user has. Format 2.
+    public var roles: [String]
     /// Values of several parts, used as attributes and parameters, in the order of the model.
     public var structures: [StructureModel]
     /// Values that belong to the user, in the order of the model.
@@ -33,7 +35,7 @@ public struct PackageModel: Sendable, Equatable {
     /// Creates a model in code; ``PackageModel/validate()`` checks that the whole model is consistent.
     public init(
         name: String, version: String = "1.0", documentation: String? = nil, namePrefix: String = "",
-        synchronization: Synchronization = .replication, pageSize: Int = 4096, structures: [StructureModel] = [],
+        synchronization: Synchronization = .replication, pageSize: Int = 4096, roles: [String] = [], structures: [StructureModel] = [],
         personalizationKeys: [PersonalizationKeyModel] = [], synchronizationGroups: [SynchronizationGroupModel] = [],
         backEnds: [BackEndModel] = [], objects: [ObjectModel] = []
     ) {
@@ -43,6 +45,7 @@ public struct PackageModel: Sendable, Equatable {
         self.namePrefix = namePrefix
         self.synchronization = synchronization
         self.pageSize = pageSize
+        self.roles = roles
         self.structures = structures
         self.personalizationKeys = personalizationKeys
         self.synchronizationGroups = synchronizationGroups
@@ -105,6 +108,8 @@ public struct ObjectModel: Sendable, Equatable {
         self.was = was
     }
 
+    /// The synchronization parameters that the client chooses; the user's attributes on the server give the others their values.
+    public var chosenParameters: [ParameterModel] { synchronizationParameters.filter { $0.userAttribute == nil } }
     /// The attribute with this modelled name; nil if there is none.
     public func attribute(named name: String) -> AttributeModel? { attributes.first { $0.name == name } }
     /// The relationship with this modelled name; nil if there is none.
@@ -230,12 +235,15 @@ public struct ParameterModel: Sendable, Equatable {
     public var defaultValue: String?
     /// The personalization key whose value takes precedence over the parameter's own; nil if there is none.
     public var personalizationKey: String?
-    /// In an operation: the attribute that fills the parameter; nil if callers must give a value.
+    /// In an operation: the attribute that fills the parameter; nil if callers must give a value. In a synchronization parameter with a
+    /// ``userAttribute``: the attribute that has the parameter's value in every row of the load; nil where no attribute has it.
     public var attribute: String?
+    /// In a synchronization: the server-side attribute of the user that alone gives the parameter its values; nil if the client chooses them. Format 2.
+    public var userAttribute: String?
     /// Creates a parameter with these values; omitted ones have the defaults of the format.
     public init(
         name: String, type: AttributeType, isNullable: Bool = false, length: Int? = nil, precision: Int? = nil, scale: Int? = nil,
-        defaultValue: String? = nil, personalizationKey: String? = nil, attribute: String? = nil
+        defaultValue: String? = nil, personalizationKey: String? = nil, attribute: String? = nil, userAttribute: String? = nil
     ) {
         self.name = name
         self.type = type
@@ -246,6 +254,7 @@ public struct ParameterModel: Sendable, Equatable {
         self.defaultValue = defaultValue
         self.personalizationKey = personalizationKey
         self.attribute = attribute
+        self.userAttribute = userAttribute
     }
 }
 
@@ -351,12 +360,12 @@ public struct BackEndModel: Sendable, Equatable {
     public var name: String
     /// The database system.
     public var kind: Kind
-    /// Path of the SQLite file, relative to the model's file; nil if the deployment sets it.
+    /// Path of the SQLite file, relative to the model's file, or address of the PostgreSQL database; nil if the deployment sets it.
     public var path: String?
     /// Whether operations may be repeated without harm; no table of processed operations is then kept there. Default false.
     public var isIdempotent: Bool
-    /// The supported database systems. SQLite is the embedded default.
-    public enum Kind: String, Sendable, Equatable, CaseIterable { case sqlite }
+    /// The supported database systems. SQLite is the embedded default. It is a hint for readers: the place at deployment decides.
+    public enum Kind: String, Sendable, Equatable, CaseIterable { case sqlite, postgresql }
     /// Creates a back end with these values; omitted ones have the defaults of the format.
     public init(name: String, kind: Kind = .sqlite, path: String? = nil, isIdempotent: Bool = false) {
         self.name = name

@@ -15,11 +15,32 @@ public enum Endpoint {
     public static let synchronize = "/mobile/v1/synchronize"
     /// `POST`: the XML of an end-to-end trace, which the server keeps.
     public static let traces = "/mobile/v1/traces"
+    /// `GET`, followed by a slash and the name of a ``SegmentPart`` or of a large value's content: its bytes. The parameter `grant` of the query is that
+    /// of the frame.
+    public static let segments = "/mobile/v1/segments"
     /// `GET`: a ``ServerStatus`` as JSON; needs no session.
     public static let status = "/mobile/v1/status"
 
+    /// `POST` or `GET`: server-sent events about the groups of the session's packages.
+    public static let events = "/mobile/v1/events"
+    /// `POST`: a back end reports that its rows have changed; needs an operator's token in place of a session.
+    public static let changes = "/mobile/v1/changes"
+
+    /// Followed by an upload's SHA-256 in hexadecimal digits. `PUT`: a piece of the upload; `HEAD`: how much is there; `DELETE`.
+    public static let uploads = "/mobile/v1/uploads/"
+    /// The header field of a synchronization whose body is an upload, in lower case: its SHA-256.
+    public static let uploadID = "upload-id"
+    /// The header field of a piece and of the answer, in lower case: the number of bytes before it, or those that are there.
+    public static let uploadOffset = "upload-offset"
+    /// The header field of a piece, in lower case: the length of the whole upload.
+    public static let uploadLength = "upload-length"
+
+    /// The media type of server-sent events.
+    public static let eventContentType = "text/event-stream"
     /// The media type of frame streams.
     public static let frameContentType = "application/vnd.mobileobjects.frames"
+    /// The media type of segments and of large values.
+    public static let segmentContentType = "application/octet-stream"
     /// The media type of traces.
     public static let traceContentType = "application/xml"
     /// The media type of messages, and of errors that are neither messages nor frames.

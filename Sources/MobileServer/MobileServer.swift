@@ -16,8 +16,13 @@ public final class MobileServer: Sendable {
     private let stateStore: any StateStore
     private let accounts: Accounts
     let packages: [ServedPackage]
+    /// Uploads that arrive in pieces.
+    let uploads: UploadStore
+    /// Lets clients listen for changes.
+    let events: EventService
     private let domainLog: DomainLog
     private let traces: TraceStore
+    private let contents: ContentService
     private let log: ServerLog
     private let ends: PruningSchedule
     /// Answers `GET /ready`.
@@ -39,7 +44,9 @@ public final class MobileServer: Sendable {
         configuration.log = { log.write(LogEntry(.warning, $0)) }
         self.log = log
         self.configuration = configuration
-        let deployed = try configuration.packages.map { try PackageDeployer($0, timeout: configuration.connectionTimeout).deploy() }
+        let deployed = try configuration.packages.map {
+            try PackageDeployer($0, timeout: configuration.connectionTimeout, wholeValueLimit: configuration.maximumWholeValue).deploy()
+        }
         for (index, package) in deployed.enumerated() where deployed[..<index].contains(where: { $0.identifier == package.identifier }) {
             throw ServerError(.configuration, "package \"\(package.identifier)\": deployed twice")
         }
@@ -51,9 +58,14 @@ public final class MobileServer: Sendable {
         domainLog = DomainLog(stateStore: stateStore, clock: configuration.clock)
         traces = TraceStore(stateStore: stateStore, clock: configuration.clock)
         accounts = Accounts(stateStore: stateStore, configuration: configuration)
-        packages = try deployed.map { try ServedPackage($0, stateStore: stateStore, configuration: configuration) }
+        let news = VersionNews(registry: ListenerRegistry(configuration.limits.listeners), stateStore: stateStore, log: configuration.log)
+        packages = try deployed.map { try ServedPackage($0, stateStore: stateStore, configuration: configuration, news: news) }
+        uploads = UploadStore(configuration)
+        events = EventService(packages, news, configuration)
+        contents = ContentService(try ContentGrants(stateStore, configuration), stateStore, packages, configuration)
         ends = PruningSchedule(
-            Pruning(stateStore: stateStore, backEnds: packages.flatMap(\.deployed.backEnds.values), configuration: configuration),
+            Pruning(
+                stateStore: stateStore, backEnds: packages.flatMap(\.deployed.writtenBackEnds), files: contents.files, configuration: configuration),
             log: configuration.log)
         readiness = ReadinessProbe(
             Self.parts(of: packages, stateStore), deadline: configuration.readinessTimeout, log: { log.write(LogEntry(.error, $0)) })
@@ -63,6 +75,9 @@ public final class MobileServer: Sendable {
 
     /// Waits for the requests in progress and closes all databases. Later requests are answered as failures.
     public func close() throws {
+        events.close()
+        uploads.close()
+        contents.files.close()
         for package in packages { try package.close() }
         try stateStore.close()
     }
@@ -123,6 +138,18 @@ public final class MobileServer: Sendable {
         case Endpoint.traces:
             _ = try session(of: request, isUse: false)
             return body(ProtocolLimit.trace, limits.uploadTime)
+        case let path where Self.isUpload(path):
+            _ = try session(of: request, isUse: false)
+            return body(UploadStore.longestPiece, limits.uploadTime)
+        case Endpoint.events:
+            _ = try session(of: request, isUse: false)
+            return body(Self.longestInterest, limits.strangerTime)
+        case Endpoint.changes:
+            try checkOperator(request)
+            return body(Self.longestReport, limits.strangerTime)
+        case let path where ContentService.name(in: path) != nil:
+            _ = try session(of: request, isUse: false)
+            return body(0, limits.strangerTime)
         default:
             _ = try session(of: request, isUse: false)
             return body(limits.uploadBytes, limits.uploadTime)
@@ -155,7 +182,10 @@ public final class MobileServer: Sendable {
         switch request.path {
         case Endpoint.status: methods = ["GET"]
         case HealthEndpoint.live, HealthEndpoint.ready: methods = ["GET", "HEAD"]
-        case Endpoint.messages, Endpoint.synchronize, Endpoint.traces: methods = ["POST"]
+        case Endpoint.events: methods = ["GET", "POST"]
+        case let path where Self.isUpload(path): methods = ["PUT", "HEAD", "DELETE"]
+        case Endpoint.messages, Endpoint.synchronize, Endpoint.traces, Endpoint.changes: methods = ["POST"]
+        case let path where ContentService.name(in: path) != nil: methods = ["GET"]
         default: throw RequestFailure(.notFound, "there is nothing at \(request.path.prefix(80))")
         }
         guard methods.contains(request.method) else {
@@ -174,6 +204,20 @@ public final class MobileServer: Sendable {
             return try answerMessages(request, &line)
         case Endpoint.traces:
             return try takeTrace(request, &line)
+        case let path where Self.isUpload(path):
+            let session = try session(of: request, isUse: true)
+            line.take(session)
+            return try answerUpload(request, session)
+        case Endpoint.events:
+            let session = try session(of: request, isUse: true)
+            line.take(session)
+            return try listen(request, session)
+        case Endpoint.changes:
+            return try takeChanges(request)
+        case let path where ContentService.name(in: path) != nil:
+            let session = try session(of: request, isUse: true)
+            line.take(session)
+            return try contents.answer(request, session)
         default:
             return try synchronize(request, &line)
         }
@@ -217,12 +261,15 @@ public final class MobileServer: Sendable {
     private func synchronize(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
         let session = try session(of: request, isUse: true)
         line.take(session)
-        let upload = try UploadReader(request.body).header()
+        let body = try synchronizedBody(request, session)
+        let upload = try UploadReader(body).header()
         line.client = upload.client
         guard let package = packages.first(where: { $0.deployed.identifier == upload.package }) else {
             throw RequestFailure(.notFound, "there is no package \"\(upload.package.prefix(80))\"")
         }
-        let download = try package.synchronize(request.body, user: session.user, inquiries: domainLog.inquiries(of: session), &line)
+        let download = try package.synchronize(
+            body, user: session.user, inquiries: domainLog.inquiries(of: session),
+            grants: SessionGrants(grants: contents.grants, session: session), &line)
         ends.tick()
         return ServerResponse(
             status: 200, contentType: Endpoint.frameContentType, body: .stream { try download.nextChunk() })
@@ -248,7 +295,7 @@ public final class MobileServer: Sendable {
     }
 
     private static func refusal(_ failure: RequestFailure) -> ServerResponse {
-        let isBusy = failure.code == RequestFailure.Kind.unavailable.rawValue
+        let isBusy = [RequestFailure.Kind.unavailable.rawValue, RequestFailure.Kind.tooMany.rawValue].contains(failure.code)
         return ServerResponse(
             status: failure.status, headers: isBusy ? [ServerResponse.retryLater] : [], contentType: Endpoint.messageContentType,
             body: .bytes(failure.wire.bytes))

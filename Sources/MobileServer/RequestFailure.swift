@@ -7,7 +7,7 @@ struct RequestFailure: Error, Sendable {
 
     enum Kind: Int64 {
         case badRequest = 400, unauthorized = 401, forbidden = 403, notFound = 404, methodNotAllowed = 405
-        case tooLarge = 413, failure = 500, unavailable = 503
+        case conflict = 409, tooLarge = 413, tooMany = 429, failure = 500, unavailable = 503
         /// The device is not registered (checklist ERR-15).
         case unknownRegistration = 580
         /// The client speaks an older version of the protocol.

@@ -49,11 +49,28 @@ public struct ServerConfiguration: Sendable {
     public var logTableGuideline = 10_000
     /// The number of rows that cleaning changes in one transaction, 1 to 100,000; default 500. Synchronizations can run between two transactions.
     public var cleaningPortion = 500
+    /// The folder of the contents that devices fetch on their own (segments of rows, and long values), as files; nil (default) for a folder next to the cache
+    /// database, or for a temporary one if the state is in PostgreSQL. Several processes on one machine may use one folder. Missing files are written again.
+    public var segmentDirectory: String?
+    /// The number of bytes of these files from which on those that were not used for longest are removed; default 4 GB.
+    public var segmentCacheSize: Int64 = 4 << 30
+    /// The internal location under which a proxy sends the files of ``segmentDirectory``, such as `/segments`: such requests are then answered with
+    /// `X-Accel-Redirect`, after the server has authorized them. Default nil: the server sends the files itself.
+    public var segmentRedirect: String?
+    /// The rules by which segments are made and used.
+    var segmentRules = SegmentRules()
     /// The time that a request waits for a connection to the cache or to a back end, each time that it needs one; default 10 s. After that, the
     /// request is refused with status 503.
     public var connectionTimeout = ServerConfiguration.defaultConnectionTimeout
     /// The time within which the cache and all back ends must answer, for the server to be ready (`GET /ready`); default 2 s.
     public var readinessTimeout: Duration = .seconds(2)
+    /// The folder of uploads that arrive in pieces; nil (default) for ``cachePath`` with the suffix `-uploads`, and without a
+    /// path for a temporary one. Several processes may share it; otherwise a client whose
+    /// pieces go to different processes begins again.
+    public var uploadFolder: String?
+    /// The tokens of operators' programs, such as a back end that reports its changes (`POST /mobile/v1/changes`); default none. 16 characters or more
+    /// each: choose them at random.
+    public var operatorTokens: Set<String> = []
     /// The time for which the server keeps what grows with every device and every day.
     public var retention = Retention()
     /// The current time in milliseconds since 1970, UTC; default the system's clock.
@@ -102,13 +119,19 @@ extension ServerConfiguration {
         for (name, time) in [
             ("activation code lifetime", activationCodeLifetime), ("session idle limit", sessionIdleLimit), ("session lifetime", sessionLifetime),
             ("time of strangers", limits.strangerTime), ("upload time", limits.uploadTime),
-            ("waiting time", limits.waitingTime), ("readiness timeout", readinessTimeout),
+            ("waiting time", limits.waitingTime), ("lifetime of uploads", limits.uploadLifetime), ("readiness timeout", readinessTimeout),
         ] where time <= .zero || time > .seconds(100 * 366 * 86_400) {
             throw ServerError(.configuration, "\(name): \(time) is not above 0 and at most 100 years")
+        }
+        guard operatorTokens.allSatisfy({ $0.utf8.count >= 16 }) else {
+            throw ServerError(.configuration, "an operator's token is shorter than 16 characters")
         }
         for (name, number) in [
             ("messages", limits.messages), ("bytes of strangers", limits.strangerBytes), ("upload bytes", limits.uploadBytes),
             ("logins", limits.logins), ("synchronizations", limits.synchronizations), ("waiting requests", limits.waitingRequests),
+            ("uploads of a user", limits.uploadsPerUser), ("listening connections", limits.listeningConnections),
+            ("listening connections of a user", limits.listeningConnectionsPerUser),
+            ("listening connections of a device", limits.listeningConnectionsPerDevice),
         ] where number < 1 {
             throw ServerError(.configuration, "limit of \(name) \(number): use 1 or more")
         }
@@ -171,6 +194,22 @@ public struct RequestLimits: Sendable {
     /// The time that a request waits for its turn; default 10 s. After that, it is refused with status 503.
     public var waitingTime: Duration = .seconds(10)
 
+    /// The maximum number of uploads in pieces that wait for a synchronization of their user; default 16. One more is refused with status 429. Together
+    /// they have ``uploadBytes`` at most, before the last of them.
+    public var uploadsPerUser = 16
+    /// The time after which an upload in pieces is removed, counted from its last piece; default one day.
+    public var uploadLifetime: Duration = .seconds(86_400)
+    /// The maximum number of connections that listen for events; default 7,500. One more is refused with status 503, and its client polls.
+    public var listeningConnections = 7500
+    /// The same for one user; default 64, refused with status 429.
+    public var listeningConnectionsPerUser = 64
+    /// The same for one device; default 8, refused with status 429.
+    public var listeningConnectionsPerDevice = 8
+
+    var listeners: ListenerRegistry.Limits {
+        .init(all: listeningConnections, perUser: listeningConnectionsPerUser, perDevice: listeningConnectionsPerDevice)
+    }
+
     static let synchronizationsPerProcessor = 4
 
     /// The defaults.
@@ -181,8 +220,12 @@ public struct RequestLimits: Sendable {
 public struct PackageDeployment: Sendable {
     /// The model.
     public var model: PackageModel
-    /// Paths of the back ends' SQLite files by their names in the model; they override the paths in the model.
+    /// The places of the back ends by their names in the model; they override the paths in the model. A place is the path of an SQLite file, or the
+    /// address of a PostgreSQL database, such as `postgresql://mobile@db.example.com/sales`. The password comes from the variable `PGPASSWORD` or from
+    /// libpq's password file; an address that contains one is refused.
     public var backEnds: [String: String]
+    /// Back ends of other kinds by their names in the model; they override ``backEnds``. The server closes them. Default empty.
+    public var providedBackEnds: [String: any BackEnd] = [:]
     /// The folder that relative paths of the model start from; default the current one.
     public var directory: String
 
@@ -191,7 +234,7 @@ public struct PackageDeployment: Sendable {
     /// records stay until an administrator cleans them. SMP 2.3: the retention policy of client logs.
     public var logRetention: [String: Duration] = [:]
 
-    /// Creates a package of this model, with the paths of its back ends by their names.
+    /// Creates a package of this model, with the places of its back ends by their names.
     public init(_ model: PackageModel, backEnds: [String: String] = [:], directory: String = "") {
         self.model = model
         self.backEnds = backEnds
@@ -200,7 +243,9 @@ public struct PackageDeployment: Sendable {
 
     /// Opens the back ends and checks them against the model, as a server does before it serves the package. Writes nothing.
     /// - Throws: ``ServerError`` that names the file, table, column or statement that does not fit.
-    public func verify() throws { _ = try PackageDeployer(self, timeout: ServerConfiguration.defaultConnectionTimeout).verified() }
+    public func verify() throws {
+        _ = try PackageDeployer(self, timeout: ServerConfiguration.defaultConnectionTimeout, wholeValueLimit: .max).verified()
+    }
 
     /// Name and version in the form that clients use: `CRM:1.0`.
     var identifier: String { "\(model.name):\(model.version)" }

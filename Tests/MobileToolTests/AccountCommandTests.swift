@@ -61,6 +61,25 @@ import Testing
         return result.output
     }
 
+    @Test("roles and attributes of users are shown, replaced and removed")
+    func access() throws {
+        try withCache { path in
+            #expect(try admin(path, "users", "roles", "ada").isEmpty)
+            #expect(try admin(path, "users", "roles", "ada", "sales", "stock").isEmpty)
+            #expect(try admin(path, "users", "roles", "ada") == "sales\nstock\n")
+            #expect(try admin(path, "users", "attributes", "ada", "region", "NORTH", "EAST").isEmpty)
+            #expect(try admin(path, "users", "attributes", "ada", "level", "3").isEmpty)
+            #expect(
+                try admin(path, "users", "attributes", "ada") == "  attribute  value\n  level      3\n  region     EAST\n  region     NORTH\n")
+            #expect(try admin(path, "users", "attributes", "ada", "region", "--none").isEmpty)
+            #expect(try admin(path, "users", "roles", "ada", "--none").isEmpty)
+            #expect(try admin(path, "users", "attributes", "ada") == "  attribute  value\n  level          3\n")
+            #expect(try rows(path, "SELECT count(*) FROM _user_role") == [[0]])
+            let unknown = try Tool.run(["admin", "--cache", path, "users", "roles", "eve", "sales"])
+            #expect(unknown.status == 1 && unknown.output.contains("there is no user \"eve"))
+        }
+    }
+
     @Test("users are listed, locked and removed, with all that is theirs")
     func users() throws {
         try withCache { (path) throws in

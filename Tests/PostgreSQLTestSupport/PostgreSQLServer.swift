@@ -34,7 +34,8 @@ package final class PostgreSQLServer: Sendable {
         port = usesTCP ? try ServerFolder.freePort() : 5432
         var all = [
             "listen_addresses": usesTCP ? "127.0.0.1" : "''", "port": "\(port)", "unix_socket_directories": folder,
-            "fsync": isDurable ? "on" : "off", "shared_buffers": "16MB", "max_connections": "60", "autovacuum": "off", "log_min_messages": "fatal",
+            "fsync": isDurable ? "on" : "off", "shared_buffers": "16MB", "max_connections": "200", "max_locks_per_transaction": "256",
+            "autovacuum": "off", "log_min_messages": "fatal",
         ]
         all.merge(settings) { $1 }
         options = all.sorted { $0.key < $1.key }.map { "-c \($0.key)=\($0.value)" }.joined(separator: " ")

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Folders, users, ports and processes of servers.
-enum ServerFolder {
+package enum ServerFolder {
     /// Makes a folder that belongs to the server's user. Its path is short, because the path of a socket has about 100 bytes.
     static func make() throws -> String {
         var name = Array("/tmp/pg.XXXXXX".utf8CString)
@@ -56,8 +56,8 @@ enum ServerFolder {
         return [parent] + children.map { $0[0] }
     }
 
-    /// A port of the loopback interface that is free now.
-    static func freePort() throws -> UInt16 {
+    /// Returns a port of the loopback interface that is free now.
+    package static func freePort() throws -> UInt16 {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(listener) }
         var address = sockaddr_in(), length = socklen_t(MemoryLayout<sockaddr_in>.size)

@@ -14,6 +14,8 @@ struct Benchmark: Sendable {
     var countsRows = true
     /// The largest number of bytes by which the subject may raise the peak of a process; nil: shown only.
     var memoryLimit: Int? = nil
+    /// The largest number of bytes by which the subject may raise the peak of its server's process; nil: shown only, or there is no server.
+    var serverMemoryLimit: Int? = nil
     /// The number of pairs that the median is taken from; nil: the number in the options. Jobs of more than ten seconds take 3.
     var pairs: Int? = nil
     /// The position of the figure in a plot; nil: the figure is not plotted.
@@ -50,6 +52,8 @@ struct Outcome: Equatable {
     var checksum: UInt64
     /// The size of the input in bytes; 0 without input.
     var bytes = 0
+    /// The growth of the peak of the server's process, in bytes; nil without one.
+    var serverMemory: Int? = nil
 }
 
 /// Adds up the time of the measured work only.

@@ -22,6 +22,8 @@ struct Measurement: Sendable {
     let reference: Times
     /// The growth of the peak of a process that ran only the subject, in bytes; nil if not measured.
     let peakMemory: Int?
+    /// The largest growth of the peak of the server's process, in bytes; nil without one.
+    let serverPeakMemory: Int?
     let outcome: (rows: Int64, bytes: Int)
     /// The rows of the reference; the same as the subject's, unless the benchmark is a rate.
     let referenceRows: Int64
@@ -37,7 +39,8 @@ struct Measurement: Sendable {
     var isMet: Bool {
         let inTime = benchmark.limit.map { benchmark.isRate ? ratio >= $0 : ratio <= $0 } ?? true
         let inMemory = benchmark.memoryLimit.map { (peakMemory ?? .max) <= $0 } ?? true
-        return inTime && inMemory
+        let inServerMemory = benchmark.serverMemoryLimit.map { (serverPeakMemory ?? .max) <= $0 } ?? true
+        return inTime && inMemory && inServerMemory
     }
 }
 
@@ -47,7 +50,7 @@ extension Benchmark {
     func measured(pairs: Int, workspace: Workspace, childMemory: (Benchmark) throws -> Int?) throws -> Measurement {
         try prepare?(workspace)
         var times: (subject: [Duration], reference: [Duration]) = ([], [])
-        var last = Outcome(rows: 0, checksum: 0), referenceRows: Int64 = 0
+        var last = Outcome(rows: 0, checksum: 0), referenceRows: Int64 = 0, serverMemory: Int?
         for pair in 0...pairs {
             let (referenceTime, referenceOutcome) = try Self.timed(reference, in: workspace)
             let (subjectTime, subjectOutcome) = try Self.timed(subject, in: workspace)
@@ -58,6 +61,7 @@ extension Benchmark {
                         + "\(reference.name) gave \(referenceOutcome.rows) with \(referenceOutcome.checksum)")
             }
             last = subjectOutcome
+            serverMemory = subjectOutcome.serverMemory.map { max($0, serverMemory ?? 0) }
             referenceRows = referenceOutcome.rows
             if pair > 0 {
                 times.subject.append(subjectTime)
@@ -66,7 +70,7 @@ extension Benchmark {
         }
         return Measurement(
             benchmark: self, subject: Times(times.subject), reference: Times(times.reference), peakMemory: try childMemory(self),
-            outcome: (last.rows, last.bytes), referenceRows: referenceRows)
+            serverPeakMemory: serverMemory, outcome: (last.rows, last.bytes), referenceRows: referenceRows)
     }
 
     private static func timed(_ side: Side, in workspace: Workspace) throws -> (Duration, Outcome) {

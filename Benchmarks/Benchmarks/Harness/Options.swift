@@ -7,6 +7,7 @@ struct Options {
     var checksLimits = false
     var lists = false
     var memoryOf: String?
+    var serverFolder: String?
 
     /// The number of pairs that a median is taken from.
     var pairs: Int { isQuick ? 3 : 9 }
@@ -36,6 +37,7 @@ struct Options {
             case "--check": checksLimits = true
             case "--list": lists = true
             case MemoryOfChild.option: memoryOf = try value(of: option)
+            case ServerOfBenchmarks.option: serverFolder = try value(of: option)
             default: throw WrongResult("\(option): there is no such option\n\(Options.usage)")
             }
         }

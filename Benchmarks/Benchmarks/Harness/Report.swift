@@ -21,8 +21,14 @@ struct Report {
             "\(benchmark.subject.threads):\(benchmark.reference.threads)", milliseconds(seconds), milliseconds(measurement.reference.median_s),
             measurement.rowsPerSecond.map(grouped) ?? "-",
             measurement.outcome.bytes == 0 ? "-" : String(format: "%.0f", Double(measurement.outcome.bytes) / seconds / 1e6),
-            measurement.peakMemory.map { String(format: "%.1f MB", Double($0) / 1_048_576) } ?? "-",
+            memory(measurement),
         ])
+    }
+
+    /// The growth of the process that measures, and of its server where there is one.
+    private static func memory(_ measurement: Measurement) -> String {
+        let parts = [measurement.peakMemory, measurement.serverPeakMemory].compactMap { $0 }
+        return parts.isEmpty ? "-" : parts.map { String(format: "%.1f", Double($0) / 1_048_576) }.joined(separator: "+") + " MB"
     }
 
     private static func line(_ columns: [String]) -> String {
@@ -101,6 +107,7 @@ private struct Document: Encodable {
         /// Always true: a benchmark whose result is wrong ends the run.
         let verified = true
         let peak_memory_bytes: Int?
+        let server_peak_memory_bytes: Int?
         let memory_limit_bytes: Int?
         let units: Units
         let note: String?
@@ -117,6 +124,7 @@ private struct Document: Encodable {
                 max_s: measurement.reference.max_s)
             threads = Threads(subject: measurement.benchmark.subject.threads, reference: measurement.benchmark.reference.threads)
             peak_memory_bytes = measurement.peakMemory
+            server_peak_memory_bytes = measurement.serverPeakMemory
             memory_limit_bytes = measurement.benchmark.memoryLimit
             units = Units(
                 rows_per_s: measurement.rowsPerSecond,

@@ -17,6 +17,8 @@ final class Workspace {
     private(set) lazy var otherR30 = Result { try DataSet(rows: 30_000, firstKey: 1, seed: 8) }
     /// Deflates content that is too large for memory; level 1, because it is not measured.
     private(set) lazy var deflater = Result { try Deflater(level: 1, capacity: 8 << 20) }
+    /// The partitions that servers have prepared, by their numbers of rows.
+    var partitions: [Int: PreparedPartition] = [:]
     /// Whether large inputs are reduced to a tenth.
     let isQuick: Bool
     private var fileCount = 0
@@ -28,7 +30,10 @@ final class Workspace {
         r30 = try DataSet(rows: 30_000, firstKey: 1)
     }
 
-    func remove() { try? FileManager.default.removeItem(at: folder) }
+    func remove() {
+        for partition in partitions.values { partition.stop() }
+        try? FileManager.default.removeItem(at: folder)
+    }
 
     /// Returns the path of a new file in the folder.
     func newFile(_ name: String) -> String {

@@ -5,6 +5,7 @@
 #include "br_chunks.h"
 #include "br_columns.h"
 #include "br_data_set.h"
+#include "br_http.h"
 #include "br_insert.h"
 #include "br_jansson.h"
 #include "br_keyset.h"

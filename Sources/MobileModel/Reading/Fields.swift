@@ -14,6 +14,12 @@ struct Fields {
             self.members = [:]
             return
         }
+        let later = reader.format == 1 ? ModelFormat.keysOfFormat2[keys] ?? [] : []
+        for member in members where later.contains(member.key) {
+            reader.report(
+                .unknownKey, path[member.key], "format 1 has no key \"\(member.key)\" here", suggestion: "write \"format\": 2",
+                line: member.keyLine, column: member.keyColumn)
+        }
         for member in members where !keys.contains(member.key) {
             reader.report(
                 .unknownKey, path[member.key], "the format has no key \"\(member.key)\" here",

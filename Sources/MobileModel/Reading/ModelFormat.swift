@@ -1,7 +1,7 @@
 /// The keys of the model's file format, each list in the order of writing. Reader, writer and schema use these lists.
 enum ModelFormat {
     static let package = [
-        "$schema", "format", "name", "version", "documentation", "namePrefix", "synchronization", "pageSize", "structures",
+        "$schema", "format", "name", "version", "documentation", "namePrefix", "synchronization", "pageSize", "roles", "structures",
         "personalizationKeys", "synchronizationGroups", "backEnds", "objects",
     ]
     static let structure = ["name", "documentation", "attributes"]
@@ -16,13 +16,16 @@ enum ModelFormat {
         "name", "type", "nullable", "length", "precision", "scale", "large", "generated", "default", "was", "documentation",
     ]
     static let relationship = ["name", "target", "cardinality", "composite", "inverse", "mapping", "documentation"]
-    static let synchronizationParameter = ["name", "type", "nullable", "default", "personalizationKey"]
+    static let synchronizationParameter = ["name", "type", "nullable", "default", "personalizationKey", "userAttribute", "attribute"]
     static let parameter = ["name", "type", "nullable", "default"]
     static let query = ["name", "documentation", "parameters", "single", "sql"]
     static let operationParameter = ["name", "type", "nullable", "length", "precision", "scale", "default", "attribute"]
     static let operation = ["name", "kind", "documentation", "parameters", "statements"]
     static let binding = ["backEnd", "table", "columns", "load", "changeDetection"]
     static let changeDetection = ["versionColumn"]
+
+    /// The keys that format 1 does not have: the list they are in, and the key.
+    static let keysOfFormat2 = [package: ["roles"], synchronizationParameter: ["userAttribute", "attribute"]]
 }
 
 extension AttributeType: CustomStringConvertible {

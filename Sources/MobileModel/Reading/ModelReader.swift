@@ -6,8 +6,15 @@ final class ModelReader {
     /// The values of the key `large`, by the attribute's place; they take precedence over the length rules.
     private(set) var largeMarks: [ModelPath: Bool] = [:]
     private let root: JSONSyntaxNode
+    /// The version of the format that the document says it has; the current one where it says none.
+    private(set) var format = PackageModel.currentFormat
 
-    init(_ root: JSONSyntaxNode) { self.root = root }
+    init(_ root: JSONSyntaxNode) {
+        self.root = root
+        if case .object(let members) = root.value, case .number(let digits) = members.first(where: { $0.key == "format" })?.node.value {
+            format = Int(digits) ?? format
+        }
+    }
 
     func report(
         _ code: ModelProblem.Code, _ path: ModelPath, _ cause: String, suggestion: String? = nil, line: Int? = nil, column: Int? = nil
@@ -25,9 +32,9 @@ final class ModelReader {
         let fields = Fields(root, .root, keys: ModelFormat.package, reader: self)
         if fields["format"] == nil {
             fields.missing("format")
-        } else if let format = fields.integer("format"), format != PackageModel.currentFormat {
+        } else if let format = fields.integer("format"), !(1...PackageModel.currentFormat).contains(format) {
             report(
-                .value, .root["format"], "format \(format) is not known; this release reads format \(PackageModel.currentFormat)",
+                .value, .root["format"], "format \(format) is not known; this release reads the formats 1 to \(PackageModel.currentFormat)",
                 suggestion: format > PackageModel.currentFormat ? "use a newer release" : nil)
         }
         _ = fields.string("$schema")
@@ -35,7 +42,8 @@ final class ModelReader {
             name: fields.required("name"), version: fields.string("version") ?? "1.0", documentation: fields.string("documentation"),
             namePrefix: fields.string("namePrefix") ?? "",
             synchronization: fields.word("synchronization", of: PackageModel.Synchronization.self) ?? .replication,
-            pageSize: fields.integer("pageSize") ?? PackageModel.defaultPageSize, structures: fields.list("structures").map(structure),
+            pageSize: fields.integer("pageSize") ?? PackageModel.defaultPageSize, roles: fields.strings("roles"),
+            structures: fields.list("structures").map(structure),
             personalizationKeys: fields.list("personalizationKeys").map(personalizationKey),
             synchronizationGroups: fields.list("synchronizationGroups").map(synchronizationGroup),
             backEnds: fields.list("backEnds").map(backEnd), objects: fields.list("objects").map(object))
@@ -121,7 +129,8 @@ final class ModelReader {
         ParameterModel(
             name: fields.required("name"), type: type(fields), isNullable: fields.boolean("nullable") ?? false,
             length: fields.integer("length"), precision: fields.integer("precision"), scale: fields.integer("scale"),
-            defaultValue: fields.json("default"), personalizationKey: fields.string("personalizationKey"), attribute: fields.string("attribute"))
+            defaultValue: fields.json("default"), personalizationKey: fields.string("personalizationKey"),
+            attribute: fields.string("attribute"), userAttribute: fields.string("userAttribute"))
     }
 
     private func query(_ node: JSONSyntaxNode, _ path: ModelPath) -> QueryModel {

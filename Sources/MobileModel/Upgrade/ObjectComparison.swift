@@ -158,9 +158,9 @@ struct ObjectComparison {
     // MARK: Members without columns
 
     private mutating func compareParameters() {
-        for parameter in new.synchronizationParameters {
+        for parameter in new.chosenParameters {
             let place = "synchronization parameter \(parameter.name)"
-            guard let former = old.synchronizationParameters.first(where: { $0.name == parameter.name }) else {
+            guard let former = old.chosenParameters.first(where: { $0.name == parameter.name }) else {
                 isIncomplete = true
                 add(.safe, place, "added; existing parameter sets take its default")
                 continue
@@ -170,8 +170,8 @@ struct ObjectComparison {
                 if former.type != parameter.type { add(.safe, place, "a \(former.type) becomes a \(parameter.type)") }
             } catch { add(.impossible, place, error.reason) }
         }
-        for parameter in old.synchronizationParameters
-        where !new.synchronizationParameters.contains(where: { $0.name == parameter.name }) {
+        for parameter in old.chosenParameters
+        where !new.chosenParameters.contains(where: { $0.name == parameter.name }) {
             isIncomplete = true
             add(.losesData, "synchronization parameter \(parameter.name)", "removed from the existing parameter sets")
         }

@@ -202,6 +202,52 @@ extension ModelValidator {
                     suggestion: "choose another name")
             }
             checkPersonalization(of: parameter, parameters[index])
+            checkUserAttribute(of: parameter, object, parameters[index])
+        }
+        if object.synchronizationParameters.contains(where: { $0.userAttribute != nil }) {
+            for (index, operation) in object.operations.enumerated() where operation.kind == .other {
+                report(
+                    .conflict, path["operations"][index]["kind"],
+                    "\"\(operation.name)\" names no row, so that nothing shows whether it is for one of the user's",
+                    suggestion: "put it into an object without parameters that have a userAttribute")
+            }
+        }
+    }
+
+    /// A parameter that the server binds to the user takes no value from elsewhere. The rows of an operation are tested against its values: by the
+    /// load, which needs the values of all parameters, or by an attribute where the client chooses some of them.
+    private mutating func checkUserAttribute(of parameter: ParameterModel, _ object: ObjectModel, _ path: ModelPath) {
+        guard let name = parameter.userAttribute else {
+            if parameter.attribute != nil {
+                report(
+                    .conflict, path["attribute"],
+                    "\"\(parameter.name)\" has an attribute of the row, which only a parameter with a userAttribute may have")
+            }
+            return
+        }
+        if name.isEmpty { report(.name, path["userAttribute"], "an attribute of the user has an empty name") }
+        for (key, isThere) in [("default", parameter.defaultValue != nil), ("personalizationKey", parameter.personalizationKey != nil)]
+        where isThere {
+            report(.conflict, path[key], "the user's attribute \"\(name)\" gives \"\(parameter.name)\" its values; it needs no \(key)")
+        }
+        guard let attributeName = parameter.attribute else {
+            if let chosen = object.chosenParameters.first {
+                report(
+                    .missing, path, "the client chooses \"\(chosen.name)\", so that the load does not show whether a row is one of the user's",
+                    suggestion: "write the \"attribute\" that has the value of \"\(parameter.name)\" in each row")
+            }
+            return
+        }
+        guard let attribute = object.attribute(named: attributeName) else {
+            report(
+                .unresolved, path["attribute"], "\"\(object.name)\" has no attribute \"\(attributeName)\"",
+                suggestion: Suggestion.didYouMean(attributeName, among: object.attributes.map(\.name)))
+            return
+        }
+        if attribute.type != parameter.type {
+            report(
+                .conflict, path["attribute"],
+                "the attribute \"\(attributeName)\" is a \(attribute.type), the parameter \"\(parameter.name)\" a \(parameter.type)")
         }
     }
 

@@ -13,6 +13,8 @@ extension ModelValidator {
         if !(1024...65_536).contains(model.pageSize) || model.pageSize.nonzeroBitCount != 1 {
             report(.value, root["pageSize"], "page size \(model.pageSize): use a power of two from 1024 to 65536")
         }
+        for (index, role) in model.roles.enumerated() where role.isEmpty { report(.name, root["roles"][index], "a role has an empty name") }
+        checkDuplicates(model.roles, of: "a role") { root["roles"][$0] }
     }
 
     mutating func checkStructures() {
@@ -127,7 +129,7 @@ extension ModelValidator {
             let path = root["objects"][index]
             guard !model.objects[..<index].contains(where: { $0.name.lowercased() == object.name.lowercased() }) else { continue }
             add(name, "the object \"\(object.name)\"", path["name"], &self)
-            if !object.synchronizationParameters.isEmpty {
+            if !object.chosenParameters.isEmpty {
                 add(name + "Subscription", "the synchronization parameters of \"\(object.name)\"", path["synchronizationParameters"], &self)
             }
             for (operationIndex, operation) in object.operations.enumerated() where operation.kind == .other {

@@ -60,6 +60,9 @@ package struct SQLTokens {
         case "\"": if let name = quoted(until: "\"") { tokens.append(.quotedName(name)) }
         case "`": if let name = quoted(until: "`") { tokens.append(.quotedName(name)) }
         case "[": if let name = quoted(until: "]") { tokens.append(.quotedName(name)) }
+        case ":" where next == ":":  // a conversion of PostgreSQL
+            tokens += [.symbol(":"), .symbol(":")]
+            position += 2
         case ":": readParameter()
         case "?", "@": problem = "a parameter is written as \":name\", not as \"\(current)\""
         case "0"..."9": readNumber()

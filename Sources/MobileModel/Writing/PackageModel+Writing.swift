@@ -5,6 +5,12 @@ extension PackageModel {
     /// and reading them gives the same model.
     public var json: String { ReadableJSON.document(ModelWriter(self).package()) }
 
+    /// The earliest version of the file format that has every member of this model.
+    var requiredFormat: Int {
+        let isBound = objects.contains { object in object.synchronizationParameters.contains { $0.userAttribute != nil } }
+        return roles.isEmpty && !isBound ? 1 : 2
+    }
+
     /// Writes ``json`` to the file at `url` atomically: a reader sees either the old file or the new one.
     /// - Throws: an error of the file system.
     public func write(to url: URL) throws { try Data(json.utf8).write(to: url, options: .atomic) }
@@ -25,12 +31,13 @@ struct ModelWriter {
     init(_ model: PackageModel) { self.model = model }
 
     func package() -> ReadableJSON.Value {
-        var members: [Member] = [("format", .integer(PackageModel.currentFormat)), ("name", .string(model.name))]
+        var members: [Member] = [("format", .integer(model.requiredFormat)), ("name", .string(model.name))]
         members.append(("version", .string(model.version)))
         members += text("documentation", model.documentation)
         if !model.namePrefix.isEmpty { members += text("namePrefix", model.namePrefix) }
         if model.synchronization != .replication { members += text("synchronization", model.synchronization.rawValue) }
         if model.pageSize != PackageModel.defaultPageSize { members.append(("pageSize", .integer(model.pageSize))) }
+        if !model.roles.isEmpty { members.append(("roles", .array(model.roles.map { .string($0) }))) }
         members += list("structures", model.structures) { structure in
             [("name", .string(structure.name))] + text("documentation", structure.documentation)
                 + list("attributes", structure.attributes) { attribute($0, mark: nil) }
@@ -107,7 +114,7 @@ struct ModelWriter {
         [("name", .string(parameter.name)), type(parameter.type)] + flag("nullable", parameter.isNullable)
             + number("length", parameter.length) + number("precision", parameter.precision) + number("scale", parameter.scale)
             + raw("default", parameter.defaultValue) + text("personalizationKey", parameter.personalizationKey)
-            + text("attribute", parameter.attribute)
+            + text("userAttribute", parameter.userAttribute) + text("attribute", parameter.attribute)
     }
 
     private func operation(_ operation: OperationModel) -> ReadableJSON.Value {

@@ -3,7 +3,7 @@ import MobileStore
 /// Surrogate keys for new objects. They are unique across server and devices, and the server accepts them. SMP 2.3: the generated `KeyGenerator`.
 ///
 /// Keys come from ranges that the server grants; two of them are kept, so that there is a reserve when the first one is used up. Before the first
-/// grant, and when the granted keys are used up offline, they come from ranges that the database makes itself (``OwnKeyRange``).
+/// grant, and when the granted keys are used up offline, they come from ranges that the database makes itself (`OwnKeyRange`).
 public struct KeyGenerator: Sendable {
     private let database: PackageDatabase
 

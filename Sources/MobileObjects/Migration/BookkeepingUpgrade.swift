@@ -49,7 +49,7 @@ struct BookkeepingUpgrade {
             let id = try row.value(.id), name = try row.text(.entity)
             guard let entity = try? upgrade.new.entity(named: name) else { continue }
             let set = try row.object(.parameters)
-            let members = entity.model.synchronizationParameters.compactMap { parameter in set[parameter.name].map { (parameter.name, $0) } }
+            let members = entity.model.chosenParameters.compactMap { parameter in set[parameter.name].map { (parameter.name, $0) } }
             let text = Value.text(JSONValue.object(JSONObject(uniqueKeys: members)).description)
             if known.insert([.text(name), text]).inserted {
                 guard try row.value(.parameters) != text else { continue }

@@ -31,6 +31,7 @@ struct LocalSchema {
         try store.write(label: "clean up large values") { connection in
             try connection.prepareLargeValues()
             try connection.removeUnreferencedValues(referencedBy: metadata.largeValueReferences)
+            try PackageSettings(connection).takeOver(database.environment)
         }
     }
 

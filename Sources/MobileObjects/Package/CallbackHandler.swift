@@ -61,7 +61,10 @@ public protocol CallbackHandler: Sendable {
     /// Reports relatives that could not be read for a property, which then found nothing. The next save, delete or submit of the object throws
     /// the error as well.
     /// Called on the thread that read the property, once until then.
-    /// - Parameter relationship: its modelled name.
+    /// - Parameters:
+    ///   - object: the object with the property.
+    ///   - relationship: the modelled name of the relationship.
+    ///   - error: the reason.
     func onReadFailure(_ object: Entity, relationship: String, _ error: ObjectError)
     /// Reports a change of the application's connection, in the terms of the 1.5.3 client: connected, disconnected, or waiting to retry.
     /// Called on the application's thread, outside transactions. In SMP 2.3 it is in the application's callback.

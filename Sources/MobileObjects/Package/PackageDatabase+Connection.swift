@@ -25,6 +25,9 @@ extension PackageDatabase {
         get throws { try openStore() }
     }
 
+    /// The folder next to the database file in which downloads keep files until their rows are imported.
+    package final var downloadFolder: String { databasePath + "-download" }
+
     /// Whether the database file exists. SMP 2.3: `databaseExists`.
     public final var databaseExists: Bool { FileManager.default.fileExists(atPath: databasePath) }
 
@@ -60,6 +63,7 @@ extension PackageDatabase {
     /// - Throws: ``ObjectError/Code/store`` when the file cannot be removed.
     public final func deleteDatabase() throws {
         try closeConnection()
+        if FileManager.default.fileExists(atPath: downloadFolder) { try? FileManager.default.removeItem(atPath: downloadFolder) }
         // The log files go first. A database file without them is whole, but without it they would be taken for those of a new one.
         for suffix in ["-mark", "-wal", "-shm", "-journal", "-lease", ""] where FileManager.default.fileExists(atPath: databasePath + suffix) {
             do { try FileManager.default.removeItem(atPath: databasePath + suffix) } catch {

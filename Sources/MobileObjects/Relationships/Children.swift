@@ -2,7 +2,7 @@
 /// the object until it is refreshed. SMP 2.3: the list property of the parent.
 ///
 /// Iteration and ``count`` cannot throw. Where the database cannot be read they find nothing, ``error`` has the reason, handlers are notified,
-/// and the next save, delete or submit of the object throws. ``all()``, ``fetchCount()`` and `load(\.orders)` throw at once.
+/// and the next save, delete or submit of the object throws. ``all()``, `fetchCount()` and `load(\.orders)` throw at once.
 public struct Children<Element: Entity>: ExpressibleByArrayLiteral {
     private let source: Source
 

@@ -64,7 +64,7 @@ extension PackageDatabase {
 
     /// Returns a JSON object with the parameters in the order of the model, so that equal sets have equal texts.
     private static func text(_ parameters: [String: AttributeValue], of entity: EntityMetadata) throws -> String {
-        let model = entity.model.synchronizationParameters
+        let model = entity.model.chosenParameters
         for name in parameters.keys where !model.contains(where: { $0.name == name }) {
             throw ObjectError(.noSuchParameter, "object \"\(entity.name)\" has no synchronization parameter \"\(name)\"")
         }
@@ -83,7 +83,7 @@ extension PackageDatabase {
     private static func parameters(_ text: String, of entity: EntityMetadata) throws -> [String: AttributeValue] {
         let object = try JSONValue(parsing: text)
         var values: [String: AttributeValue] = [:]
-        for parameter in entity.model.synchronizationParameters {
+        for parameter in entity.model.chosenParameters {
             guard let json = object[parameter.name] else { continue }
             values[parameter.name] = Storage(parameter.type).attributeValue(json)
         }

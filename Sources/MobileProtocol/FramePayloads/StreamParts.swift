@@ -78,9 +78,15 @@ public struct LargeValuePart: WireValue, Hashable {
     public var length: Int64?
     /// The encoding of the data.
     public var compression: PartCompression
+    /// In a download: the name under which the client fetches the value on its own, so that a broken transfer can be continued. The part then has no
+    /// data. Nil: the data follows.
+    public var content: NamedContent?
 
     /// Creates the beginning of one large value.
-    public init(object: String, attribute: String, owner: Owner, length: Int64?, compression: PartCompression = .none) {
+    public init(
+        object: String, attribute: String, owner: Owner, length: Int64?, compression: PartCompression = .none, content: NamedContent? = nil
+    ) {
+        self.content = content
         self.object = object
         self.attribute = attribute
         self.owner = owner
@@ -100,10 +106,15 @@ public struct LargeValuePart: WireValue, Hashable {
         _ = try members.value("length", "an integer or null")
         length = try members.optionalInteger("length", in: 0 ... .max)
         compression = try members.choice("compression", of: PartCompression.self)
+        content = members.isAbsent("name") ? nil : try NamedContent(members)
+        guard content == nil || length != nil else {
+            throw ProtocolError(.invalidContent, "large value part: a value without length has no content of its own")
+        }
     }
 
     public var json: JSONValue {
         var members: JSONObject = ["object": .string(object), "attribute": .string(attribute)]
+        content?.write(to: &members)
         switch owner {
         case .row(let key): members["key"] = .integer(key)
         case .operation(let id): members["operation"] = .integer(id)

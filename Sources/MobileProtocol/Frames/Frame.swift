@@ -14,6 +14,8 @@ public enum FrameType: UInt8, Sendable, Hashable, CaseIterable {
     case operation = 0x4F
     /// `T`: begins rows of an object.
     case table = 0x54
+    /// `S`: names rows of an object that the client fetches on their own.
+    case segment = 0x53
     /// `V`: begins the value of a large attribute.
     case largeValue = 0x56
     /// `D`: data of the open part.
@@ -47,6 +49,8 @@ public enum FrameContent: Sendable, Hashable {
     case operation(OperationFrame)
     /// `T`
     case table(TablePart)
+    /// `S`
+    case segment(SegmentPart)
     /// `V`
     case largeValue(LargeValuePart)
     /// `D`; never empty.
@@ -72,6 +76,7 @@ public enum FrameContent: Sendable, Hashable {
         case .header, .answer: .header
         case .operation: .operation
         case .table: .table
+        case .segment: .segment
         case .largeValue: .largeValue
         case .data: .data
         case .partEnd: .partEnd

@@ -10,6 +10,7 @@ extension FrameContent {
             case .header: self = .answer(try SynchronizeAnswer(parsing: payload))
             case .operation: self = .operation(try OperationFrame(parsing: payload))
             case .table: self = .table(try TablePart(parsing: payload))
+            case .segment: self = .segment(try SegmentPart(parsing: payload))
             case .largeValue: self = .largeValue(try LargeValuePart(parsing: payload))
             case .data: self = .data(payload)
             case .partEnd: self = .partEnd(try PartEnd(parsing: payload))
@@ -45,6 +46,7 @@ extension FrameContent {
         case .answer(let value): [value.bytes]
         case .operation(let value): [value.bytes]
         case .table(let value): [value.bytes]
+        case .segment(let value): [value.bytes]
         case .largeValue(let value): [value.bytes]
         case .data(let bytes): [bytes]
         case .partEnd(let value): [value.bytes]

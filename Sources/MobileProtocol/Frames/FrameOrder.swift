@@ -1,7 +1,7 @@
 /// The position in a frame stream, and the frames that may follow. Writer and reader both use it.
 ///
 ///     upload:     H L* ( O ( V D* E )* )* Z
-///     download:   H ( K | L )* ( ( T D* E | V D* E )* G )* ( R | L )* Z
+///     download:   H ( K | L )* ( ( T D* E | V D* E | S )* G )* ( R | L )* Z
 ///
 /// A download may break off with `X` in place of any frame, also before `H`. `Z` and `X` are last.
 struct FrameOrder: Sendable {
@@ -56,9 +56,9 @@ struct FrameOrder: Sendable {
         case .start: direction == .upload ? [.header] : [.header, .failure]
         case .operations(nil): [.logRecords, .operation, .streamEnd]
         case .operations: [.operation, .largeValue, .streamEnd]
-        case .prelude: [.keyRange, .logRecords, .table, .largeValue, .groupEnd, .replayResults, .streamEnd, .failure]
-        case .group: [.table, .largeValue, .groupEnd, .failure]
-        case .groups: [.table, .largeValue, .groupEnd, .replayResults, .logRecords, .streamEnd, .failure]
+        case .prelude: [.keyRange, .logRecords, .table, .segment, .largeValue, .groupEnd, .replayResults, .streamEnd, .failure]
+        case .group: [.table, .segment, .largeValue, .groupEnd, .failure]
+        case .groups: [.table, .segment, .largeValue, .groupEnd, .replayResults, .logRecords, .streamEnd, .failure]
         case .results: [.replayResults, .logRecords, .streamEnd, .failure]
         case .rows, .value: direction == .upload ? [.data, .partEnd] : [.data, .partEnd, .failure]
         case .ended: []
@@ -80,6 +80,7 @@ struct FrameOrder: Sendable {
         case .logRecords:
             if case .groups = place { place = .results }
         case .table(let part): place = .rows(part)
+        case .segment: place = .group
         case .largeValue(let part):
             try checkOwner(part, at: offset)
             place = .value(part, received: 0)
@@ -122,6 +123,10 @@ struct FrameOrder: Sendable {
             throw ProtocolError(.invalidContent, "data of \"\(part.object)\": a part with mode \"reset\" has none", byteOffset: offset)
         }
         guard case .value(let part, let received) = place else { return }
+        if let content = part.content {
+            throw ProtocolError(
+                .invalidContent, "data of \"\(part.attribute)\": its content \(content.name.prefix(80)) is fetched on its own", byteOffset: offset)
+        }
         let (total, overflow) = received.addingReportingOverflow(Int64(count))
         let limit = part.length.map { part.compression == .none ? $0 : .max } ?? 0
         guard !overflow, total <= limit else {
@@ -136,7 +141,7 @@ struct FrameOrder: Sendable {
         case (.rows, .rows): break
         case (.value(let part, let received), .bytes(let count)):
             let length = part.length ?? 0
-            guard count == length, part.compression != .none || received == length else {
+            guard count == length, part.compression != .none || part.content != nil || received == length else {
                 throw ProtocolError(
                     .invalidContent, "end of \"\(part.attribute)\": expected \(length) bytes, \(min(count, received)) came",
                     byteOffset: offset)

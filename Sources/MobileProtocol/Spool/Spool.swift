@@ -48,6 +48,17 @@ public final class Spool {
         length = bytes.count
     }
 
+    /// Opens a file as a spool that is ready to be read. The file may be removed while it is read.
+    /// - Throws: ``ProtocolError/Code/spool`` if it cannot be opened.
+    public convenience init(readingFile path: String) throws(ProtocolError) {
+        self.init(memoryLimit: 0)
+        file = open(path, O_RDONLY | O_CLOEXEC)
+        var status = stat()
+        guard file >= 0, fstat(file, &status) == 0 else { throw systemError("read the file \(path)") }
+        length = Int(status.st_size)
+        fileEnd = length
+    }
+
     deinit {
         if file >= 0 { _ = close(file) }
     }

@@ -32,6 +32,26 @@ extension ServerAdministration {
     /// and with 403 when they log in.
     public func setLocked(_ isLocked: Bool, user name: String) throws { try directory.setLocked(isLocked, user: name) }
 
+    // MARK: Roles and attributes
+
+    /// Returns the roles of a user; none for an unknown one.
+    public func roles(ofUser name: String) throws -> Set<String> { try directory.roles(of: name) }
+
+    /// Gives a user these roles in place of the former ones. A package whose model names roles answers users without any of them with 403.
+    /// - Throws: ``ServerError/Code/configuration`` for more than 2,000 roles, and for a role that is empty or has more than 1,024 bytes.
+    public func setRoles(_ roles: Set<String>, ofUser name: String) throws { try directory.setRoles(roles, ofUser: name) }
+
+    /// Returns the values of a user's attributes, by name.
+    public func attributes(ofUser name: String) throws -> [String: [String]] { try directory.attributes(of: name) }
+
+    /// Gives an attribute of a user these values in place of the former ones; an empty set removes it. A model binds synchronization parameters to
+    /// attributes: each value brings its rows, and a user without a value has none. Numbers and truth values are written as in JSON.
+    /// - Throws: ``ServerError/Code/configuration`` for more than 2,000 values of all attributes together, and for a name or value that is empty or has
+    ///   more than 1,024 bytes.
+    public func setAttribute(_ attribute: String, to values: Set<String>, ofUser name: String) throws {
+        try directory.setAttribute(attribute, to: values, ofUser: name)
+    }
+
     // MARK: Devices
 
     /// A registered device.

@@ -45,7 +45,10 @@ struct UserDirectory: Sendable {
     func removeUser(_ name: String) throws {
         try change("user", name, "SELECT 1 FROM _user WHERE name = ?1", [.text(name)]) { connection in
             try endSessions("user_name = ?1", [.text(name)], connection)
-            for statement in ["_device WHERE user_name", "_activation WHERE user_name", "_user WHERE name"] {
+            for statement in [
+                "_device WHERE user_name", "_activation WHERE user_name", "_user_role WHERE user_name", "_user_attribute WHERE user_name",
+                "_user WHERE name",
+            ] {
                 _ = try connection.execute("DELETE FROM \(statement) = ?1", [.text(name)])
             }
             _ = try connection.execute("UPDATE _client SET state = 'unsubscribed' WHERE user_name = ?1", [.text(name)])
@@ -56,6 +59,59 @@ struct UserDirectory: Sendable {
         try change("user", name, "SELECT 1 FROM _user WHERE name = ?1", [.text(name)]) { connection in
             _ = try connection.execute("UPDATE _user SET locked = ?2 WHERE name = ?1", [.text(name), .integer(isLocked ? 1 : 0)])
             if isLocked { try endSessions("user_name = ?1", [.text(name)], connection) }
+        }
+    }
+
+    // MARK: Roles and attributes
+
+    static func roles(of user: String, in connection: any StateConnection) throws -> Set<String> {
+        Set(try connection.rows("SELECT role FROM _user_role WHERE user_name = ?1", [.text(user)]).compactMap { $0[0].text })
+    }
+
+    static func attributes(of user: String, in connection: any StateConnection) throws -> [String: [String]] {
+        let rows = try connection.rows("SELECT name, value FROM _user_attribute WHERE user_name = ?1 ORDER BY name, value", [.text(user)])
+        return Dictionary(grouping: rows) { $0[0].text ?? "" }.mapValues { $0.compactMap { $0[1].text } }
+    }
+
+    func roles(of user: String) throws -> Set<String> { try stateStore.read { try Self.roles(of: user, in: $0) } }
+
+    func attributes(of user: String) throws -> [String: [String]] { try stateStore.read { try Self.attributes(of: user, in: $0) } }
+
+    /// The greatest number of values that a user's attributes have together, and of roles.
+    static let accessLimit = 2000
+    /// The greatest length of a role, and of an attribute's name and value, in bytes of UTF-8.
+    static let longestAccessText = 1024
+
+    func setRoles(_ roles: Set<String>, ofUser name: String) throws {
+        try Self.check(roles.sorted(), "role", of: name)
+        try replace("_user_role", "role", roles.sorted().map { [.text($0)] }, ofUser: name)
+    }
+
+    /// Sets all values of one attribute; none removes it.
+    func setAttribute(_ attribute: String, to values: Set<String>, ofUser name: String) throws {
+        try Self.check([attribute] + values.sorted(), "attribute", of: name)
+        try replace("_user_attribute", "name, value", values.sorted().map { [.text(attribute), .text($0)] }, ofUser: name, attribute: attribute)
+    }
+
+    private func replace(_ table: String, _ columns: String, _ rows: [[Value]], ofUser name: String, attribute: String? = nil) throws {
+        try change("user", name, "SELECT 1 FROM _user WHERE name = ?1", [.text(name)]) { connection in
+            _ = try connection.execute(
+                "DELETE FROM \(table) WHERE user_name = ?1" + (attribute == nil ? "" : " AND name = ?2"),
+                [.text(name)] + (attribute.map { [.text($0)] } ?? []))
+            let places = (2...(rows.first?.count ?? 1) + 1).map { "?\($0)" }.joined(separator: ", ")
+            for row in rows { _ = try connection.execute("INSERT INTO \(table) (user_name, \(columns)) VALUES (?1, \(places))", [.text(name)] + row) }
+            let count = try connection.number("SELECT count(*) FROM \(table) WHERE user_name = ?1", [.text(name)])
+            guard count <= Self.accessLimit else {
+                throw ServerError(.configuration, "user \"\(LogSanitizer.name(name))\": \(count) values, expected at most \(Self.accessLimit)")
+            }
+        }
+    }
+
+    private static func check(_ texts: [String], _ kind: String, of user: String) throws {
+        for text in texts where !(1...longestAccessText).contains(text.utf8.count) || text.unicodeScalars.contains("\0") {
+            throw ServerError(
+                .configuration,
+                "user \"\(LogSanitizer.name(user))\": \(kind) of \(text.utf8.count) bytes: use 1 to \(longestAccessText) bytes without U+0000")
         }
     }
 

@@ -2,7 +2,7 @@ internal import MobileModel
 internal import MobileStore
 
 /// A row of a load, in the forms in which the cache keeps it.
-struct LoadedRow {
+struct LoadedRow: Sendable {
     let key: KeyText
     /// The keys of the rows that it refers to, in the order of ``ObjectPlan/references``; nil for a reference that is empty.
     let references: [KeyText?]
@@ -11,32 +11,48 @@ struct LoadedRow {
 }
 
 /// The load of one partition from its back end.
-///
-/// The exporter writes rows as JSON text in the form of the wire. This reader only finds where a row and its first values end, and inspects no
-/// attribute.
 struct BackEndLoad {
     let object: ObjectPlan
-    let package: DeployedPackage
     /// The values of the partition's parameters.
     let parameters: [Value]
     /// A read of the back end.
-    let source: Connection
+    let source: any BackEndSnapshot
 
-    /// Visits all rows.
-    /// - Throws: ``ServerError/Code/load`` for a row without key.
-    func forEachRow(_ visit: (LoadedRow) throws -> Void) throws {
-        let keyTypes = [object.keyType] + object.references.map { package.object(named: $0.target)?.keyType ?? .any }
-        let types = keyTypes + object.rowAttributes.map(\.wireType)
-        let rows = try source.exporter(object.loadStatement, object.loadParameters(parameters), types: types)
-        var splitter = RowSplitter(leadingValues: keyTypes.count)
-        while let piece = try rows.nextChunk() {
-            try splitter.read(piece) { values, rest in
-                var keys: [KeyText?] = []
-                keys.reserveCapacity(values.count)
-                for (value, type) in zip(values, keyTypes) { keys.append(try KeyText(exported: value, isNumber: type == .integer)) }
-                guard let key = keys[0] else { throw object.loadError("a row without key") }
-                try visit(LoadedRow(key: key, references: Array(keys.dropFirst()), attributes: String(decoding: rest, as: UTF8.self)))
+    /// The values of the parameters by name.
+    var namedParameters: [String: Value] {
+        Dictionary(zip(object.model.synchronizationParameters.map(\.name), parameters)) { $1 }
+    }
+
+    /// Visits the rows.
+    /// - Parameter keys: the rows to visit; nil (default) for all.
+    /// - Throws: ``ServerError/Code/load`` for a row without key, or with a value that does not fit its attribute.
+    func forEachRow(_ keys: [RowKey]? = nil, _ visit: (LoadedRow) throws -> Void) throws {
+        try source.load(object.model, parameters: namedParameters, keys: keys) { row in
+            switch row.content {
+            case .loaded(let row): try visit(row)
+            case .values(let values): try visit(LoadedRow(values, of: object))
             }
+        }
+    }
+}
+
+extension LoadedRow {
+    /// Checks the values of a row, and brings equal ones to equal texts.
+    init(_ values: JSONObject, of object: ObjectPlan) throws {
+        guard let key = RowKey(wire: values, of: object) else { throw object.loadError("a row without key") }
+        self.key = KeyText(key.value)
+        references = object.references.map { reference in
+            let parent = JSONObject(uniqueKeys: reference.pairs.map { ($0.key.name, values[$0.source.name] ?? .null) })
+            return RowKey(wire: parent, reference.pairs.map(\.key)).map { KeyText($0.value) }
+        }
+        attributes = try object.rowAttributes.map { try Self.text(of: values[$0.name] ?? .null, $0, object) }.joined(separator: ",")
+    }
+
+    private static func text(of json: JSONValue, _ attribute: AttributeModel, _ object: ObjectPlan) throws(ServerError) -> String {
+        do {
+            return try WireConversion.normalized(json, of: attribute).description
+        } catch {
+            throw object.loadError("a value of \"\(attribute.name)\" that does not fit: \(error.message)")
         }
     }
 }
@@ -47,83 +63,6 @@ extension ObjectPlan {
             .load, "load of \"\(name)\" from back end \"\(binding.backEnd)\": expected each row's key once, found \(found)", cause: cause)
     }
 
-    /// Returns the values of a partition in the order in which the load names them.
-    func loadParameters(_ values: [Value]) -> [Value] {
-        guard let load else { return [] }
-        return load.names.map { name in
-            model.synchronizationParameters.firstIndex { $0.name == name }.map { values[$0] } ?? .null
-        }
-    }
-
     /// The storage class of a key as one value.
     var keyType: JSONColumnType { keyAttributes.count == 1 ? keyAttributes[0].cachedType : .text }
-}
-
-/// Finds rows and their first values in a stream of JSON text: an array of arrays without further nesting.
-struct RowSplitter {
-    /// The number of values at the beginning of a row that are wanted one by one.
-    let leadingValues: Int
-    /// The text from the beginning of the row in progress on.
-    private var text: [UInt8] = []
-    /// The place in ``text`` up to which it was read.
-    private var position = 0
-    private var depth = 0
-    private var isInString = false
-    private var isEscaped = false
-    /// The ends of the leading values of the row in progress.
-    private var ends: [Int] = []
-
-    init(leadingValues: Int) { self.leadingValues = leadingValues }
-
-    /// Reads the next piece of the stream.
-    /// - Parameter visit: receives each complete row: its first values, and the text of the others.
-    mutating func read(_ piece: [UInt8], _ visit: (_ values: [ArraySlice<UInt8>], _ rest: ArraySlice<UInt8>) throws -> Void) throws {
-        text += piece
-        var start = 0, index = position
-        while index < text.count {
-            let byte = text[index]
-            index += 1
-            if isInString {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isInString = false
-                }
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "\""): isInString = true
-            case UInt8(ascii: ","):
-                if depth == 2, ends.count < leadingValues { ends.append(index - 1) }
-                if depth == 1 { start = index }
-            case UInt8(ascii: "["):
-                depth += 1
-                if depth == 2 { start = index }
-            case UInt8(ascii: "]"):
-                depth -= 1
-                guard depth == 1 else { continue }
-                try finishRow(start, end: index - 1, visit)
-                start = index
-            default: break
-            }
-        }
-        text.removeFirst(start)
-        ends = ends.map { $0 - start }
-        position = text.count
-    }
-
-    private mutating func finishRow(
-        _ start: Int, end: Int, _ visit: (_ values: [ArraySlice<UInt8>], _ rest: ArraySlice<UInt8>) throws -> Void
-    ) throws {
-        if ends.count < leadingValues { ends.append(end) }
-        var values: [ArraySlice<UInt8>] = [], first = start
-        for end in ends {
-            values.append(text[first..<end])
-            first = end + 1
-        }
-        ends.removeAll(keepingCapacity: true)
-        try visit(values, text[min(first, end)..<end])
-    }
 }

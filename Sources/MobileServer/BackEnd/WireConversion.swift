@@ -47,6 +47,36 @@ enum WireConversion {
         return number(text, digits: text.count, affinity)
     }
 
+    /// Converts a value in the cache's form to the form of the protocol.
+    static func json(cached value: Value, of attribute: AttributeModel) -> JSONValue {
+        switch value {
+        case .null: .null
+        case .integer(let value) where attribute.type == .decimal: decimalJSON(decimalText(value, scale: attribute.scale ?? 2))
+        case .integer(let value) where attribute.type == .boolean: .boolean(value != 0)
+        case .integer(let value): .integer(value)
+        case .real(let value): JSONValue(value) ?? .null
+        case .text(let text) where attribute.type == .decimal: decimalJSON(text)
+        case .text(let text): .string(text)
+        case .blob(let bytes): .string(Data(bytes).base64EncodedString())
+        }
+    }
+
+    /// Checks a value in the form of the protocol, and returns its one notation.
+    static func normalized(_ json: JSONValue, of attribute: AttributeModel) throws(Mismatch) -> JSONValue {
+        let value = try value(json, of: attribute, affinity: .text)
+        return attribute.type == .boolean ? json : self.json(cached: value, of: attribute)
+    }
+
+    /// Returns a number without zeros at the end of its fraction.
+    private static func decimalJSON(_ text: String) -> JSONValue {
+        var digits = text[...]
+        if digits.contains(".") {
+            while digits.last == "0" { digits = digits.dropLast() }
+            if digits.last == "." { digits = digits.dropLast() }
+        }
+        return Int64(digits).map { .integer($0) } ?? .number(String(digits))
+    }
+
     /// Returns a scaled integer in decimal notation.
     static func decimalText(_ scaled: Int64, scale: Int) -> String {
         var digits = String(scaled.magnitude)

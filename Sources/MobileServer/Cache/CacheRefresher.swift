@@ -9,13 +9,16 @@ final class CacheRefresher: Sendable {
     let cache: PackageCache
     private let stateStore: any StateStore
     private let restored = RestoredPartitions()
-    /// The back end's `data_version` at the last load, by partition. It is lost with the process: each partition is compared once after a start.
-    private let loadedVersions = SystemLock<[Int64: Int64]>([:])
+    /// Takes the partitions that a refresh has changed, after its commit.
+    private let changed: @Sendable ([Int64]) -> Void
+    /// The back end's position at the last load, by partition. It is lost with the process: each partition is compared once after a start.
+    let loadedPositions = SystemLock<[Int64: BackEndPosition]>([:])
 
-    init(package: DeployedPackage, cache: PackageCache, stateStore: any StateStore) {
+    init(package: DeployedPackage, cache: PackageCache, stateStore: any StateStore, changed: @escaping @Sendable ([Int64]) -> Void = { _ in }) {
         self.package = package
         self.cache = cache
         self.stateStore = stateStore
+        self.changed = changed
     }
 
     /// Brings the partitions up to date.
@@ -23,7 +26,7 @@ final class CacheRefresher: Sendable {
     func refresh(_ parameters: [PartitionParameters]) throws -> [Partition] {
         let partitions = try find(parameters)
         let putBack = restored.take(partitions)
-        if !putBack.isEmpty { loadedVersions.withLock { loaded in for partition in putBack { loaded[partition] = nil } } }
+        if !putBack.isEmpty { forget(putBack) }
         for (name, backEnd) in package.backEnds.sorted(by: { $0.key < $1.key }) {
             let objects = Set(package.objects.filter { $0.binding.backEnd == name }.map(\.name))
             let own = partitions.filter { objects.contains($0.object) }
@@ -48,36 +51,45 @@ final class CacheRefresher: Sendable {
         }
     }
 
-    private func isCurrent(_ partitions: [Partition], _ backEnd: BackEnd) throws -> Bool {
-        let version = try backEnd.database.read { try BackEnd.dataVersion($0) }
-        return loadedVersions.withLock { loaded in partitions.allSatisfy { loaded[$0.id] == version } }
+    private func isCurrent(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws -> Bool {
+        guard let position = try backEnd.system.read({ try $0.position() }) else { return false }
+        return partitions.allSatisfy { isLoaded($0, position) }
     }
 
-    private func refresh(_ partitions: [Partition], _ backEnd: BackEnd) throws {
-        let version = try stateStore.write(label: "refresh from \(backEnd.name)", isolation: .locks) { connection in
+    private func refresh(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws {
+        let (position, changes) = try stateStore.write(label: "refresh from \(backEnd.name)", isolation: .locks) { connection in
             // One refresh at a time, also of several processes. The snapshot of the back end begins after the lock: it is never older than the rows.
             let keys = KeyMap(package: package, cache: cache)
             try keys.lock(backEnd, in: connection)
-            return try backEnd.database.read { source in
-                let dataVersion = try BackEnd.dataVersion(source)
+            return try backEnd.system.read { source in
+                let position = try source.position()
                 try keys.apply(backEnd, source, in: connection)
-                let stale = Dictionary(grouping: partitions.filter { !isLoaded($0, dataVersion) }, by: \.object)
+                var changes: [Int64] = []
+                let stale = Dictionary(grouping: partitions.filter { !isLoaded($0, position) }, by: \.object)
                 // In the order of the model, so that parents have their keys from their own load. All processes lock partitions in the same order.
                 for object in package.objects {
                     for partition in (stale[object.name] ?? []).sorted(by: { $0.id < $1.id }) {
                         let refresh = PartitionRefresh(
-                            object: object, partition: partition, package: package, cache: cache, connection: connection, source: source)
-                        try refresh.run()
+                            object: object, partition: partition, package: package, cache: cache, connection: connection, backEnd: backEnd.system,
+                            source: source)
+                        if try refresh.run() { changes.append(partition.id) }
                     }
                 }
-                return dataVersion
+                if !changes.isEmpty { try connection.notify(StateNotifications.partitions, StateNotifications.text(changes)) }
+                return (position, changes)
             }
         }
         // Only after the commit: a load that is rolled back does not count.
-        loadedVersions.withLock { loaded in for partition in partitions { loaded[partition.id] = version } }
+        loadedPositions.withLock { loaded in for partition in partitions { loaded[partition.id] = position } }
+        if !changes.isEmpty { changed(changes) }
     }
 
-    private func isLoaded(_ partition: Partition, _ version: Int64) -> Bool {
-        loadedVersions.withLock { $0[partition.id] == version }
+    /// Reads partitions again when they are next needed, even if their back end seems unchanged.
+    func forget(_ partitions: [Int64]) {
+        loadedPositions.withLock { loaded in for partition in partitions { loaded[partition] = nil } }
+    }
+
+    private func isLoaded(_ partition: Partition, _ position: BackEndPosition?) -> Bool {
+        position != nil && loadedPositions.withLock { $0[partition.id] == position }
     }
 }

@@ -20,15 +20,16 @@ struct KeyMap {
 
     /// Imports the keys of rows that devices have created since the last time, from the back end's own record of them.
     /// - Parameter source: the read of the back end in which rows are loaded afterwards. A row is therefore never seen before its key.
-    func apply(_ backEnd: BackEnd, _ source: Connection, in connection: any StateConnection) throws {
-        guard !backEnd.isIdempotent, try Self.isRecording(source) else { return }
-        let history = try BackEndEras.read(in: source), known = try appliedPosition(of: backEnd, in: connection)
+    func apply(_ backEnd: ServedBackEnd, _ source: any BackEndSnapshot, in connection: any StateConnection) throws {
+        guard !backEnd.isIdempotent, let records = try source.records() else { return }
+        let history = try RecordHistory(records), known = try appliedPosition(of: backEnd, in: connection)
         // A record that has not reached this number in its era is that of a restored back end: read all of it.
         let applied = history.holds(known.number, in: known.era) ? known.number : 0
         var last: Int64?
         var rejected = Set<String>()
-        try ProcessedOperations.forEachOutcome(after: applied, in: source) { seq, client, outcome in
-            last = seq
+        try records.forEachOutcome(after: applied) { number, client, text in
+            last = number
+            let outcome = try OperationOutcome(json: JSONValue(parsing: text))
             guard outcome.package == package.identifier else { return }
             if try apply(outcome, of: client, in: connection) { rejected.insert(client) }
         }
@@ -41,18 +42,17 @@ struct KeyMap {
     }
 
     /// Imports the keys of new rows without loading anything, so that operations can refer to them.
-    func catchUp(with backEnd: BackEnd, _ stateStore: any StateStore) throws {
+    func catchUp(with backEnd: ServedBackEnd, _ stateStore: any StateStore) throws {
         guard !backEnd.isIdempotent else { return }
         let applied = try stateStore.read { try appliedPosition(of: backEnd, in: $0) }
-        let isCurrent = try backEnd.database.read { source in
-            guard try Self.isRecording(source) else { return true }
-            return try ProcessedOperations.lastSequence(in: source) == applied.number
-                && BackEndEras.read(in: source).holds(applied.number, in: applied.era)
+        let isCurrent = try backEnd.system.read { source in
+            guard let records = try source.records() else { return true }
+            return try records.lastNumber() == applied.number && RecordHistory(records).holds(applied.number, in: applied.era)
         }
         guard !isCurrent else { return }
         try stateStore.write(label: "keys of new rows", isolation: .locks) { connection in
             try lock(backEnd, in: connection)
-            try backEnd.database.read { try apply(backEnd, $0, in: connection) }
+            try backEnd.system.read { try apply(backEnd, $0, in: connection) }
         }
     }
 
@@ -81,24 +81,20 @@ struct KeyMap {
         return false
     }
 
-    func appliedSequence(of backEnd: BackEnd, in connection: any StateConnection) throws -> Int64 {
+    func appliedSequence(of backEnd: ServedBackEnd, in connection: any StateConnection) throws -> Int64 {
         try appliedPosition(of: backEnd, in: connection).number
     }
 
     /// Returns the number up to which the record of operations was read, with the back end's era of it.
-    private func appliedPosition(of backEnd: BackEnd, in connection: any StateConnection) throws -> (number: Int64, era: String) {
+    private func appliedPosition(of backEnd: ServedBackEnd, in connection: any StateConnection) throws -> (number: Int64, era: String) {
         let row = try connection.first(
             "SELECT applied, era FROM _back_end WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name)])
         return (row?[0].integer ?? 0, row?[1].text ?? "")
     }
 
     /// Waits until no other process imports from the back end into this cache, and keeps others out until the transaction ends.
-    func lock(_ backEnd: BackEnd, in connection: any StateConnection) throws {
+    func lock(_ backEnd: ServedBackEnd, in connection: any StateConnection) throws {
         _ = try connection.first(
             "SELECT applied FROM _back_end WHERE package = ?1 AND name = ?2" + connection.dialect.lock, [.integer(cache.id), .text(backEnd.name)])
-    }
-
-    static func isRecording(_ source: Connection) throws -> Bool {
-        try source.first("SELECT 1 FROM sqlite_schema WHERE name = 'mobile_processed_operation'") != nil
     }
 }

@@ -8,14 +8,14 @@ struct LargeValueRefresh {
     let objectID: Int64
     let partition: Partition
     let connection: any StateConnection
-    let source: Connection
+    let backEnd: any BackEnd
+    let source: any BackEndSnapshot
     let version: Int64
 
     /// - Returns: the number of changed values.
     func run() throws -> Int {
-        guard let statement = object.largeValuesStatement else { return 0 }
         try connection.stage("_digest", [("k", "TEXT"), ("attribute", "BIGINT"), ("digest", connection.dialect.bytes), ("length", "BIGINT")]) {
-            try copyDigests(statement, $0)
+            try copyDigests($0)
         }
         try connection.execute("CREATE UNIQUE INDEX _digest_key ON _digest (k, attribute)")
         let changed = try noteContents() + noteNulls()
@@ -23,27 +23,25 @@ struct LargeValueRefresh {
         return changed
     }
 
-    /// Reads every large value of the partition once, the long ones piece by piece.
-    private func copyDigests(_ statement: String, _ add: ([Value]) throws -> Void) throws {
-        let query = try source.statement(statement)
-        try query.bind(object.loadParameters(partition.parameters))
-        var readers = [ColumnValueReader?](repeating: nil, count: object.largeAttributes.count)
-        while try query.step() {
+    /// Takes the digest of every large value of the partition from the back end, or reads every value once.
+    private func copyDigests(_ add: ([Value]) throws -> Void) throws {
+        let load = BackEndLoad(object: object, parameters: partition.parameters, source: source)
+        let indexes = Dictionary(object.largeAttributes.enumerated().map { ($0.element.name, Int64($0.offset)) }) { $1 }
+        let isDone = try source.forEachLargeValue(of: object.model, parameters: load.namedParameters) { value in
+            guard let index = indexes[value.attribute] else { return }
+            try add([.text(KeyText(value.key.value).text), .integer(index), .blob(value.digest), .integer(value.length)])
+        }
+        guard !isDone else { return }
+        try load.forEachRow { row in
+            guard let key = row.key.value.flatMap({ RowKey($0, of: object) }) else { return }
             for (index, attribute) in object.largeAttributes.enumerated() {
-                let column = 2 + 2 * index
-                guard query.text(column) != "null" else { continue }
-                var digest = try SHA256()
-                var length: Int64 = 0
-                if let bytes = query.blob(column + 1) {
-                    try digest.update(bytes)
-                    length = Int64(bytes.count)
-                } else {
-                    let reader = try object.valueReader(of: attribute, row: query.integer(1), in: source, reusing: readers[index])
-                    readers[index] = reader
-                    while let piece = try reader.nextChunk() { try digest.update(piece) }
-                    length = reader.byteCount
+                var digest = try SHA256(), length: Int64 = 0
+                let found = try backEnd.value(of: attribute, in: key, of: object.model) { piece in
+                    try digest.update(piece)
+                    length += Int64(piece.count)
                 }
-                try add([.text(KeyText(query.value(0)).text), .integer(Int64(index)), .blob(digest.finish()), .integer(length)])
+                guard case .content = found else { continue }
+                try add([.text(row.key.text), .integer(Int64(index)), .blob(digest.finish()), .integer(length)])
             }
         }
     }
@@ -73,18 +71,5 @@ struct LargeValueRefresh {
                     SELECT 1 FROM _key AS m JOIN _digest AS d ON d.k = m.k
                     WHERE m.object = ?3 AND m.sk = _large.sk AND d.attribute = _large.attribute)
             """, values)
-    }
-}
-
-extension ObjectPlan {
-    /// Returns a reader at the beginning of a large value: a new one, or `reader` moved there, which is cheaper.
-    func valueReader(
-        of attribute: AttributeModel, row: Int64, in source: Connection, reusing reader: ColumnValueReader? = nil
-    ) throws -> ColumnValueReader {
-        if let reader {
-            try reader.move(toRow: row)
-            return reader
-        }
-        return try source.valueReader(table: table.name, column: tableColumn(attribute.name)?.name ?? attribute.name, row: row)
     }
 }

@@ -56,7 +56,9 @@ private struct PackageCacheBuilder {
     /// Deletes the rows of a package whose model has changed, and keeps the record of granted keys.
     private func empty(_ id: Int64) throws {
         let objects = "SELECT id FROM _object WHERE package = ?1", partitions = "SELECT id FROM _partition WHERE object IN (\(objects))"
-        try connection.execute("DELETE FROM _partition_era WHERE partition IN (\(partitions))", [.integer(id)])
+        for table in ["_partition_era"] + SegmentTables.ofPartitions {
+            try connection.execute("DELETE FROM \(table) WHERE partition IN (\(partitions))", [.integer(id)])
+        }
         for statement in [
             "_row WHERE partition IN (\(partitions))", "_large WHERE partition IN (\(partitions))", "_partition WHERE object IN (\(objects))",
             "_key WHERE object IN (\(objects))", "_object WHERE package = ?1", "_back_end WHERE package = ?1",

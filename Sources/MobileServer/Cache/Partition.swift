@@ -20,12 +20,12 @@ struct Partition: Sendable, Hashable {
     /// Finds the partition's row; nil if there is none.
     static func find(_ parameters: PartitionParameters, objectID: Int64, in connection: any StateConnection) throws -> Partition? {
         let row = try connection.storedRow(
-            [PartitionColumn.id, .version, .era, .isLoaded, .horizon, .used], "WHERE object = ?1 AND parameters = ?2",
+            PartitionState.columns + [.used], "WHERE object = ?1 AND parameters = ?2",
             [.integer(objectID), .text(parameters.text)])
         return try row.map { row in
             Partition(
                 id: try row.integer(.id), object: parameters.object, parameters: parameters.values, digest: try parameters.digest,
-                position: try state(row).position, used: try row.integer(.used))
+                position: try PartitionState(row).position, used: try row.integer(.used))
         }
     }
 
@@ -55,32 +55,58 @@ struct PartitionParameters: Sendable, Hashable {
 
     /// Returns the sets of an object for one client: one per subscription. Each parameter takes the value of its personalization key (PER-07),
     /// otherwise the subscription's value, otherwise the model's default. Without any subscription, there is one set if every parameter gets a value
-    /// in one of these ways (SUB-04), and no set otherwise.
-    /// - Throws: ``RequestFailure`` for a parameter that the object does not have, or a value that does not fit.
+    /// in one of these ways (SUB-04), and no set otherwise. A parameter that is bound to an attribute of the user takes that attribute's values, one set
+    /// per value.
+    /// - Throws: ``RequestFailure`` for a parameter that the object does not have or that the client may not choose, and for a value that does not fit.
     static func sets(
-        of object: ObjectPlan, subscriptions: [JSONObject]?, personalization: JSONObject
+        of object: ObjectPlan, subscriptions: [JSONObject]?, personalization: JSONObject, access: UserAccess
     ) throws(RequestFailure) -> [PartitionParameters] {
         var sets: [PartitionParameters] = []
         var known = Set<PartitionParameters>()
+        let bound = try boundValues(of: object, access)
         // Looked up once: a client may have many subscriptions and many personalization keys.
         let personal = object.model.synchronizationParameters.map { $0.personalizationKey.flatMap { personalization[$0] } }
         for subscription in subscriptions ?? [JSONObject()] {
             for name in subscription.keys where !object.model.synchronizationParameters.contains(where: { $0.name == name }) {
                 throw RequestFailure(.badRequest, "subscription of \"\(object.name)\": there is no synchronization parameter \"\(name.prefix(80))\"")
             }
-            guard let set = try set(of: object, subscription, personal, isChosen: subscriptions != nil) else { continue }
-            if known.insert(set).inserted { sets.append(set) }
+            for parameter in object.model.synchronizationParameters where parameter.userAttribute != nil && subscription[parameter.name] != nil {
+                throw RequestFailure(
+                    .forbidden, "subscription of \"\(object.name)\": the server alone gives the parameter \"\(parameter.name)\" its values")
+            }
+            for values in bound {
+                guard let set = try set(of: object, subscription, personal, values, isChosen: subscriptions != nil) else { continue }
+                guard known.insert(set).inserted else { continue }
+                sets.append(set)
+                guard sets.count <= Subscriptions.limit else {
+                    throw RequestFailure(
+                        .badRequest, "subscriptions of \"\(object.name)\" and the user's attributes: more than \(Subscriptions.limit) sets of values")
+                }
+            }
         }
         return sets
     }
 
+    /// Returns every combination of the values of the bound parameters, by their names; one without any for an object that has none.
+    static func boundValues(of object: ObjectPlan, _ access: UserAccess) throws(RequestFailure) -> [[String: JSONValue]] {
+        var combinations: [[String: JSONValue]] = [[:]]
+        for parameter in object.model.synchronizationParameters where parameter.userAttribute != nil {
+            let values = try access.values(of: parameter)
+            guard combinations.count * values.count <= Subscriptions.limit else {
+                throw RequestFailure(.forbidden, "\"\(object.name)\": the user's attributes make more than \(Subscriptions.limit) sets of values")
+            }
+            combinations = combinations.flatMap { known in values.map { value in known.merging([parameter.name: value]) { $1 } } }
+        }
+        return combinations
+    }
+
     private static func set(
-        of object: ObjectPlan, _ subscription: JSONObject, _ personal: [JSONValue?], isChosen: Bool
+        of object: ObjectPlan, _ subscription: JSONObject, _ personal: [JSONValue?], _ bound: [String: JSONValue], isChosen: Bool
     ) throws(RequestFailure) -> PartitionParameters? {
         var json: [JSONValue] = []
         var values: [Value] = []
         for (index, parameter) in object.model.synchronizationParameters.enumerated() {
-            let found = personal[index] ?? subscription[parameter.name] ?? parameter.modelDefault
+            let found = bound[parameter.name] ?? personal[index] ?? subscription[parameter.name] ?? parameter.modelDefault
             // In an existing subscription, a parameter that was left out is null; see `sets`.
             guard found != nil || isChosen else { return nil }
             let value = found ?? .null

@@ -15,10 +15,12 @@ struct PartitionRefresh {
     let package: DeployedPackage
     let cache: PackageCache
     let connection: any StateConnection
+    let backEnd: any BackEnd
     /// The read of the back end.
-    let source: Connection
+    let source: any BackEndSnapshot
 
-    func run() throws {
+    /// - Returns: whether the partition has a new version.
+    func run() throws -> Bool {
         let state = try partition.state(in: connection)
         let version = state.version + 1
         let rows = try copyLoad()
@@ -28,12 +30,14 @@ struct PartitionRefresh {
         changed += try removeMissingRows(expected: rows, version)
         if !object.largeAttributes.isEmpty {
             let values = LargeValueRefresh(
-                object: object, objectID: cache.id(of: object), partition: partition, connection: connection, source: source, version: version)
+                object: object, objectID: cache.id(of: object), partition: partition, connection: connection, backEnd: backEnd, source: source,
+                version: version)
             changed += try values.run()
         }
         try connection.execute("DROP TABLE _load")
-        guard changed > 0 || !state.isLoaded else { return }
+        guard changed > 0 || !state.isLoaded else { return false }
         try partition.advance(to: version, from: state, eras: cache.eras, in: connection)
+        return true
     }
 
     /// - Returns: the number of rows.
@@ -41,8 +45,7 @@ struct PartitionRefresh {
         let references = object.references.indices.map { (name: "r\($0)", type: "TEXT") }
         var count: Int64 = 0
         try connection.stage("_load", [("n", "BIGINT"), ("k", "TEXT")] + references + [("body", "TEXT")]) { add in
-            let load = BackEndLoad(object: object, package: package, parameters: partition.parameters, source: source)
-            try load.forEachRow { row in
+            try BackEndLoad(object: object, parameters: partition.parameters, source: source).forEachRow { row in
                 count += 1
                 try add([.integer(count), .text(row.key.text)] + row.references.map { Value($0?.text) } + [.text(row.attributes)])
             }

@@ -6,36 +6,61 @@ struct PartitionPosition: Sendable, Hashable {
     let version: Int64
     /// The name of the era; empty for versions of a release without eras.
     let era: String
+
+    /// Whether this position is known to be later than another one. Versions of two eras cannot be compared.
+    func isLater(than other: PartitionPosition) -> Bool { era == other.era && version > other.version }
 }
 
 /// The progress of a partition, from its row.
 struct PartitionState: Sendable, Hashable {
+    /// The partition's row in `_partition`.
+    let partition: Int64
     /// The position of the last change.
     let position: PartitionPosition
     /// Whether the rows were loaded at least once.
     let isLoaded: Bool
-    /// Deletions up to this version may have been removed.
-    let horizon: Int64
 
     var version: Int64 { position.version }
+
+    /// The columns that it is read from.
+    static let columns: [PartitionColumn] = [.id, .version, .era, .isLoaded]
+
+    init(_ row: StoredRow<PartitionColumn>) throws {
+        partition = try row.integer(.id)
+        position = PartitionPosition(version: try row.integer(.version), era: try row.text(.era))
+        isLoaded = try row.flag(.isLoaded)
+    }
+
+    /// Reads the progress of a partition; nil if there is no such partition.
+    /// - Parameter lock: the dialect's, for a transaction that changes the partition.
+    static func find(_ partition: Int64, lock: String = "", in connection: any StateConnection) throws -> PartitionState? {
+        try connection.storedRow(columns, "WHERE id = ?1" + lock, [.integer(partition)]).map(PartitionState.init)
+    }
+
+    /// Whether the store has every change of the partition up to a position. A position of another life of the store, of a later one than this store was
+    /// restored from, or of a partition that was removed meanwhile does not hold.
+    func holds(_ position: PartitionPosition, in connection: any StateConnection) throws -> Bool {
+        if position.era == self.position.era { return position.version <= version }
+        // The era has ended, because the partition has versions of a later one.
+        let next = try connection.optionalNumber(
+            """
+            SELECT min(n.first) FROM _partition_era AS o JOIN _partition_era AS n ON n.partition = o.partition AND n.first > o.first
+            WHERE o.partition = ?1 AND o.era = ?2
+            """, [.integer(partition), .text(position.era)])
+        return next.map { position.version < $0 } ?? false
+    }
 }
 
 extension Partition {
-    private static let stateColumns: [PartitionColumn] = [.version, .era, .isLoaded, .horizon]
-
     /// Returns the progress of the partition.
-    /// - Parameter lock: the dialect's, for a transaction that changes the partition.
-    func state(lock: String = "", in connection: any StateConnection) throws -> PartitionState {
-        guard let row = try connection.storedRow(Self.stateColumns, "WHERE id = ?1" + lock, [.integer(id)]) else {
-            throw StoreError(.corrupt, "table _partition: row \(id) is gone")
+    /// - Throws: ``RequestFailure`` if the row is gone or that of another partition now, because the store was restored since it was found.
+    func state(in connection: any StateConnection) throws -> PartitionState {
+        let row = try connection.storedRow(PartitionState.columns + [.digest], "WHERE id = ?1", [.integer(id)])
+        // A process of an earlier release gives a new partition no name.
+        guard let row, try row.optionalText(.digest) ?? digest == digest else {
+            throw RequestFailure(.unavailable, "the server's state was restored during the request; try again")
         }
-        return try Self.state(row)
-    }
-
-    static func state(_ row: StoredRow<PartitionColumn>) throws -> PartitionState {
-        PartitionState(
-            position: PartitionPosition(version: try row.integer(.version), era: try row.text(.era)), isLoaded: try row.flag(.isLoaded),
-            horizon: try row.integer(.horizon))
+        return try PartitionState(row)
     }
 
     /// Stores the version of a change that this transaction has made.
@@ -51,20 +76,6 @@ extension Partition {
                 "INSERT INTO _partition_era (partition, era, first) VALUES (?1, ?2, ?3) ON CONFLICT (partition, era) DO NOTHING",
                 [.integer(id), .text(name), .integer(first)])
         }
-    }
-
-    /// Whether the store has every change of the partition up to a position, and every deletion after it. A position of another life of the store, of
-    /// a later one than this store was restored from, or of a partition that was removed meanwhile does not hold.
-    func holds(_ position: PartitionPosition, _ state: PartitionState, in connection: any StateConnection) throws -> Bool {
-        guard position.version >= state.horizon else { return false }
-        if position.era == state.position.era { return position.version <= state.version }
-        // The era has ended, because the partition has versions of a later one.
-        let next = try connection.optionalNumber(
-            """
-            SELECT min(n.first) FROM _partition_era AS o JOIN _partition_era AS n ON n.partition = o.partition AND n.first > o.first
-            WHERE o.partition = ?1 AND o.era = ?2
-            """, [.integer(id), .text(position.era)])
-        return next.map { position.version < $0 } ?? false
     }
 }
 

@@ -4,7 +4,9 @@ internal import MobileStore
 /// Removes data that has come to its end, in steps of one short transaction each: at most ``ServerConfiguration/cleaningPortion`` rows.
 struct Pruning: Sendable {
     let stateStore: any StateStore
-    let backEnds: [BackEnd]
+    let backEnds: [ServedBackEnd]
+    /// The files of segments; those of removed partitions go with them.
+    let files: SegmentFiles
     let configuration: ServerConfiguration
 
     /// Everything that has an end, in the order of the rounds.
@@ -59,14 +61,18 @@ struct Pruning: Sendable {
     /// Removes everything that has come to its end.
     /// - Returns: the numbers of removed rows, by part.
     func run() throws -> [(part: Part, rows: Int)] {
-        try Part.allCases.map { part in
-            var total = 0, count = 0, place: Int64 = 0
-            repeat {
-                count = try step(part, from: &place)
-                total += count
-            } while count >= portion || place > 0
-            return (part, total)
-        }
+        try Part.allCases.map { ($0, try run($0)) }
+    }
+
+    /// Removes everything of one part that has come to its end.
+    /// - Returns: the number of removed rows.
+    func run(_ part: Part) throws -> Int {
+        var total = 0, count = 0, place: Int64 = 0
+        repeat {
+            count = try step(part, from: &place)
+            total += count
+        } while count >= portion || place > 0
+        return total
     }
 
     private func remove(_ table: String, _ key: String, _ condition: String, _ values: [Int64]) throws -> Int {
@@ -85,17 +91,21 @@ struct Pruning: Sendable {
         let time = limit(configuration.retention.partitions)
         let unused = try stateStore.read { try Partition.unused(since: time, limit: portion, in: $0) }
         guard !unused.isEmpty else { return 0 }
-        return try stateStore.write(label: "ends of partitions", isolation: .locks) { connection in
-            var rows = 0, hasRemoved = false
+        let (rows, segments) = try stateStore.write(label: "ends of partitions", isolation: .locks) { connection in
+            var rows = 0, hasRemoved = false, segments: [String] = []
             for id in unused where rows < portion {
                 let removed = try Partition.remove(id, unusedSince: time, limit: portion - rows, in: connection)
                 // The partition itself counts, so that a round ends with the last one.
                 rows += removed.rows + (removed.isGone ? 1 : 0)
                 hasRemoved = hasRemoved || removed.isGone
+                segments += removed.segments
             }
             if hasRemoved { try Eras(configuration).begin(in: connection) }
-            return rows
+            return (rows, segments)
         }
+        // Only after the commit. A file that is needed all the same is written again.
+        files.remove(segments)
+        return rows
     }
 
     private func forgetDeletions(from place: inout Int64) throws -> Int {
@@ -107,8 +117,8 @@ struct Pruning: Sendable {
         var rows = 0
         for id in ids where rows < portion {
             rows += try stateStore.write(label: "ends of deletions", isolation: .locks) { connection in
-                try Partition.forgetDeletions(
-                    of: id, kept: Int64(configuration.retention.deletedRows), limit: portion - rows, in: connection)
+                try TombstoneHorizon.keepNewest(
+                    Int64(configuration.retention.deletedRows), of: id, limit: portion - rows, in: connection)
             }
             if rows < portion { place = id }
         }
@@ -140,11 +150,9 @@ struct Pruning: Sendable {
         }
     }
 
-    private func removeClients(of backEnd: BackEnd) throws -> Int {
-        guard !backEnd.isIdempotent, try backEnd.database.read({ try KeyMap.isRecording($0) }) else { return 0 }
-        return try backEnd.database.write(label: "ends of clients") { connection in
-            try ReplayGuardEnds.remove(unchangedSince: limit(configuration.retention.processedOperations), now: now, limit: portion, in: connection)
-        }
+    private func removeClients(of backEnd: ServedBackEnd) throws -> Int {
+        let time = limit(configuration.retention.processedOperations)
+        return try backEnd.system.replay(for: "") { try $0.records()?.removeClients(unchangedSince: time, now: now, limit: portion) ?? 0 }
     }
 }
 

@@ -26,7 +26,7 @@ final class DaemonRequest: @unchecked Sendable {
     let service: HTTPService
     private let path: String
     private let method: String
-    private let headers: [String: String]
+    private var headers: [String: String]
     private let route: HTTPApplication.Route
     /// nil once the request has ended.
     private var connection: OpaquePointer?
@@ -41,6 +41,8 @@ final class DaemonRequest: @unchecked Sendable {
     /// The number of bytes that arrived after the refusal.
     private var dropped = 0
     private let descriptor: Int32
+    /// The response to a client that listens; the daemon keeps it alive.
+    private(set) weak var events: EventStream?
 
     init(_ service: HTTPService, _ connection: OpaquePointer, path: String, method: String) {
         self.service = service
@@ -64,6 +66,11 @@ final class DaemonRequest: @unchecked Sendable {
         guard let connection, isSuspended else { return }
         isSuspended = false
         MHD_resume_connection(connection)
+    }
+
+    /// Cuts the connection; the daemon finds that out.
+    func cut() {
+        if connection != nil { SystemSocket.shut(descriptor, .both) }
     }
 
     /// Notes the end of the request, in any way.
@@ -221,9 +228,10 @@ final class DaemonRequest: @unchecked Sendable {
 
     /// Returns the request as received so far.
     private func request() -> ServerRequest {
-        ServerRequest(
+        let peer = connection.map { SystemSocket.text(of: mhs_remote_address($0)) } ?? ""
+        return ServerRequest(
             method: method, path: path, query: connection.map { HTTPFields.parameters(of: $0) } ?? [:], headers: headers,
-            remoteAddress: connection.map { SystemSocket.text(of: mhs_remote_address($0)) } ?? "", body: body.spool)
+            remoteAddress: ClientAddress.of(peer: peer, headers: headers, trusting: service.configuration.trustedProxies), body: body.spool)
     }
 
     private func tooLong(_ length: String) -> ProtocolFailure {
@@ -247,13 +255,32 @@ final class DaemonRequest: @unchecked Sendable {
     /// Passes the response to the daemon, which keeps its own reference.
     private func queue(_ answer: Answer) -> MHD_Result {
         phase = .done
-        guard let connection, let response = response(of: answer) else { return mhs_no() }
+        guard let connection, let response = answer.response.events.map(stream) ?? response(of: answer) else { return mhs_no() }
         defer { MHD_destroy_response(response) }
         var headers = answer.response.headers
         if service.phase == .refusing, !headers.contains(where: { $0.name == "Connection" }) { headers.append((name: "Connection", value: "close")) }
         for (name, value) in headers where MHD_add_response_header(response, name, value) == mhs_no() { return mhs_no() }
         return MHD_queue_response(connection, UInt32(answer.response.status), response)
     }
+
+    /// Begins a response of events. The connection rests from now on: only what it needs is kept.
+    private func stream(_ listener: EventListener) -> OpaquePointer? {
+        headers = [:]
+        mhs_expect_slow_events(descriptor, Self.eventSendBuffer)
+        let stream = EventStream(listener, for: self, time: service.configuration.listeningTime)
+        let context = Unmanaged.passRetained(stream)
+        let response = MHD_create_response_from_callback(mhs_unknown_length(), 256, EventStream.read, context.toOpaque(), EventStream.free)
+        guard response != nil else {
+            context.release()
+            return nil
+        }
+        events = stream
+        if service.phase == .refusing { stream.finish() }
+        return response
+    }
+
+    /// The bytes of events that the system keeps for a client that does not read.
+    private static let eventSendBuffer: Int32 = 16_384
 
     private func response(of answer: Answer) -> OpaquePointer? {
         switch answer.response.body {
@@ -267,6 +294,7 @@ final class DaemonRequest: @unchecked Sendable {
                 length.map { UInt64($0) } ?? mhs_unknown_length(), 65_536, ResponseStream.read, stream.toOpaque(), ResponseStream.free)
             if response == nil { stream.release() }
             return response
+        case .file(let file): return mhs_response_of_file(file.descriptor, UInt64(file.offset), UInt64(file.length))
         }
     }
 }

@@ -44,10 +44,18 @@ public final class HTTPServer: Sendable {
         /// The time limit of a request's header, from the connection's beginning. For a later request, it begins after a pause of at most
         /// ``idleTimeout``. Default 30 seconds.
         public var headerTimeout: Duration = .seconds(30)
+        /// The time after which a connection that listens for events gets a sign of life; default 45 s. Dead connections are found by it, and clients
+        /// that do not read are cut. At most 55 s: proxies close a connection after a minute without a byte.
+        public var heartbeat: Duration = .seconds(45)
+        /// The longest time of a connection that listens for events; default one hour. After it the client comes again, and its session is checked.
+        public var listeningTime: Duration = .seconds(3600)
         /// The server's certificate, followed by its intermediate certificates, as PEM text; nil (default) for plain HTTP.
         public var certificate: String?
         /// The private key of ``certificate``, as PEM text.
         public var privateKey: String?
+        /// The addresses of proxies whose header field `X-Forwarded-For` names the client; default none. A request over a connection from another
+        /// address has that address, regardless of its header.
+        public var trustedProxies: Set<String> = []
 
         /// The destination of log lines: called with one line per request body that could not be stored. Default: discards the lines.
         public var log: @Sendable (String) -> Void = { _ in }
@@ -61,6 +69,9 @@ public final class HTTPServer: Sendable {
 
     /// The number of connections that have a place: ``Configuration/maximumConnections``, or less if the process may not open that number of files.
     public let connectionPlaces: Int
+
+    /// The number of connections that listen for events.
+    public var listeners: Int { service.listeners.withLock { $0 } }
 
     let service: HTTPService
     /// The running daemon and its socket; nil once stopped.
@@ -175,7 +186,7 @@ public final class HTTPServer: Sendable {
         stopped.signal()
         let service = service
         service.loop.post {
-            service.phase = .refusing
+            service.refuse()
             service.stopListening(taken.daemon, taken.socket)
         }
         _ = service.requests.wait(timeout: .now() + timeout / .seconds(1))
@@ -201,7 +212,7 @@ public final class HTTPServer: Sendable {
         if stopped.wait(timeout: .now() + notice / .seconds(1)) == .success { return false }
         let isRefusing = DispatchSemaphore(value: 0)
         let isPosted = service.loop.post {
-            service.phase = .refusing
+            service.refuse()
             isRefusing.signal()
         }
         guard isPosted else { return false }

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import MobileExecution
 internal import MobileMicrohttpd
 internal import MobileProtocol
 
@@ -20,6 +21,8 @@ final class HTTPService: @unchecked Sendable {
     /// Entered once per request, left at its end.
     let requests = DispatchGroup()
     let connections: HTTPConnections
+    /// The number of connections that listen for events.
+    let listeners = SystemLock(0)
     /// Cuts connections that take too long.
     var watch: ConnectionWatch
     var phase = Phase.serving
@@ -36,7 +39,8 @@ final class HTTPService: @unchecked Sendable {
 
     /// The time between two checks of all time limits: once a second, or as often as a short limit requires.
     var tickInterval: Duration {
-        let shortest = application.lanes.values.compactMap(\.patience).reduce(min(configuration.headerTimeout, .seconds(4))) { min($0, $1) }
+        let shortest = application.lanes.values.compactMap(\.patience).reduce(min(configuration.headerTimeout, configuration.heartbeat, .seconds(4)))
+        { min($0, $1) }
         return max(.milliseconds(20), min(.seconds(1), shortest / 4))
     }
 
@@ -44,12 +48,23 @@ final class HTTPService: @unchecked Sendable {
     func tick() {
         watch.cutLate()
         lanes.refuseLate()
+        let now = ContinuousClock.now
+        for request in going.values {
+            guard let events = request.events, !events.beat(now, every: min(configuration.heartbeat, .seconds(55))) else { continue }
+            request.cut()
+        }
     }
 
     /// Returns the refusal of a new request; nil if it is to be answered.
     func refusal(hasPlace: Bool) -> ServerResponse? {
         if phase == .refusing { return .unavailable("the server is about to stop; try again", retryAfter: ServerResponse.spreadDelay()) }
         return hasPlace ? nil : .unavailable("the server has no connection left; try again", retryAfter: ServerResponse.retryLater.value)
+    }
+
+    /// Refuses further requests, and sends the clients that listen away: they come again, to another process if there is one.
+    func refuse() {
+        phase = .refusing
+        for request in going.values { request.events?.finish() }
     }
 
     /// Stops accepting connections.

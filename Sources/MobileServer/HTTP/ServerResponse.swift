@@ -16,6 +16,8 @@ public struct ServerResponse {
         /// connection is cut, so that the client sees a truncated body and not a complete one. The closure is released when the response is finished or its connection is
         /// closed. `length` in bytes, if it is known, becomes `Content-Length`; otherwise the body is sent in HTTP chunks.
         case stream(length: Int? = nil, next: () throws -> [UInt8]?)
+        /// A part of a file.
+        case file(FileBody)
     }
 
     /// The HTTP status code, 200...599.
@@ -24,6 +26,8 @@ public struct ServerResponse {
     public var headers: [(name: String, value: String)]
     /// The body.
     public var body: Body
+    /// The events that follow the header, in place of a body; nil for all other responses. Only the HTTP layer sends them.
+    var events: EventListener?
 
     /// Creates a response.
     public init(status: Int, headers: [(name: String, value: String)] = [], contentType: String? = nil, body: Body = .none) {

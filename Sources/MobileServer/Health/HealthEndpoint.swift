@@ -28,7 +28,7 @@ extension MobileServer {
         let backEnds = packages.flatMap { package in
             package.deployed.backEnds.values.sorted { $0.name < $1.name }.map { backEnd in
                 ReadinessProbe.Part(kind: "back end", name: "back end \"\(backEnd.name)\" of \(package.deployed.identifier)") {
-                    try backEnd.contents.read { try $0.number("PRAGMA schema_version") }
+                    try backEnd.system.ping()
                 }
             }
         }

@@ -57,9 +57,11 @@ struct MessageHandler {
         for object in content.subscriptions.keys where package.deployed.object(named: object) == nil {
             throw RequestFailure(.notFound, "package \"\(package.deployed.identifier)\" has no synchronized object \"\(object.prefix(80))\"")
         }
+        let access = try package.access(of: session.user)
         for object in package.deployed.objects {
             _ = try PartitionParameters.sets(
-                of: object, subscriptions: content.subscriptions[object.name], personalization: content.personalization.with(user: session.user))
+                of: object, subscriptions: content.subscriptions[object.name], personalization: content.personalization.with(user: session.user),
+                access: access)
         }
         try setState(.subscribed, message.header)
     }

@@ -43,6 +43,10 @@ private struct ParameterReader {
             case UInt8(ascii: "["): copyQuoted(until: UInt8(ascii: "]"))
             case UInt8(ascii: "-") where starts(with: "--"): copy(upTo: "\n")
             case UInt8(ascii: "/") where starts(with: "/*"): copy(upTo: "*/")
+            // A conversion of PostgreSQL.
+            case UInt8(ascii: ":") where starts(with: "::"):
+                output += Array("::".utf8)
+                position += 2
             case UInt8(ascii: ":") where isNamePart(at: position + 1): readParameter()
             default:
                 output.append(bytes[position])

@@ -16,8 +16,11 @@ struct OperationReplayer {
     let cache: PackageCache
     let stateStore: any StateStore
     let client: String
+    let access: UserAccess
     /// The results of operations with lower ids have arrived at the client.
     let settledBelow: Int64
+    /// The eras of the back ends' records, by the names of the back ends.
+    let recordEras: [String: RecordEras]
     let configuration: ServerConfiguration
 
     /// Replays all batches of `upload` in order.
@@ -53,13 +56,13 @@ struct OperationReplayer {
         while let frame = try operations.next()?.frame {
             let backEnd = try backEnd(of: frame)
             guard !backEnd.isIdempotent else { continue }
-            let outcome = try backEnd.database.read { try ProcessedOperations.outcome(of: frame.id, client: client, in: $0) }
+            let outcome = try backEnd.system.read { try $0.records()?.processed(frame.id, client: client) }
             if let outcome, !outcome.isOfAnother(digest: frame.digest) { outcomes.append(outcome) }
         }
         return outcomes
     }
 
-    private func backEnd(of operation: OperationFrame) throws -> BackEnd {
+    private func backEnd(of operation: OperationFrame) throws -> ServedBackEnd {
         guard let object = package.object(named: operation.object), let backEnd = package.backEnds[object.binding.backEnd] else {
             throw RequestFailure(.notFound, "operation \(operation.id): there is no object \"\(operation.object.prefix(80))\"")
         }
@@ -86,7 +89,7 @@ struct OperationReplayer {
     /// Replays the batch that begins with `first`, and leaves `operations` after it. The operations are read one at a time, inside the transaction,
     /// because a batch may be as long as the upload.
     private func replay(
-        batch first: OperationFrame, on backEnd: BackEnd, _ operations: inout UploadOperations, _ rows: inout RowDirectory
+        batch first: OperationFrame, on backEnd: ServedBackEnd, _ operations: inout UploadOperations, _ rows: inout RowDirectory
     ) throws -> [OperationOutcome] {
         let state = BatchState(operations, rows)
         let outcomes: [OperationOutcome]
@@ -114,9 +117,9 @@ struct OperationReplayer {
     /// - Parameter culprit: the operation that failed; nil if the batch as a whole failed, such as at its commit. All operations get the same outcome
     ///   then.
     private func reject(
-        batch: Int64, _ operations: inout UploadOperations, on backEnd: BackEnd, culprit: OperationFrame?, _ error: any Error
+        batch: Int64, _ operations: inout UploadOperations, on backEnd: ServedBackEnd, culprit: OperationFrame?, _ error: any Error
     ) throws -> [OperationOutcome] {
-        let rejection = Rejection(error, of: culprit.flatMap { package.object(named: $0.object) })
+        let rejection = Rejection(error, of: culprit.flatMap { package.object(named: $0.object) }, on: backEnd.system)
         let shared = culprit.map { rejection.shared(by: "\"\($0.object)\": ") } ?? rejection
         var outcomes: [OperationOutcome] = []
         while let operation = try operations.next(ofBatch: batch) {
@@ -139,16 +142,28 @@ struct OperationReplayer {
         init(_ operations: UploadOperations, _ rows: RowDirectory) { (self.operations, self.rows) = (operations, rows) }
     }
 
-    private func run(batch: Int64, on backEnd: BackEnd, _ state: BatchState) throws -> [OperationOutcome] {
+    private func run(batch: Int64, on backEnd: ServedBackEnd, _ state: BatchState) throws -> [OperationOutcome] {
+        do { return try runOnce(batch: batch, on: backEnd, state) } catch is RecordEras.Ended {
+            // No operation of the batch has been read yet.
+            configuration.log("back end \"\(backEnd.name)\" was restored, or is another one now: an era begins in its record of operations")
+            try recordEras[backEnd.name]?.begin()
+            try KeyMap(package: package, cache: cache).catchUp(with: backEnd, stateStore)
+            return try runOnce(batch: batch, on: backEnd, state)
+        }
+    }
+
+    private func runOnce(batch: Int64, on backEnd: ServedBackEnd, _ state: BatchState) throws -> [OperationOutcome] {
         let applied = try stateStore.read { try KeyMap(package: package, cache: cache).appliedSequence(of: backEnd, in: $0) }
-        return try backEnd.database.write(label: "replay for \(client)") { connection in
-            let floor = try floor(on: backEnd, connection)
-            var runner = OperationRunner(
-                package: package, connection: connection, rows: state.rows, wholeValueLimit: configuration.maximumWholeValue)
+        return try backEnd.system.replay(for: client) { transaction in
+            let records = try records(of: backEnd, transaction)
+            if let records { try recordEras[backEnd.name]?.check(transaction, records) }
+            // Without a record of the operations there is no floor: they may be repeated.
+            let floor = try records?.raiseFloor(of: client, to: settledBelow) ?? 0
+            var runner = OperationRunner(package: package, access: access, client: client, transaction: transaction, rows: state.rows)
             var outcomes: [OperationOutcome] = []
             while let operation = try state.operations.next(ofBatch: batch) {
                 state.current = operation.frame
-                if let known = try known(operation.frame, below: floor, backEnd, connection) {
+                if let known = try known(operation.frame, below: floor, records) {
                     state.current = nil
                     runner.rows.take(known)
                     outcomes.append(known)
@@ -160,18 +175,18 @@ struct OperationReplayer {
                 let key = try runner.run(operation)
                 state.current = nil
                 let outcome = outcome(of: operation.frame, key: key)
-                if !backEnd.isIdempotent { try ProcessedOperations.record(outcome, client: client, in: connection) }
+                try records?.record(outcome, client: client)
                 outcomes.append(outcome)
             }
             // Together with a change, because a separate change would cause a comparison of every cached row.
-            if floor > 0 { try ProcessedOperations.prune(client: client, below: floor, upTo: applied, in: connection) }
+            if floor > 0 { try records?.remove(client: client, below: floor, upTo: applied) }
             state.rows = runner.rows
             return outcomes
         }
     }
 
     /// Imports the outcomes of operations on a back end that keeps no record of them.
-    private func takeOver(_ outcomes: [OperationOutcome], from backEnd: BackEnd) throws {
+    private func takeOver(_ outcomes: [OperationOutcome], from backEnd: ServedBackEnd) throws {
         let keys = KeyMap(package: package, cache: cache)
         try stateStore.write(label: "keys of new rows", isolation: .locks) { connection in
             try keys.lock(backEnd, in: connection)
@@ -179,21 +194,27 @@ struct OperationReplayer {
         }
     }
 
-    /// Returns the floor of the client: operations below it are settled. Without a record of the operations there is none: they may be repeated.
-    private func floor(on backEnd: BackEnd, _ connection: Connection) throws -> Int64 {
-        try backEnd.isIdempotent ? 0 : ReplayGuard.raiseFloor(of: client, to: settledBelow, in: connection)
+    /// Returns the back end's record of operations; nil if they may be repeated.
+    private func records(of backEnd: ServedBackEnd, _ transaction: any BackEndTransaction) throws -> (any OperationRecords)? {
+        guard !backEnd.isIdempotent else { return nil }
+        guard let records = try transaction.records() else {
+            throw Rejection(
+                ResultCode.failure, "the server could not do this; its log says why",
+                detail: "the back end \"\(backEnd.name)\" has no record of operations")
+        }
+        return records
     }
 
     /// Returns the outcome of an operation that was processed before, or that the client has settled; nil for a new one. An operation whose record
     /// cannot be read is neither done again nor rejected for good: the device keeps it until the back end is repaired.
     /// - Throws: ``Rejection`` for an operation whose id belongs to another one.
     private func known(
-        _ frame: OperationFrame, below floor: Int64, _ backEnd: BackEnd, _ connection: Connection
+        _ frame: OperationFrame, below floor: Int64, _ records: (any OperationRecords)?
     ) throws -> OperationOutcome? {
-        guard !backEnd.isIdempotent else { return nil }
+        guard let records else { return nil }
         let recorded: OperationOutcome?
         do {
-            recorded = try ProcessedOperations.outcome(of: frame.id, client: client, in: connection)
+            recorded = try records.processed(frame.id, client: client)
         } catch {
             throw Rejection(ResultCode.unavailable, "the server cannot read the outcome of this operation", detail: "\(error)")
         }
@@ -208,15 +229,17 @@ struct OperationReplayer {
 
     /// Records rejections after the transaction of their batch was rolled back. If another request has recorded an outcome in between, that one is
     /// the answer, except to an operation that is not the recorded one.
-    private func record(_ outcomes: [OperationOutcome], on backEnd: BackEnd) throws -> [OperationOutcome] {
+    private func record(_ outcomes: [OperationOutcome], on backEnd: ServedBackEnd) throws -> [OperationOutcome] {
         do {
-            return try backEnd.database.write(label: "rejections for \(client)") { connection in
-                _ = try floor(on: backEnd, connection)
+            return try backEnd.system.replay(for: client) { transaction in
+                guard let records = try records(of: backEnd, transaction) else { return outcomes }
+                try recordEras[backEnd.name]?.check(transaction, records)
+                _ = try records.raiseFloor(of: client, to: settledBelow)
                 return try outcomes.map { outcome in
-                    if let recorded = try ProcessedOperations.outcome(of: outcome.result.id, client: client, in: connection) {
+                    if let recorded = try records.processed(outcome.result.id, client: client) {
                         return recorded.isOfAnother(digest: outcome.digest) ? outcome : recorded
                     }
-                    try ProcessedOperations.record(outcome, client: client, in: connection)
+                    try records.record(outcome, client: client)
                     return outcome
                 }
             }

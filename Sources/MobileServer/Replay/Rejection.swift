@@ -38,36 +38,18 @@ struct Rejection: Error, Sendable {
         Rejection(code, "not done, because the creation of the row of \"\(object)\" that it needs \(verb)")
     }
 
-    /// Maps a failure of the back end to a code, by the table of checklist area ERR: 412 constraint, 409 busy, 404 no such table,
-    /// 503 down, 500 all others.
-    /// - Parameter object: the object of the operation; nil if no single operation failed.
-    init(_ error: any Error, of object: ObjectPlan?) {
-        switch error {
-        case let rejection as Rejection:
-            self = rejection
-        case let error as StoreError:
-            let backEndCode = error.sqliteCode.map(String.init) ?? ""
-            let code = Self.code(of: error)
-            self.init(
-                code, RejectionSentence(object: object).text(of: error, code: code), backEndCode: backEndCode, detail: error.message)
-        default:
-            self.init(ResultCode.failure, "the server could not do this; its log says why", detail: "\(error)")
-        }
+    /// Takes a failure as the back end explains it.
+    init(_ failure: BackEndFailure) {
+        self.init(failure.code, failure.message, backEndCode: failure.backEndCode, detail: failure.detail)
     }
 
-    private static func code(of error: StoreError) -> Int64 {
-        switch error.code {
-        case .constraint: return ResultCode.constraint
-        case .timeout: return ResultCode.conflict
-        case .full, .io, .closed: return ResultCode.unavailable
-        default: break
-        }
-        switch (error.sqliteCode ?? 0) & 0xFF {
-        case 5, 6: return ResultCode.conflict  // SQLITE_BUSY, SQLITE_LOCKED
-        case 10, 13, 14: return ResultCode.unavailable  // SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN
-        case 19: return ResultCode.constraint  // SQLITE_CONSTRAINT
-        case 1 where error.message.contains("no such table"): return ResultCode.notFound
-        default: return ResultCode.failure
+    /// Explains the failure of an operation or of its batch.
+    /// - Parameter object: the object of the operation; nil if no single operation failed.
+    init(_ error: any Error, of object: ObjectPlan?, on backEnd: any BackEnd) {
+        switch error {
+        case let rejection as Rejection: self = rejection
+        case let failure as BackEndFailure: self.init(failure)
+        default: self.init(backEnd.classify(error, of: object?.model))
         }
     }
 }

@@ -7,60 +7,87 @@ internal import MobileStore
 /// and columns concern only the operator: they go to the server's log.
 struct RejectionSentence {
     /// The object of the failed operation; nil if no single operation failed, such as at the commit.
-    let object: ObjectPlan?
+    let object: SQLObject?
+
+    /// The kinds of refusals by a constraint, each with the attributes that it is about.
+    enum Constraint {
+        case check([AttributeModel])
+        case notNull([AttributeModel])
+        case unique([AttributeModel])
+        case foreignKey
+        case other
+    }
 
     /// - Parameter code: the ``ResultCode`` that the failure maps to.
-    func text(of error: StoreError, code: Int64) -> String {
-        switch code {
-        case ResultCode.constraint: return constraint(error)
-        case ResultCode.conflict: return "the back end is busy; try again"
-        case ResultCode.unavailable: return "the back end is out of reach; try again"
-        case ResultCode.notFound: return "the back end does not contain the data of \(name)"
-        default: return "the back end could not do this; the server's log says why"
+    func text(of error: StoreError, code: Int64) -> String { code == ResultCode.constraint ? constraint(error) : text(code) }
+
+    /// Returns the sentence for a code that is not about a constraint.
+    func text(_ code: Int64) -> String {
+        code == ResultCode.notFound
+            ? "the back end does not contain the data of \(name)" : "the back end could not do this; the server's log says why"
+    }
+
+    func text(_ constraint: Constraint) -> String {
+        switch constraint {
+        case .check(let attributes):
+            attributes.isEmpty
+                ? "the back end does not accept the values of \(name)"
+                : "the back end does not accept this value of \(Self.listed(attributes)) of \(name)"
+        case .notNull(let attributes):
+            attributes.isEmpty ? "a value that \(name) must have is missing" : "\(Self.listed(attributes)) of \(name) must have a value"
+        case .unique(let attributes):
+            attributes.isEmpty
+                ? "there is another row with a value that \(name) must have alone"
+                : "there is a \(name) with the same \(Self.listed(attributes)) already"
+        case .foreignKey: "\(name): the back end has no row that this one refers to, or has one that refers to this one"
+        case .other: "a constraint of the back end refused \(name)"
         }
     }
 
-    private var name: String { object.map { "\"\($0.name)\"" } ?? "the row" }
+    private var name: String { object.map { "\"\($0.plan.name)\"" } ?? "the row" }
+
+    // MARK: SQLite
 
     private func constraint(_ error: StoreError) -> String {
         // The extended result codes SQLITE_CONSTRAINT_...
         switch error.sqliteCode ?? 0 {
         case 275:  // CHECK
-            let attributes = attributes(mentionedIn: Self.tail(of: error.message, behind: "CHECK constraint failed: "))
-            return attributes.isEmpty
-                ? "the back end does not accept the values of \(name)" : "the back end does not accept this value of \(attributes) of \(name)"
+            return text(.check(attributes(mentionedIn: Self.tail(of: error.message, behind: "CHECK constraint failed: "))))
         case 1299:  // NOTNULL
-            let attributes = attributes(named: Self.tail(of: error.message, behind: "constraint failed: "))
-            return attributes.isEmpty ? "a value that \(name) must have is missing" : "\(attributes) of \(name) must have a value"
+            return text(.notNull(attributes(named: Self.tail(of: error.message, behind: "constraint failed: "))))
         case 1555, 2067, 2579:  // PRIMARYKEY, UNIQUE, ROWID
-            let attributes = attributes(named: Self.tail(of: error.message, behind: "constraint failed: "))
-            return attributes.isEmpty
-                ? "there is another row with a value that \(name) must have alone" : "there is a \(name) with the same \(attributes) already"
+            return text(.unique(attributes(named: Self.tail(of: error.message, behind: "constraint failed: "))))
         case 787:  // FOREIGNKEY
-            return "\(name): the back end has no row that this one refers to, or has one that refers to this one"
+            return text(.foreignKey)
         case 1811:  // TRIGGER: a sentence that the back end's owner has written for people
             return Self.tail(of: error.message, behind: "\": ")
         default:
-            return "a constraint of the back end refused \(name)"
+            return text(.other)
         }
     }
 
-    // MARK: Names
-
     /// Returns the attributes whose columns are listed as `table.column, table.column`. Columns of tables other than the object's do not count.
-    private func attributes(named list: String) -> String {
-        guard let object else { return "" }
+    private func attributes(named list: String) -> [AttributeModel] {
+        guard let object else { return [] }
         let columns = list.components(separatedBy: ", ")
-        return Self.listed(
-            object.model.attributes.filter { columns.contains("\(object.table.name).\(object.binding.column(of: $0.name))") })
+        return object.model.attributes.filter { columns.contains("\(object.table.name).\(object.plan.binding.column(of: $0.name))") }
     }
 
     /// Returns the attributes whose columns occur as words in an expression or in the name of a constraint.
-    private func attributes(mentionedIn expression: String) -> String {
-        guard let object else { return "" }
+    private func attributes(mentionedIn expression: String) -> [AttributeModel] {
+        guard let object else { return [] }
         let words = Set(expression.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map { $0.lowercased() })
-        return Self.listed(object.model.attributes.filter { words.contains(object.binding.column(of: $0.name).lowercased()) })
+        return object.model.attributes.filter { words.contains(object.plan.binding.column(of: $0.name).lowercased()) }
     }
+
+    // MARK: PostgreSQL
+
+    /// Returns the attributes of columns of the object's table.
+    func attributes(ofColumns columns: [String]) -> [AttributeModel] {
+        object?.model.attributes.filter { attribute in object?.tableColumn(attribute.name).map { columns.contains($0.name) } ?? false } ?? []
+    }
+
+    // MARK: Texts
 
     private static func listed(_ attributes: [AttributeModel]) -> String { attributes.map { "\"\($0.name)\"" }.joined(separator: ", ") }
 

@@ -109,20 +109,20 @@ struct UploadOperations {
 }
 
 /// The content of a large attribute, at its position in an upload that has been checked to its end.
-struct UploadedValue {
+public struct UploadedValue {
     /// The length in bytes.
-    let length: Int64
+    public let length: Int64
     /// The position of its beginning.
     fileprivate let frames: UploadFrames
 
     /// Reads the content from its beginning, in pieces of at most one frame.
-    func forEachPiece(_ visit: ([UInt8]) throws -> Void) throws {
+    public func forEachPiece(_ visit: ([UInt8]) throws -> Void) throws {
         var frames = frames
         while case .data(let piece)? = try frames.next() { try visit(piece) }
     }
 
     /// Returns the whole content, for callers that cannot use pieces.
-    func bytes() throws -> [UInt8] {
+    public func bytes() throws -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Int(length))
         try forEachPiece { bytes += $0 }

@@ -17,13 +17,11 @@ enum EraTables {
                 partition BIGINT NOT NULL, era TEXT NOT NULL, first BIGINT NOT NULL, PRIMARY KEY (partition, era))\(dialect.ordered)
             """,
             "CREATE INDEX _partition_era_first ON _partition_era (partition, first)",
-            // digest: the partition's name in tokens. era: that of the version. horizon: deletions up to this version may have been removed. used: the
-            // time of the last request for the partition, to a day.
+            // digest: the partition's name in tokens. era: that of the version. used: the time of the last request for the partition, to a day.
             "ALTER TABLE _partition ADD COLUMN digest TEXT", "CREATE INDEX _partition_digest ON _partition (digest)",
             "ALTER TABLE _partition ADD COLUMN era TEXT NOT NULL DEFAULT ''",
-            "ALTER TABLE _partition ADD COLUMN horizon BIGINT NOT NULL DEFAULT 0",
             "ALTER TABLE _partition ADD COLUMN used BIGINT NOT NULL DEFAULT 0", "CREATE INDEX _partition_used ON _partition (used)",
-            "CREATE INDEX _row_deleted ON _row (partition, version) WHERE deleted = 1",
+            "CREATE INDEX IF NOT EXISTS _row_deleted ON _row (partition, version) WHERE deleted = 1",
             "ALTER TABLE _traced_request ADD COLUMN noted BIGINT NOT NULL DEFAULT 0",
             // The fates of operations after a restore, or in the copy of a database. successor: the client id of the database that has reported it.
             """

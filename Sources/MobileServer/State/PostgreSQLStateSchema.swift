@@ -3,7 +3,7 @@ internal import PostgreSQLClient
 
 /// The versions of the server's tables in a PostgreSQL database.
 enum PostgreSQLStateSchema {
-    static let version: Int64 = 2
+    static let version: Int64 = 4
 
     /// Creates the tables in a database without them, and refuses a database of a later release. Of several processes that start together, one creates
     /// the tables.
@@ -25,7 +25,7 @@ enum PostgreSQLStateSchema {
                     throw ServerError(
                         .cache, "state store \(store.name): expected an empty database or one of version 1 to \(version), found version \(found)")
                 }
-                if found < version { try upgrade(connection, from: found) }
+                try upgrade(connection, from: found)
                 return
             }
             for statement in StateTables.statements(.postgreSQL) { try connection.execute(statement) }
@@ -33,9 +33,16 @@ enum PostgreSQLStateSchema {
         }
     }
 
-    /// Adds the tables and columns of later versions. Processes of an earlier release continue with theirs.
+    /// Adds the tables and columns that an earlier release did not have. Its processes may continue to run next to those of this one.
     private static func upgrade(_ connection: any StateConnection, from found: Int64) throws {
+        guard found < version else { return }
         if found < 2 {
+            for statement in StateTables.access(.postgreSQL) { try connection.execute(statement) }
+        }
+        if found < 3 {
+            for statement in SegmentTables.statements(.postgreSQL) { try connection.execute(statement) }
+        }
+        if found < 4 {
             for statement in EraTables.statements(.postgreSQL) { try connection.execute(statement) }
             try EraTables.fill(connection, now: SystemEnvironment.milliseconds())
         }

@@ -8,6 +8,7 @@ internal import PostgreSQLClient
 /// the outcome is read from the engine's own record of transactions, and never guessed.
 struct PostgreSQLStateStore: StateStore {
     private let pool: PostgreSQLPool
+    let configuration: PostgreSQLConfiguration
     let name: String
 
     /// The time for one transaction with all of its repetitions.
@@ -19,6 +20,7 @@ struct PostgreSQLStateStore: StateStore {
     /// - Throws: ``ServerError/Code/cache``; ``ServerError/Code/configuration`` for an address that contains a password.
     init(_ configuration: PostgreSQLConfiguration, maximumConnections: Int = 8) throws {
         name = configuration.address
+        self.configuration = configuration
         pool = PostgreSQLPool(configuration, maximumConnections: maximumConnections)
         do { try PostgreSQLStateSchema.prepare(self) } catch let error as PostgreSQLError {
             pool.close()
@@ -57,7 +59,7 @@ struct PostgreSQLStateStore: StateStore {
                     }
                 }
             } catch let error as PostgreSQLError where error.code == .commitUnknown {
-                switch try outcome(of: transaction, until: deadline) {
+                switch try pool.recordedOutcome(of: transaction, until: deadline) {
                 case "committed": return result
                 case "aborted": return nil
                 // The record of an old transaction is removed, and a standby may not have got it.
@@ -83,37 +85,13 @@ struct PostgreSQLStateStore: StateStore {
             }
         }
     }
-
-    /// Returns the engine's record of a transaction whose COMMIT was not answered: `committed`, `aborted` or `in progress`; nil without a record.
-    /// - Parameter transaction: its number; nil for one that has changed nothing, which counts as committed.
-    private func outcome(of transaction: Int64?, until deadline: ContinuousClock.Instant) throws -> String? {
-        guard let transaction else { return "committed" }
-        while true {
-            let row = try repeated(for: Self.timeLimit) { own in
-                try pool.withConnection(deadline: min(own, deadline)) {
-                    try $0.first("SELECT txid_status(?1)", [.integer(transaction)]) ?? []
-                }
-            }
-            guard row.first?.text == "in progress", ContinuousClock.now < deadline else { return row.first?.text }
-            Thread.sleep(forTimeInterval: 0.005)
-        }
-    }
 }
 
 /// A transaction on the state in a PostgreSQL database.
 struct PostgreSQLStateConnection: StateConnection {
     let connection: PostgreSQLConnection
 
-    /// The history of the server's data, and the database: one that was restored from a dump is another one.
-    func historyID() throws -> String {
-        let database = try connection.first("SELECT CAST(oid AS BIGINT) FROM pg_database WHERE datname = current_database()")?.first?.integer ?? 0
-        // A failed statement would end the transaction, so this comes first.
-        let isReadable = try connection.first(
-            "SELECT has_function_privilege('pg_control_system()', 'execute') AND has_function_privilege('pg_walfile_name(pg_lsn)', 'execute')")
-        guard isReadable?.first?.integer != 0 else { return "\(database)" }
-        let history = try connection.history()
-        return "\(history.systemIdentifier)/\(history.timeline)/\(database)"
-    }
+    func historyID() throws -> String { try connection.historyID() }
 
     func execute(_ sql: String, _ values: [Value]) throws -> Int { try connection.execute(sql, values.map(PostgreSQLValue.init)) }
 
@@ -138,7 +116,7 @@ struct PostgreSQLStateConnection: StateConnection {
     var dialect: StateDialect { .postgreSQL }
 }
 
-private struct PostgreSQLStateRow: StateRow {
+struct PostgreSQLStateRow: StateRow {
     let row: PostgreSQLRow
 
     func value(_ column: Int) -> Value { Value(row[column]) }

@@ -23,8 +23,8 @@ enum PartitionColumn: String, StoredColumn {
     case isLoaded = "is_loaded"
     /// The era of the version.
     case era
-    /// Deletions up to this version may have been removed.
-    case horizon
+    /// The name of the partition in tokens.
+    case digest
     /// The time of the last request, to a day.
     case used
 }

@@ -47,8 +47,8 @@ extension StateStore {
     }
 }
 
-/// One transaction on a ``StateStore``.
-protocol StateConnection {
+/// Statements of one transaction, on SQLite or PostgreSQL.
+protocol SQLConnection {
     /// Runs a statement.
     /// - Returns: the number of rows that it changed.
     @discardableResult
@@ -60,7 +60,10 @@ protocol StateConnection {
     /// Visits the rows of a query one by one, in the memory of one row.
     /// - Parameter visit: must not use this connection.
     func forEachRow(_ sql: String, _ values: [Value], _ visit: (any StateRow) throws -> Void) throws
+}
 
+/// One transaction on a ``StateStore``.
+protocol StateConnection: SQLConnection {
     /// Fills a temporary table, which this transaction alone sees. The transaction drops it when it needs it no longer.
     /// - Parameters:
     ///   - table: its name.
@@ -121,7 +124,7 @@ protocol StateRow {
     func bytes(_ column: Int) -> [UInt8]
 }
 
-extension StateConnection {
+extension SQLConnection {
     @discardableResult
     func execute(_ sql: String) throws -> Int { try execute(sql, []) }
 

@@ -13,11 +13,13 @@ extension ServerConfiguration {
     }
 }
 
-/// Whether the error means that the state store was out of reach, too busy, or in conflict: the same request can succeed later.
+/// Whether the error means that the state store, or a back end during a load, was out of reach, too busy, or in conflict: the same request can succeed later.
 func isStateUnavailable(_ error: any Error) -> Bool {
     switch error {
     case let error as StoreError: error.code == .timeout
     case let error as PostgreSQLError: error.canBeRepeated || [.timeout, .closed, .commitUnknown, .cancelled].contains(error.code)
+    case let error as PostgreSQLBackEndError: isStateUnavailable(error.error)
+    case let failure as BackEndFailure: failure.kind != .refused
     default: false
     }
 }

@@ -4,7 +4,7 @@
 enum StateTables {
     /// The statements that create the tables in an empty database.
     static func statements(_ dialect: StateDialect) -> [String] {
-        accounts(dialect) + cache(dialect) + clients(dialect) + logs(dialect) + EraTables.statements(dialect)
+        accounts(dialect) + cache(dialect) + clients(dialect) + logs(dialect) + SegmentTables.statements(dialect) + EraTables.statements(dialect)
     }
 
     private static func accounts(_ dialect: StateDialect) -> [String] {
@@ -18,6 +18,7 @@ enum StateTables {
                 locked BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (application, device))\(ordered)
             """,
             "CREATE INDEX _device_user ON _device (user_name)",
+        ] + access(dialect) + [
             // Only the SHA-256 of a token is kept. used: the time of the last use, to an hour.
             """
             CREATE TABLE _session (
@@ -30,6 +31,17 @@ enum StateTables {
             """
             CREATE TABLE _activation (
                 user_name TEXT PRIMARY KEY, code \(dialect.bytes) NOT NULL, made BIGINT NOT NULL, application TEXT, device TEXT)\(ordered)
+            """,
+        ]
+    }
+
+    /// The rights of users: their roles, and the attributes that models bind parameters to. An attribute may have several values.
+    static func access(_ dialect: StateDialect) -> [String] {
+        [
+            "CREATE TABLE IF NOT EXISTS _user_role (user_name TEXT NOT NULL, role TEXT NOT NULL, PRIMARY KEY (user_name, role))\(dialect.ordered)",
+            """
+            CREATE TABLE IF NOT EXISTS _user_attribute (
+                user_name TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (user_name, name, value))\(dialect.ordered)
             """,
         ]
     }

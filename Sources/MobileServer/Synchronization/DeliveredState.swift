@@ -7,7 +7,7 @@ internal import MobileStore
 ///     {"format": 3, "epoch": "9f...", "eras": ["0c..."], "objects": {"Customer": {"5be1...": [17, 0]}}}
 ///
 /// A partition is named by the digest of its object and parameters, and an era by its place in `eras`. The server stores no part of this. For any token
-/// that it has made, even an old one, it sends exactly the changes since then; see ``Partition/holds(_:_:in:)`` for tokens of another life of the store.
+/// that it has made, even an old one, it sends exactly the changes since then; see ``PartitionState/holds(_:in:)`` for tokens of another life of the store.
 struct DeliveredState: Equatable {
     /// The format of the tokens. Those of version 1 of the protocol had no number; in format 2 partitions had the numbers of their rows, without eras.
     private static let format: Int64 = 3
@@ -39,6 +39,9 @@ struct DeliveredState: Equatable {
         }
     }
 
+    /// The position of a partition up to which the client has it; nil if it does not have the partition.
+    func position(of partition: Partition) -> PartitionPosition? { objects[partition.object]?[partition.digest] }
+
     var token: Token {
         let eras = Set(objects.values.flatMap { $0.values.map(\.era) }).sorted()
         let places = Dictionary(uniqueKeysWithValues: eras.enumerated().map { ($0.element, Int64($0.offset)) })
@@ -58,31 +61,29 @@ struct DeliveredState: Equatable {
 /// The meaning of a token in the store as it is now.
 struct TokenReading {
     let delivered: DeliveredState?
+    let cache: PackageCache
     let connection: any StateConnection
 
     /// Returns the version of each partition of one object that the client has, by the partition's row. Nil means that the token does not hold: the
-    /// client has no token, or one of another life of the store, or one below the horizon of a partition. The object is then sent from its start,
+    /// client has no token, or one of another life of the store. The object is then sent from its start,
     /// because rows of a partition cannot be removed one by one where their deletions are not known.
     /// - Parameter current: the requested partitions with their progress.
     func versions(of object: ObjectPlan, _ current: [(partition: Partition, state: PartitionState)]) throws -> [Int64: Int64]? {
         guard let positions = delivered?.objects[object.name] else { return nil }
-        let known = Dictionary(current.map { ($0.partition.digest, $0) }) { $1 }
+        let known = Dictionary(current.map { ($0.partition.digest, $0.state) }) { $1 }
         var versions: [Int64: Int64] = [:]
         for (digest, position) in positions {
-            guard let (partition, state) = try known[digest] ?? abandoned(digest, object),
-                try partition.holds(position, state, in: connection)
-            else { return nil }
-            versions[partition.id] = position.version
+            guard let state = try known[digest] ?? abandoned(digest, of: object), try state.holds(position, in: connection) else { return nil }
+            versions[state.partition] = position.version
         }
         return versions
     }
 
     /// Finds a partition that the client has and does not request any more.
-    private func abandoned(_ digest: String, _ object: ObjectPlan) throws -> (partition: Partition, state: PartitionState)? {
-        let row = try connection.storedRow([PartitionColumn.id, .version, .era, .isLoaded, .horizon], "WHERE digest = ?1", [.text(digest)])
-        guard let row else { return nil }
-        let state = try Partition.state(row)
-        let partition = Partition(id: try row.integer(.id), object: object.name, parameters: [], digest: digest, position: state.position)
-        return (partition, state)
+    private func abandoned(_ digest: String, of object: ObjectPlan) throws -> PartitionState? {
+        // Another package may have an object and a partition of the same names.
+        try connection.storedRow(
+            PartitionState.columns, "WHERE digest = ?1 AND object = ?2", [.text(digest), .integer(cache.id(of: object))]
+        ).map(PartitionState.init)
     }
 }

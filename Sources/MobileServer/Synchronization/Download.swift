@@ -1,3 +1,4 @@
+internal import MobileCrypto
 internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
@@ -12,18 +13,23 @@ final class Download {
         /// The given number of bytes of the spooled rows, as data of the open part.
         case rows(bytes: Int)
         /// The given number of the listed large values, each as a part of its own.
-        case largeValues(count: Int, of: ObjectPlan, in: BackEnd)
+        case largeValues(count: Int, of: ObjectPlan, in: any BackEnd)
     }
 
     private let steps: [Step]
     private var position = 0
     private let rows: Spool
     private let largeValues: LargeValueList
+    /// Name and version of the package.
+    private let package: String
+    private let grants: SessionGrants
+    /// The length from which on a large value is named, and not sent.
+    private let longValue: Int64
     private var writer = FrameWriter(.download)
     /// The number of bytes of the current rows step that are still to be sent.
     private var rowsLeft = 0
     /// The large values of the current step that are still to be sent.
-    private var values: (left: Int, object: ObjectPlan, backEnd: BackEnd)?
+    private var values: (left: Int, object: ObjectPlan, backEnd: any BackEnd)?
     /// The large value that is being sent.
     private var content: Spool?
 
@@ -33,7 +39,16 @@ final class Download {
     /// - Parameters:
     ///   - rows: the rows of all steps, ready to be read.
     ///   - largeValues: the large values of all steps, ready to be read.
-    init(steps: [Step], rows: Spool, largeValues: LargeValueList, log: @escaping @Sendable (String) -> Void) {
+    ///   - package: name and version of the package.
+    ///   - grants: gives the session the permission to fetch large values on their own.
+    ///   - longValue: the length in bytes from which on they are.
+    init(
+        steps: [Step], rows: Spool, largeValues: LargeValueList, package: String, grants: SessionGrants, longValue: Int64,
+        log: @escaping @Sendable (String) -> Void
+    ) {
+        self.package = package
+        self.grants = grants
+        self.longValue = longValue
         self.steps = steps
         self.rows = rows
         self.largeValues = largeValues
@@ -49,7 +64,7 @@ final class Download {
         } catch {
             isBroken = true
             log("download broken off: \(error)")
-            let isDown = (error as? StoreError).map { Rejection($0, of: nil).isTransient } ?? false
+            let isDown = values.map { Rejection(error, of: nil, on: $0.backEnd).isTransient } ?? false
             try writer.write(
                 .failure(
                     ProtocolFailure(
@@ -84,7 +99,7 @@ final class Download {
         return true
     }
 
-    private func advance(_ object: ObjectPlan, _ backEnd: BackEnd, left: Int) throws -> Bool {
+    private func advance(_ object: ObjectPlan, _ backEnd: any BackEnd, left: Int) throws -> Bool {
         guard left > 0 else {
             values = nil
             return true
@@ -95,10 +110,26 @@ final class Download {
         }
         // A key that can no longer be read belongs to a row that the back end does not have.
         guard let key = RowKey(entry.key, of: object) else { return true }
+        if !entry.isNull, entry.length >= longValue {
+            try name(entry, of: object)
+            return true
+        }
         let source = LargeValueSource(
             object: object, attribute: object.largeAttributes[entry.attribute], key: key, backEnd: backEnd, isNull: entry.isNull)
         try begin(source, entry.surrogateKey)
         return true
+    }
+
+    /// Names the content that the cache has seen. If the back end has another one by now, the client finds the name gone.
+    private func name(_ entry: LargeValueList.Entry, of object: ObjectPlan) throws {
+        let attribute = object.largeAttributes[entry.attribute].name
+        let address = LargeValueAddress(package: package, object: object.name, attribute: attribute, surrogateKey: entry.surrogateKey)
+        let content = try grants.content(entry.digest.hexadecimal, .largeValue(address))
+        try writer.write(
+            .largeValue(
+                LargeValuePart(
+                    object: object.name, attribute: attribute, owner: .row(key: entry.surrogateKey), length: entry.length, content: content)))
+        try writer.write(.partEnd(.bytes(entry.length)))
     }
 
     private func begin(_ source: LargeValueSource, _ surrogateKey: Int64) throws {

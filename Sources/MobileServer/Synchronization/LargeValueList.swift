@@ -1,3 +1,4 @@
+internal import MobileCrypto
 internal import MobileProtocol
 internal import MobileStore
 
@@ -14,6 +15,10 @@ final class LargeValueList {
         let key: Value
         /// Whether the value was NULL at the last comparison of the cache.
         let isNull: Bool
+        /// The SHA-256 of the value at the last comparison; empty if it was NULL.
+        let digest: [UInt8]
+        /// The number of bytes at the last comparison.
+        let length: Int64
     }
 
     private static let pageBytes = 65_536
@@ -24,7 +29,10 @@ final class LargeValueList {
 
     /// Adds an entry at the end. Must not be called after the first read.
     func append(_ entry: Entry) throws {
-        let line: JSONValue = [.integer(entry.surrogateKey), .integer(Int64(entry.attribute)), entry.key.keyJSON, .boolean(entry.isNull)]
+        let line: JSONValue = [
+            .integer(entry.surrogateKey), .integer(Int64(entry.attribute)), entry.key.keyJSON, .boolean(entry.isNull),
+            .string(entry.digest.hexadecimal), .integer(entry.length),
+        ]
         page += line.bytes
         page.append(UInt8(ascii: "\n"))
         if page.count >= Self.pageBytes { try store() }
@@ -46,9 +54,10 @@ final class LargeValueList {
         guard let line = try nextLine() else { return nil }
         let values = try JSONValue(parsing: line)
         guard let surrogateKey = values[0]?.integer, let attribute = values[1]?.integer.flatMap({ Int(exactly: $0) }),
-            let key = values[2].map({ Value(key: $0) ?? .null }), let isNull = values[3]?.boolean
+            let key = values[2].map({ Value(key: $0) ?? .null }), let isNull = values[3]?.boolean,
+            let digest = values[4]?.string.flatMap({ [UInt8](hexadecimal: $0) }), let length = values[5]?.integer
         else { throw ProtocolError(.spool, "a list of large values is damaged") }
-        return Entry(surrogateKey: surrogateKey, attribute: attribute, key: key, isNull: isNull)
+        return Entry(surrogateKey: surrogateKey, attribute: attribute, key: key, isNull: isNull, digest: digest, length: length)
     }
 
     private func nextLine() throws -> [UInt8]? {

@@ -1,48 +1,70 @@
 internal import MobileExecution
+internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
 
 /// Compares what clients remember of accepted operations with what the back ends have.
 final class ReceiptCheck: Sendable {
-    private let backEnds: [BackEnd]
-    /// The eras of each back end, with the state of the file that they were read from.
-    private let known = SystemLock<[String: (version: Int64, history: BackEndHistory)]>([:])
+    private let package: DeployedPackage
+    private let backEnds: [ServedBackEnd]
+    private let log: @Sendable (String) -> Void
+    /// The history of each back end's record, with the position that it was read at.
+    private let known = SystemLock<[String: (position: BackEndPosition, history: RecordHistory)]>([:])
 
-    init(_ package: DeployedPackage) { backEnds = package.backEnds.values.filter { !$0.isIdempotent }.sorted { $0.name < $1.name } }
+    init(_ package: DeployedPackage, log: @escaping @Sendable (String) -> Void) {
+        self.package = package
+        backEnds = package.backEnds.values.filter { !$0.isIdempotent }.sorted { $0.name < $1.name }
+        self.log = log
+    }
 
     /// Returns, for each era with lost operations, the number up to which its operations are there.
-    func lost(_ receipts: [String: Int64]) throws -> [String: Int64] {
+    func lost(_ receipts: [String: Int64]) -> [String: Int64] {
         guard !receipts.isEmpty else { return [:] }
-        let histories = try backEnds.map(history)
+        var histories: [RecordHistory] = [], isComplete = true
+        for backEnd in backEnds {
+            do { if let history = try history(backEnd) { histories.append(history) } } catch {
+                // Nothing is known about its operations now; a later synchronization compares them.
+                log("back end \"\(backEnd.name)\": its record of operations cannot be read: \(error)")
+                isComplete = false
+            }
+        }
         var lost: [String: Int64] = [:]
         for (era, number) in receipts {
-            let reached = histories.lazy.compactMap { $0.reached(in: era) }.first ?? 0
+            let reached = histories.lazy.compactMap { $0.reached(in: era) }.first ?? (isComplete ? 0 : number)
             if reached < number { lost[era] = reached }
         }
         return lost
     }
 
     /// Adds their receipts to the results of accepted operations.
-    func add(to outcomes: inout [OperationOutcome], client: String) throws {
+    /// - Throws: ``RequestFailure`` if the record of an operation is gone already, because the back end was replaced since: the client sends the operation
+    ///   again.
+    func add(to outcomes: inout [OperationOutcome], client: String, settledBelow: Int64) throws {
         let accepted = outcomes.filter { $0.result.outcome == .accepted && !$0.isSettled }.map(\.result.id)
         guard !accepted.isEmpty else { return }
         for backEnd in backEnds {
-            let (numbers, history) = try backEnd.database.read { source in
-                guard try KeyMap.isRecording(source) else { return ([Int64: Int64](), BackEndHistory()) }
-                return (try BackEndEras.numbers(of: accepted, client: client, in: source), try BackEndEras.read(in: source))
+            let found = try backEnd.system.read { source in
+                try source.records().map { (numbers: try $0.numbers(of: accepted, client: client), history: try RecordHistory($0)) }
             }
-            for index in outcomes.indices where outcomes[index].result.outcome == .accepted {
-                guard let number = numbers[outcomes[index].result.id] else { continue }
-                outcomes[index].result.receipt = Receipt(era: history.era(of: number), number: number)
+            guard let found else { continue }
+            for index in outcomes.indices where outcomes[index].result.outcome == .accepted && !outcomes[index].isSettled {
+                guard package.object(named: outcomes[index].result.object)?.binding.backEnd == backEnd.name else { continue }
+                guard let number = found.numbers[outcomes[index].result.id] else {
+                    // The record of what the client has settled may have been removed with this upload.
+                    if outcomes[index].result.id < settledBelow { continue }
+                    throw RequestFailure(.unavailable, "the back end lacks an operation that it has just accepted; try again")
+                }
+                outcomes[index].result.receipt = Receipt(era: found.history.era(of: number), number: number)
             }
         }
     }
 
-    private func history(_ backEnd: BackEnd) throws -> BackEndHistory {
-        let version = try backEnd.database.read { try BackEnd.dataVersion($0) }
-        if let known = known.withLock({ $0[backEnd.name] }), known.version == version { return known.history }
-        let (read, history) = try backEnd.database.read { (try BackEnd.dataVersion($0), try BackEndEras.read(in: $0)) }
-        known.withLock { $0[backEnd.name] = (read, history) }
+    /// - Returns: nil for a back end without a record.
+    private func history(_ backEnd: ServedBackEnd) throws -> RecordHistory? {
+        let position = try backEnd.system.read { try $0.position() }
+        if let position, let known = known.withLock({ $0[backEnd.name] }), known.position == position { return known.history }
+        let (read, history) = try backEnd.system.read { (try $0.position(), try $0.records().map(RecordHistory.init)) }
+        if let read, let history { known.withLock { $0[backEnd.name] = (read, history) } }
         return history
     }
 }

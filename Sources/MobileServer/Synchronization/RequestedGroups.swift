@@ -15,12 +15,12 @@ struct RequestedGroups {
     let hasSystemGroup: Bool
 
     /// - Throws: ``RequestFailure`` for an unknown group, object or parameter, and for too many subscriptions.
-    init(_ header: SynchronizeHeader, user: String, package: DeployedPackage) throws(RequestFailure) {
+    init(_ header: SynchronizeHeader, access: UserAccess, package: DeployedPackage) throws(RequestFailure) {
         try header.subscriptions.checkCount()
         for object in header.subscriptions.keys where package.object(named: object) == nil {
             throw RequestFailure(.notFound, "package \"\(package.identifier)\" has no synchronized object \"\(object.prefix(80))\"")
         }
-        let personalization = header.personalization.with(user: user)
+        let personalization = header.personalization.with(user: access.user)
         var groups: [Group] = []
         for name in header.groups where name != SystemGroup.name && !groups.contains(where: { $0.name == name }) {
             guard package.groups.contains(name) else {
@@ -30,7 +30,7 @@ struct RequestedGroups {
             var partitions: [PartitionParameters] = []
             for object in objects {
                 partitions += try PartitionParameters.sets(
-                    of: object, subscriptions: header.subscriptions[object.name], personalization: personalization)
+                    of: object, subscriptions: header.subscriptions[object.name], personalization: personalization, access: access)
             }
             groups.append(Group(name: name, objects: objects, partitions: partitions, token: header.tokens[name]))
         }

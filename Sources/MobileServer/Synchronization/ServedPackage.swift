@@ -9,20 +9,30 @@ struct ServedPackage: Sendable {
     let clients: ClientDirectory
     let log: PackageLog
     let stateStore: any StateStore
+    let refresher: CacheRefresher
+    /// The eras of the back ends that the package writes to, by their names.
+    private let recordEras: [String: RecordEras]
     private let receipts: ReceiptCheck
-    private let refresher: CacheRefresher
+    private let news: VersionNews
+    private let segmentMaker: SegmentMaker
     private let configuration: ServerConfiguration
 
-    init(_ package: DeployedPackage, stateStore: any StateStore, configuration: ServerConfiguration) throws {
+    init(_ package: DeployedPackage, stateStore: any StateStore, configuration: ServerConfiguration, news: VersionNews) throws {
         self.stateStore = stateStore
         deployed = package
         cache = try PackageCache.open(package, in: stateStore, configuration: configuration)
         clients = ClientDirectory(stateStore: stateStore, cache: cache, configuration: configuration)
         log = try PackageLog(package, cache: cache, stateStore: stateStore, configuration: configuration)
-        refresher = CacheRefresher(package: package, cache: cache, stateStore: stateStore)
-        receipts = ReceiptCheck(package)
+        recordEras = Dictionary(
+            uniqueKeysWithValues: package.writtenBackEnds.map { [cache] in
+                ($0.name, RecordEras($0, cache: cache, stateStore: stateStore, configuration))
+            })
+        receipts = ReceiptCheck(package, log: configuration.log)
+        self.news = news
+        refresher = CacheRefresher(package: package, cache: cache, stateStore: stateStore, changed: news.changed)
+        segmentMaker = SegmentMaker(stateStore: stateStore, configuration: configuration)
         self.configuration = configuration
-        try beginEra()
+        for eras in recordEras.values { try eras.begin() }
     }
 
     /// Checks an upload of a copied database for the client that it was copied from.
@@ -39,35 +49,34 @@ struct ServedPackage: Sendable {
         return true
     }
 
-    /// Begins an era in each back end that keeps a record of operations, and raises the surrogate keys above those that a lost store may have given.
-    private func beginEra() throws {
-        for backEnd in deployed.backEnds.values where !backEnd.isIdempotent {
-            let known = try backEnd.database.read { try KeyMap.isRecording($0) ? BackEndEras.read(in: $0) : nil }
-            guard let known else { continue }
-            let next = try stateStore.write(label: "surrogate keys") { connection in
-                try cache.keepFree(from: known.nextKey - 1, in: connection)
-                return try PackageCache.nextKey(in: connection)
-            }
-            let name = configuration.random(8).hexadecimal
-            try backEnd.database.write(label: "era") { try BackEndEras.begin(name, nextKey: next, in: $0) }
-        }
+    func close() throws {
+        for backEnd in deployed.backEnds.values { try backEnd.system.close() }
     }
 
-    func close() throws {
-        for backEnd in deployed.backEnds.values { try backEnd.close() }
-    }
+    /// Returns what a user may do with the package.
+    /// - Throws: ``RequestFailure`` for a user without any of its roles.
+    func access(of user: String) throws -> UserAccess { try UserAccess(of: user, package: deployed, in: stateStore) }
 
     /// Runs one synchronization: checks the whole upload, replays it, brings the cache up to date, and answers with the data that the client does not
     /// have. The upload is checked to its end before any of it is done: a truncated one changes nothing.
-    /// - Parameter inquiries: the administrator's open inquiries to the client.
-    func synchronize(_ body: Spool, user: String, inquiries: [ServerInquiry], _ line: inout RequestLine) throws -> Download {
+    /// - Parameters:
+    ///   - inquiries: the administrator's open inquiries to the client.
+    ///   - grants: gives the session the permission to fetch contents on their own.
+    func synchronize(
+        _ body: Spool, user: String, inquiries: [ServerInquiry], grants: SessionGrants, _ line: inout RequestLine
+    ) throws -> Download {
         let upload = UploadReader(body)
         let header = try upload.header()
+        let access = try access(of: user)
         let state = try clients.state(of: header.client, user: user)
         guard state != .locked else { throw RequestFailure(.forbidden, "an administrator has locked the subscription") }
         let isCopy = try checkSuccessor(header)
         guard state != .unsubscribed || isCopy else { throw RequestFailure(.notFound, "the client is not subscribed to \"\(deployed.identifier)\"") }
-        let requested = try RequestedGroups(header, user: user, package: deployed)
+        let requested = try RequestedGroups(header, access: access, package: deployed)
+        // The answer contains the client's own changes: no event follows about them.
+        let listeners = news.registry.listeners(of: header.client)
+        for listener in listeners { listener.hold() }
+        defer { for listener in listeners { listener.release() } }
         let check = UploadCheck(package: deployed)
         var unchecked = try upload.operations(), operations = 0
         while let operation = try unchecked.next() {
@@ -82,13 +91,13 @@ struct ServedPackage: Sendable {
         let isSuspended = state == .suspended
         let refusedClaims = try clients.claimKeys(header.keyClaims, for: header.client)
         let replayer = OperationReplayer(
-            package: deployed, cache: cache, stateStore: stateStore, client: header.client, settledBelow: header.settledBelow,
-            configuration: configuration)
+            package: deployed, cache: cache, stateStore: stateStore, client: header.client, access: access,
+            settledBelow: header.settledBelow, recordEras: recordEras, configuration: configuration)
         try log.receive(upload, header, user: user)
         // Without the keys of the refused ranges, the later operations would overtake the earlier ones: none of them is done.
         var outcomes =
             if operations == 0 { [OperationOutcome]() } else { refusedClaims.isEmpty ? try replayer.replay(upload) : try replayer.recorded(upload) }
-        try receipts.add(to: &outcomes, client: header.client)
+        try receipts.add(to: &outcomes, client: header.client, settledBelow: header.settledBelow)
         try reconcile(header, outcomes, user: user)
         try log.store(outcomes, client: header.client, user: user)
         let rejected = outcomes.count { $0.result.outcome == .rejected }, deferred = outcomes.count { $0.result.outcome == .deferred }
@@ -109,18 +118,40 @@ struct ServedPackage: Sendable {
         var answer = SynchronizeAnswer(
             package: header.package, groups: (hasSystemGroup ? [SystemGroup.name] : []) + groups.map(\.name), operations: Int64(outcomes.count),
             inquiries: inquiries, refusedClaims: refusedClaims)
-        answer.lost = try receipts.lost(header.receipts)
+        answer.lost = receipts.lost(header.receipts)
         if !answer.lost.isEmpty { line.events.append("a back end was restored and lacks operations of this client") }
-        let outcomesOfUpload = outcomes
-        return try stateStore.read { connection in
+        return try withSegments { [answer, outcomes] requiresSegments, connection in
             let composer = DownloadComposer(
                 package: deployed, cache: cache, partitions: partitions,
-                reread: Set(outcomesOfUpload.filter(\.isSettled).map(\.result.object)), connection: connection,
-                logsSuccesses: configuration.logsSuccesses,
-                log: configuration.log)
-            return try composer.compose(
-                answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomesOfUpload,
-                system: hasSystemGroup ? log.delivery(to: header, outcomesOfUpload, in: connection) : nil)
+                reread: Set(outcomes.filter(\.isSettled).map(\.result.object)), connection: connection, logsSuccesses: configuration.logsSuccesses,
+                log: configuration.log, segments: configuration.segmentRules, grants: grants, requiresSegments: requiresSegments)
+            let download = try composer.compose(
+                answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes,
+                system: hasSystemGroup ? log.delivery(to: header, outcomes, in: connection) : nil)
+            if !listeners.isEmpty {
+                let positions = Dictionary(try partitions.map { ($0.id, try $0.state(in: connection).position) }) { $1 }
+                for listener in listeners { listener.note(delivered: positions) }
+            }
+            return download
         }
+    }
+
+    /// Returns the surrogate-key map's key of a row; nil for a row that the cache does not know.
+    func key(of surrogateKey: Int64, in object: ObjectPlan) throws -> Value? {
+        try stateStore.read { try KeyMap(package: deployed, cache: cache).key(of: surrogateKey, in: object, $0) }
+    }
+
+    /// Composes a download in a snapshot; once more if segments had to be made first.
+    /// - Parameter compose: throws ``SegmentsMissing`` if its first argument is true and segments are missing.
+    private func withSegments(_ compose: (_ requiresSegments: Bool, any StateConnection) throws -> Download) throws -> Download {
+        do {
+            return try stateStore.read { try compose(true, $0) }
+        } catch let missing as SegmentsMissing {
+            do { for need in missing.needs { try segmentMaker.advance(need) } } catch {
+                // The rows can be sent without.
+                configuration.log("segments of \(deployed.identifier) could not be made: \(error)")
+            }
+        }
+        return try stateStore.read { try compose(false, $0) }
     }
 }

@@ -16,7 +16,7 @@ public protocol LargeValueHost: AnyObject {
 /// A stream over one large attribute of one object: the common part of ``BigBinary`` and ``BigString``. Lengths and positions count
 /// bytes in a ``BigBinary``, Unicode scalars in a ``BigString``.
 ///
-/// Writing stores a new value in the database next to the old one, invisible to readers. ``close()`` makes it the object's value. Saving or
+/// Writing stores a new value in the database next to the old one, invisible to readers. `close()` makes it the object's value. Saving or
 /// updating the object publishes it; until then, readers see the old value. An open stream blocks no other thread.
 ///
 /// A stream belongs to its object and follows the same rule: only one thread or isolation uses it at a time.
@@ -65,7 +65,7 @@ public protocol LargeValueHost: AnyObject {
         state = .writing(try LargeValueWriter(in: host().largeValueDatabase, unit: unit, length: newLength == 0 ? nil : newLength))
     }
 
-    /// Writes the buffer to the database. A crash before ``close()`` still loses the new value.
+    /// Writes the buffer to the database. A crash before `close()` still loses the new value.
     /// - Throws: ``StoreError``: `.notOpen`.
     public final func flush() throws {
         switch state {

@@ -170,6 +170,7 @@ extension Application {
             guard let wish = state.plan.hurry() else { return }
             work.run { [self] in connect(wish) }
         }
+        packages.reconsiderNotifications()
     }
 
     private func retryLater(_ wish: ConnectionPlan.Wish, _ error: SyncError) {

@@ -17,8 +17,14 @@ final class ApplicationPackages: Sendable {
         entries.withLock { $0.removeAll { $0.package == nil || $0.package === package } }
     }
 
+    /// Lets the packages look at the connection again, before the next attempt to listen is due.
+    func reconsiderNotifications() {
+        for package in entries.withLock({ $0.compactMap(\.package) }) { package.changeNotifications.reconsider() }
+    }
+
     /// Notifies the handlers of the packages in the terms of the 1.5.3 client.
     func report(_ status: ConnectionStatus) {
+        reconsiderNotifications()
         guard let status = MessagingConnectionStatus(status) else { return }
         for package in entries.withLock({ $0.compactMap(\.package) }) { package.notify { $0.onConnectionStatusChange(status, .alwaysOn) } }
     }

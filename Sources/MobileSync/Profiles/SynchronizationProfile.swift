@@ -22,6 +22,9 @@ public struct SynchronizationProfile: Sendable, Equatable {
     public var asyncReplay = true
     /// The longest time without a byte in either direction before a synchronization fails; default 60 s.
     public var idleTimeout: Duration = .seconds(60)
+    /// The time between two synchronizations in the background where the server's announcements of changes cannot be received; a part of it is random.
+    /// Default 5 minutes. See `PackageDatabase.startBackgroundSynchronization()`.
+    public var pollingInterval: Duration = .seconds(300)
     /// The part of the traffic with the server that is written to the package's console; default none. Applies from the next request on.
     public var messageTrace = MessageTraceLevel.off
 
@@ -50,6 +53,9 @@ public struct SynchronizationProfile: Sendable, Equatable {
         }
         if let portNumber, !(1...65535).contains(portNumber) {
             throw .property("portNumber \(portNumber) of the synchronization profile: use 1 to 65535")
+        }
+        guard pollingInterval > .zero, pollingInterval <= .seconds(366 * 86_400) else {
+            throw .property("pollingInterval \(pollingInterval) of the synchronization profile: use more than 0, and at most 366 days")
         }
         if let serverName, serverName.isEmpty { throw .property("serverName of the synchronization profile is empty: use nil to inherit it") }
     }

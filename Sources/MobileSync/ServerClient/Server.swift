@@ -4,7 +4,7 @@ internal import MobileStore
 internal import MobileTransport
 
 /// The server as one application uses it: requests out, typed answers or a ``SyncError`` back. Blocks; one thread at a time per value.
-struct Server {
+struct Server: Sendable {
     private let application: Application
     private let transport: any Transport
     private let base: String
@@ -145,24 +145,32 @@ struct Server {
 
     /// Sends an upload and receives the download.
     /// - Parameters:
+    ///   - upload: the name of an upload that the server already has, in place of `body`.
     ///   - body: returns the upload in pieces, nil at its end.
     ///   - receive: takes the download in pieces.
     ///   - finish: called after the last piece; throws if the download is not complete.
     func synchronize(
-        token: String, cancellation: TransportCancellation, body: @escaping () throws -> [UInt8]?, receive: (RawSpan) throws -> Void,
+        token: String, cancellation: TransportCancellation, upload: String? = nil, body: @escaping () throws -> [UInt8]?,
+        receive: (RawSpan) throws -> Void,
         finish: () throws -> Void
     ) throws(SyncError) {
         var request = TransportRequest(
             method: "POST", url: base + Endpoint.synchronize, headers: fields(token, Endpoint.frameContentType), body: .stream(next: body))
         request.stallTimeout = stallTimeout
         request.cancellation = cancellation
+        if let upload {
+            request.headers.append((name: "Upload-ID", value: upload))
+            request.body = .bytes([])
+        }
         do {
             try monitor.observe(request) { [transport] request, count in
                 var request = request
-                request.body = .stream {
-                    let piece = try count.locally { try body() }
-                    count.sent += Int64(piece?.count ?? 0)
-                    return piece
+                if upload == nil {
+                    request.body = .stream {
+                        let piece = try count.locally { try body() }
+                        count.sent += Int64(piece?.count ?? 0)
+                        return piece
+                    }
                 }
                 return try transport.send(request) { chunk in
                     count.received += Int64(chunk.byteCount)
@@ -173,6 +181,113 @@ struct Server {
         } catch {
             throw failure(error, "synchronize with \(base)")
         }
+    }
+
+    // MARK: Long uploads
+
+    /// Brings a long upload to the server, in pieces.
+    /// - Returns: false if the server takes none.
+    func upload(_ upload: LargeUpload, token: String, cancellation: TransportCancellation) throws(SyncError) -> Bool {
+        do {
+            return try upload.send(
+                application.surroundings.random, isCancelled: { cancellation.isCancelled },
+                offset: {
+                    do { return try position(of: request("HEAD", upload, token, cancellation)) } catch let error as TransportError
+                        where error.status == 404
+                    {
+                        return nil
+                    }
+                },
+                { piece, offset in
+                    var request = request("PUT", upload, token, cancellation)
+                    request.headers.append((name: "Upload-Offset", value: String(offset)))
+                    request.headers.append((name: "Upload-Length", value: String(upload.spool.length)))
+                    request.body = .bytes(piece)
+                    return try position(of: request) ?? 0
+                })
+        } catch {
+            throw failure(error, "upload to \(base)")
+        }
+    }
+
+    /// Lets the server remove an upload that has been answered. It does so by itself after a day.
+    func forget(_ upload: LargeUpload, token: String, cancellation: TransportCancellation) {
+        _ = try? transport.send(request("DELETE", upload, token, cancellation))
+    }
+
+    private func request(_ method: String, _ upload: LargeUpload, _ token: String, _ cancellation: TransportCancellation) -> TransportRequest {
+        var request = TransportRequest(method: method, url: base + Endpoint.uploads + upload.id, headers: fields(token, Endpoint.frameContentType))
+        request.stallTimeout = stallTimeout
+        request.cancellation = cancellation
+        return request
+    }
+
+    /// Sends a request about an upload.
+    /// - Returns: the number of bytes that the server has; also where a piece did not fit.
+    private func position(of request: TransportRequest) throws -> Int? {
+        do {
+            return try transport.send(request).response.header(Endpoint.uploadOffset).flatMap { Int($0) }
+        } catch let error as TransportError where error.status == 409 {
+            return error.headers.last { $0.name.lowercased() == Endpoint.uploadOffset }.flatMap { Int($0.value) }
+        }
+    }
+
+    // MARK: Announcements
+
+    /// Listens for changes until the connection ends.
+    /// - Parameters:
+    ///   - header: the client, and its state of the groups whose changes it wants.
+    ///   - visit: takes the events, on the calling thread.
+    /// - Throws: the server's refusal under its own code, ``SyncError/Code/serverNotReached``, ``SyncError/Code/cancelled``.
+    func listen(
+        _ header: SynchronizeHeader, token: String, cancellation: TransportCancellation, _ visit: @escaping (ServerEvent) throws -> Void
+    ) throws(SyncError) {
+        var fields = fields(token, Endpoint.messageContentType)
+        fields.append((name: "Accept", value: Endpoint.eventContentType))
+        var request = TransportRequest(method: "POST", url: base + Endpoint.events, headers: fields, body: .bytes(header.json.bytes))
+        request.stallTimeout = ChangeNotifications.silence
+        request.cancellation = cancellation
+        var reader = ServerEventReader()
+        do {
+            _ = try transport.send(request) { piece in
+                let bytes = piece.withUnsafeBytes { Array($0) }
+                try reader.take(bytes, visit)
+            }
+        } catch {
+            throw failure(error, "listen at \(base)")
+        }
+    }
+
+    // MARK: Contents
+
+    /// Fetches a content that a download has named.
+    /// - Parameters:
+    ///   - offset: the number of bytes that the client has.
+    ///   - receive: takes the bytes after these in pieces; all bytes if the status is 200.
+    /// - Returns: the status of the answer.
+    /// - Throws: ``SyncError/Code/notFound`` for a content that is gone.
+    func fetch(
+        _ name: String, grant: String, from offset: Int64, token: String, cancellation: TransportCancellation, receive: (RawSpan) throws -> Void
+    ) throws(SyncError) -> Int {
+        var request = TransportRequest(url: "\(base)\(Endpoint.segments)/\(name)?grant=\(grant)", headers: headers)
+        request.headers.append((name: "Authorization", value: "Bearer \(token)"))
+        if offset > 0 { request.headers.append((name: "Range", value: "bytes=\(offset)-")) }
+        request.stallTimeout = stallTimeout
+        request.cancellation = cancellation
+        var status = 0
+        do {
+            try monitor.observe(request) { request, count in
+                status =
+                    try transport.send(request) { chunk in
+                        count.received += Int64(chunk.byteCount)
+                        try count.locally { try receive(chunk) }
+                    }.status
+                return status
+            }
+        } catch {
+            throw failure(error, "fetch a content from \(base)")
+        }
+        return status
     }
 
     /// Sends a small request and returns its answer.

@@ -26,6 +26,7 @@ extension PackageDatabase {
                 try transaction.setSubscribed(true)
                 transaction.database.notify { $0.onSubscribeSuccess() }
             }, failed: { $0.onSubscribeFailure() }, event: PackageEvent.subscribe(succeeded:))
+        changeNotifications.reconsider()
     }
 
     // MARK: Unsubscribe

@@ -34,20 +34,29 @@ final class DownloadImporter {
     private(set) var inquiries: [ServerInquiry] = []
     /// The large values of the download in its order, already in the database; nil for NULL.
     private var largeValues: ArraySlice<LargeValue?> = []
+    private let files: DownloadFiles
+    /// The segments of the download in its order.
+    private var segments: ArraySlice<ListedContent> = []
 
     init(
         _ package: PackageDatabase, _ progress: SynchronizationProgress, _ events: EventStream<PackageEvent>, groups: [String], sent: SentUpload
     ) {
         self.sent = sent
         self.package = package
+        files = DownloadFiles(package)
         self.progress = progress
         self.events = events
         expected = Set(groups)
     }
 
-    func run(_ spool: Spool, hasLargeValues: Bool) throws(SyncError) -> SynchronizationResult {
+    func run(_ receiver: DownloadReceiver) throws(SyncError) -> SynchronizationResult {
         do {
-            if hasLargeValues { largeValues = try LargeValueIntake(package, progress).run(spool)[...] }
+            let spool = receiver.spool
+            if receiver.hasLargeValues {
+                let values = receiver.contents.filter { $0.kind == .largeValue }
+                largeValues = try LargeValueIntake(package, progress).run(spool, values)[...]
+            }
+            segments = receiver.contents.filter { $0.kind == .segment }[...]
             spool.rewind()
             var remaining = 0
             while let content = try next(spool) {
@@ -61,7 +70,7 @@ final class DownloadImporter {
                     try checkGroups(answer.groups)
                 case .keyRange(let range): keyRange = range
                 case .groupEnd(let end) where end.group == SystemGroup.name: systemToken = end.token
-                case .table, .largeValue, .groupEnd:
+                case .table, .segment, .largeValue, .groupEnd:
                     remaining -= 1
                     try importGroup(from: content, spool, isLast: remaining == 0)
                 case .replayResults(let results): answers += results
@@ -93,6 +102,7 @@ final class DownloadImporter {
 
     private func importGroup(from first: FrameContent, _ spool: Spool, isLast: Bool) throws {
         try progress.enter(.committingDownload)
+        var group = ""
         try write("import") { transaction in
             if let keyRange { try transaction.grantKeyRange(first: keyRange.first, last: keyRange.last) }
             var content = first
@@ -104,10 +114,12 @@ final class DownloadImporter {
                     try importRows(part, spool, transaction)
                     // The first download begins with a reset of empty tables, which is not worth a callback.
                     isReset = isReset || part.mode == .reset && result.rowsDeleted > deleted
+                case .segment(let part): try importSegment(part, transaction)
                 case .largeValue(let part): try importLargeValue(part, spool, transaction)
                 case .groupEnd(let end):
                     try checkGroups([end.group])
                     try transaction.setToken(end.token.text, ofGroup: end.group)
+                    group = end.group
                     if isReset { package.notify { $0.onResetSuccess() } }
                     if isLast { package.notify { $0.onImportSuccess() } }
                     return
@@ -118,7 +130,24 @@ final class DownloadImporter {
             }
         }
         keyRange = nil
+        files.remove(group)
         if isLast { events.send(.importSuccess) }
+    }
+
+    private func importSegment(_ part: SegmentPart, _ transaction: Transaction) throws {
+        guard let content = segments.popFirst() else { throw SyncError.unlisted(part.object) }
+        try progress.enter(.committingDownload, object: part.object)
+        let rows = try transaction.importSession(for: part.object).rows(part.columns) { [progress] _ in
+            try progress.enter(.committingDownload, object: part.object)
+        }
+        try files.read(content) { try rows.push($0) }
+        let count = try rows.finish().rows
+        guard count == part.rows else {
+            throw SyncError(
+                .synchronize, .synchronizationCommunication, "download: a segment of \"\(part.object)\" has \(count) rows instead of \(part.rows)")
+        }
+        result.rowsImported += count
+        progress.imported(rows: count)
     }
 
     private func importRows(_ part: TablePart, _ spool: Spool, _ transaction: Transaction) throws {

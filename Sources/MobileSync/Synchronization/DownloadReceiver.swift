@@ -11,6 +11,12 @@ final class DownloadReceiver {
     private var hasBegun = false
     /// Whether the download contains a large value.
     private(set) var hasLargeValues = false
+    /// The groups that the download contains.
+    private(set) var groups: [String] = []
+    /// The contents that the download names, in their order.
+    private(set) var contents: [ListedContent] = []
+    /// The number of contents whose group is known.
+    private var grouped = 0
 
     /// - Parameter began: called once, when the first byte arrives.
     init(_ spool: Spool, _ progress: SynchronizationProgress, trace: MessageTrace?, began: @escaping () throws(SyncError) -> Void) {
@@ -41,10 +47,26 @@ final class DownloadReceiver {
     private func check(_ content: FrameContent) throws {
         switch content {
         case .failure(let failure): throw SyncError(.synchronize, .init(rawValue: Int(failure.code)), failure.message)
-        case .answer: try progress.enter(.receivingUploadAcknowledgement)
+        case .answer(let answer):
+            groups = answer.groups
+            try progress.enter(.receivingUploadAcknowledgement)
         case .table(let part): try progress.enter(.receivingTable, object: part.object)
+        case .segment(let part):
+            try progress.enter(.receivingTable, object: part.object)
+            contents.append(
+                ListedContent(
+                    kind: .segment, object: part.object, name: part.content.name, grant: part.content.grant, length: part.length))
+        case .groupEnd(let end):
+            while grouped < contents.count {
+                contents[grouped].group = end.group
+                grouped += 1
+            }
         case .largeValue(let part):
             hasLargeValues = true
+            if let content = part.content {
+                contents.append(
+                    ListedContent(kind: .largeValue, object: part.object, name: content.name, grant: content.grant, length: part.length ?? 0))
+            }
             try progress.enter(.receivingData, object: part.object)
         default: break
         }

@@ -8,11 +8,17 @@ internal import MobileStore
 struct LargeValueIntake {
     private let package: PackageDatabase
     private let progress: SynchronizationProgress
+    private let files: DownloadFiles
 
-    init(_ package: PackageDatabase, _ progress: SynchronizationProgress) { (self.package, self.progress) = (package, progress) }
+    init(_ package: PackageDatabase, _ progress: SynchronizationProgress) {
+        (self.package, self.progress) = (package, progress)
+        files = DownloadFiles(package)
+    }
 
+    /// - Parameter contents: the values that were fetched on their own, in their order.
     /// - Returns: the values in the order of their parts; nil for NULL.
-    func run(_ spool: Spool) throws -> [LargeValue?] {
+    func run(_ spool: Spool, _ contents: [ListedContent]) throws -> [LargeValue?] {
+        var contents = contents[...]
         spool.rewind()
         var reader = FrameReader(.download), values: [LargeValue?] = []
         var writer: LargeValueWriter?
@@ -25,7 +31,15 @@ struct LargeValueIntake {
                         .synchronize, .synchronizationCommunication,
                         "download of \"\(part.object)\": a large value is deflated; this client accepts only uncompressed ones")
                 }
-                if part.length == nil { values.append(nil) } else { writer = try makeWriter(part) }
+                if part.content != nil {
+                    guard let content = contents.popFirst() else { throw SyncError.unlisted(part.object) }
+                    values.append(try read(content, part))
+                    writer = nil
+                } else if part.length == nil {
+                    values.append(nil)
+                } else {
+                    writer = try makeWriter(part)
+                }
             case .data(let bytes): try writer?.write(bytes)
             case .partEnd(.bytes):
                 guard let complete = writer else { continue }
@@ -37,8 +51,21 @@ struct LargeValueIntake {
         return values
     }
 
+    private func read(_ content: ListedContent, _ part: LargeValuePart) throws -> LargeValue {
+        let writer = try makeWriter(part)
+        try files.read(content) { try writer.write($0) }
+        return try writer.finish()
+    }
+
     private func makeWriter(_ part: LargeValuePart) throws -> LargeValueWriter {
         let attribute = try package.metadata.entity(named: part.object).attribute(named: part.attribute)
         return try LargeValueWriter(in: package.store, unit: attribute.type == .bigString ? .scalars : .bytes)
+    }
+}
+
+extension SyncError {
+    /// The import found a content that the receipt of the same bytes did not.
+    static func unlisted(_ object: String) -> SyncError {
+        SyncError(.synchronize, .synchronizationCommunication, "download: a content of \"\(object)\" was not listed")
     }
 }

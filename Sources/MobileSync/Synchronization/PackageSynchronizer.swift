@@ -74,6 +74,7 @@ final class PackageSynchronizer: Sendable {
         defer { state.withLock { $0.queue.end(run) } }
         let progress = SynchronizationProgress(package, events, run.requests)
         do throws(SyncError) {
+            try progress.reportAnnouncement()
             try progress.report(.starting)
             let result = try synchronize(package, progress, run.cancellation)
             progress.finish(.success(result))

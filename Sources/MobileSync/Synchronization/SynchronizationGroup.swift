@@ -8,14 +8,51 @@ public struct SynchronizationGroup: Sendable, Hashable {
     public let name: String
     /// The names of its objects, in the order of the model.
     public let objects: [String]
+    /// Whether the server's announcements of changes of this group start a synchronization; default false. See
+    /// `PackageDatabase.startBackgroundSynchronization()`. SMP 2.3: `enableSIS`.
+    public var enableSIS = false
+    /// The shortest time between two such synchronizations of this group; default 0, which means no announcements. SMP 2.3: `interval`.
+    public var interval = Duration.zero
+    private let package: PackageDatabase
+
+    fileprivate init(name: String, objects: [String], package: PackageDatabase, setting: (isEnabled: Bool, interval: Duration)) {
+        (self.name, self.objects, self.package) = (name, objects, package)
+        (enableSIS, interval) = setting
+    }
+
+    /// Stores ``enableSIS`` and ``interval`` in the local database. They take effect at once. SMP 2.3: `save`.
+    ///
+    ///     var group = try crm.synchronizationGroup(named: "default")
+    ///     group.enableSIS = true
+    ///     group.interval = .seconds(2)
+    ///     try group.save()
+    ///
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/notFound`` for the group `system`, ``SyncError/Code/invalidState`` for an interval below 0,
+    ///   ``SyncError/Code/localDatabase``.
+    public func save() throws(SyncError) {
+        guard name != SystemGroup.name else { throw SyncError(.synchronize, .notFound, "the group \"\(name)\" has no announcements of its own") }
+        try package.setChangeDetection(of: name, isEnabled: enableSIS, interval: interval)
+    }
+
+    /// Compares name, objects, settings and package.
+    public static func == (a: SynchronizationGroup, b: SynchronizationGroup) -> Bool {
+        a.name == b.name && a.objects == b.objects && a.enableSIS == b.enableSIS && a.interval == b.interval && a.package === b.package
+    }
+
+    /// Hashes the name.
+    public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 extension PackageDatabase {
     /// The groups of the package, in the order of their first objects.
     public final var synchronizationGroups: [SynchronizationGroup] {
         metadata.synchronizationGroups.map { name in
-            SynchronizationGroup(name: name, objects: metadata.entities(inGroup: name).map(\.name))
+            group(name, (try? changeDetection(of: name)) ?? (isEnabled: false, interval: .zero))
         }
+    }
+
+    private final func group(_ name: String, _ setting: (isEnabled: Bool, interval: Duration)) -> SynchronizationGroup {
+        SynchronizationGroup(name: name, objects: metadata.entities(inGroup: name).map(\.name), package: self, setting: setting)
     }
 
     /// Returns the group of a name. Every package has the group `system` without naming it: its log records, which every other group includes as
@@ -23,9 +60,9 @@ extension PackageDatabase {
     /// SMP 2.3: `getSynchronizationGroup:` of the database class.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/notFound`` if the package has no group of this name.
     public final func synchronizationGroup(named name: String) throws(SyncError) -> SynchronizationGroup {
-        if name == SystemGroup.name { return SynchronizationGroup(name: name, objects: []) }
-        guard let group = synchronizationGroups.first(where: { $0.name == name }) else { throw noGroup(name) }
-        return group
+        if name == SystemGroup.name { return SynchronizationGroup(name: name, objects: [], package: self, setting: (false, .zero)) }
+        guard metadata.synchronizationGroups.contains(name) else { throw noGroup(name) }
+        return group(name, try SyncError.local("read group \"\(name)\"") { try changeDetection(of: name) })
     }
 
     /// Returns the group that an object belongs to; nil for a local object. SMP 2.3: `getSynchronizationGroup` of the MBO class.

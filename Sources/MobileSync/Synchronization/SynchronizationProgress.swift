@@ -30,6 +30,13 @@ final class SynchronizationProgress {
         try dropCancelled()
     }
 
+    /// Asks the handlers whether announced changes are to be downloaded.
+    /// - Throws: ``SyncError/Code/cancelled`` if no request is left after it.
+    func reportAnnouncement() throws(SyncError) {
+        for request in requests where request.isNotified && tell(.startingOnNotification, request) == .cancel { request.cancel() }
+        try dropCancelled()
+    }
+
     /// Reports the end for every request that is left; a cancellation has no effect any longer.
     func finish(_ result: Result<SynchronizationResult, SyncError>) {
         for request in requests { finish(request, result) }

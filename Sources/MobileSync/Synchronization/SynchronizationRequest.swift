@@ -9,14 +9,20 @@ final class SynchronizationRequest: Sendable {
     let context: String?
     /// Whether the request only sends the outbox and downloads nothing.
     let isUploadOnly: Bool
+    /// Whether the server's announcement of changes is the reason.
+    let isNotified: Bool
     let listener: (any SynchronizationStatusListener)?
     let outcome = Promise<SynchronizationResult, SyncError>()
     private let cancelled = SystemLock(false)
 
-    init(groups: [String], context: String? = nil, isUploadOnly: Bool = false, listener: (any SynchronizationStatusListener)? = nil) {
+    init(
+        groups: [String], context: String? = nil, isUploadOnly: Bool = false, isNotified: Bool = false,
+        listener: (any SynchronizationStatusListener)? = nil
+    ) {
         self.groups = groups
         self.context = context
         self.isUploadOnly = isUploadOnly
+        self.isNotified = isNotified
         self.listener = listener
     }
 

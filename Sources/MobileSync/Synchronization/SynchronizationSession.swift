@@ -26,7 +26,7 @@ struct SynchronizationSession {
         let inherited = try settleInherited(session)
         var (importer, receiver) = try exchangedImporter(session)
         var received = clock.now
-        var result = try importer.run(receiver.spool, hasLargeValues: receiver.hasLargeValues)
+        var result = try importer.run(receiver)
         if importer.hasRenumbered || importer.hasNewIdentity {
             // The server has done no new operation of this upload, and takes the rows under their new keys. Or this database has found out that it is a
             // copy: its own operations have new ids now.
@@ -34,7 +34,7 @@ struct SynchronizationSession {
             progress.restart()
             (importer, receiver) = try exchangedImporter(session)
             received = clock.now
-            result = try importer.run(receiver.spool, hasLargeValues: receiver.hasLargeValues)
+            result = try importer.run(receiver)
             result.operationsAccepted += first.operationsAccepted
             result.operationsRejected += first.operationsRejected
             result.operationsDeferred += first.operationsDeferred
@@ -71,7 +71,7 @@ struct SynchronizationSession {
         var results: [SynchronizationResult] = []
         for client in clients {
             let (importer, receiver) = try exchangedImporter(session, ofClient: client)
-            results.append(try importer.run(receiver.spool, hasLargeValues: receiver.hasLargeValues))
+            results.append(try importer.run(receiver))
             progress.restart()
         }
         return results
@@ -90,15 +90,53 @@ struct SynchronizationSession {
         }
     }
 
+    /// The number of downloads with a content that was gone before it was fetched; after these the synchronization ends.
+    private static let listsOfContents = 3
+
+    /// Uploads, downloads, and fetches the contents that the download names. If one of them is gone, a new download names those that are there now;
+    /// files that it names as well are not fetched again.
     private func exchange(_ properties: ConnectionProperties, token: String, _ sent: inout SentUpload) throws(SyncError) -> DownloadReceiver {
+        for _ in 0..<Self.listsOfContents {
+            let receiver = try exchangeOnce(properties, token: token, &sent)
+            if try fetchContents(of: receiver, properties, token: token) == .complete { return receiver }
+        }
+        throw SyncError(.synchronize, .synchronizationCommunication, "download: its contents were gone each time that they were fetched")
+    }
+
+    private func fetchContents(
+        of receiver: DownloadReceiver, _ properties: ConnectionProperties, token: String
+    ) throws(SyncError) -> ContentFetcher.Outcome {
+        let files = DownloadFiles(package), contents = receiver.contents
+        let length = contents.reduce(Int64(0)) { $0.addingReportingOverflow($1.length).overflow ? .max : $0 + $1.length }
+        guard length <= DownloadFiles.maximumBytes else {
+            throw SyncError(
+                .synchronize, .tooLarge,
+                "download of \(length) bytes in files: at most \(DownloadFiles.maximumBytes) are kept; synchronize fewer groups at a time")
+        }
+        try SyncError.local("prepare the files of the download") { try files.prepare(receiver.groups, contents) }
+        guard !contents.isEmpty else { return .complete }
+        let server = try package.synchronizer.server(application, profile, properties, for: package), cancellation = cancellation
+        let fetcher = ContentFetcher(contents, files) { content, offset, receive in
+            try server.fetch(content.name, grant: content.grant, from: offset, token: token, cancellation: cancellation, receive: receive)
+        } cancel: {
+            cancellation.cancel()
+        }
+        return try fetcher.run(progress)
+    }
+
+    private func exchangeOnce(_ properties: ConnectionProperties, token: String, _ sent: inout SentUpload) throws(SyncError) -> DownloadReceiver {
         let trace = MessageTrace(package, profile.messageTrace)
-        let upload = try upload(trace, &sent)
+        let (upload, isLong) = try upload(trace, &sent)
         let spool = Spool(directory: package.databaseDirectory)
         let receiver = DownloadReceiver(spool, progress, trace: trace) { () throws(SyncError) in try progress.report(.downloading) }
         let server = try package.synchronizer.server(application, profile, properties, for: package)
+        let long = isLong ? try LargeUpload(upload, directory: package.databaseDirectory) : nil
+        let isStored = try long.map { upload throws(SyncError) in try server.upload(upload, token: token, cancellation: cancellation) } ?? false
         try server.synchronize(
-            token: token, cancellation: cancellation, body: { try upload.next() }, receive: { try receiver.receive($0) },
+            token: token, cancellation: cancellation, upload: isStored ? long?.id : nil,
+            body: { if let long { try long.spool.nextChunk() } else { try upload.next() } }, receive: { try receiver.receive($0) },
             finish: { try receiver.finish() })
+        if isStored, let long { server.forget(long, token: token, cancellation: cancellation) }
         sent.logRecords = upload.logRecords
         return receiver
     }
@@ -109,7 +147,7 @@ struct SynchronizationSession {
         return [SystemGroup.name] + groups.filter { $0 != SystemGroup.name }
     }
 
-    private func upload(_ trace: MessageTrace?, _ sent: inout SentUpload) throws(SyncError) -> UploadStream {
+    private func upload(_ trace: MessageTrace?, _ sent: inout SentUpload) throws(SyncError) -> (UploadStream, isLong: Bool) {
         do {
             // The operations come first: the header then claims the keys of each of them, regardless of rows that are submitted meanwhile.
             let outbox = try OutboxReader(package, ofClient: sent.client)
@@ -124,7 +162,10 @@ struct SynchronizationSession {
                 // A first attempt that the server refused as a whole has left no operation in doubt.
                 sent.inDoubtBefore = sent.inDoubtBefore ?? before
             }
-            return UploadStream(header, isInherited ? nil : try LogRecordReader(package), outbox, progress, trace: trace)
+            return (
+                UploadStream(header, isInherited ? nil : try LogRecordReader(package), outbox, progress, trace: trace),
+                try outbox.isLonger(than: LargeUpload.threshold)
+            )
         } catch {
             throw SyncError(.persistence, .localDatabase, "prepare the upload of \(package.metadata.name): \(error)", cause: error)
         }

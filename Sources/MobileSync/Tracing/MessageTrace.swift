@@ -65,6 +65,7 @@ extension FrameContent {
         case .answer(let answer): "groups \(answer.groups.joined(separator: ", "))"
         case .operation(let operation): "\(operation.change.rawValue) of \(operation.object), id \(operation.id)"
         case .table(let part): "\(part.mode.rawValue) of \(part.object)"
+        case .segment(let part): "segment of \(part.object), \(part.rows) rows"
         case .largeValue(let part): "\(part.attribute) of \(part.object)"
         case .groupEnd(let end): "end of group \(end.group)"
         case .replayResults(let results): "\(results.count) replay results"

@@ -3,6 +3,7 @@ final class PreparedStatement {
     let name: String
     let parameterTypes: [UInt32]
     let columnNames: [String]
+    let columnTypes: [UInt32]
     /// The format in which its results are requested: 1 for binary.
     let format: Int32
 
@@ -10,7 +11,8 @@ final class PreparedStatement {
         self.name = name
         parameterTypes = description.parameterTypes
         columnNames = description.columnNames
-        format = TypeID.format(of: description.columnTypes)
+        columnTypes = description.columnTypes
+        format = TypeID.format(of: columnTypes)
     }
 }
 

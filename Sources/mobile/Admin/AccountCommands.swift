@@ -8,6 +8,10 @@ enum AccountCommands {
                                         makes a user, or sets a new password, which ends the user's sessions; asks for the password on the terminal,
                                         or reads one line from an open file descriptor
           users remove|lock|unlock NAME removes a user with devices and sessions; or keeps a user out
+          users roles NAME [ROLE ... | --none]
+                                        the user's roles; with roles, replaces them
+          users attributes NAME [ATTRIBUTE VALUE ... | ATTRIBUTE --none]
+                                        the values of the user's attributes, to which models bind parameters; with values, replaces those of one
           devices                       the registered devices
           devices remove|lock|unlock APPLICATION DEVICE
           sessions                      the sessions of devices
@@ -26,6 +30,11 @@ enum AccountCommands {
         case ("users", "set", 3) where names[1] == "--password-fd": return try set(names[0], PasswordSource(option: names[2]))
         case ("users", "remove", 1): return done { try $0.removeUser(names[0]) }
         case ("users", "lock", 1), ("users", "unlock", 1): return done { try $0.setLocked(verb == "lock", user: names[0]) }
+        case ("users", "roles", 1): return { try $0.roles(ofUser: names[0]).sorted().map { LogSanitizer.escaped($0) } }
+        case ("users", "roles", 2...): return done { try $0.setRoles(texts(names.dropFirst()), ofUser: names[0]) }
+        case ("users", "attributes", 1): return { try attributes(of: names[0], $0) }
+        case ("users", "attributes", 3...):
+            return done { try $0.setAttribute(names[1], to: texts(names.dropFirst(2)), ofUser: names[0]) }
         case ("devices", nil, 0): return devices
         case ("devices", "remove", 2): return done { try $0.removeDevice(names[1], application: names[0]) }
         case ("devices", "lock", 2), ("devices", "unlock", 2):
@@ -53,7 +62,16 @@ enum AccountCommands {
         return done { try $0.setPassword(source.password(of: name), ofUser: name) }
     }
 
+    /// The given texts; none for the option `--none` alone.
+    private static func texts(_ arguments: ArraySlice<String>) -> Set<String> { arguments.elementsEqual(["--none"]) ? [] : Set(arguments) }
+
     // MARK: Lists
+
+    private static func attributes(of user: String, _ administration: ServerAdministration) throws -> [String] {
+        table(
+            ["attribute", "value"],
+            try administration.attributes(ofUser: user).sorted { $0.key < $1.key }.flatMap { name, values in values.map { [name, $0] } })
+    }
 
     private static func users(_ administration: ServerAdministration) throws -> [String] {
         table(

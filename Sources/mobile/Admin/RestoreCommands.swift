@@ -3,10 +3,10 @@ import MobileServer
 /// The commands of `mobile admin` about backups and about the end of what a server keeps.
 enum RestoreCommands {
     static let usage = """
-          restored [--backend FILE ...] notes that the server's database, or these SQLite files of back ends, were restored from a backup, where the
+          restored [--backend PLACE ..] notes that the server's database, or these back ends (FILE or ADDRESS), were restored from a backup, where the
                                         server cannot notice it by itself: a PostgreSQL database that was filled again in place; stop the servers first
           reconciliation [PACKAGE]      the operations of devices whose fate a restored backup or a copied device has decided
-          prune [--backend FILE ...]    removes everything that has come to its end, in the server's database and in the record of operations of these back ends
+          prune [--backend PLACE ..]    removes everything that has come to its end, in the server's database and in the record of operations of these back ends
 
         """
 
@@ -14,30 +14,30 @@ enum RestoreCommands {
     static func work(_ command: String, _ values: [String]) throws(UsageError) -> ((ServerAdministration) throws -> [String])? {
         switch (command, values.count) {
         case ("restored", _):
-            let paths = try backEnds(command, values)
+            let places = try backEnds(command, values)
             return { administration in
-                if paths.isEmpty { try administration.declareRestored(.store) }
-                for path in paths { try administration.declareRestored(.backEnd(path: path)) }
+                if places.isEmpty { try administration.declareRestored(.store) }
+                for place in places { try administration.declareRestored(.backEnd(place)) }
                 return []
             }
         case ("prune", _):
-            let paths = try backEnds(command, values)
-            return { try $0.prune(backEnds: paths).map { "\($0.rows) \($0.name) removed" } }
+            let places = try backEnds(command, values)
+            return { try $0.prune(backEnds: places).map { "\($0.rows) \($0.name) removed" } }
         case ("reconciliation", 0...1): return { try reconciliation($0, values.first) }
         default: return nil
         }
     }
 
-    /// Reads options `--backend FILE`.
+    /// Reads options `--backend PLACE`.
     private static func backEnds(_ command: String, _ values: [String]) throws(UsageError) -> [String] {
-        var paths: [String] = [], rest = values[...]
+        var places: [String] = [], rest = values[...]
         while let option = rest.popFirst() {
-            guard option == "--backend", let path = rest.popFirst() else {
-                throw UsageError(message: "admin: \(command): write --backend FILE for each back end")
+            guard option == "--backend", let place = rest.popFirst() else {
+                throw UsageError(message: "admin: \(command): write --backend with a file or an address for each back end")
             }
-            paths.append(path)
+            places.append(place)
         }
-        return paths
+        return places
     }
 
     private static func reconciliation(_ administration: ServerAdministration, _ package: String?) throws -> [String] {

@@ -5,7 +5,7 @@ import MobileServer
 /// The arguments after `mobile serve`.
 struct ServeArguments {
     var models: [String] = []
-    /// Paths by back-end name.
+    /// Files and addresses by back-end name.
     var backEnds: [String: String] = [:]
     var cache = ""
     /// The address of a PostgreSQL database for the server's state, in place of the file ``cache``.
@@ -28,17 +28,28 @@ struct ServeArguments {
     var drainNotice: Duration = .seconds(1)
     /// The time to finish requests when the server leaves.
     var drainTimeout: Duration = .seconds(30)
+    /// The file of the tokens of operators' programs, one in each line; empty for none.
+    var operatorTokens = ""
+    /// The addresses of proxies that name their clients.
+    var trustedProxies: Set<String> = []
     /// The maximum number of concurrent synchronizations; nil for the server's default.
     var synchronizations: Int?
+    /// The folder of the files that devices fetch; nil for the server's default.
+    var segmentFolder: String?
+    /// The location under which a proxy sends these files; nil if the server does.
+    var segmentRedirect: String?
 
     static let usage = """
-        usage: mobile serve --model FILE ... --cache FILE|--store ADDRESS [--backend NAME=FILE ...] [--port N] [--address A] [--user NAME ...] [--password-fd N]
+        usage: mobile serve --model FILE ... --cache FILE|--store ADDRESS [--backend NAME=PLACE ...] [--port N] [--address A] [--user NAME ...] [--password-fd N]
                             [--tls-certificate FILE --tls-key FILE]
                             [--trace all|DEVICE ...] [--log-successes yes|no] [--log-retention APPLICATION=DAYS ...]
-                            [--log-format text|json] [--synchronizations N] [--drain-notice SECONDS] [--drain-time SECONDS]
+                            [--trusted-proxy ADDRESS ...] [--log-format text|json] [--synchronizations N] [--drain-notice SECONDS] [--drain-time SECONDS]
+                            [--operator-tokens FILE]
+                            [--segment-folder DIR] [--segment-redirect PATH]
 
           --model FILE           a package model (*.mbo.json); several serve several packages
-          --backend NAME=FILE    the SQLite file of a back end of the models, over the path in the model
+          --backend NAME=PLACE   the SQLite file of a back end of the models, over the path in the model, or a PostgreSQL database:
+                                 NAME=postgresql://USER@HOST/DATABASE; the password comes from PGPASSWORD or libpq's password file
           --cache FILE           the server's own database; it is made when it does not exist
           --store ADDRESS        a PostgreSQL database in its place, which several servers can share: postgresql://USER@HOST/DATABASE; the password
                                  comes from PGPASSWORD or libpq's password file
@@ -49,12 +60,18 @@ struct ServeArguments {
           --password-fd N        reads the passwords from an open file descriptor instead, one line for each --user, in their order
           --tls-certificate FILE the server's certificate, followed by those that vouch for it, as PEM: serves over HTTPS (TLS 1.2 and 1.3)
           --tls-key FILE         the certificate's private key, as PEM
+          --trusted-proxy ADDRESS
+                                 a proxy in front of this server: its X-Forwarded-For names the client's address, which limits and the log use
           --trace all|DEVICE     writes a line about each request, or each of one device, to the standard error
           --log-successes yes    sends devices a log record of every operation that was done, not of rejections alone
           --log-retention APPLICATION=DAYS
                                  how long an application needs the log records that its devices upload; the longest time counts, default: forever
           --log-format json      writes each line of the log as a JSON object with time, level and message; lines about requests have fields
           --synchronizations N   how many devices synchronize at a time; others wait, and are refused with status 503 after 10 seconds
+          --operator-tokens FILE the tokens of programs that may report changes of a back end, one in each line, of 16 characters or more
+          --segment-folder DIR   the folder of the files that devices fetch (segments of rows, and long values)
+          --segment-redirect PATH
+                                 the internal location under which a proxy sends these files, by X-Accel-Redirect
           --drain-notice SECONDS the time between a SIGTERM, from which on /ready answers 503, and the first refused request, default 1
           --drain-time SECONDS   the time for finishing requests after that, default 30
 
@@ -88,7 +105,8 @@ struct ServeArguments {
             port = number
         case "--backend":
             let parts = value.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2 else { throw UsageError(message: "serve: --backend \"\(value)\": write NAME=FILE") }
+            // The text is not repeated here: an address may contain a password.
+            guard parts.count == 2 else { throw UsageError(message: "serve: --backend: write NAME=FILE or NAME=postgresql://USER@HOST/DATABASE") }
             backEnds[String(parts[0])] = String(parts[1])
         case "--user":
             // The text after the colon is not repeated here: it may be a password.
@@ -100,6 +118,7 @@ struct ServeArguments {
         case "--password-fd": passwords = try PasswordSource(option: value)
         case "--tls-certificate": certificate = value
         case "--tls-key": privateKey = value
+        case "--trusted-proxy": trustedProxies.insert(value)
         case "--trace": if value == "all" { tracesAll = true } else { tracedDevices.insert(value) }
         case "--log-successes":
             guard ["yes", "no"].contains(value) else { throw UsageError(message: "serve: --log-successes \"\(value)\": use yes or no") }
@@ -113,6 +132,9 @@ struct ServeArguments {
         case "--log-format":
             guard let format = LogFormat(rawValue: value) else { throw UsageError(message: "serve: --log-format \"\(value)\": use text or json") }
             logFormat = format
+        case "--operator-tokens": operatorTokens = value
+        case "--segment-folder": segmentFolder = value
+        case "--segment-redirect": segmentRedirect = value
         case "--drain-notice": drainNotice = try Self.seconds(option, value)
         case "--drain-time": drainTimeout = try Self.seconds(option, value)
         case "--synchronizations":
@@ -137,6 +159,7 @@ struct ServeArguments {
         var configuration = HTTPServer.Configuration()
         configuration.port = port
         configuration.address = address
+        configuration.trustedProxies = trustedProxies
         if !certificate.isEmpty {
             configuration.certificate = try Self.text(of: certificate, "certificate")
             configuration.privateKey = try Self.text(of: privateKey, "private key")
@@ -164,6 +187,12 @@ struct ServeArguments {
         configuration.requestTrace = RequestTrace(all: tracesAll, devices: tracedDevices)
         configuration.logsSuccesses = logsSuccesses
         configuration.logFormat = logFormat
+        if !operatorTokens.isEmpty {
+            configuration.operatorTokens = Set(
+                try Self.text(of: operatorTokens, "file of tokens").split(whereSeparator: \.isNewline).map(String.init))
+        }
+        configuration.segmentDirectory = segmentFolder
+        configuration.segmentRedirect = segmentRedirect
         if let synchronizations { configuration.limits.synchronizations = synchronizations }
         return configuration
     }

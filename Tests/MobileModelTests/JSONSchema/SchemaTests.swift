@@ -44,7 +44,7 @@ import Testing
         #expect(try words("backEnd", "kind") == BackEndModel.Kind.allCases.map(\.rawValue))
         let package = try #require(try schema()["properties"] as? [String: [String: Any]])
         #expect(package["synchronization"]?["enum"] as? [String] == PackageModel.Synchronization.allCases.map(\.rawValue))
-        #expect(package["format"]?["const"] as? Int == PackageModel.currentFormat)
+        #expect(package["format"]?["enum"] as? [Int] == Array(1...PackageModel.currentFormat))
     }
 
     private func words(_ name: String, _ key: String) throws -> [String]? {

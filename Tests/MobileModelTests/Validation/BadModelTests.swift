@@ -32,7 +32,7 @@ import Testing
     // MARK: Form
 
     static let form = [
-        BadModel("\"format\": 1,", "\"format\": 2,", "format", "format 2 is not known; this release reads format 1; use a newer release"),
+        BadModel("\"format\": 1,", "\"format\": 3,", "format", "format 3 is not known; this release reads the formats 1 to 2; use a newer release"),
         BadModel("\"format\": 1,", "", "", "the key \"format\" is missing"),
         BadModel("\"name\": \"Shop\",", "", "", "the key \"name\" is missing"),
         BadModel("\"version\": \"2.1\"", "\"version\": 2.1", "version", "expected a string, found a number"),
@@ -42,7 +42,9 @@ import Testing
             "expected true or false, found a string"),
         BadModel("\"interval\": 5", "\"interval\": 5.5", "synchronizationGroups[0].interval", "expected a whole number, found a number"),
         BadModel("\"primaryKey\": [\"number\"]", "\"primaryKey\": \"number\"", "objects[1].primaryKey", "expected an array, found a string"),
-        BadModel("\"kind\": \"sqlite\"", "\"kind\": \"sqllite\"", "backEnds[0].kind", "\"sqllite\" is not one of sqlite; did you mean \"sqlite\"?"),
+        BadModel(
+            "\"kind\": \"sqlite\"", "\"kind\": \"sqllite\"", "backEnds[0].kind",
+            "\"sqllite\" is not one of sqlite, postgresql; did you mean \"sqlite\"?"),
         BadModel("\"primaryKey\": [\"number\"]", "\"primaryKey\": [7]", "objects[1].primaryKey[0]", "expected a string, found a number"),
         BadModel(
             "\"columns\": {\"name\": \"full name\"}", "\"columns\": [\"name\"]", "objects[0].binding.columns", "expected an object, found an array"),

@@ -43,6 +43,7 @@ import Testing
         case .streamEnd: 0
         case .answer(let value): value.bytes.count
         case .table(let value): value.bytes.count
+        case .segment(let value): value.bytes.count
         case .largeValue(let value): value.bytes.count
         case .partEnd(let value): value.bytes.count
         case .groupEnd(let value): value.bytes.count

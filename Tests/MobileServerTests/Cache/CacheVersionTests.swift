@@ -13,9 +13,17 @@ import Testing
         try cache.close()
     }
 
+    /// Removes what version 7 added.
+    static let toVersion6 =
+        ["_row_deleted", "_partition_used", "_partition_digest"].map { "DROP INDEX \($0)" }
+        + ["_era", "_partition_era", "_reconciled"].map { "DROP TABLE \($0)" }
+        + [("_partition", "digest"), ("_partition", "era"), ("_partition", "used"), ("_back_end", "era"), ("_traced_request", "noted")].map {
+            "ALTER TABLE \($0) DROP COLUMN \($1)"
+        } + ["PRAGMA user_version = 6"]
+
     /// Gives the tables the form of version 3: one table of rows and one of keys per object, one counter per package, columns called `user`.
     private static let toVersion3 =
-        [
+        toVersion6 + [
             "CREATE TABLE old_package (id INTEGER PRIMARY KEY, name TEXT, epoch TEXT, version INTEGER, next_key INTEGER)",
             "INSERT INTO old_package SELECT id, name, epoch, 5, (SELECT next FROM _counter) FROM _package",
             "CREATE TABLE old_partition (id INTEGER PRIMARY KEY)", "CREATE TABLE old_large (object INTEGER PRIMARY KEY)",
@@ -28,11 +36,9 @@ import Testing
             ]
         }
         + ["_package", "_partition", "_large"].flatMap { ["DROP TABLE \($0)", "ALTER TABLE old\($0) RENAME TO \($0)"] }
-        + ["_key", "_row", "_counter", "_rejected_row", "_era", "_partition_era", "_reconciled"].map { "DROP TABLE \($0)" } + [
-            "DROP INDEX _key_range_client"
-        ]
+        + ["_key", "_row", "_counter", "_rejected_row", "_user_role", "_user_attribute"].map { "DROP TABLE \($0)" } + ["DROP INDEX _key_range_client"]
         + ["_device", "_session", "_activation", "_client", "_domain_log", "_trace"].map { "ALTER TABLE \($0) RENAME COLUMN user_name TO user" }
-        + ["ALTER TABLE _back_end DROP COLUMN era", "ALTER TABLE _traced_request DROP COLUMN noted", "PRAGMA user_version = 3"]
+        + ["PRAGMA user_version = 3"]
 
     /// Removes what version 3 added.
     private static let toVersion2 =
@@ -74,13 +80,27 @@ import Testing
         #expect(try server.server.administration.logTables().map(\.rows) == [1])
     }
 
-    @Test("a cache of a later release is refused and left as it is; so is a file that is no cache, and one that is not there")
+    @Test("a cache without segments gets their tables, and keeps everything that it has")
+    func segments() throws {
+        let server = try FieldSales.server()
+        let device = try TestDevice.inRegion("NORTH", of: server)
+        try server.server.close()
+        let added = ["_segment_run", "_segment", "_tombstone_horizon", "_secret"]
+        try change(server, Self.toVersion6 + added.map { "DROP TABLE \($0)" } + ["PRAGMA user_version = 5"])
+        try server.restartClosed()
+        let rows = device.rows, result = try device.synchronize()
+        #expect(result.status == 200 && device.rows["Customer"] == rows["Customer"])
+        let counts = try server.state { connection in try added.map { try connection.rows("SELECT count(*) FROM \($0)", []) } }
+        #expect(counts == [[[0]], [[0]], [[0]], [[1]]])
+    }
+
+    @Test("a cache of a later release is refused and left as it is; so is a file that is no cache, and one that is not there", .backEndInFile)
     func refusals() throws {
         let server = try FieldSales.server()
         try server.server.close()
         try change(server, ["PRAGMA user_version = \(SQLiteStateSchema.version + 1)"])
         let error = #expect(throws: ServerError.self) { try MobileServer(server.configuration) }
-        #expect(error?.code == .cache && error?.message.contains("version 1 to \(SQLiteStateSchema.version), found") == true)
+        #expect(error?.code == .cache && error?.message.contains("version 1 to \(SQLiteStateSchema.version), found version") == true)
         #expect(#expect(throws: ServerError.self) { try ServerAdministration(cacheOf: server.configuration) }?.code == .cache)
         try change(server, ["PRAGMA user_version = \(SQLiteStateSchema.version)"])
         try server.restartClosed()

@@ -49,7 +49,8 @@ import Testing
     // MARK: The table
 
     @Test(
-        "LRC-19 LRC-01: the table is called after domain, package and version, logr and a number, and has the records of both ends with their columns"
+        "LRC-19 LRC-01: the table is called after domain, package and version, logr and a number, and has the records of both ends with their columns",
+        .backEndInFile
     )
     func table() throws {
         let server = try server()

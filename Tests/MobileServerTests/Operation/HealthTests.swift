@@ -29,7 +29,9 @@ import Testing
         #expect(server.server.respond(to: ServerRequest(path: "/ready")).status == 200)
     }
 
-    @Test("a back end that does not answer makes the server not ready; the reason is a line of the log, once, and no part of the answer")
+    @Test(
+        "a back end that does not answer makes the server not ready; the reason is a line of the log, once, and no part of the answer", .backEndInFile
+    )
     func busyBackEnd() throws {
         let lines = RecordedLines()
         let server = try FieldSales.server {
@@ -39,7 +41,7 @@ import Testing
         }
         let http = try HTTPServer(serving: server.server)
         defer { http.stop() }
-        let backEnd = try #require(server.server.packages[0].deployed.backEnds["enterprise"])
+        let backEnd = try server.server.sqliteBackEnd("enterprise")
         let taken = DispatchSemaphore(value: 0), given = DispatchSemaphore(value: 0), ended = DispatchSemaphore(value: 0)
         for _ in 0..<2 {
             Thread.detachNewThread {

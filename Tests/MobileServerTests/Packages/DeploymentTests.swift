@@ -86,7 +86,7 @@ import Testing
         #expect(try device.synchronize(groups: ["lines"]).upserts == ["Line": 3], "other objects are served")
     }
 
-    @Test(.stateInFile) func `a model with other attributes starts the package's cache anew`() throws {
+    @Test(.stateInFile, .backEndInFile) func `a model with other attributes starts the package's cache anew`() throws {
         let server = try FieldSales.server()
         let device = try TestDevice.inRegion("NORTH", of: server)
         let changed = try PackageModel(json: FieldSales.json.replacing("{\"name\": \"rate\", \"type\": \"double\", \"nullable\": true}, ", with: ""))

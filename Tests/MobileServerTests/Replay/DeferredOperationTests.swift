@@ -9,7 +9,7 @@ import Testing
     /// Runs `body` while another process writes to the back end.
     private func whileLocked<R>(_ server: TestServer, _ body: () throws -> R) throws -> R {
         try server.backEnd { connection in
-            _ = try connection.execute("UPDATE folder SET name = name")
+            _ = try connection.execute(server.backEndDatabase == nil ? "UPDATE folder SET name = name" : "LOCK TABLE folder IN EXCLUSIVE MODE")
             return try body()
         }
     }
@@ -34,7 +34,8 @@ import Testing
         #expect(try bench.client.server.backEndValue("SELECT count(*) FROM folder WHERE name = 'one'") == 1)
     }
 
-    @Test("a deferred batch defers all that follows it on its back end, so that nothing overtakes it; what was done before stays done")
+    @Test(
+        "a deferred batch defers all that follows it on its back end, so that nothing overtakes it; what was done before stays done", .backEndInFile)
     func order() throws {
         let bench = try bench()
         let first = [bench.folder(1, key: 0, name: "one")]
@@ -62,7 +63,7 @@ import Testing
                 == "one,two,three")
     }
 
-    @Test("where a rejection cannot be recorded, nothing is decided")
+    @Test("where a rejection cannot be recorded, nothing is decided", .backEndInFile)
     func unrecordedRejection() throws {
         let bench = try bench()
         try bench.client.server.backEnd {
@@ -74,7 +75,7 @@ import Testing
         #expect(try bench.synchronize(upload).outcomes == ["rejected 412"])
     }
 
-    @Test("an operation whose row or parent was deferred on another back end is deferred as well, also on one that is well")
+    @Test("an operation whose row or parent was deferred on another back end is deferred as well, also on one that is well", .backEndInFile)
     func otherBackEnd() throws {
         let folder = try TemporaryDirectory(), notes = folder.file("notes.db")
         let other = try Database(ConnectionProfile(path: notes, journal: .unchanged))

@@ -27,7 +27,7 @@ import Testing
         #expect(try server.backEndValue("SELECT count(*) FROM \"the customers\"") == 4)
     }
 
-    @Test("SYN-10: an operation whose outcome cannot be read is neither done again nor decided otherwise: it is deferred")
+    @Test("SYN-10: an operation whose outcome cannot be read is neither done again nor decided otherwise: it is deferred", .backEndInFile)
     func unreadableOutcome() throws {
         let lines = RecordedLines()
         let server = try FieldSales.server { $0.log = { lines.add($0) } }

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "whatever looks at the value while it is written sees the value",
+        "whatever looks at the value while it is written sees the value", .backEndInFile,
         arguments: [
             "",
             "ALTER TABLE picture ADD COLUMN size INTEGER AS (length(content) + unicode(substr(hex(content), 2, 1))) VIRTUAL",
@@ -50,7 +50,7 @@ import Testing
         #expect(try server.backEndValue("SELECT count(*) FROM picture") == 0)
     }
 
-    @Test func `a value that the back end takes as a whole only is refused beyond the limit, another one is not`() throws {
+    @Test(.backEndInFile) func `a value that the back end takes as a whole only is refused beyond the limit, another one is not`() throws {
         let limit = { (configuration: inout ServerConfiguration) in configuration.maximumWholeValue = 1_400_000 }
         let (_, refused) = try create(also: "CREATE INDEX i ON picture (content)", content: Self.long, adjust: limit)
         #expect(refused.results.map(\.code) == [ResultCode.tooLarge])

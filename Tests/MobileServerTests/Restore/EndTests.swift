@@ -68,6 +68,38 @@ import Testing
         #expect(try south.synchronize(groups: ["default", "lines"]).resets.isEmpty)
     }
 
+    @Test func `the segments of a partition go with it, also their files, and a request in between loads it again`() throws {
+        let clock = VirtualClock(start: .seconds(1_800_000_000)), temporary = try TemporaryDirectory(), folder = temporary.file("segments")
+        let server = try SegmentDeliveryTests.server(clock: clock) {
+            $0.cleaningPortion = 100
+            $0.segmentDirectory = folder
+            $0.sessionIdleLimit = .seconds(50 * 366 * 86_400)
+            $0.sessionLifetime = .seconds(50 * 366 * 86_400)
+        }
+        let device = try TestDevice(server)
+        device.subscriptions = ["Customer": [["region": "NORTH"]]]
+        let segments = try device.synchronize().segments
+        func files() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: folder).count }
+        #expect(try segments.count > 3 && files() == segments.count && count("_segment", server) == Int64(segments.count))
+        clock.advance(by: .days(31))
+        let pruning = Pruning(
+            stateStore: try server.configuration.openStateStore(createsFile: false), backEnds: [], files: SegmentFiles(server.configuration),
+            configuration: server.configuration)
+        defer { try? pruning.stateStore.close() }
+        var place: Int64 = 0
+        let first = try pruning.step(.partitions, from: &place)
+        // Half of the rows are gone. Neither the rest nor the segments count.
+        #expect(try first == 100 && count("_segment", server) > 0)
+        let again = try device.synchronize()
+        #expect(again.resets.contains("Customer") && device.rows["Customer"]?.count == 400)
+        #expect(try device.synchronize().resets.isEmpty)
+        clock.advance(by: .days(31))
+        _ = try pruning.run(.partitions)
+        let tables = ["_partition", "_row", "_large", "_partition_era", "_segment", "_segment_run", "_tombstone_horizon"]
+        #expect(try tables.map { try count($0, server) } == tables.map { _ in 0 } && files() == 0)
+        #expect(try device.synchronize().resets.contains("Customer") && device.rows["Customer"]?.count == 400)
+    }
+
     @Test func `sessions, grants, claims, traces, logs, clients and reports end by themselves, one step at a time`() throws {
         let clock = VirtualClock(start: .seconds(1_800_000_000))
         let server = try server(clock) { $0.cleaningPortion = 1 }
@@ -87,7 +119,7 @@ import Testing
             try connection.execute("INSERT INTO _inquiry (application, device, inquiry, asked) VALUES ('a', 'd', 'i', ?1)", [.integer(now)])
         }
         let tables = ["_trace", "_traced_request", "_domain_log", "_inquiry", "_key_range WHERE granted < \(now + 1)"]
-        _ = try server.server.administration.prune(backEnds: [server.backEndPath])
+        _ = try server.server.administration.prune(backEnds: [server.backEndPlace])
         #expect(try tables.map { try count($0, server) } == [1, 1, 1, 1, 2])
         clock.advance(by: .days(401))
         // Each synchronization does at most one step.

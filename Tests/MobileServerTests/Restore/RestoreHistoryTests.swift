@@ -62,21 +62,24 @@ import Testing
                 stores.append(path)
             }
             if backEnd {
-                try server.server.close()
-                try FileManager.default.copyItem(atPath: server.backEndPath, toPath: path + ".back")
-                try server.restartClosed()
+                try server.saveBackEnd(to: path + ".back")
                 backEnds.append(path + ".back")
             }
         }
 
         mutating func restore(store: Bool, backEnd: Bool) throws {
+            // Databases can also be replaced under the running server.
+            let isRunning = Bool.random(using: &random)
             if backEnd, let path = backEnds.randomElement(using: &random) {
-                try server.server.close()
-                try FileManager.default.removeItem(atPath: server.backEndPath)
-                try FileManager.default.copyItem(atPath: path, toPath: server.backEndPath)
-                try server.restartClosed()
+                if isRunning, BackEndKind.underTest == .postgreSQL {
+                    try server.failOver(toBackEnd: path)
+                } else {
+                    try server.reopen(withBackEnd: path)
+                }
             }
-            if store, let path = stores.randomElement(using: &random) { try server.reopen(withCache: path) }
+            if store, let path = stores.randomElement(using: &random) {
+                if isRunning, StoreUnderTest.isPostgreSQL { try server.failOver(toCache: path) } else { try server.reopen(withCache: path) }
+            }
         }
 
         mutating func create() throws {
@@ -129,7 +132,9 @@ import Testing
                 let fresh = try TestDevice.inRegion(region, of: server, name: "fresh \(region) \(index)")
                 #expect(authors[index].device.rows == fresh.rows, place)
             }
-            let present = try server.backEnd { try $0.texts(#"SELECT name FROM "the customers" WHERE name LIKE 'created%'"#) }
+            let present = try server.backEnd {
+                try $0.rows(#"SELECT name FROM "the customers" WHERE name LIKE 'created%'"#).compactMap { $0[0].text }
+            }
             let lost = authors.reduce(Set<String>()) { $0.union($1.lost) }
             #expect(names.subtracting(present).isSubset(of: lost), place)
             #expect(Set(present).count == present.count, place)

@@ -1,6 +1,9 @@
 import Foundation
+import MobileExecution
 import MobileProtocol
 import MobileStore
+import PostgreSQLClient
+import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
@@ -9,13 +12,6 @@ import Testing
 /// A back end that is restored from an older backup: accepted operations that it has lost, and the clients that learn of it.
 @Suite struct RestoredBackEndTests {
     static func customer(_ name: String) -> JSONObject { ["name": .string(name), "region": "NORTH", "credit": 1, "active": true] }
-
-    /// Closes the server, works on the file of the back end, and opens the server again.
-    private func restart(_ server: TestServer, _ body: () throws -> Void) throws {
-        try server.server.close()
-        try body()
-        try server.restartClosed()
-    }
 
     private func answer(_ result: TestDevice.Result) -> SynchronizeAnswer? {
         result.frames.lazy.compactMap { if case .answer(let answer) = $0 { answer } else { nil } }.first
@@ -27,16 +23,13 @@ import Testing
         let kept = try device.synchronize([device.create("Customer", Self.customer("kept"))]).results
         let first = try #require(kept.first?.receipt)
         #expect(first.number == 1)
-        try restart(server) { try FileManager.default.copyItem(atPath: server.backEndPath, toPath: backup) }
+        try server.saveBackEnd(to: backup)
         let gone = try device.synchronize([device.create("Customer", Self.customer("gone")), device.create("Customer", Self.customer("gone too"))])
         let second = try #require(gone.results.last?.receipt)
         #expect(second.era != first.era && second.number == 3)
         device.adjustHeader = { $0.receipts = [first.era: first.number, second.era: second.number] }
         #expect(try answer(device.synchronize())?.lost == [:])
-        try restart(server) {
-            try FileManager.default.removeItem(atPath: server.backEndPath)
-            try FileManager.default.copyItem(atPath: backup, toPath: server.backEndPath)
-        }
+        try server.reopen(withBackEnd: backup)
         // The other device reaches the same numbers, with rows that get the primary keys of the lost ones.
         let created = [other.create("Customer", Self.customer("new")), other.create("Customer", Self.customer("newer"))]
         let results = try other.synchronize(created).results
@@ -55,34 +48,26 @@ import Testing
     @Test func `a lost operation that is submitted again under a new id is done again`() throws {
         let server = try FieldSales.server(), backup = server.folder.file("enterprise.backup")
         let device = try TestDevice.inRegion("NORTH", of: server)
-        try restart(server) { try FileManager.default.copyItem(atPath: server.backEndPath, toPath: backup) }
+        try server.saveBackEnd(to: backup)
         var create = device.create("Customer", Self.customer("gone"))
         try device.synchronize([create])
-        try restart(server) {
-            try FileManager.default.removeItem(atPath: server.backEndPath)
-            try FileManager.default.copyItem(atPath: backup, toPath: server.backEndPath)
-        }
+        try server.reopen(withBackEnd: backup)
         create.id = device.nextID()
         create.batch = create.id
         #expect(try device.synchronize([create]).results.map(\.outcome) == [.accepted])
         #expect(device.key("Customer", "name", "gone") == create.key && device.rows["Customer"]?.count == 3)
     }
 
-    @Test func `a restored back end that another server has written since is read from its beginning: its rows have the keys of their devices`()
-        throws
-    {
+    @Test(.backEndInFile) func `a restored back end that another server has written since is read from its beginning`() throws {
         let server = try FieldSales.server(), other = try TemporaryDirectory()
         let device = try TestDevice.inRegion("NORTH", of: server)
-        try restart(server) { try FileManager.default.copyItem(atPath: server.backEndPath, toPath: other.file("enterprise.db")) }
+        try server.saveBackEnd(to: other.file("enterprise.db"))
         for name in ["gone", "gone too"] { try device.synchronize([device.create("Customer", Self.customer(name))]) }
         let second = try TestServer(model: FieldSales.model, folder: other), author = try TestDevice.inRegion("NORTH", of: second)
         let created = ["one", "two", "three"].map { author.create("Customer", Self.customer($0)) }
         try author.synchronize(created)
         try second.server.close()
-        try restart(server) {
-            try FileManager.default.removeItem(atPath: server.backEndPath)
-            try FileManager.default.copyItem(atPath: second.backEndPath, toPath: server.backEndPath)
-        }
+        try server.reopen(withBackEnd: second.backEndPath)
         try device.synchronize()
         #expect(["one", "two", "three"].map { device.key("Customer", "name", $0) } == created.map(\.key))
     }
@@ -91,7 +76,7 @@ import Testing
         let server = try FieldSales.server()
         let device = try TestDevice.inRegion("NORTH", of: server)
         let receipt = try #require(device.synchronize([device.create("Customer", Self.customer("before"))]).results.first?.receipt)
-        try server.server.administration.declareRestored(.backEnd(path: server.backEndPath))
+        try server.server.administration.declareRestored(.backEnd(server.backEndPlace))
         let later = try #require(device.synchronize([device.create("Customer", Self.customer("after"))]).results.first?.receipt)
         #expect(later.era != receipt.era)
         device.adjustHeader = { $0.receipts = [receipt.era: receipt.number, later.era: later.number, "unknown": 1] }
@@ -100,8 +85,68 @@ import Testing
         let database = try Database(ConnectionProfile(path: path))
         try database.write { _ = try $0.execute("CREATE TABLE t (a)") }
         try database.close()
-        let error = #expect(throws: ServerError.self) { try server.server.administration.declareRestored(.backEnd(path: path)) }
+        let error = #expect(throws: ServerError.self) { try server.server.administration.declareRestored(.backEnd(path)) }
         #expect(error?.code == .missingBackEnd)
+    }
+
+    @Test(.needsPostgreSQL) func `a database without the last commits in place of the back end begins an era with its first operation`() throws {
+        let server = try FieldSales.server(on: .postgreSQL), backup = server.folder.file("standby")
+        let device = try TestDevice.inRegion("NORTH", of: server), other = try TestDevice.inRegion("NORTH", of: server, name: "other")
+        let kept = device.create("Customer", Self.customer("kept"))
+        let before = try #require(device.synchronize([kept]).results.first?.receipt)
+        try server.copyBackEnd(to: backup)
+        let gone = [device.create("Customer", Self.customer("gone")), device.create("Customer", Self.customer("gone too"))]
+        let lost = try #require(device.synchronize(gone).results.last?.receipt)
+        device.adjustHeader = { $0.receipts = [lost.era: lost.number] }
+        try other.synchronize()
+        try server.failOver(toBackEnd: backup)
+        #expect(try answer(device.synchronize())?.lost[lost.era] == before.number)
+        #expect(device.key("Customer", "name", "gone") == 0 && device.rows["Customer"]?.count == 3)
+        // The other device reaches the same numbers. Its rows get the primary keys of the lost ones.
+        let new = [other.create("Customer", Self.customer("new")), other.create("Customer", Self.customer("newer"))]
+        let receipts = try other.synchronize(new).results.compactMap(\.receipt)
+        #expect(receipts.map(\.number) == [2, 3] && receipts.allSatisfy { $0.era != lost.era })
+        #expect(try answer(device.synchronize())?.lost == [lost.era: before.number] && lost.era == before.era)
+        #expect(device.rows["Customer"] == other.rows["Customer"] && device.key("Customer", "name", "newer") == new[1].key)
+        let eras = try server.backEnd { try $0.rows("SELECT count(*), count(DISTINCT history) FROM mobile_replay_era") }
+        #expect(eras == [[2, 2]])
+    }
+
+    @Test(.needsPostgreSQL) func `an era begins after the numbers that other transactions are about to commit`() throws {
+        let server = try FieldSales.server(on: .postgreSQL), device = try TestDevice.inRegion("NORTH", of: server)
+        try device.synchronize([device.create("Customer", Self.customer("one"))])
+        let connection = try #require(server.backEndDatabase).connect(), place = server.backEndPlace, administration = server.server.administration
+        try connection.execute("BEGIN")
+        let records = SQLOperationRecords(PostgreSQLBackEndConnection(connection: connection))
+        try records.record("{}", of: 1, client: "slow")
+        try records.finish("slow")
+        let isDone = SystemLock(false)
+        let thread = Thread {
+            try? administration.declareRestored(.backEnd(place))
+            isDone.withLock { $0 = true }
+        }
+        thread.start()
+        let observer = try #require(server.backEndDatabase).connect()
+        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        #expect(try eventually { try isDone.withLock { $0 } || observer.first(waiting)?[0].integer == 1 })
+        try connection.execute("COMMIT")
+        #expect(eventually { isDone.withLock { $0 } })
+        #expect(try server.backEndValue("SELECT max(first) FROM mobile_replay_era") == 3)
+    }
+
+    @Test func `a back end that only an earlier release has prepared has no eras; it gets them when a server opens it`() throws {
+        let server = try FieldSales.server(), device = try TestDevice.inRegion("NORTH", of: server)
+        let first = device.create("Customer", Self.customer("one"))
+        try device.synchronize([first])
+        try server.server.close()
+        try server.backEnd {
+            for table in ["mobile_replay_era", "mobile_replay_seen"] { try $0.execute("DROP TABLE \(table)") }
+        }
+        try server.restartClosed()
+        // The record of that release has no era: its number is not a loss.
+        #expect(try device.synchronize([first]).results.map(\.receipt) == [Receipt(era: "", number: 1)])
+        let receipt = try #require(device.synchronize([device.create("Customer", Self.customer("two"))]).results.first?.receipt)
+        #expect(receipt.number == 2 && !receipt.era.isEmpty)
     }
 
     @Test func `a copied database settles the operations of the client that it was copied from, even if that one has unsubscribed`() throws {

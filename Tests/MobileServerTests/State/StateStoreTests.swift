@@ -201,6 +201,17 @@ import Testing
         #expect(versions == [[.integer(PostgreSQLStateSchema.version)]])
     }
 
+    @Test(.needsPostgreSQL) func `a database of the first release gets the tables of segments`() throws {
+        let database = try PostgreSQLTestDatabase()
+        try PostgreSQLStateStore(database.configuration).close()
+        let added = ["_segment_run", "_segment", "_tombstone_horizon", "_secret"], connection = try database.connect()
+        for statement in RestoredStoreTests.toVersion3 + added.map({ "DROP TABLE \($0)" }) { try connection.execute(statement) }
+        try connection.execute("UPDATE _state SET version = 1")
+        try PostgreSQLStateStore(database.configuration).close()
+        for table in added { #expect(try connection.rows("SELECT count(*) FROM \(table)") == [[.integer(0)]]) }
+        #expect(try connection.rows("SELECT version FROM _state") == [[.integer(PostgreSQLStateSchema.version)]])
+    }
+
     @Test(.needsPostgreSQL) func `a database of a later release, and an address with a password, are refused`() throws {
         let database = try PostgreSQLTestDatabase()
         try PostgreSQLStateStore(database.configuration).close()

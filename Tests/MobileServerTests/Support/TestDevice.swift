@@ -73,6 +73,9 @@ final class TestDevice {
         var deletes: [String: Int] = [:]
         var largeValues = 0
         var bytes = 0
+        /// The contents that the download named, as the device fetched them; the statuses of those that it could not fetch.
+        var segments: [SegmentPart] = []
+        var refused: [Int] = []
     }
 
     /// Makes the upload of a synchronization, as bytes.
@@ -134,6 +137,18 @@ final class TestDevice {
         return result
     }
 
+    /// Fetches a content that a download has named.
+    /// - Parameter range: the field `Range`; nil for none.
+    func fetch(
+        _ content: NamedContent, range: String? = nil
+    ) throws -> (status: Int, bytes: [UInt8], headers: [(name: String, value: String)]) {
+        var headers = ["authorization": "Bearer \(token)"]
+        headers["range"] = range
+        let response = server.server.respond(
+            to: ServerRequest(path: "\(Endpoint.segments)/\(content.name)", query: ["grant": content.grant], headers: headers))
+        return (response.status, try TestServer.bytes(of: response), response.headers)
+    }
+
     private enum OpenPart {
         case none
         case table(TablePart, [UInt8])
@@ -150,7 +165,19 @@ final class TestDevice {
             case .value(let part, let data): open = .value(part, data + bytes)
             case .none: break
             }
+        case .segment(let part):
+            result.segments.append(part)
+            let answer = try fetch(part.content)
+            guard answer.status == 200, !answer.bytes.isEmpty else {
+                result.refused.append(answer.status)
+                return
+            }
+            try store(TablePart(object: part.object, columns: part.columns), answer.bytes, &result)
         case .partEnd:
+            if case .value(let part, _) = open, let content = part.content {
+                let answer = try fetch(content)
+                if answer.status == 200 { open = .value(part, answer.bytes) } else { result.refused.append(answer.status) }
+            }
             switch open {
             case .table(let part, let data): try store(part, data, &result)
             case .value(let part, let data): store(part, data, &result)

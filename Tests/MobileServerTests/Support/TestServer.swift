@@ -15,34 +15,42 @@ final class TestServer {
     let folder: TemporaryDirectory
     let model: PackageModel
     let backEndPath: String
+    /// The database of the back end; nil for the file ``backEndPath``.
+    let backEndDatabase: PostgreSQLTestDatabase?
     private(set) var server: MobileServer
     /// The database of the server's state; nil for the file `cache.db`.
     private var stateDatabase: PostgreSQLTestDatabase?
     private var savedStates: [String: PostgreSQLTestDatabase] = [:]
+    private var savedBackEnds: [String: PostgreSQLTestDatabase] = [:]
     private var adjust: (inout ServerConfiguration) -> Void = { _ in }
 
     /// Opens a server.
     /// - Parameters:
     ///   - model: a package with one back end.
     ///   - tables: SQL that creates the back end; nil when the file already exists.
+    ///   - postgreSQL: SQL that creates the same back end in PostgreSQL; nil where a test is about a file.
+    ///   - kind: the engine of the back end.
     init(
-        model: PackageModel, tables: String? = nil, folder: TemporaryDirectory? = nil,
+        model: PackageModel, tables: String? = nil, postgreSQL: String? = nil, on kind: BackEndKind = .underTest, folder: TemporaryDirectory? = nil,
         adjust: @escaping (inout ServerConfiguration) -> Void = { _ in }
     ) throws {
         self.folder = try folder ?? TemporaryDirectory()
         self.model = model
         self.adjust = adjust
         backEndPath = self.folder.file("enterprise.db")
-        if let tables {
+        backEndDatabase = kind == .postgreSQL ? try postgreSQL.map { try PostgreSQLTestDatabase(tables: $0) } : nil
+        if let tables, backEndDatabase == nil {
             let database = try Database(ConnectionProfile(path: backEndPath, journal: .unchanged))
             try database.write { _ = try $0.execute(tables) }
             try database.close()
         }
         stateDatabase = StoreUnderTest.isPostgreSQL ? try PostgreSQLTestDatabase() : nil
-        server = try MobileServer(Self.configuration(model, self.folder, backEndPath, stateDatabase, adjust))
+        server = try MobileServer(Self.configuration(model, self.folder, backEndDatabase?.address ?? backEndPath, stateDatabase, adjust))
     }
 
-    var configuration: ServerConfiguration { Self.configuration(model, folder, backEndPath, stateDatabase, adjust) }
+    var configuration: ServerConfiguration {
+        Self.configuration(model, folder, backEndDatabase?.address ?? backEndPath, stateDatabase, adjust)
+    }
 
     private static func configuration(
         _ model: PackageModel, _ folder: TemporaryDirectory, _ backEnd: String, _ state: PostgreSQLTestDatabase?,
@@ -58,6 +66,9 @@ final class TestServer {
     }
 
     var package: String { "\(model.name):\(model.version)" }
+
+    /// The place of the back end, as a deployment names it.
+    var backEndPlace: String { backEndDatabase?.address ?? backEndPath }
 
     /// Closes the server and opens it again on the same files.
     func restart() throws {
@@ -111,14 +122,58 @@ final class TestServer {
         server = try MobileServer(configuration)
     }
 
+    /// Replaces the state's database by a saved one under the running server, as a failover does.
+    func failOver(toCache path: String) throws {
+        guard let stateDatabase, let saved = savedStates[path] else { return }
+        try stateDatabase.replace(with: saved)
+    }
+
+    /// Restarts the server, and copies its back end while the server is closed.
+    func saveBackEnd(to path: String) throws {
+        try server.close()
+        if let backEndDatabase {
+            savedBackEnds[path] = try PostgreSQLTestDatabase(copyOf: backEndDatabase)
+        } else {
+            try FileManager.default.copyItem(atPath: backEndPath, toPath: path)
+        }
+        server = try MobileServer(configuration)
+    }
+
+    /// Opens the server again on a saved back end, which has the place of the present one.
+    func reopen(withBackEnd path: String) throws {
+        try server.close()
+        if let saved = savedBackEnds[path] {
+            try backEndDatabase?.replace(with: saved)
+        } else {
+            for suffix in ["", "-journal", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: backEndPath + suffix) }
+            try FileManager.default.copyItem(atPath: path, toPath: backEndPath)
+        }
+        server = try MobileServer(configuration)
+    }
+
+    /// Copies the back end's database under the running server.
+    func copyBackEnd(to path: String) throws { savedBackEnds[path] = try backEndDatabase.map { try PostgreSQLTestDatabase(copyOfOpen: $0) } }
+
+    /// Copies the state's database under the running server.
+    func copyCache(to path: String) throws { savedStates[path] = try stateDatabase.map { try PostgreSQLTestDatabase(copyOfOpen: $0) } }
+
+    /// Replaces the back end's database by a saved one under the running server, as a failover does.
+    func failOver(toBackEnd path: String) throws {
+        guard let saved = savedBackEnds[path] else { return }
+        try backEndDatabase?.replace(with: saved)
+    }
+
     /// Works on the back end independently of the server.
     @discardableResult
-    func backEnd<R>(_ body: (Connection) throws -> R) throws -> R {
+    func backEnd<R>(_ body: (TestBackEnd) throws -> R) throws -> R {
+        if let backEndDatabase {
+            return try backEndDatabase.connect().transaction { try body(TestBackEnd(PostgreSQLBackEndConnection(connection: $0))) }
+        }
         var profile = ConnectionProfile(path: backEndPath, journal: .unchanged)
         profile.createsFile = false
         profile.foreignKeys = true
         let database = try Database(profile)
-        let result = try database.write { try body($0) }
+        let result = try database.write { try body(TestBackEnd(SQLiteBackEndConnection(connection: $0))) }
         try database.close()
         return result
     }
@@ -143,6 +198,10 @@ final class TestServer {
         case .stream(_, let next):
             var bytes: [UInt8] = []
             while let chunk = try next() { bytes += chunk }
+            return bytes
+        case .file(let file):
+            var bytes: [UInt8] = []
+            while let chunk = try file.nextChunk() { bytes += chunk }
             return bytes
         }
     }

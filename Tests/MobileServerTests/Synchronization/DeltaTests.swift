@@ -46,7 +46,7 @@ import Testing
         let device = try TestDevice.inRegion("NORTH", of: server)
         try server.backEnd { connection in
             try connection.execute("UPDATE \"the customers\" SET name = name")
-            try connection.execute("CREATE TABLE other (x)")
+            try connection.execute("CREATE TABLE other (x TEXT)")
         }
         let result = try device.synchronize(groups: ["default", "lines"])
         #expect(result.upserts.isEmpty && result.deletes.isEmpty && result.largeValues == 0)

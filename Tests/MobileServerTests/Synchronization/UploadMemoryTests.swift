@@ -51,8 +51,8 @@ struct UploadMemoryTests {
             return spool
         }
 
-        /// Sends an upload.
-        /// - Returns: the size of the answer in bytes, the growth of the process's memory meanwhile, and the end of the answer.
+        /// Sends an upload, and fetches the values that the answer names.
+        /// - Returns: the size of the answer with these values in bytes, the growth of the process's memory meanwhile, and the end of the answer.
         func send(_ body: Spool, chunks: Int = .max) throws -> (bytes: Int, peak: Int, end: String) {
             let before = ProcessMemory.resident() ?? 0
             ProcessMemory.resetPeak()
@@ -60,16 +60,33 @@ struct UploadMemoryTests {
                 to: ServerRequest(
                     method: "POST", path: "/mobile/v1/synchronize", headers: ["authorization": "Bearer \(device.token)"], body: body))
             guard response.status == 200, case .stream(_, let next) = response.body else { return (0, .max, "\(response)") }
-            var bytes = 0, end: [UInt8] = []
+            var bytes = 0, end: [UInt8] = [], frames = FrameReader(.download)
             for _ in 0..<chunks {
                 guard let chunk = try next() else { break }
                 (bytes, end) = (bytes + chunk.count, chunk)
+                try frames.push(chunk)
+                while let frame = try frames.next() {
+                    if case .largeValue(let part) = frame.content, let content = part.content { bytes += try fetch(content) }
+                }
             }
             return (bytes, (ProcessMemory.peak() ?? .max) - before, String(decoding: end, as: UTF8.self))
         }
+
+        /// Fetches a value.
+        /// - Returns: the number of its bytes.
+        private func fetch(_ content: NamedContent) throws -> Int {
+            let response = server.server.respond(
+                to: ServerRequest(
+                    path: "\(Endpoint.segments)/\(content.name)", query: ["grant": content.grant],
+                    headers: ["authorization": "Bearer \(device.token)"]))
+            guard case .file(let file) = response.body else { return 0 }
+            var bytes = 0
+            while let chunk = try file.nextChunk() { bytes += chunk.count }
+            return bytes
+        }
     }
 
-    @Test func `a large value goes to the back end and back by pieces, when it is created and when it is changed`() async {
+    @Test(.backEndInFile) func `a large value goes to the back end and back by pieces, when it is created and when it is changed`() async {
         await #expect(processExitsWith: .success) {
             let bench = try Bench(), length = 192 * Self.megabyte, piece = Value.blob(Bench.piece)
             for (first, change) in [(0, "C"), (100, "U")] {

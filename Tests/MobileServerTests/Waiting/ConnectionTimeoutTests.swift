@@ -108,7 +108,7 @@ import Testing
         let made = try Database(ConnectionProfile(path: path, journal: .unchanged))
         try made.write { _ = try $0.execute("CREATE TABLE t (a)") }
         try made.close()
-        let backEnd = try BackEnd(name: "enterprise", path: path, isIdempotent: false, timeout: .milliseconds(50))
+        let backEnd = try SQLiteEngine(name: "enterprise", path: path, timeout: .milliseconds(50))
         defer { #expect(throws: Never.self) { try backEnd.close() } }
         let codes = SystemLock<[StoreError.Code?]>([])
         func meanwhile(_ work: @escaping @Sendable () throws -> Void) {
@@ -141,13 +141,15 @@ import Testing
         #expect(codes.withLock { $0 } == [.timeout, .timeout, .timeout])
     }
 
-    @Test("an operation whose back end is taken by another request of the server is not rejected: the upload is refused, and comes again")
+    @Test(
+        "an operation whose back end is taken by another request of the server is not rejected: the upload is refused, and comes again",
+        .backEndInFile)
     func replay() throws {
         let server = try FieldSales.server { $0.connectionTimeout = .milliseconds(50) }
         let device = try TestDevice.inRegion("NORTH", of: server)
         let running = server.server, token = device.token
         let upload = try device.upload([device.create("Customer", ["name": "Newest", "region": "NORTH"])], groups: [])
-        let backEnd = try #require(running.packages[0].deployed.backEnds["enterprise"])
+        let backEnd = try running.sqliteBackEnd("enterprise")
         let statuses = SystemLock<[Int]>([])
         try backEnd.database.write { _ in
             let done = DispatchSemaphore(value: 0)

@@ -37,7 +37,7 @@ final class ServerProcess: Sendable {
         process.standardInput = input
         process.standardOutput = output
         // A file, because a reader of this process's own standard error would wait for the server as well.
-        process.standardError = try messages()
+        process.standardError = try Self.appending(to: directory.file("server.log"))
         try input.fileHandleForWriting.write(contentsOf: Data((TestBench.password + "\n").utf8))
         try process.run()
         try input.fileHandleForWriting.close()
@@ -58,9 +58,8 @@ final class ServerProcess: Sendable {
         }
     }
 
-    /// Opens the common file of all servers of this object, positioned at its end.
-    private func messages() throws -> FileHandle {
-        let path = directory.file("server.log")
+    /// Opens a file for messages, positioned at its end.
+    static func appending(to path: String) throws -> FileHandle {
         if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(fileURLWithPath: path)) }
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         try file.seekToEnd()

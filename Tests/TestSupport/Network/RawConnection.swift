@@ -7,8 +7,10 @@ public final class RawConnection: Sendable {
     public static let patience: Duration = .seconds(15)
 
     /// Connects to a port of the loopback interface.
-    public init(port: UInt16) throws {
+    /// - Parameter receiveBuffer: the bytes that the system keeps for a test that does not receive; nil for the system's default.
+    public init(port: UInt16, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var receiveBuffer { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size)) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian

@@ -28,6 +28,8 @@ extension SimulatedTransport {
                     return rest
                 }
             case .stream(_, let next): return SimulatedResponse(status: response.status, headers: response.headers, nextChunk: next)
+            case .file(let file):
+                return SimulatedResponse(status: response.status, headers: response.headers) { try file.nextChunk() }
             }
         }
     }

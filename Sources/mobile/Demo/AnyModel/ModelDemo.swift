@@ -65,7 +65,7 @@ final class ModelDemo: Demonstration {
     func firstSynchronization() throws {
         narrator.begin("A device registers, subscribes and synchronizes for the first time")
         device = try makeDevice("device-1")
-        let parameters = model.objects.flatMap { object in object.synchronizationParameters.map { "\(object.name).\($0.name)" } }
+        let parameters = model.objects.flatMap { object in object.chosenParameters.map { "\(object.name).\($0.name)" } }
         if !parameters.isEmpty { narrator.say("synchronization parameters with the model's defaults: \(parameters.joined(separator: ", "))") }
         let result = try device.synchronize()
         narrator.say(

@@ -1,12 +1,11 @@
-import Foundation
-import MobileExecution
-import PostgreSQLClient
-import PostgreSQLTestSupport
+internal import Foundation
+internal import MobileExecution
+package import PostgreSQLClient
 
-/// A socket between a client and a server that passes bytes on, and cuts the connection at the first message that contains a word.
-final class CuttingProxy: Sendable {
+/// A socket between clients and a server that passes bytes on, and cuts one connection: at the first message that contains a word.
+package final class CuttingProxy: Sendable {
     /// The places at which the connection is cut.
-    enum Place {
+    package enum Place: Sendable {
         /// The server does not receive the message.
         case beforeServer
         /// The server has received and answered it, and the client does not receive the answer.
@@ -14,10 +13,16 @@ final class CuttingProxy: Sendable {
     }
 
     private let listener: Int32
-    private let folder: String
-    private let port: UInt16
+    /// The folder of the socket.
+    package let folder: String
+    /// The number in the socket's name.
+    package let port: UInt16
+    private let isArmed: SystemLock<Bool>
 
-    init(to server: PostgreSQLServer, cutAt word: String, _ place: Place) throws {
+    /// Opens a socket.
+    /// - Parameter isArmed: whether it cuts from the beginning on, rather than after a call of ``arm()``.
+    package init(to server: PostgreSQLServer, cutAt word: String, _ place: Place, isArmed: Bool = true) throws {
+        self.isArmed = SystemLock(isArmed)
         var name = Array("/tmp/pgp.XXXXXX".utf8CString)
         guard mkdtemp(&name) != nil else { throw POSIXError(.EACCES) }
         folder = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -27,15 +32,21 @@ final class CuttingProxy: Sendable {
         let isBound = Self.withAddress("\(folder)/.s.PGSQL.\(port)") { bind(listener, $0, $1) == 0 && listen(listener, 4) == 0 }
         guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
         let target = "\(server.folder)/.s.PGSQL.\(port)"
+        let armed = self.isArmed
         Thread.detachNewThread {
-            let client = accept(listener, nil, nil)
-            guard client >= 0 else { return }
-            let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-            if Self.withAddress(target, { connect(server, $0, $1) == 0 }) { Self.pass(client, server, Array(word.utf8), place) }
-            close(client)
-            close(server)
+            while case let client = accept(listener, nil, nil), client >= 0 {
+                Thread.detachNewThread {
+                    let server = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+                    if Self.withAddress(target, { connect(server, $0, $1) == 0 }) { Self.pass(client, server, Array(word.utf8), place, armed) }
+                    close(client)
+                    close(server)
+                }
+            }
         }
     }
+
+    /// Cuts the next connection that sends the word.
+    package func arm() { isArmed.withLock { $0 = true } }
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
@@ -44,18 +55,23 @@ final class CuttingProxy: Sendable {
     }
 
     /// The settings that lead through the proxy.
-    func configuration(_ database: PostgreSQLTestDatabase) -> PostgreSQLConfiguration {
+    package func configuration(_ database: PostgreSQLTestDatabase) -> PostgreSQLConfiguration {
         PostgreSQLConfiguration("host=\(folder) port=\(port) dbname=\(database.name) user=postgres")
     }
 
-    private static func pass(_ client: Int32, _ server: Int32, _ word: [UInt8], _ place: Place) {
+    private static func pass(_ client: Int32, _ server: Int32, _ word: [UInt8], _ place: Place, _ isArmed: SystemLock<Bool>) {
         var sockets = [pollfd(fd: client, events: Int16(POLLIN), revents: 0), pollfd(fd: server, events: Int16(POLLIN), revents: 0)]
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while poll(&sockets, 2, -1) >= 0 {
             for (index, from) in [client, server].enumerated() where sockets[index].revents != 0 {
                 let count = recv(from, &buffer, buffer.count, 0)
                 guard count > 0 else { return }
-                let isCut = from == client && contains(buffer[..<count], word)
+                let isCut =
+                    from == client && contains(buffer[..<count], word)
+                    && isArmed.withLock { armed in
+                        defer { armed = false }
+                        return armed
+                    }
                 if isCut && place == .beforeServer { return }
                 _ = send(from == client ? server : client, buffer, count, Int32(MSG_NOSIGNAL))
                 guard isCut else { continue }

@@ -1,11 +1,32 @@
 internal import MobileModel
+internal import MobileStore
 
-/// The conversion of a back end's column to a value of the platform: an SQL expression that the back end evaluates during a load.
-///
-/// Back ends store the same value in many forms (a price as REAL, as text or as an integer; a date with or without time). The expressions convert all
-/// of them to the one form of the cache and of the devices: integers and booleans INTEGER, decimals of up to 18 digits scaled INTEGER and longer ones
-/// TEXT, doubles REAL, dates and times ISO 8601 TEXT, binary BLOB. Equal values are then equal in every byte, so a comparison of rows detects all
-/// changes and only changes.
+/// The SQL of values in SQLite.
+struct SQLiteExpressions: SQLExpressions {
+    func value(of attribute: AttributeModel, _ column: SQLColumn) -> String { ColumnExpression.value(of: attribute, column: column.sql) }
+
+    func compositeKey(_ parts: [String]) -> String { "json_array(" + parts.joined(separator: ", ") + ")" }
+
+    /// `json_array` would cut doubles to 15 digits.
+    func keyPart(of attribute: AttributeModel, _ column: SQLColumn) -> String {
+        let value = value(of: attribute, column)
+        return switch attribute.type {
+        case .float, .double: "printf('%!.17g', \(value))"
+        case .binary: "hex(\(value))"
+        default: value
+        }
+    }
+
+    /// Parts that a back end may store in several forms are compared in the cache's form, the others directly.
+    func condition(on attribute: AttributeModel, _ column: SQLColumn, _ part: Value, place: Int) -> (sql: String, value: Value) {
+        switch attribute.type {
+        case .date, .time, .dateTime, .decimal, .boolean: ("(\(value(of: attribute, column))) = ?\(place)", part)
+        default: ("\(column.sql) = ?\(place)", part)
+        }
+    }
+}
+
+/// The conversion of a column of SQLite, which may store the values of any type.
 enum ColumnExpression {
     /// The maximum number of digits of a decimal that is stored as a scaled integer.
     static let scaledDigits = 18
@@ -50,22 +71,5 @@ enum ColumnExpression {
             CASE typeof(\(column)) WHEN 'integer' THEN \(column) * \(factor) WHEN 'real' THEN \(rounded) WHEN 'null' THEN NULL \
             ELSE CASE WHEN \(column) GLOB '*[eE]*' THEN \(rounded) WHEN \(point) = 0 THEN \(whole) ELSE \(digits) END END
             """
-    }
-
-    /// Returns one value that identifies a row: the only part of a simple key unchanged, or the parts of a composite key as a JSON array.
-    /// - Parameter parts: the normalized parts, each as SQL.
-    static func key(_ parts: [String]) -> String {
-        parts.count == 1 ? parts[0] : "json_array(" + parts.joined(separator: ", ") + ")"
-    }
-
-    /// Returns a part of a key. Doubles and binary values in a composite key become text: `json_array` would cut doubles to 15 digits.
-    static func keyPart(of attribute: AttributeModel, column: String, isComposite: Bool) -> String {
-        let value = value(of: attribute, column: column)
-        guard isComposite else { return value }
-        return switch attribute.type {
-        case .float, .double: "printf('%!.17g', \(value))"
-        case .binary: "hex(\(value))"
-        default: value
-        }
     }
 }

@@ -3,9 +3,13 @@ internal import MobileStore
 /// A table of a back end as it is: the names of its columns, and their storage of values.
 struct BackEndTable: Sendable {
     let name: String
+    /// The name in a statement.
+    let sql: String
     let columns: [Column]
-    /// Whether values can be read piece by piece. Requires a table with a rowid, in a database that stores texts in UTF-8.
+    /// Whether values can be read piece by piece. Requires a table of SQLite with a rowid, in a database that stores texts in UTF-8.
     let hasPieces: Bool
+    /// The columns of constraints that errors mention by the constraint's name.
+    var constraints: [String: [String]] = [:]
 
     struct Column: Sendable {
         let name: String
@@ -20,8 +24,16 @@ struct BackEndTable: Sendable {
         case name, type, hidden
     }
 
-    /// SQLite's type affinity of a column, which determines the conversion of stored values.
-    enum Affinity: Sendable { case integer, text, blob, real, numeric }
+    /// SQLite's type affinity of a column, which determines the conversion of stored values; or the kind of a type of PostgreSQL.
+    enum Affinity: Sendable {
+        case integer, text, blob, real, numeric
+        case boolean, single, date, time, timestamp, timestampWithTimeZone
+    }
+
+    init(name: String, sql: String, columns: [Column], constraints: [String: [String]]) {
+        (self.name, self.sql, self.columns, self.constraints) = (name, sql, columns, constraints)
+        hasPieces = false
+    }
 
     /// Finds the table or view with this name, as SQLite compares names; nil if there is none.
     init?(named name: String, in connection: Connection) throws {
@@ -29,6 +41,7 @@ struct BackEndTable: Sendable {
             "SELECT type FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE", [.text(name)])?[0].text
         guard let kind else { return nil }
         self.name = name
+        sql = SQLText.quoted(name)
         columns = try connection.rows("SELECT name, type, hidden FROM pragma_table_xinfo(?1)", [.text(name)]).map { values in
             let row = StoredRow(ColumnFact.allCases, values)
             return Column(

@@ -2,78 +2,6 @@ internal import MobileCrypto
 internal import MobileProtocol
 internal import MobileStore
 
-/// The table of a back end that holds the ids of processed operations. Each is written in the operation's own transaction.
-///
-/// Two databases have no common transaction. So this table alone decides whether an operation was done: a repeated operation is answered from it. The
-/// cache also reads from it which surrogate keys the new rows have on the devices.
-///
-/// `seq` only grows (AUTOINCREMENT), even when rows are removed: the cache records the last one that it has read.
-enum ProcessedOperations {
-    static func prepare(_ backEnd: BackEnd) throws(ServerError) {
-        do {
-            try backEnd.database.write(label: "preparing the back end") { connection in
-                let tables = [(name: "mobile_processed_operation", sql: table), (name: ReplayGuard.tableName, sql: ReplayGuard.table)]
-                for table in tables where try connection.first("SELECT 1 FROM sqlite_schema WHERE name = ?1", [.text(table.name)]) == nil {
-                    _ = try connection.execute(table.sql)
-                }
-            }
-        } catch {
-            throw ServerError(
-                .missingBackEnd, "back end \"\(backEnd.name)\": the table of processed operations cannot be made: \(error)", cause: error)
-        }
-    }
-
-    private static let table = """
-        CREATE TABLE mobile_processed_operation (
-            seq INTEGER PRIMARY KEY AUTOINCREMENT, client TEXT NOT NULL, operation INTEGER NOT NULL, outcome TEXT NOT NULL,
-            UNIQUE (client, operation))
-        """
-
-    private enum Column: String, StoredColumn {
-        static let table = "mobile_processed_operation"
-        case seq, client, outcome
-    }
-
-    /// Returns the outcome of the operation; nil if it was not processed.
-    static func outcome(of operation: Int64, client: String, in connection: Connection) throws -> OperationOutcome? {
-        try connection.storedRow([Column.outcome], "WHERE client = ?1 AND operation = ?2", [.text(client), .integer(operation)]).map {
-            var outcome = try OperationOutcome(json: JSONValue(parsing: $0.text(.outcome)))
-            outcome.isRecorded = true
-            return outcome
-        }
-    }
-
-    static func record(_ outcome: OperationOutcome, client: String, in connection: Connection) throws {
-        _ = try connection.execute(
-            "INSERT INTO mobile_processed_operation (client, operation, outcome) VALUES (?1, ?2, ?3)",
-            [.text(client), .integer(outcome.result.id), .text(outcome.json.description)])
-    }
-
-    /// Removes the outcomes that the client has settled and the cache has read.
-    static func prune(client: String, below operation: Int64, upTo seq: Int64, in connection: Connection) throws {
-        _ = try connection.execute(
-            "DELETE FROM mobile_processed_operation WHERE client = ?1 AND operation < ?2 AND seq <= ?3",
-            [.text(client), .integer(operation), .integer(seq)])
-    }
-
-    /// Visits the outcomes after `seq`, in their order, with their clients.
-    static func forEachOutcome(
-        after seq: Int64, in connection: Connection, _ visit: (_ seq: Int64, _ client: String, OperationOutcome) throws -> Void
-    ) throws {
-        let query = try connection.statement("SELECT seq, client, outcome FROM mobile_processed_operation WHERE seq > ?1 ORDER BY seq")
-        try query.bind([.integer(seq)])
-        while try query.step() {
-            let row = StoredRow<Column>([.seq, .client, .outcome], (0..<3).map(query.value))
-            try visit(row.integer(.seq), row.text(.client), OperationOutcome(json: JSONValue(parsing: row.text(.outcome))))
-        }
-    }
-
-    /// Returns the last `seq` that was ever assigned; 0 if there is none.
-    static func lastSequence(in connection: Connection) throws -> Int64 {
-        try connection.optionalNumber("SELECT seq FROM sqlite_sequence WHERE name = 'mobile_processed_operation'") ?? 0
-    }
-}
-
 /// The outcome of one operation, in the form that the back end keeps.
 struct OperationOutcome: Sendable {
     var result: ReplayResult
@@ -148,6 +76,21 @@ struct OperationOutcome: Sendable {
             messageId: result.id, level: isRejected ? .error : .info, code: isRejected ? result.code : ResultCode.success, eisCode: backEndCode,
             message: isRejected ? result.message : "\(operation) of \(result.object) was done", component: result.object,
             entityKey: String(result.key), operation: operation, requestId: String(result.id), timestamp: timestamp)
+    }
+}
+
+extension OperationRecords {
+    /// Returns the outcome of an operation; nil if it was not processed.
+    func processed(_ operation: Int64, client: String) throws -> OperationOutcome? {
+        try outcome(of: operation, client: client).map {
+            var outcome = try OperationOutcome(json: JSONValue(parsing: $0))
+            outcome.isRecorded = true
+            return outcome
+        }
+    }
+
+    func record(_ outcome: OperationOutcome, client: String) throws {
+        try record(outcome.json.description, of: outcome.result.id, client: client)
     }
 }
 

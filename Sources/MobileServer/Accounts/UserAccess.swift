@@ -1,0 +1,49 @@
+internal import MobileModel
+internal import MobileProtocol
+internal import MobileStore
+
+/// The rights of a user in one package, according to the server alone: whether the user has one of its roles, and the values of the parameters that the
+/// model binds to attributes of the user.
+struct UserAccess: Sendable, Equatable {
+    let user: String
+    /// The values of the user's attributes, by name. An attribute may have several: each brings its rows.
+    let attributes: [String: [String]]
+
+    /// Reads what the package needs to know: nothing for a model without roles and bound parameters.
+    /// - Throws: ``RequestFailure`` for a user without any of the package's roles (checklist ERR-04).
+    init(of user: String, package: DeployedPackage, in stateStore: any StateStore) throws {
+        self.user = user
+        let roles = package.model.roles
+        let isBound = package.objects.contains { $0.hasBoundParameters }
+        guard !roles.isEmpty || isBound else {
+            attributes = [:]
+            return
+        }
+        let (own, attributes) = try stateStore.read { (try UserDirectory.roles(of: user, in: $0), try UserDirectory.attributes(of: user, in: $0)) }
+        guard roles.isEmpty || !own.isDisjoint(with: roles) else {
+            throw RequestFailure(.forbidden, "the user has no role that may use \"\(package.identifier)\"")
+        }
+        self.attributes = attributes
+    }
+
+    /// Returns the values of a bound parameter; none if the user has no such attribute.
+    /// - Throws: ``RequestFailure`` for a value of the user that does not fit the parameter.
+    func values(of parameter: ParameterModel) throws(RequestFailure) -> [JSONValue] {
+        var values: [JSONValue] = []
+        for text in attributes[parameter.userAttribute ?? ""] ?? [] {
+            // Numbers and truth values are written as in JSON, all other values as their text.
+            let forms = [JSONValue.string(text), try? JSONValue(parsing: text)].compactMap { $0 }
+            guard let value = forms.first(where: { (try? WireConversion.value($0, of: AttributeModel(parameter), affinity: .blob)) != nil }) else {
+                throw RequestFailure(
+                    .forbidden, "the user's attribute \"\(parameter.userAttribute ?? "")\" has a value that does not fit the type \(parameter.type)")
+            }
+            values.append(value)
+        }
+        return values
+    }
+}
+
+extension ObjectPlan {
+    /// Whether attributes of the user decide which rows of the object are the user's.
+    var hasBoundParameters: Bool { model.synchronizationParameters.contains { $0.userAttribute != nil } }
+}

@@ -1,0 +1,141 @@
+public import MobileModel
+public import MobileProtocol
+public import MobileStore
+
+/// A state of a back end.
+public struct BackEndPosition: Sendable, Hashable {
+    /// The life of the data. A system that was restored from a backup, or set up again, has another one, and positions of two histories say nothing
+    /// about each other.
+    public let historyID: String
+    /// The state inside of the history.
+    public let state: String
+
+    /// Creates a position.
+    public init(historyID: String, state: String) { (self.historyID, self.state) = (historyID, state) }
+}
+
+/// One row that a back end has loaded.
+public struct BackEndRow: Sendable {
+    enum Content: Sendable {
+        case values(JSONObject)
+        /// The form of the cache, from a back end that makes it by itself.
+        case loaded(LoadedRow)
+    }
+
+    let content: Content
+
+    /// Creates a row.
+    /// - Parameter values: the value of each attribute that is not large, by name, in the form of the protocol: decimals as JSON numbers, dates and
+    ///   times as strings (`2026-11-23`, `06:05:00`, `2026-11-23T06:05:00.000Z`), binary values in base64. A missing value is NULL.
+    public init(_ values: JSONObject) { content = .values(values) }
+
+    init(_ row: LoadedRow) { content = .loaded(row) }
+}
+
+/// The digest of one large value.
+public struct LargeValueDigest: Sendable {
+    /// The key of its row.
+    public let key: RowKey
+    /// The name of the attribute.
+    public let attribute: String
+    /// The SHA-256 of the value's bytes; of a text those of its UTF-8.
+    public let digest: [UInt8]
+    /// The number of bytes.
+    public let length: Int64
+
+    /// Creates a digest.
+    public init(key: RowKey, attribute: String, digest: [UInt8], length: Int64) {
+        (self.key, self.attribute, self.digest, self.length) = (key, attribute, digest, length)
+    }
+}
+
+/// The result of reading a large value.
+public enum BackEndValue: Sendable {
+    /// The back end has no such row.
+    case noRow
+    /// The value is NULL.
+    case null
+    /// The value was passed on.
+    case content
+}
+
+/// One operation of a device, ready for the back end.
+public struct BackEndOperation {
+    /// The id of the operation: unique per client. Client and id together are an idempotency key.
+    public let id: Int64
+    /// The client that has submitted the operation.
+    public let client: String
+    /// The object.
+    public let object: ObjectModel
+    /// The operation as the model describes it, with its statements and parameters.
+    public let operation: OperationModel
+    /// The row's key before the operation; nil for a row to create, and for a row that the server does not know.
+    public let key: RowKey?
+    /// The values to write, by attribute, in the form of ``BackEndRow``. Attributes that refer to a parent have the parent's key, also of one that the
+    /// batch has created. Values of a new row whose attribute the back end generates are placeholders of the device.
+    public let values: JSONObject
+    /// The values of the operation's own parameters, by name.
+    public let parameters: JSONObject
+    /// The large values to write, by attribute; nil for NULL.
+    public let largeValues: [String: UploadedValue?]
+    /// The parts of the parents' keys, by the attributes that hold them, with the attributes of the parents.
+    let parentKeys: [String: (part: Value, key: AttributeModel)]
+}
+
+/// The reason for which a back end has not done something.
+public struct BackEndFailure: Error, Sendable {
+    /// The kinds of failures.
+    public enum Kind: Sendable {
+        /// The back end will not do this; the user must look at it.
+        case refused
+        /// Nothing was decided: the back end is busy or out of reach. The device keeps the operation and sends it again.
+        case recoverable
+        /// The connection broke while the batch was committed. The device sends the operation again, and the record of operations shows then whether it
+        /// was done.
+        case outcomeUnknown
+    }
+
+    /// The kind.
+    public let kind: Kind
+    /// The code for the device, as in HTTP. Of a recoverable failure 409 (busy) or 503 (out of reach).
+    public let code: Int64
+    /// The message for the device: a sentence in the terms of the model.
+    public let message: String
+    /// The back end's own code; empty if there is none.
+    public let backEndCode: String
+    /// The back end's own message, for the server's log; empty if ``message`` is complete.
+    public let detail: String
+
+    private init(_ kind: Kind, _ code: Int64, _ message: String, _ backEndCode: String, _ detail: String) {
+        (self.kind, self.code, self.message, self.backEndCode, self.detail) = (kind, code, message, backEndCode, detail)
+    }
+
+    /// A refusal.
+    /// - Parameters:
+    ///   - message: the sentence for the user of the device.
+    ///   - code: default 412, a constraint. 409 and 503 are codes of failures that pass, and become 500 here.
+    ///   - backEndCode: the back end's own code; default none.
+    ///   - detail: the back end's own message, for the server's log; default none.
+    public static func refused(
+        _ message: String, code: Int64 = ResultCode.constraint, backEndCode: String = "", detail: String = ""
+    ) -> BackEndFailure {
+        BackEndFailure(.refused, ResultCode.isRecoverable(code) ? ResultCode.failure : code, message, backEndCode, detail)
+    }
+
+    /// The back end is occupied by others: code 409.
+    public static func busy(backEndCode: String = "", detail: String = "") -> BackEndFailure {
+        BackEndFailure(.recoverable, ResultCode.conflict, "the back end is busy; try again", backEndCode, detail)
+    }
+
+    /// The back end does not answer: code 503.
+    public static func outOfReach(backEndCode: String = "", detail: String = "") -> BackEndFailure {
+        BackEndFailure(.recoverable, ResultCode.unavailable, outOfReachMessage, backEndCode, detail)
+    }
+
+    /// The connection broke while the batch was committed: code 503.
+    public static func outcomeUnknown(backEndCode: String = "", detail: String = "") -> BackEndFailure {
+        BackEndFailure(.outcomeUnknown, ResultCode.unavailable, outOfReachMessage, backEndCode, detail)
+    }
+
+    private static let outOfReachMessage = "the back end is out of reach; try again"
+}

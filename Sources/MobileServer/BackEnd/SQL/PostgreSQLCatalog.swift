@@ -1,0 +1,77 @@
+internal import MobileStore
+
+extension PostgreSQLBackEndConnection {
+    /// Finds a table, also one with its schema before a point. Without a schema, the search path counts. A name in another case is found if no table has
+    /// exactly this one.
+    func table(named name: String) throws -> BackEndTable? {
+        if let table = try table(named: name, schema: nil) { return table }
+        guard let point = name.firstIndex(of: ".") else { return nil }
+        return try table(named: String(name[name.index(after: point)...]), schema: String(name[..<point]))
+    }
+
+    private func table(named name: String, schema: String?) throws -> BackEndTable? {
+        let found = try first(
+            """
+            SELECT CAST(n.nspname AS TEXT), CAST(c.relname AS TEXT), CAST(c.oid AS BIGINT)
+            FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND lower(c.relname) = lower(CAST(?1 AS TEXT))
+                AND (CAST(?2 AS TEXT) IS NULL AND pg_catalog.pg_table_is_visible(c.oid) OR lower(n.nspname) = lower(CAST(?2 AS TEXT)))
+            ORDER BY c.relname <> CAST(?1 AS TEXT), n.nspname LIMIT 1
+            """, [.text(name), Value(schema)])
+        guard let found, let schema = found[0].text, let table = found[1].text else { return nil }
+        return BackEndTable(
+            name: table, sql: "\(SQLText.quoted(schema)).\(SQLText.quoted(table))", columns: try columns(ofTable: found[2]),
+            constraints: try constraints(ofTable: found[2]))
+    }
+
+    /// An identity that is GENERATED ALWAYS cannot be written either.
+    private func columns(ofTable id: Value) throws -> [BackEndTable.Column] {
+        try rows(
+            """
+            SELECT CAST(a.attname AS TEXT), CAST(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END AS BIGINT),
+                CAST(a.attgenerated <> '' OR a.attidentity = 'a' AS INTEGER)
+            FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+            WHERE a.attrelid = CAST(CAST(?1 AS BIGINT) AS OID) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+            """, [id]
+        ).map { row in
+            BackEndTable.Column(
+                name: row[0].text ?? "", affinity: BackEndTable.Affinity(typeID: UInt32(truncatingIfNeeded: row[1].integer ?? 0)),
+                isGenerated: row[2].integer == 1)
+        }
+    }
+
+    /// The columns of constraints and of unique indexes, by name.
+    private func constraints(ofTable id: Value) throws -> [String: [String]] {
+        let found = try rows(
+            """
+            SELECT CAST(c.conname AS TEXT), CAST(a.attname AS TEXT) FROM pg_catalog.pg_constraint AS c
+            JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey)
+            WHERE c.conrelid = CAST(CAST(?1 AS BIGINT) AS OID)
+            UNION SELECT CAST(i.relname AS TEXT), CAST(a.attname AS TEXT) FROM pg_catalog.pg_index AS x
+            JOIN pg_catalog.pg_class AS i ON i.oid = x.indexrelid
+            JOIN pg_catalog.pg_attribute AS a ON a.attrelid = x.indrelid AND a.attnum = ANY (x.indkey)
+            WHERE x.indrelid = CAST(CAST(?1 AS BIGINT) AS OID) AND x.indisunique
+            """, [id])
+        return Dictionary(grouping: found) { $0[0].text ?? "" }.mapValues { $0.compactMap { $0[1].text } }
+    }
+}
+
+extension BackEndTable.Affinity {
+    /// The kind of a type of PostgreSQL, by its number in `pg_type`. Types without a kind of their own are read and written as text.
+    init(typeID: UInt32) {
+        self =
+            switch typeID {
+            case 16: .boolean
+            case 17: .blob
+            case 20, 21, 23, 26: .integer
+            case 700: .single
+            case 701: .real
+            case 1700: .numeric
+            case 1082: .date
+            case 1083, 1266: .time
+            case 1114: .timestamp
+            case 1184: .timestampWithTimeZone
+            default: .text
+            }
+    }
+}

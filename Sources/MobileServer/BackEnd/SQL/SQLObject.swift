@@ -1,0 +1,152 @@
+internal import MobileModel
+internal import MobileStore
+
+/// An object with its table in a back end that speaks SQL, and the statements that read it.
+struct SQLObject: Sendable {
+    let plan: ObjectPlan
+    /// The table that the binding names, as it is in the back end.
+    let table: BackEndTable
+    /// The columns of the load; those of ``table`` without a load.
+    let loadColumns: [BackEndTable.Column]
+    let expressions: any SQLExpressions
+
+    var model: ObjectModel { plan.model }
+
+    init(_ plan: ObjectPlan, table: BackEndTable, loadColumns: [BackEndTable.Column]? = nil, _ expressions: any SQLExpressions) {
+        (self.plan, self.table, self.loadColumns, self.expressions) = (plan, table, loadColumns ?? table.columns, expressions)
+    }
+
+    // MARK: Columns
+
+    /// Returns the attribute's column in the binding's table; nil if only the load has it.
+    func tableColumn(_ attribute: String) -> BackEndTable.Column? { table.column(named: plan.binding.column(of: attribute)) }
+
+    /// The attribute's column in the table as SQL.
+    /// - Parameter prefix: a name with a point, or nothing.
+    func column(_ attribute: String, prefix: String = "") -> SQLColumn {
+        SQLColumn(named: plan.binding.column(of: attribute), among: table.columns, prefix)
+    }
+
+    /// The attribute's column in the load as SQL.
+    func sourceColumn(_ attribute: String) -> SQLColumn { SQLColumn(named: plan.binding.column(of: attribute), among: loadColumns, "source.") }
+
+    // MARK: Statements
+
+    /// The load with its parameters numbered; nil if the whole table is loaded.
+    var load: ParameterizedSQL? { plan.binding.load.map { ParameterizedSQL($0) } }
+
+    /// The table or subquery that rows are selected from, under the name `source`.
+    var source: String { load.map { "(\(Self.withoutEnd($0.text))) AS source" } ?? "\(table.sql) AS source" }
+
+    /// Returns the values of a partition in the order in which the load names them.
+    func loadParameters(_ values: [String: Value]) -> [Value] { load?.names.map { values[$0] ?? .null } ?? [] }
+
+    /// Returns the end of a load that selects these rows only, and the values to bind.
+    /// - Parameter first: the number of the first parameter.
+    func restriction(to keys: [RowKey]?, first: Int) -> (sql: String, values: [Value]) {
+        guard let keys else { return ("", []) }
+        var values: [Value] = []
+        let terms = keys.map { key in
+            let condition = condition(key, first: first + values.count) { sourceColumn($0) }
+            values += condition.values
+            return "(\(condition.sql))"
+        }
+        return (" WHERE " + (terms.isEmpty ? "1 = 0" : terms.joined(separator: " OR ")), values)
+    }
+
+    /// The tables of the rows with large values: `source`, and `content` with the values.
+    var largeValueTables: String {
+        guard load != nil else { return "\(table.sql) AS content" }
+        let join = model.primaryKey.map { "\(column($0, prefix: "content.").sql) = \(sourceColumn($0).sql)" }.joined(separator: " AND ")
+        return "\(source) JOIN \(table.sql) AS content ON \(join)"
+    }
+
+    /// The key of a row with large values.
+    var largeValueKey: String { keyExpression { load == nil ? column($0, prefix: "content.") : sourceColumn($0) } }
+
+    /// The condition on rows that have a large value.
+    var hasLargeValue: String {
+        plan.largeAttributes.map { column($0.name, prefix: "content.").sql + " IS NOT NULL" }.joined(separator: " OR ")
+    }
+
+    // MARK: Keys
+
+    /// Returns the key of a row as one value. `column` returns the column for an attribute's name.
+    func keyExpression(column: (String) -> SQLColumn) -> String {
+        key(plan.keyAttributes.map { ($0, column($0.name)) })
+    }
+
+    /// Returns the key of a referenced row, as SQL; NULL if a part of it is NULL.
+    func keyExpression(of reference: ReferencePlan) -> String {
+        let parts = reference.pairs.map { ($0.key, sourceColumn($0.source.name)) }
+        guard parts.count > 1 else { return key(parts) }
+        let missing = parts.map { $0.1.sql + " IS NULL" }.joined(separator: " OR ")
+        return "CASE WHEN \(missing) THEN NULL ELSE \(key(parts)) END"
+    }
+
+    private func key(_ parts: [(attribute: AttributeModel, column: SQLColumn)]) -> String {
+        guard parts.count > 1 else { return parts.map { expressions.value(of: $0.attribute, $0.column) }.joined() }
+        return expressions.compositeKey(parts.map { expressions.keyPart(of: $0.attribute, $0.column) })
+    }
+
+    /// Returns a condition on the row with a key, as SQL with parameters from `?first`, and the values to bind.
+    func condition(_ key: RowKey, first: Int = 1) -> (sql: String, values: [Value]) { condition(key, first: first) { column($0) } }
+
+    private func condition(_ key: RowKey, first: Int, _ column: (String) -> SQLColumn) -> (sql: String, values: [Value]) {
+        var terms: [String] = [], values: [Value] = []
+        for (index, attribute) in plan.keyAttributes.enumerated() where key.parts.indices.contains(index) {
+            let term = expressions.condition(on: attribute, column(attribute.name), key.parts[index], place: first + index)
+            terms.append(term.sql)
+            values.append(term.value)
+        }
+        return (terms.joined(separator: " AND "), values)
+    }
+
+    /// Returns the value of a part of a key in the form of its column.
+    func value(of attribute: AttributeModel, in key: RowKey) -> Value? {
+        plan.keyAttributes.firstIndex { $0.name == attribute.name }.map {
+            WireConversion.value(cached: key.parts[$0], of: attribute, affinity: .blob)
+        }
+    }
+
+    /// Returns a text that can be enclosed in parentheses.
+    private static func withoutEnd(_ sql: String) -> String {
+        var text = sql[...]
+        while let last = text.last, last.isWhitespace || last == ";" { text = text.dropLast() }
+        return text + "\n"  // ends a comment in the last line
+    }
+}
+
+/// A column in a statement.
+struct SQLColumn {
+    /// The name, quoted and qualified.
+    let sql: String
+    let affinity: BackEndTable.Affinity
+
+    /// Finds the column with a name, as SQLite compares names. Without one, the name is taken as it is.
+    init(named name: String, among columns: [BackEndTable.Column], _ prefix: String) {
+        let found = columns.first { $0.name == name } ?? columns.first { $0.name.caseInsensitivelyEquals(name) }
+        sql = prefix + SQLText.quoted(found?.name ?? name)
+        affinity = found?.affinity ?? .blob
+    }
+}
+
+/// The SQL of values that depends on the engine.
+///
+/// Back ends store the same value in many forms (a price as REAL, as text or as an integer; a date with or without time). The expressions convert all
+/// of them to the one form of the cache and of the devices: integers and booleans as integers, decimals of up to 18 digits as scaled integers and
+/// longer ones as text, doubles as doubles, dates and times as ISO 8601 text, binary values as bytes. Equal values are then equal in every byte, so a
+/// comparison of rows detects all changes and only changes.
+protocol SQLExpressions: Sendable {
+    /// Returns a column's value in the form of the cache.
+    func value(of attribute: AttributeModel, _ column: SQLColumn) -> String
+
+    /// Returns the parts of a composite key as one text, a JSON array.
+    func compositeKey(_ parts: [String]) -> String
+
+    /// Returns a part of a composite key. Doubles and binary values become text.
+    func keyPart(of attribute: AttributeModel, _ column: SQLColumn) -> String
+
+    /// Returns the condition that a column has the value of a key's part, such that the back end can use its index, and the value to bind.
+    func condition(on attribute: AttributeModel, _ column: SQLColumn, _ part: Value, place: Int) -> (sql: String, value: Value)
+}

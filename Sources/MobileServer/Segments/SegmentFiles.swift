@@ -1,0 +1,156 @@
+internal import Foundation
+internal import MobileCrypto
+internal import MobileExecution
+internal import MobileStore
+
+/// The contents that clients fetch, as files of this process under their names. They are a cache: a missing file is written again from its source.
+///
+/// Several processes may use one folder, since a file is complete before it gets its name. A file that the process did not write itself is compared
+/// with its name before it is used for the first time.
+final class SegmentFiles: Sendable {
+    private struct State {
+        /// The checked files: length, and the time of the last use as a count.
+        var known: [String: (length: Int64, used: Int)] = [:]
+        var total: Int64 = 0
+        var uses = 0
+        var isPrepared = false
+    }
+
+    let directory: String
+    /// The number of bytes from which on the files that were not used for longest are removed.
+    private let limit: Int64
+    /// Whether the folder belongs to this process alone, and ends with it.
+    private let isPrivate: Bool
+    private let state = SystemLock(State())
+
+    init(_ configuration: ServerConfiguration) {
+        limit = configuration.segmentCacheSize
+        isPrivate = configuration.segmentDirectory == nil && configuration.storeAddress != nil
+        directory =
+            configuration.segmentDirectory
+            ?? (isPrivate
+                ? (NSTemporaryDirectory() as NSString).appendingPathComponent("mobile-segments-\(configuration.random(12).hexadecimal)")
+                : configuration.cachePath + "-segments")
+    }
+
+    func path(of name: String) -> String { (directory as NSString).appendingPathComponent(name) }
+
+    /// Makes sure that there is the file of a content.
+    /// - Parameter source: writes the content by calls of its argument; returns false if the content is gone.
+    /// - Returns: whether there is a file.
+    func provide(_ name: String, from source: (_ write: ([UInt8]) throws -> Void) throws -> Bool) throws -> Bool {
+        try prepare()
+        let path = path(of: name)
+        if FileManager.default.fileExists(atPath: path) {
+            if use(name) { return true }
+            if let length = try checkedLength(name, path) {
+                keep(name, length)
+                return true
+            }
+        }
+        guard let length = try write(name, path, source) else { return false }
+        keep(name, length)
+        return true
+    }
+
+    /// Removes the files of contents, if there are any. Requests that send one of them continue.
+    func remove(_ names: [String]) {
+        state.withLock { state in
+            for name in names { state.total -= state.known.removeValue(forKey: name)?.length ?? 0 }
+        }
+        for name in names { try? FileManager.default.removeItem(atPath: path(of: name)) }
+    }
+
+    /// Removes the folder if it was that of this process.
+    func close() {
+        if isPrivate { try? FileManager.default.removeItem(atPath: directory) }
+    }
+
+    private func prepare() throws {
+        guard !state.withLock({ $0.isPrepared }) else { return }
+        let files = FileManager.default
+        try makeDirectory()
+        for name in try files.contentsOfDirectory(atPath: directory) where name.hasSuffix(Self.partial) {
+            // A file that another process is writing is younger.
+            let made = try? files.attributesOfItem(atPath: path(of: name))[.modificationDate] as? Date
+            if let made, made < Date(timeIntervalSinceNow: -3600) { try? files.removeItem(atPath: path(of: name)) }
+        }
+        state.withLock { $0.isPrepared = true }
+    }
+
+    /// Makes the folder unless there is one. The name of a private one is random: in a common folder of temporary files, another user cannot make it first.
+    private func makeDirectory() throws {
+        let files = FileManager.default
+        var isFolder: ObjCBool = false
+        guard !files.fileExists(atPath: directory, isDirectory: &isFolder) || !isFolder.boolValue else { return }
+        try files.createDirectory(
+            atPath: directory, withIntermediateDirectories: !isPrivate, attributes: [.posixPermissions: isPrivate ? 0o700 : 0o750])
+    }
+
+    private static let partial = ".part"
+
+    private func checkedLength(_ name: String, _ path: String) throws -> Int64? {
+        guard let handle = FileHandle(forReadingAtPath: path) else { return nil }
+        var digest = try SHA256(), length: Int64 = 0
+        while let data = try handle.read(upToCount: 1 << 20), !data.isEmpty {
+            try digest.update(Array(data))
+            length += Int64(data.count)
+        }
+        return try digest.finish().hexadecimal == name ? length : nil
+    }
+
+    /// - Returns: the length; nil if the source has no such content any more.
+    private func write(_ name: String, _ path: String, _ source: (_ write: ([UInt8]) throws -> Void) throws -> Bool) throws -> Int64? {
+        let files = FileManager.default, partial = path + "." + UUID().uuidString + Self.partial
+        // The folder may have been removed to free its space.
+        try makeDirectory()
+        guard files.createFile(atPath: partial, contents: nil, attributes: [.posixPermissions: 0o640]),
+            let handle = FileHandle(forWritingAtPath: partial)
+        else { throw StoreError(.io, "file \(partial) cannot be written") }
+        var isComplete = false
+        defer { if !isComplete { try? files.removeItem(atPath: partial) } }
+        var digest = try SHA256(), length: Int64 = 0
+        let isThere = try source { bytes in
+            try digest.update(bytes)
+            try handle.write(contentsOf: Data(bytes))
+            length += Int64(bytes.count)
+        }
+        try handle.close()
+        guard isThere, try digest.finish().hexadecimal == name else { return nil }
+        if (try? files.moveItem(atPath: partial, toPath: path)) == nil {
+            // Another request has written the same file meanwhile, or there is a damaged one.
+            if let length = try checkedLength(name, path) { return length }
+            try files.removeItem(atPath: path)
+            try files.moveItem(atPath: partial, toPath: path)
+        }
+        isComplete = true
+        return length
+    }
+
+    private func use(_ name: String) -> Bool {
+        state.withLock { state in
+            guard let entry = state.known[name] else { return false }
+            state.uses += 1
+            state.known[name] = (entry.length, state.uses)
+            return true
+        }
+    }
+
+    /// Notes a file, and removes others if there are too many bytes. Requests that send one of them continue.
+    private func keep(_ name: String, _ length: Int64) {
+        let superfluous = state.withLock { state in
+            state.uses += 1
+            state.total += length - (state.known[name]?.length ?? 0)
+            state.known[name] = (length, state.uses)
+            guard state.total > limit else { return [String]() }
+            var removed: [String] = []
+            for (other, entry) in state.known.sorted(by: { $0.value.used < $1.value.used }) where other != name && state.total > limit / 2 {
+                state.known[other] = nil
+                state.total -= entry.length
+                removed.append(other)
+            }
+            return removed
+        }
+        for name in superfluous { try? FileManager.default.removeItem(atPath: path(of: name)) }
+    }
+}

@@ -1,0 +1,19 @@
+/// The rules by which segments are made and used.
+struct SegmentRules: Sendable {
+    /// If a client needs fewer rows of a partition, they are composed live: a synchronization with few rows stays one request and one answer.
+    var leastRows: Int64 = 4096
+    /// The number of bytes of JSON after which a segment ends.
+    var textBytes = 1 << 20
+    /// Increments of this number become one.
+    var mergedIncrements = 16
+    /// The base is written again when this part of its rows has changed: one in `rewrittenPart`.
+    var rewrittenPart: Int64 = 4
+    /// A chain of segments is not used if it carries more rows than this percentage of those that the client needs.
+    var percentOfRows: Int64 = 130
+    /// The time in milliseconds for which segments stay after others took their place. Grants are valid for this time.
+    var retention: Int64 = 24 * 3_600_000
+    /// Large values of this length and more are fetched on their own, so that a broken transfer can be continued.
+    var namedValueBytes: Int64 = 4 << 20
+    /// Whether segments are made and used.
+    var isOn = true
+}

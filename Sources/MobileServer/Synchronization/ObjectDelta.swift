@@ -1,0 +1,169 @@
+internal import MobileModel
+internal import MobileProtocol
+internal import MobileStore
+
+/// The data of one object that a client does not have.
+struct ObjectDelta {
+    let object: ObjectPlan
+    let objectID: Int64
+    private let backEnd: any BackEnd
+    /// The partitions that the client requests now, with their versions.
+    let current: [Int64: Int64]
+    /// The partitions that the client has, each with the version up to which it was sent; nil for a client of unknown state.
+    let delivered: [Int64: Int64]?
+    let connection: any StateConnection
+    private let grants: SessionGrants
+    /// The way of the rows of each partition that has changed.
+    let plans: [PartitionPlan]
+
+    /// - Parameter delivered: the partitions that the client has, each with the version up to which it was sent; nil for a client of unknown state.
+    init(
+        object: ObjectPlan, objectID: Int64, backEnd: any BackEnd, current: [Int64: Int64], delivered: [Int64: Int64]?, _ segments: SegmentRules,
+        _ grants: SessionGrants, _ connection: any StateConnection
+    ) throws {
+        self.object = object
+        self.objectID = objectID
+        self.backEnd = backEnd
+        self.current = current
+        self.connection = connection
+        self.grants = grants
+        // Without the tombstones that it lacks, the client would keep deleted rows.
+        let delivered = try delivered.flatMap { try TombstoneHorizon.isAbove($0, in: connection) ? nil : $0 }
+        self.delivered = delivered
+        plans = try current.filter { $0.value != delivered?[$0.key] }.keys.sorted().map {
+            try PartitionPlan($0, since: delivered?[$0], shape: object.shape, segments, in: connection)
+        }
+    }
+
+    func compose(_ rows: Spool, _ largeValues: LargeValueList, _ steps: inout [Download.Step]) throws {
+        let hasSegments = plans.contains { $0.chain != nil }
+        if delivered == nil {
+            steps.append(.frame(.table(TablePart(object: object.name, columns: ["_sk"], mode: .reset, compression: .none))))
+            steps.append(.frame(.partEnd(.rows(0))))
+        } else if !hasSegments {
+            try addRemovals(rows, &steps)
+        }
+        for plan in plans {
+            try addSegments(of: plan, &steps)
+            try addRows(of: plan.partition, since: plan.liveSince, rows, &steps)
+            guard !object.largeAttributes.isEmpty else { continue }
+            let count = try listLargeValues(of: plan.partition, since: plan.since, largeValues)
+            if count > 0 { steps.append(.largeValues(count: count, of: object, in: backEnd)) }
+        }
+        guard hasSegments else { return }
+        // Segments bring rows as they were: those that have left their partition since, and rows of one partition that another one has newer. The last
+        // word is that of the snapshot.
+        try addSecondPuts(rows, &steps)
+        try addRemovals(rows, &steps)
+    }
+
+    // MARK: Segments
+
+    private func addSegments(of plan: PartitionPlan, _ steps: inout [Download.Step]) throws {
+        guard let chain = plan.chain else { return }
+        let directory = SegmentDirectory(partition: plan.partition, connection: connection)
+        for run in chain.runs {
+            for segment in try directory.segments(of: run) {
+                steps.append(
+                    .frame(
+                        .segment(
+                            SegmentPart(
+                                object: object.name, columns: columns, content: try grants.content(segment.name, .segment),
+                                length: segment.length, rows: segment.rows))))
+            }
+        }
+    }
+
+    /// Adds the rows once more that were deleted from a partition of the client, and live in another one of them.
+    private func addSecondPuts(_ rows: Spool, _ steps: inout [Download.Step]) throws {
+        guard current.count > 1 else { return }
+        let dialect = connection.dialect
+        let sql = """
+            SELECT k.body FROM (
+                SELECT DISTINCT r.sk FROM (\(dialect.pairs("?1"))) AS d \(dialect.outerJoin) _row AS r\(dialect.index("_row_version"))
+                    ON r.partition = d.key AND r.version > d.value AND r.deleted = 1) AS t
+            \(dialect.outerJoin) _row AS k\(dialect.index("_row_sk")) ON k.sk = t.sk
+            WHERE k.deleted = 0 AND k.partition IN (\(dialect.numbers("?2")))
+            """
+        let lists = [deletedPairs, current.keys.sorted().map { .integer($0) }].map { Value.text(JSONValue.array($0).description) }
+        try add(TablePart(object: object.name, columns: columns, mode: .upsert), sql, lists, rows, &steps) { $0.bytes(0) }
+    }
+
+    /// The requested partitions whose deleted rows the client may still have, each with the version from which on.
+    private var deletedPairs: [JSONValue] {
+        plans.compactMap { plan in plan.deletionsSince.map { .array([.integer(plan.partition), .integer($0)]) } }
+    }
+
+    private var columns: [String] { ["_sk"] + object.rowColumns }
+
+    // MARK: Rows
+
+    private func addRows(of partition: Int64, since: Int64?, _ rows: Spool, _ steps: inout [Download.Step]) throws {
+        let changed = since == nil ? "" : " AND version > ?2"
+        let sql = "SELECT body FROM _row WHERE partition = ?1 AND deleted = 0\(changed)"
+        let part = TablePart(object: object.name, columns: columns, mode: .upsert)
+        try add(part, sql, [.integer(partition)] + (since.map { [.integer($0)] } ?? []), rows, &steps) { $0.bytes(0) }
+    }
+
+    /// Adds the deletions of rows that were in a partition of the client and are in no requested one: deleted in the back end, moved to another
+    /// partition, or in a partition that the client has left. The partitions are values of one statement, regardless of their number.
+    private func addRemovals(_ rows: Spool, _ steps: inout [Download.Step]) throws {
+        let asked = Set(current.keys), kept = deletedPairs
+        let left = (delivered ?? [:]).keys.sorted().filter { !asked.contains($0) }.map { JSONValue.integer($0) }
+        guard !kept.isEmpty || !left.isEmpty else { return }
+        let dialect = connection.dialect
+        let isNowhere = """
+            NOT EXISTS (
+                SELECT 1 FROM _row AS k\(dialect.index("_row_sk"))
+                WHERE k.sk = r.sk AND k.deleted = 0 AND k.partition IN (\(dialect.numbers("?3"))))
+            """
+        let sql = """
+            SELECT r.sk FROM (\(dialect.pairs("?1"))) AS d \(dialect.outerJoin) _row AS r\(dialect.index("_row_version"))
+                ON r.partition = d.key AND r.version > d.value
+            WHERE r.deleted = 1 AND \(isNowhere)
+            UNION
+            SELECT r.sk FROM (\(dialect.numbers("?2"))) AS d \(dialect.outerJoin) _row AS r ON r.partition = d.value WHERE \(isNowhere)
+            """
+        let lists = [kept, left, asked.sorted().map { .integer($0) }].map { Value.text(JSONValue.array($0).description) }
+        try add(TablePart(object: object.name, columns: ["_sk"], mode: .delete), sql, lists, rows, &steps) { Array("[\($0.integer(0))]".utf8) }
+    }
+
+    /// - Parameter text: returns a row as it travels.
+    private func add(
+        _ part: TablePart, _ sql: String, _ values: [Value], _ rows: Spool, _ steps: inout [Download.Step], text: (any StateRow) -> [UInt8]
+    ) throws {
+        let start = rows.length
+        var data = try RowData(part, rows)
+        try connection.forEachRow(sql, values) { try data.add(text($0)) }
+        guard try data.finish() else { return }
+        steps.append(.frame(.table(part)))
+        steps.append(.rows(bytes: rows.length - start))
+        steps.append(.frame(.partEnd(.rows(data.count))))
+    }
+
+    // MARK: Large values
+
+    /// Lists the values that are new, changed, or of rows that are new to the client. A value that is NULL is not sent to a client that has no data
+    /// of the partition yet.
+    /// - Returns: the number of listed values.
+    private func listLargeValues(of partition: Int64, since: Int64?, _ list: LargeValueList) throws -> Int {
+        let isNew = since == nil ? "l.digest IS NOT NULL" : "(l.version > ?3 OR r.since > ?3)"
+        let join = connection.dialect.outerJoin
+        let sql = """
+            SELECT l.sk, l.attribute, m.k, CASE WHEN l.digest IS NULL THEN 1 ELSE 0 END, l.digest, l.length FROM _row AS r
+            \(join) _large AS l ON l.partition = r.partition AND l.sk = r.sk \(join) _key AS m ON m.object = ?1 AND m.sk = r.sk
+            WHERE r.partition = ?2 AND r.deleted = 0 AND \(isNew)
+            """
+        var count = 0
+        try connection.forEachRow(sql, [.integer(objectID), .integer(partition)] + (since.map { [.integer($0)] } ?? [])) { row in
+            // A key that cannot be read belongs to no row of the back end.
+            guard let attribute = Int(exactly: row.integer(1)), let key = KeyText(text: row.value(2).text ?? "").value else { return }
+            try list.append(
+                LargeValueList.Entry(
+                    surrogateKey: row.integer(0), attribute: attribute, key: key, isNull: row.integer(3) == 1, digest: row.bytes(4),
+                    length: row.integer(5)))
+            count += 1
+        }
+        return count
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import MobileModel
+import MobileServer
+
+/// `mobile model`: a package model from the tables of a back end.
+enum ModelCommand {
+    static let summary = "makes a package model from the tables of a back end"
+    static let usage = """
+        usage: mobile model --from PLACE [--name NAME] [--output FILE]
+
+          --from PLACE    an SQLite file, or a PostgreSQL database: postgresql://USER@HOST/DATABASE; the password comes from PGPASSWORD or libpq's
+                          password file
+          --name NAME     the name of the package, default Package
+          --output FILE   the model file to write, such as sales.mbo.json; default: the standard output
+
+        Each table with a primary key becomes an object that loads the whole table and can be created, changed and deleted; a foreign key becomes a
+        relationship. Add synchronization parameters, groups and queries by hand. Parts that the model leaves out are listed on the standard error.
+        """
+
+    /// - Parameter arguments: the arguments after `model`.
+    /// - Returns: the exit status: 0 success, 1 failure, 64 wrong arguments.
+    @Sendable static func run(_ arguments: [String]) -> Int32 {
+        if arguments.contains("--help") || arguments.contains("-h") {
+            print(usage)
+            return 0
+        }
+        do {
+            try write(options(arguments))
+            return 0
+        } catch let error as UsageError {
+            Terminal.complain("\(error.message)\n\n\(usage)")
+            return Command.usageStatus
+        } catch {
+            Terminal.complain("mobile model: \(error)")
+            return 1
+        }
+    }
+
+    private static func options(_ arguments: [String]) throws(UsageError) -> [String: String] {
+        var options: [String: String] = [:], rest = arguments[...]
+        while let option = rest.popFirst() {
+            guard ["--from", "--name", "--output"].contains(option), let value = rest.popFirst() else {
+                throw UsageError(message: "model: \"\(option)\" is not an option with a value")
+            }
+            options[option] = value
+        }
+        guard options["--from"] != nil else { throw UsageError(message: "model: name a back end with --from") }
+        return options
+    }
+
+    private static func write(_ options: [String: String]) throws {
+        let schema = try SchemaModel(of: options["--from"] ?? "", name: options["--name"] ?? "Package")
+        for omission in schema.omissions { Terminal.complain("left out: \(omission)") }
+        if let output = options["--output"] {
+            try schema.model.write(to: URL(fileURLWithPath: output))
+        } else {
+            print(schema.model.json)
+        }
+        // The file is written all the same: a name that a model cannot have is changed there.
+        try schema.model.validate()
+    }
+}
