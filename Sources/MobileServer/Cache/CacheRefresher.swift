@@ -53,7 +53,7 @@ final class CacheRefresher: Sendable {
 
     private func isCurrent(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws -> Bool {
         guard let position = try backEnd.system.read({ try $0.position() }) else { return false }
-        return partitions.allSatisfy { isLoaded($0, position) }
+        return partitions.allSatisfy { $0.isLoaded && isLoaded($0, position) }
     }
 
     private func refresh(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws {
@@ -65,7 +65,11 @@ final class CacheRefresher: Sendable {
                 let position = try source.position()
                 try keys.apply(backEnd, source, in: connection)
                 var changes: [Int64] = []
-                let stale = Dictionary(grouping: partitions.filter { !isLoaded($0, position) }, by: \.object)
+                let outdated = try partitions.filter { partition in
+                    // Another request may have loaded it meanwhile.
+                    try !isLoaded(partition, position) || !(partition.isLoaded || partition.state(in: connection).isLoaded)
+                }
+                let stale = Dictionary(grouping: outdated, by: \.object)
                 // In the order of the model, so that parents have their keys from their own load. All processes lock partitions in the same order.
                 for object in package.objects {
                     for partition in (stale[object.name] ?? []).sorted(by: { $0.id < $1.id }) {
@@ -89,6 +93,7 @@ final class CacheRefresher: Sendable {
         loadedPositions.withLock { loaded in for partition in partitions { loaded[partition] = nil } }
     }
 
+    /// Whether this process has loaded the rows of a position. In a restored store, the partition can be a new one with the number of a lost one.
     private func isLoaded(_ partition: Partition, _ position: BackEndPosition?) -> Bool {
         position != nil && loadedPositions.withLock { $0[partition.id] == position }
     }

@@ -14,6 +14,8 @@ struct Partition: Sendable, Hashable {
     let digest: String
     /// The position when the row was read.
     let position: PartitionPosition
+    /// Whether the rows were loaded when the row was read.
+    var isLoaded = false
     /// The time of the last request for it, to a day.
     var used: Int64 = 0
 
@@ -23,9 +25,10 @@ struct Partition: Sendable, Hashable {
             PartitionState.columns + [.used], "WHERE object = ?1 AND parameters = ?2",
             [.integer(objectID), .text(parameters.text)])
         return try row.map { row in
-            Partition(
-                id: try row.integer(.id), object: parameters.object, parameters: parameters.values, digest: try parameters.digest,
-                position: try PartitionState(row).position, used: try row.integer(.used))
+            let state = try PartitionState(row)
+            return Partition(
+                id: state.partition, object: parameters.object, parameters: parameters.values, digest: try parameters.digest,
+                position: state.position, isLoaded: state.isLoaded, used: try row.integer(.used))
         }
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import MobileProtocol
 import MobileStore
+import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
@@ -134,6 +135,30 @@ import Testing
         let removed = try server.server.administration.prune()
         #expect(removed.contains { $0.name == "log records" })
         #expect(try server.server.administration.logTables().map(\.rows) == [0])
+    }
+
+    @Test(arguments: BackEndKind.allCases.filter { $0 == .sqlite || PostgreSQLInstallation.runsTests })
+    func `a client that has come back since its last note is not removed`(kind: BackEndKind) throws {
+        let server = try FieldSales.server(on: kind), system = try #require(server.server.packages[0].deployed.writtenBackEnds.first).system
+        func prune(_ now: Int64) throws -> Int {
+            try system.replay(for: "") { try $0.records()?.removeClients(unchangedSince: now - 100, now: now, limit: 1) ?? 0 }
+        }
+        func work(_ client: String, _ operation: Int64) throws {
+            try system.replay(for: client) { transaction in
+                let records = try #require(try transaction.records())
+                _ = try records.raiseFloor(of: client, to: 0)
+                try records.record("{}", of: operation, client: client)
+            }
+        }
+        for client in ["a", "b"] { try work(client, 1) }
+        // One note each time.
+        #expect(try prune(0) == 0 && prune(1) == 0)
+        for client in ["a", "b"] { try work(client, 2) }
+        #expect(try prune(200) == 0 && server.backEndValue("SELECT count(*) FROM mobile_processed_operation") == 4)
+        #expect(try prune(201) == 0 && prune(301) == 1 && prune(302) == 1)
+        for table in ["mobile_processed_operation", "mobile_replay_guard", "mobile_replay_seen"] {
+            #expect(try server.backEndValue("SELECT count(*) FROM \(table)") == 0)
+        }
     }
 
     @Test func `retentions that are too short are refused`() throws {

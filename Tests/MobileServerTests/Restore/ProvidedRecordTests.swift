@@ -15,6 +15,33 @@ import Testing
         result.frames.lazy.compactMap { if case .answer(let answer) = $0 { answer.lost } else { nil } }.first
     }
 
+    @Test func `an operation that the back end loses right after its commit is not answered as accepted, and is done again`() throws {
+        let warehouse = Warehouse(life: "first"), device = try ProvidedBackEndTests.device(over: warehouse)
+        try device.synchronize()
+        let before = warehouse.contents.withLock { $0 }
+        warehouse.afterCommit.withLock { [warehouse] in $0 = { warehouse.contents.withLock { $0 = before } } }
+        let create = device.create("Article", article(1))
+        #expect(try device.synchronize([create]).status == 503 && warehouse.lastNumber() == 0)
+        warehouse.afterCommit.withLock { $0 = nil }
+        #expect(try device.synchronize([create]).results.map(\.receipt?.number) == [1] && device.rows["Article"]?.count == 1)
+        // What the client has settled needs no record.
+        device.settledBelow = create.id + 1
+        #expect(try device.synchronize([create, device.create("Article", article(2))]).results.map(\.outcome) == [.accepted, .accepted])
+    }
+
+    @Test func `operations of a back end that does not answer are not lost`() throws {
+        let warehouse = Warehouse(life: "first"), device = try ProvidedBackEndTests.device(over: warehouse)
+        try device.synchronize()
+        let receipt = try #require(device.synchronize([device.create("Article", article(1))]).results.first?.receipt)
+        device.adjustHeader = { $0.receipts = [receipt.era: receipt.number, "unknown": 1] }
+        // The position is known no longer.
+        warehouse.contents.withLock { $0.last += 1 }
+        warehouse.isOpen.withLock { $0 = false }
+        #expect(try lost(device.synchronize(groups: [])) == [:])
+        warehouse.isOpen.withLock { $0 = true }
+        #expect(try lost(device.synchronize(groups: [])) == ["unknown": 0])
+    }
+
     @Test(arguments: [true, false])
     func `its lost operations are noticed: under a running server where it knows the life of its data, otherwise when the server starts again`(
         isKnown: Bool

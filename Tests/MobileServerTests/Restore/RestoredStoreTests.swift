@@ -139,6 +139,15 @@ import Testing
         }
     }
 
+    @Test func `a partition that a process of an earlier release has made gets its name with the next request`() throws {
+        let server = try FieldSales.server(), device = try TestDevice.inRegion("NORTH", of: server)
+        try server.state { _ = try $0.execute("UPDATE _partition SET digest = NULL, used = 0") }
+        #expect(try device.synchronize().resets.isEmpty)
+        device.subscriptions = ["Customer": [["region": "SOUTH"]]]
+        let result = try device.synchronize()
+        #expect(result.resets.isEmpty && result.deletes == ["Customer": 2] && names(device) == ["Quay \"27\""])
+    }
+
     @Test func `a device that leaves a partition loses its rows, also where another package has a partition of the same name`() throws {
         let json = FieldSales.json.replacing("\"version\": \"2.0\"", with: "\"version\": \"3.0\""), other = try PackageModel(json: json)
         let server = try FieldSales.server { $0.packages.append(PackageDeployment(other, backEnds: $0.packages[0].backEnds)) }

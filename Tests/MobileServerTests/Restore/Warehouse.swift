@@ -23,7 +23,12 @@ final class Warehouse: BackEnd, BackEndSnapshot, BackEndTransaction, OperationRe
     let contents = SystemLock(Contents())
     /// The life of the data; nil for a system that does not know.
     let life: SystemLock<String?>
+    /// Runs after each commit of a client's batch.
+    let afterCommit = SystemLock<(@Sendable () -> Void)?>(nil)
+    let isOpen = SystemLock(true)
     let isIdempotent = false
+
+    struct Closed: Error {}
 
     init(life: String?) { self.life = SystemLock(life) }
 
@@ -57,12 +62,20 @@ final class Warehouse: BackEnd, BackEndSnapshot, BackEndTransaction, OperationRe
 
     // MARK: The record
 
+    func read<R>(_ body: (any BackEndSnapshot) throws -> R) throws -> R {
+        guard isOpen.withLock({ $0 }) else { throw Closed() }
+        return try body(self)
+    }
+
     func replay<R>(for client: String, _ body: (any BackEndTransaction) throws -> R) throws -> R {
-        let before = contents.withLock { $0 }
-        do { return try body(self) } catch {
+        guard isOpen.withLock({ $0 }) else { throw Closed() }
+        let before = contents.withLock { $0 }, result: R
+        do { result = try body(self) } catch {
             contents.withLock { $0 = before }
             throw error
         }
+        if !client.isEmpty { afterCommit.withLock { $0 }?() }
+        return result
     }
 
     func records() -> (any OperationRecords)? { self }
