@@ -76,6 +76,7 @@ private struct KeyRenumbering {
             }
         }
         try change("\"sk\"", of: "\"_outbox\"")
+        try change("\"sk\"", of: "\"_accepted\"")
         try change("\"sk\"", of: "\"_change_log\"")
         try change("\"root_sk\"", of: "\"_change_log\"")
         try connection.execute(
@@ -84,11 +85,31 @@ private struct KeyRenumbering {
             WHERE "entity_key" = CAST(r."old" AS TEXT)
             """)
         try renumberOperations()
+        try renumberAccepted()
         try connection.execute("DROP TABLE temp.\"_renumbered\"")
     }
 
     private func change(_ column: String, of table: String) throws {
         try connection.execute("UPDATE \(table) SET \(column) = r.\"new\" FROM temp.\"_renumbered\" AS r WHERE \(column) = r.\"old\"")
+    }
+
+    /// Returns references with the new keys.
+    private func renumbered(_ references: JSONObject) -> JSONObject {
+        var changed = references
+        for member in references { if let key = member.value.integer, let new = keys[key] { changed[member.key] = .integer(new) } }
+        return changed
+    }
+
+    /// Changes the references inside the contents of accepted operations, which can be lost and submitted again.
+    private func renumberAccepted() throws {
+        let columns: [AcceptedColumn] = [.id, .client, .references]
+        for row in try connection.storedRows(columns, "WHERE \"lost\" > 0") {
+            let references = try row.object(.references), changed = renumbered(references)
+            guard changed != references else { continue }
+            try connection.execute(
+                "UPDATE \"_accepted\" SET \"refs\" = ?3 WHERE \"id\" = ?1 AND \"client\" = ?2",
+                [.integer(row.integer(.id)), .text(row.text(.client)), .text(JSONValue.object(changed).description)])
+        }
     }
 
     /// Changes the references inside the contents of waiting operations.
@@ -99,9 +120,7 @@ private struct KeyRenumbering {
         {
             last = try row.integer(.id)
             let entity = try metadata.entity(named: row.text(.entity)), references = try row.object(.references)
-            let text = try row.text(.submitted)
-            var changed = references
-            for member in references { if let key = member.value.integer, let new = keys[key] { changed[member.key] = .integer(new) } }
+            let text = try row.text(.submitted), changed = renumbered(references)
             var submitted = text.isEmpty ? [] : try SubmittedValues.values(text)
             for position in submitted.indices.dropFirst(entity.attributes.count) {
                 if let key = submitted[position].integer, let new = keys[key] { submitted[position] = .integer(new) }

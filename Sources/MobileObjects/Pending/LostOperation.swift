@@ -74,6 +74,17 @@ extension Transaction {
                 "UPDATE \"_accepted\" SET \"lost\" = 2 WHERE \"id\" = ?1 AND \"client\" = ?2", [.integer(operation.id), .text(operation.client)])
         }
     }
+
+    /// Gives the row of an inherited create another key, unless the server has the row again: then the key is the row's.
+    fileprivate func renumberInherited(_ operation: LostOperation, _ key: [Value]) throws {
+        let row = try connection.storedRow([AcceptedColumn.key, .change], "WHERE \"id\" = ?1 AND \"client\" = ?2", key)
+        guard !operation.client.isEmpty, let row, try row.text(.change) == "C" else { return }
+        let entity = try metadata.entity(named: operation.entity), surrogateKey = try row.integer(.key)
+        for table in [entity.sql.table, entity.sql.originalTable] {
+            guard try connection.first("SELECT 1 FROM \(table) WHERE \"_sk\" = ?1", [.integer(surrogateKey)]) == nil else { return }
+        }
+        _ = try renumber([surrogateKey])
+    }
 }
 
 extension PackageDatabase {
@@ -111,10 +122,14 @@ extension PackageDatabase {
 
     /// Submits a lost operation again, under a new id: the next synchronization sends it as it was, without its large values. The row takes part again
     /// when its answer comes. It is listed no longer.
+    ///
+    /// The copy of a database gives a row that its original has created another surrogate key, because the key was granted to the original.
     /// - Throws: ``ObjectError/Code/notFound`` for an operation that is not listed.
     public final func submitAgain(_ operation: LostOperation) throws {
         try write("submit a lost operation again") { transaction in
-            let id = Value.integer(try transaction.nextCounter()), key: [Value] = [.integer(operation.id), .text(operation.client)]
+            let key: [Value] = [.integer(operation.id), .text(operation.client)]
+            try transaction.renumberInherited(operation, key)
+            let id = Value.integer(try transaction.nextCounter())
             try transaction.keepCounter()
             let count = try transaction.connection.execute(
                 """

@@ -45,6 +45,7 @@ enum AcceptedColumn: String, StoredColumn {
     case change
     case operation
     case attributes
+    case references = "refs"
     case parameters
     case accepted
 }

@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<8)
+    @Test(arguments: RestoreSeeds.range)
     func `restores of the store, of the back end and of both: devices converge, and no accepted operation is silently lost`(seed: Int) throws {
         var history = try History(seed: UInt64(seed)) {
             $0.retention.deletedRows = 1
