@@ -269,7 +269,7 @@ public final class MobileServer: Sendable {
         }
         let download = try package.synchronize(
             body, user: session.user, inquiries: domainLog.inquiries(of: session),
-            grants: SessionGrants(grants: contents.grants, session: session), &line)
+            grants: SessionGrants(grants: contents.grants, session: session, package: package.deployed.identifier, client: upload.client), &line)
         ends.tick()
         return ServerResponse(
             status: 200, contentType: Endpoint.frameContentType, body: .stream { try download.nextChunk() })

@@ -30,10 +30,15 @@ public enum FrameType: UInt8, Sendable, Hashable, CaseIterable {
     case logRecords = 0x4C
     /// `K`: a range of surrogate keys.
     case keyRange = 0x4B
+    /// `W`: the server is still at work on the answer.
+    case wait = 0x57
     /// `X`: an error, which ends the stream.
     case failure = 0x58
     /// `Z`: the regular end of the stream.
     case streamEnd = 0x5A
+
+    /// Whether a frame of this type has a payload; all others have none.
+    var hasPayload: Bool { self != .wait && self != .streamEnd }
 
     /// The letter that documents and errors use for the frame.
     public var letter: Character { Character(UnicodeScalar(rawValue)) }
@@ -65,6 +70,8 @@ public enum FrameContent: Sendable, Hashable {
     case logRecords([LogRecordEntry])
     /// `K`
     case keyRange(KeyRange)
+    /// `W`
+    case wait
     /// `X`
     case failure(ProtocolFailure)
     /// `Z`
@@ -84,6 +91,7 @@ public enum FrameContent: Sendable, Hashable {
         case .replayResults: .replayResults
         case .logRecords: .logRecords
         case .keyRange: .keyRange
+        case .wait: .wait
         case .failure: .failure
         case .streamEnd: .streamEnd
         }

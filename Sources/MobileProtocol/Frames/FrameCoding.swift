@@ -19,6 +19,7 @@ extension FrameContent {
             case .logRecords: self = .logRecords(try FrameContent.list(payload, "log records"))
             case .keyRange: self = .keyRange(try KeyRange(parsing: payload))
             case .failure: self = .failure(try ProtocolFailure(parsing: payload))
+            case .wait: self = .wait
             case .streamEnd: self = .streamEnd
             }
         } catch {
@@ -55,7 +56,7 @@ extension FrameContent {
         case .logRecords(let values): try FrameContent.arrays(values, limit: limit)
         case .keyRange(let value): [value.bytes]
         case .failure(let value): [value.bytes]
-        case .streamEnd: [[]]
+        case .wait, .streamEnd: [[]]
         }
     }
 

@@ -1,7 +1,7 @@
 /// The position in a frame stream, and the frames that may follow. Writer and reader both use it.
 ///
 ///     upload:     H L* ( O ( V D* E )* )* Z
-///     download:   H ( K | L )* ( ( T D* E | V D* E | S )* G )* ( R | L )* Z
+///     download:   W* H ( K | L )* ( ( T D* E | V D* E | S )* G )* ( R | L )* Z
 ///
 /// A download may break off with `X` in place of any frame, also before `H`. `Z` and `X` are last.
 struct FrameOrder: Sendable {
@@ -53,7 +53,7 @@ struct FrameOrder: Sendable {
 
     private var allowed: [FrameType] {
         switch place {
-        case .start: direction == .upload ? [.header] : [.header, .failure]
+        case .start: direction == .upload ? [.header] : [.wait, .header, .failure]
         case .operations(nil): [.logRecords, .operation, .streamEnd]
         case .operations: [.operation, .largeValue, .streamEnd]
         case .prelude: [.keyRange, .logRecords, .table, .segment, .largeValue, .groupEnd, .replayResults, .streamEnd, .failure]
@@ -76,7 +76,7 @@ struct FrameOrder: Sendable {
             try checkFollows(operation, at: offset)
             lastOperation = operation
             place = .operations(last: operation)
-        case .keyRange: break
+        case .wait, .keyRange: break
         case .logRecords:
             if case .groups = place { place = .results }
         case .table(let part): place = .rows(part)

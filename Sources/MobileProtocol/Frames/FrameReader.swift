@@ -113,9 +113,9 @@ public struct FrameReader: Sendable {
                 .limitExceeded, "frame \"\(type.letter)\" of \(length) bytes: a frame takes \(ProtocolLimit.framePayload)",
                 byteOffset: offset + 4)
         }
-        guard (length == 0) == (type == .streamEnd) else {
+        guard (length == 0) != type.hasPayload else {
             throw ProtocolError(
-                .malformedFrame, type == .streamEnd ? "frame \"Z\" has no payload" : "frame \"\(type.letter)\" has an empty payload",
+                .malformedFrame, "frame \"\(type.letter)\" has \(type.hasPayload ? "an empty" : "no") payload",
                 byteOffset: offset + 4)
         }
         return length

@@ -5,6 +5,7 @@ internal import MobileProtocol
 ///
 ///     header --> admitting --> admitted --> body --> answering --> answered --> done
 ///                (worker)                            (worker)
+///                                                       +-- takes long --> interim answer
 ///
 /// The connection is suspended while a worker has the request. A request without a body goes from `header` to `body` at once, and is admitted when it
 /// is complete. Why: a daemon closes the connection after an answer that precedes the end of the request.
@@ -21,6 +22,8 @@ final class DaemonRequest: @unchecked Sendable {
     private struct Answer {
         let response: ServerResponse
         let first: ProducedChunk?
+        /// The body of an interim answer.
+        var body: ResponseStream?
     }
 
     let service: HTTPService
@@ -43,6 +46,11 @@ final class DaemonRequest: @unchecked Sendable {
     private let descriptor: Int32
     /// The response to a client that listens; the daemon keeps it alive.
     private(set) weak var events: EventStream?
+    /// The beginning of a late answer, and the time at which the work on the answer began.
+    private var interim: (answer: InterimAnswer, began: ContinuousClock.Instant)?
+    /// Whether an interim answer was given, and its body, which the daemon keeps alive.
+    private var hasInterimAnswer = false
+    private weak var interimBody: ResponseStream?
 
     init(_ service: HTTPService, _ connection: OpaquePointer, path: String, method: String) {
         self.service = service
@@ -74,7 +82,10 @@ final class DaemonRequest: @unchecked Sendable {
     }
 
     /// Notes the end of the request, in any way.
-    func end() { connection = nil }
+    func end() {
+        connection = nil
+        phase = .done
+    }
 
     // MARK: Steps
 
@@ -208,12 +219,43 @@ final class DaemonRequest: @unchecked Sendable {
         suspend()
         let service = service, request = HandedOver(request()), portion = body.take()
         body = RequestBody()
+        interim = service.application.interim(request.value).map { (answer: $0, began: .now) }
         service.lanes.start(lane) {
             let answer = HandedOver(Self.answer(request.value, portion.value, service))
-            service.loop.post { self.arrive(.answered(answer.value)) }
+            service.loop.post { self.arrive(answer.value) }
         } orRefuse: {
             let answer = HandedOver(Answer(response: .overload, first: nil))
-            service.loop.post { self.arrive(.answered(answer.value)) }
+            service.loop.post { self.arrive(answer.value) }
+        }
+    }
+
+    private func arrive(_ answer: Answer) {
+        guard let interim = interim?.answer else { return arrive(.answered(answer)) }
+        finish(interim, with: answer)
+    }
+
+    /// Passes the answer on, as the rest of an interim one if there is one.
+    private func finish(_ interim: InterimAnswer, with answer: Answer) {
+        self.interim = nil
+        guard hasInterimAnswer else { return arrive(.answered(answer)) }
+        if answer.response.status == 200, case .stream(_, let next) = answer.response.body, let first = answer.first {
+            interimBody?.arrive(HandedOver(next), first: first)
+        } else {
+            interimBody?.arrive(last: interim.failure(answer.response))
+        }
+    }
+
+    /// Begins the answer if the work on it takes long, and continues it.
+    func beat(_ now: ContinuousClock.Instant) {
+        guard let (interim, began) = interim else { return }
+        if hasInterimAnswer {
+            interimBody?.beat(interim, at: now)
+        } else if now - began >= interim.interval, connection != nil {
+            hasInterimAnswer = true
+            let response = ServerResponse(status: 200, headers: interim.headers, contentType: interim.contentType, body: .none)
+            let body = ResponseStream(interim, at: now, for: self)
+            interimBody = body
+            arrive(.answered(Answer(response: response, first: nil, body: body)))
         }
     }
 
@@ -283,18 +325,23 @@ final class DaemonRequest: @unchecked Sendable {
     private static let eventSendBuffer: Int32 = 16_384
 
     private func response(of answer: Answer) -> OpaquePointer? {
+        if let body = answer.body { return stream(body) }
         switch answer.response.body {
         case .none: return mhs_response_of_bytes(nil, 0)
         case .bytes(let bytes):
             return bytes.withUnsafeBytes { mhs_response_of_bytes($0.baseAddress, $0.count) }
         case .stream(let length, let next):
             guard let first = answer.first else { return nil }
-            let stream = Unmanaged.passRetained(ResponseStream(HandedOver(next), first: first, for: self))
-            let response = MHD_create_response_from_callback(
-                length.map { UInt64($0) } ?? mhs_unknown_length(), 65_536, ResponseStream.read, stream.toOpaque(), ResponseStream.free)
-            if response == nil { stream.release() }
-            return response
+            return stream(ResponseStream(HandedOver(next), first: first, for: self), length: length)
         case .file(let file): return mhs_response_of_file(file.descriptor, UInt64(file.offset), UInt64(file.length))
         }
+    }
+
+    private func stream(_ body: ResponseStream, length: Int? = nil) -> OpaquePointer? {
+        let stream = Unmanaged.passRetained(body)
+        let response = MHD_create_response_from_callback(
+            length.map { UInt64($0) } ?? mhs_unknown_length(), 65_536, ResponseStream.read, stream.toOpaque(), ResponseStream.free)
+        if response == nil { stream.release() }
+        return response
     }
 }

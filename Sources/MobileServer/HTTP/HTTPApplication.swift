@@ -1,4 +1,5 @@
 internal import MobileExecution
+internal import MobileProtocol
 
 /// The functions that an HTTP server calls, and the threads that they need.
 struct HTTPApplication: Sendable {
@@ -19,6 +20,8 @@ struct HTTPApplication: Sendable {
     var route: @Sendable (ServerRequest) -> Route = { _ in .lane(.requests) }
     var admission: @Sendable (ServerRequest) -> RequestAdmission
     var handler: @Sendable (ServerRequest) -> ServerResponse
+    /// Returns the beginning of a late answer, for requests that have one. Waits for nothing.
+    var interim: @Sendable (ServerRequest) -> InterimAnswer? = { _ in nil }
     /// Calls its argument once, on any thread, with the answer to a request of the route ``Route/readiness``.
     var readiness: @Sendable (@escaping @Sendable (ServerResponse) -> Void) -> Void = { $0(ServerResponse(status: 200)) }
 
@@ -42,6 +45,8 @@ struct HTTPApplication: Sendable {
     static let pieces = 16
     /// The number of requests for messages and traces that are answered at a time.
     static let messages = 16
+    /// The number of requests for segments and large values that are answered at a time; sending them needs no thread.
+    static let contents = 16
     /// The number of threads for requests without a session, in addition to those for their logins.
     static let strangers = 4
 
@@ -53,11 +58,12 @@ struct HTTPApplication: Sendable {
         }
         lanes = [
             .admissions: lane(Self.admissions), .strangers: lane(limits.logins + Self.strangers), .messages: lane(Self.messages),
-            .synchronizations: lane(limits.synchronizations), .pieces: .init(running: Self.pieces),
+            .synchronizations: lane(limits.synchronizations), .contents: lane(Self.contents), .pieces: .init(running: Self.pieces),
         ]
         route = { server.route(of: $0) }
         admission = { server.admit($0) }
         handler = { server.respond(to: $0) }
         readiness = { server.readiness.answer($0) }
+        interim = { $0.path == Endpoint.synchronize ? .download() : nil }
     }
 }

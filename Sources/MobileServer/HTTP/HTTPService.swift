@@ -50,6 +50,7 @@ final class HTTPService: @unchecked Sendable {
         lanes.refuseLate()
         let now = ContinuousClock.now
         for request in going.values {
+            request.beat(now)
             guard let events = request.events, !events.beat(now, every: min(configuration.heartbeat, .seconds(55))) else { continue }
             request.cut()
         }

@@ -5,6 +5,8 @@ internal import MobileMicrohttpd
 ///     worker:  next() ---> ready ---> next() ...      one chunk ahead of the client
 ///     loop:                 +---> chunk ---> socket
 ///
+/// The body of an ``InterimAnswer`` has no source yet: it consists of beats until the answer arrives.
+///
 /// A client that reads slowly occupies memory for two chunks, and no thread. While there is nothing to send, its connection is suspended.
 ///
 /// Threads: the loop's, apart from `next`, which runs in jobs, one at a time.
@@ -23,12 +25,48 @@ final class ResponseStream: @unchecked Sendable {
     private var ready: [UInt8]?
     private var end: End?
     private var isProducing = false
+    /// The time of the last beat, while the answer has not arrived.
+    private var beaten: ContinuousClock.Instant?
 
     /// - Parameter first: the first chunk, which the job of the handler has already produced.
     init(_ source: HandedOver<Source>, first: ProducedChunk, for request: DaemonRequest) {
         self.source = source
         self.request = request
         take(first)
+    }
+
+    /// Begins with a beat, before the answer.
+    init(_ interim: InterimAnswer, at time: ContinuousClock.Instant, for request: DaemonRequest) {
+        self.request = request
+        (ready, beaten) = (interim.beat, time)
+    }
+
+    /// Sends a beat if the answer has not arrived, and nothing was sent for an interval.
+    func beat(_ interim: InterimAnswer, at time: ContinuousClock.Instant) {
+        guard let beaten, time - beaten >= interim.interval, ready == nil, position == chunk.count else { return }
+        ready = interim.beat
+        self.beaten = time
+        request.resume()
+    }
+
+    /// Continues with the answer.
+    /// - Parameter first: the first chunk of the source.
+    func arrive(_ source: HandedOver<Source>, first: ProducedChunk) {
+        end(beats: first)
+        if end == nil { self.source = source }
+    }
+
+    /// Ends with the rest of the body.
+    func arrive(last: [UInt8]) { end(beats: .chunk(last), isLast: true) }
+
+    private func end(beats first: ProducedChunk, isLast: Bool = false) {
+        beaten = nil
+        // A beat that was not sent yet stays before the answer.
+        let waiting = ready ?? []
+        take(first)
+        if case .chunk(let bytes) = first { ready = waiting + bytes }
+        if isLast { end = .complete }
+        request.resume()
     }
 
     static let read: MHD_ContentReaderCallback = { context, _, buffer, maximum in
@@ -49,6 +87,9 @@ final class ResponseStream: @unchecked Sendable {
             if let ready {
                 (chunk, position, self.ready) = (ready, 0, nil)
                 produce()
+            } else if beaten != nil {
+                request.suspend()
+                return 0
             } else if let end {
                 // The status was already sent. The only remaining way to report the failure is a visible truncation.
                 return end == .complete ? mhs_end_of_stream() : mhs_end_with_error()

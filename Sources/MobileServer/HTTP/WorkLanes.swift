@@ -22,6 +22,8 @@ final class WorkLanes: Sendable {
         /// Short requests of clients with a session.
         case messages
         case synchronizations
+        /// Requests for segments and large values, which may be read from a slow back end.
+        case contents
         /// Requests to a server that is a function alone.
         case requests
         /// Next pieces of bodies whose request has a place: they are never refused, since each connection has one at most.

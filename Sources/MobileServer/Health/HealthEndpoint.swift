@@ -19,6 +19,7 @@ extension MobileServer {
         case HealthEndpoint.ready: return .readiness
         case Endpoint.status where !isTraced: return .immediate
         case Endpoint.synchronize: return .lane(.synchronizations)
+        case let path where ContentService.name(in: path) != nil && request.bearerToken != nil: return .lane(.contents)
         default: return .lane(request.bearerToken == nil ? .strangers : .messages)
         }
     }

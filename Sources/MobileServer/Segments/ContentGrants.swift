@@ -2,20 +2,30 @@ internal import MobileCrypto
 internal import MobileProtocol
 internal import MobileStore
 
-/// The place of a large value that a client fetches on its own.
-struct LargeValueAddress: Hashable, Sendable {
+/// The content that a grant allows a client to fetch, and the partition that is the reason for it.
+struct ContentPermission: Hashable, Sendable {
+    /// The place of a large value.
+    struct LargeValue: Hashable, Sendable {
+        let object: String
+        let attribute: String
+        let surrogateKey: Int64
+    }
+
     /// Name and version of the package.
     let package: String
-    let object: String
-    let attribute: String
-    let surrogateKey: Int64
+    /// The client whose download names the content.
+    let client: String
+    let partition: Int64
+    /// nil for a segment.
+    var value: LargeValue?
 }
 
 /// Signs the permission of a session to fetch a content, and checks it.
 ///
 /// **A name alone does not authorize:** it is the digest of the content, and each client that has had the content knows it. A grant is made for the user,
 /// the application and the device of the session whose download names the content, and ends with time. Nothing is stored for it, so any process of
-/// the server can check the grants of the others: they share the secret.
+/// the server can check the grants of the others: they share the secret. What the user has lost since is checked apart: see
+/// ``ServedPackage/isAllowed(_:_:to:)``.
 struct ContentGrants: Sendable {
     let secret: [UInt8]
     /// The validity of a grant in milliseconds.
@@ -35,26 +45,20 @@ struct ContentGrants: Sendable {
         clock = configuration.clock
     }
 
-    /// The content that a valid grant allows to fetch.
-    enum Permission: Equatable {
-        case segment
-        case largeValue(LargeValueAddress)
-    }
-
     /// - Parameter name: the digest of the content.
-    func grant(_ name: String, _ permission: Permission, to session: Accounts.Session) throws -> String {
+    func grant(_ name: String, _ permission: ContentPermission, to session: Accounts.Session) throws -> String {
         let end = String(clock() + lifetime), what = permission.bytes.hexadecimal
         return "\(end).\(what).\(try signature(name, end, what, session))"
     }
 
     /// Returns what a grant allows; nil for one of another content or session, one that has ended, and any other text.
-    func permission(_ grant: String, for name: String, of session: Accounts.Session) throws -> Permission? {
+    func permission(_ grant: String, for name: String, of session: Accounts.Session) throws -> ContentPermission? {
         let parts = grant.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let end = Int64(parts[0]), end >= clock() else { return nil }
         let expected = try signature(name, parts[0], parts[1], session)
         // In constant time: the comparison must not reveal how much of a guess is right.
         guard expected.utf8.equalsInConstantTime(parts[2].utf8) else { return nil }
-        return [UInt8](hexadecimal: parts[1]).flatMap(Permission.init)
+        return [UInt8](hexadecimal: parts[1]).flatMap(ContentPermission.init)
     }
 
     private func signature(_ name: String, _ end: String, _ what: String, _ session: Accounts.Session) throws -> String {
@@ -70,32 +74,36 @@ struct ContentGrants: Sendable {
     }
 }
 
-extension ContentGrants.Permission {
+extension ContentPermission {
     fileprivate var bytes: [UInt8] {
-        guard case .largeValue(let address) = self else { return [] }
+        let reason: [JSONValue] = [.string(package), .string(client), .integer(partition)]
         return JSONValue.array(
-            [.string(address.package), .string(address.object), .string(address.attribute), .integer(address.surrogateKey)]
+            reason + (value.map { [.string($0.object), .string($0.attribute), .integer($0.surrogateKey)] } ?? [])
         ).bytes
     }
 
     fileprivate init?(_ bytes: [UInt8]) {
-        if bytes.isEmpty {
-            self = .segment
-            return
-        }
-        guard let values = try? JSONValue(parsing: bytes), let package = values[0]?.string, let object = values[1]?.string,
-            let attribute = values[2]?.string, let key = values[3]?.integer
+        guard let values = try? JSONValue(parsing: bytes), let package = values[0]?.string, let client = values[1]?.string,
+            let partition = values[2]?.integer
         else { return nil }
-        self = .largeValue(LargeValueAddress(package: package, object: object, attribute: attribute, surrogateKey: key))
+        self.init(package: package, client: client, partition: partition)
+        guard let object = values[3]?.string, let attribute = values[4]?.string, let key = values[5]?.integer else { return }
+        value = LargeValue(object: object, attribute: attribute, surrogateKey: key)
     }
 }
 
-/// The grants for one session.
+/// The grants of one download.
 struct SessionGrants: Sendable {
     let grants: ContentGrants
     let session: Accounts.Session
+    /// Name and version of the package.
+    let package: String
+    /// The client that receives the download.
+    let client: String
 
-    func content(_ name: String, _ permission: ContentGrants.Permission) throws -> NamedContent {
-        NamedContent(name: name, grant: try grants.grant(name, permission, to: session))
+    /// - Parameter value: the place of a large value; nil for a segment.
+    func content(_ name: String, of partition: Int64, _ value: ContentPermission.LargeValue? = nil) throws -> NamedContent {
+        let permission = ContentPermission(package: package, client: client, partition: partition, value: value)
+        return NamedContent(name: name, grant: try grants.grant(name, permission, to: session))
     }
 }

@@ -29,7 +29,9 @@ struct ContentService: Sendable {
         // One answer to all refusals: it does not reveal whether there is such a content.
         guard let name = Self.name(in: request.path), NamedContent.isName(name),
             let permission = try request.query["grant"].flatMap({ try grants.permission($0, for: name, of: session) }),
-            try files.provide(name, from: { try write(name, permission, $0) })
+            let package = packages.first(where: { $0.deployed.identifier == permission.package }),
+            try package.isAllowed(permission, name, to: session.user),
+            try files.provide(name, from: { try write(name, permission, of: package, $0) })
         else { throw RequestFailure(.notFound, "there is no such content for this session, or not any more; synchronize again") }
         let headers = [
             (name: "Accept-Ranges", value: "bytes"), (name: "ETag", value: "\"\(name)\""), (name: "Cache-Control", value: "private, immutable"),
@@ -61,32 +63,12 @@ struct ContentService: Sendable {
 
     /// Writes a content from its source.
     /// - Returns: whether the source still has it.
-    private func write(_ name: String, _ permission: ContentGrants.Permission, _ take: ([UInt8]) throws -> Void) throws -> Bool {
-        switch permission {
-        case .segment:
-            guard let content = try stateStore.read({ try SegmentDirectory.content(name, in: $0) }) else { return false }
-            try take(content)
-            return true
-        case .largeValue(let address):
-            guard let package = packages.first(where: { $0.deployed.identifier == address.package }),
-                let content = try package.largeValue(at: address)
-            else { return false }
-            content.rewind()
-            while let piece = try content.nextChunk() { try take(piece) }
-            return true
-        }
-    }
-}
-
-extension ServedPackage {
-    /// Reads the present content of a large value from its back end; nil if it is gone.
-    fileprivate func largeValue(at address: LargeValueAddress) throws -> Spool? {
-        guard let object = deployed.object(named: address.object),
-            let attribute = object.largeAttributes.first(where: { $0.name == address.attribute }),
-            let found = try key(of: address.surrogateKey, in: object), let key = RowKey(found, of: object)
-        else { return nil }
-        return try LargeValueSource(
-            object: object, attribute: attribute, key: key, backEnd: deployed.backEnd(of: object).system, isNull: false
-        ).read()?.spool
+    private func write(
+        _ name: String, _ permission: ContentPermission, of package: ServedPackage, _ take: ([UInt8]) throws -> Void
+    ) throws -> Bool {
+        if let value = permission.value { return try package.write(value, take) }
+        guard let content = try stateStore.read({ try SegmentDirectory.content(name, in: $0) }) else { return false }
+        try take(content)
+        return true
     }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import MobileCrypto
 internal import MobileExecution
+internal import MobileProtocol
 internal import MobileStore
 
 /// The contents that clients fetch, as files of this process under their names. They are a cache: a missing file is written again from its source.
@@ -8,9 +9,16 @@ internal import MobileStore
 /// Several processes may use one folder, since a file is complete before it gets its name. A file that the process did not write itself is compared
 /// with its name before it is used for the first time.
 final class SegmentFiles: Sendable {
+    private struct File {
+        let length: Int64
+        /// The time of the last use as a count.
+        var used: Int
+        /// Whether this process knows that the content is that of the name.
+        var isChecked: Bool
+    }
+
     private struct State {
-        /// The checked files: length, and the time of the last use as a count.
-        var known: [String: (length: Int64, used: Int)] = [:]
+        var known: [String: File] = [:]
         var total: Int64 = 0
         var uses = 0
         var isPrepared = false
@@ -22,6 +30,8 @@ final class SegmentFiles: Sendable {
     /// Whether the folder belongs to this process alone, and ends with it.
     private let isPrivate: Bool
     private let state = SystemLock(State())
+    /// The files that are being written.
+    private let locks = KeyedLocks<String>()
 
     init(_ configuration: ServerConfiguration) {
         limit = configuration.segmentCacheSize
@@ -40,15 +50,15 @@ final class SegmentFiles: Sendable {
     /// - Returns: whether there is a file.
     func provide(_ name: String, from source: (_ write: ([UInt8]) throws -> Void) throws -> Bool) throws -> Bool {
         try prepare()
+        // Several devices want a new content at the same time: it is read from its source once.
+        return isThere(name) ? true : try locks.withLock(name) { try isThere(name) || make(name, from: source) }
+    }
+
+    private func isThere(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(of: name)) && use(name) }
+
+    private func make(_ name: String, from source: (_ write: ([UInt8]) throws -> Void) throws -> Bool) throws -> Bool {
         let path = path(of: name)
-        if FileManager.default.fileExists(atPath: path) {
-            if use(name) { return true }
-            if let length = try checkedLength(name, path) {
-                keep(name, length)
-                return true
-            }
-        }
-        guard let length = try write(name, path, source) else { return false }
+        guard let length = try checkedLength(name, path) ?? write(name, path, source) else { return false }
         keep(name, length)
         return true
     }
@@ -66,16 +76,28 @@ final class SegmentFiles: Sendable {
         if isPrivate { try? FileManager.default.removeItem(atPath: directory) }
     }
 
+    /// Takes note of the files of earlier processes: they count, and are removed as well.
     private func prepare() throws {
         guard !state.withLock({ $0.isPrepared }) else { return }
         let files = FileManager.default
         try makeDirectory()
-        for name in try files.contentsOfDirectory(atPath: directory) where name.hasSuffix(Self.partial) {
-            // A file that another process is writing is younger.
-            let made = try? files.attributesOfItem(atPath: path(of: name))[.modificationDate] as? Date
-            if let made, made < Date(timeIntervalSinceNow: -3600) { try? files.removeItem(atPath: path(of: name)) }
+        var found: [String: File] = [:]
+        for name in try files.contentsOfDirectory(atPath: directory) {
+            let attributes = try? files.attributesOfItem(atPath: path(of: name))
+            if name.hasSuffix(Self.partial) {
+                // A file that another process is writing is younger.
+                let made = attributes?[.modificationDate] as? Date
+                if let made, made < Date(timeIntervalSinceNow: -3600) { try? files.removeItem(atPath: path(of: name)) }
+            } else if NamedContent.isName(name), let size = attributes?[.size] as? NSNumber {
+                found[name] = File(length: size.int64Value, used: 0, isChecked: false)
+            }
         }
-        state.withLock { $0.isPrepared = true }
+        state.withLock { state in
+            guard !state.isPrepared else { return }
+            state.isPrepared = true
+            state.known = found
+            state.total = found.values.reduce(0) { $0 + $1.length }
+        }
     }
 
     /// Makes the folder unless there is one. The name of a private one is random: in a common folder of temporary files, another user cannot make it first.
@@ -127,11 +149,12 @@ final class SegmentFiles: Sendable {
         return length
     }
 
+    /// - Returns: whether the file has been checked.
     private func use(_ name: String) -> Bool {
         state.withLock { state in
-            guard let entry = state.known[name] else { return false }
+            guard state.known[name]?.isChecked == true else { return false }
             state.uses += 1
-            state.known[name] = (entry.length, state.uses)
+            state.known[name]?.used = state.uses
             return true
         }
     }
@@ -141,7 +164,7 @@ final class SegmentFiles: Sendable {
         let superfluous = state.withLock { state in
             state.uses += 1
             state.total += length - (state.known[name]?.length ?? 0)
-            state.known[name] = (length, state.uses)
+            state.known[name] = File(length: length, used: state.uses, isChecked: true)
             guard state.total > limit else { return [String]() }
             var removed: [String] = []
             for (other, entry) in state.known.sorted(by: { $0.value.used < $1.value.used }) where other != name && state.total > limit / 2 {

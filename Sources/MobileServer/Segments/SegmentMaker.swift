@@ -1,4 +1,3 @@
-internal import MobileExecution
 internal import MobileProtocol
 internal import MobileStore
 
@@ -10,8 +9,8 @@ internal import MobileStore
 final class SegmentMaker: Sendable {
     private let stateStore: any StateStore
     private let configuration: ServerConfiguration
-    /// A lock per partition that is being worked on, with the number of threads that need it.
-    private let gates = SystemLock<[Int64: (gate: SystemLock<Void>, users: Int)]>([:])
+    /// The partitions that are being worked on.
+    private let locks = KeyedLocks<Int64>()
 
     init(stateStore: any StateStore, configuration: ServerConfiguration) {
         self.stateStore = stateStore
@@ -19,20 +18,7 @@ final class SegmentMaker: Sendable {
     }
 
     /// Makes what is missing. Other threads of this process that need the same partition wait until it is done.
-    func advance(_ need: SegmentNeed) throws {
-        let gate = gates.withLock { gates in
-            let entry = gates[need.partition, default: (SystemLock(()), 0)]
-            gates[need.partition] = (entry.gate, entry.users + 1)
-            return entry.gate
-        }
-        defer {
-            gates.withLock { gates in
-                guard let entry = gates[need.partition] else { return }
-                gates[need.partition] = entry.users > 1 ? (entry.gate, entry.users - 1) : nil
-            }
-        }
-        try gate.withLock { _ in try advanceAlone(need) }
-    }
+    func advance(_ need: SegmentNeed) throws { try locks.withLock(need.partition) { try advanceAlone(need) } }
 
     private func advanceAlone(_ need: SegmentNeed) throws {
         while let work = try stateStore.read({ try draft(need, $0) }) {

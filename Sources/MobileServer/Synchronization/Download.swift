@@ -13,15 +13,13 @@ final class Download {
         /// The given number of bytes of the spooled rows, as data of the open part.
         case rows(bytes: Int)
         /// The given number of the listed large values, each as a part of its own.
-        case largeValues(count: Int, of: ObjectPlan, in: any BackEnd)
+        case largeValues(count: Int, of: ObjectPlan, partition: Int64, in: any BackEnd)
     }
 
     private let steps: [Step]
     private var position = 0
     private let rows: Spool
     private let largeValues: LargeValueList
-    /// Name and version of the package.
-    private let package: String
     private let grants: SessionGrants
     /// The length from which on a large value is named, and not sent.
     private let longValue: Int64
@@ -29,7 +27,7 @@ final class Download {
     /// The number of bytes of the current rows step that are still to be sent.
     private var rowsLeft = 0
     /// The large values of the current step that are still to be sent.
-    private var values: (left: Int, object: ObjectPlan, backEnd: any BackEnd)?
+    private var values: (left: Int, object: ObjectPlan, partition: Int64, backEnd: any BackEnd)?
     /// The large value that is being sent.
     private var content: Spool?
 
@@ -39,14 +37,12 @@ final class Download {
     /// - Parameters:
     ///   - rows: the rows of all steps, ready to be read.
     ///   - largeValues: the large values of all steps, ready to be read.
-    ///   - package: name and version of the package.
     ///   - grants: gives the session the permission to fetch large values on their own.
     ///   - longValue: the length in bytes from which on they are.
     init(
-        steps: [Step], rows: Spool, largeValues: LargeValueList, package: String, grants: SessionGrants, longValue: Int64,
+        steps: [Step], rows: Spool, largeValues: LargeValueList, grants: SessionGrants, longValue: Int64,
         log: @escaping @Sendable (String) -> Void
     ) {
-        self.package = package
         self.grants = grants
         self.longValue = longValue
         self.steps = steps
@@ -78,14 +74,14 @@ final class Download {
     private func advance() throws -> Bool {
         if rowsLeft > 0 { return try advanceRows() }
         if let content { return try advance(content) }
-        if let values { return try advance(values.object, values.backEnd, left: values.left) }
+        if let values { return try advance(values.object, values.partition, values.backEnd, left: values.left) }
         guard position < steps.count else { return false }
         let step = steps[position]
         position += 1
         switch step {
         case .frame(let frame): try writer.write(frame)
         case .rows(let bytes): rowsLeft = bytes
-        case .largeValues(let count, let object, let backEnd): values = (count, object, backEnd)
+        case .largeValues(let count, let object, let partition, let backEnd): values = (count, object, partition, backEnd)
         }
         return true
     }
@@ -99,7 +95,7 @@ final class Download {
         return true
     }
 
-    private func advance(_ object: ObjectPlan, _ backEnd: any BackEnd, left: Int) throws -> Bool {
+    private func advance(_ object: ObjectPlan, _ partition: Int64, _ backEnd: any BackEnd, left: Int) throws -> Bool {
         guard left > 0 else {
             values = nil
             return true
@@ -111,7 +107,7 @@ final class Download {
         // A key that can no longer be read belongs to a row that the back end does not have.
         guard let key = RowKey(entry.key, of: object) else { return true }
         if !entry.isNull, entry.length >= longValue {
-            try name(entry, of: object)
+            try name(entry, of: object, partition)
             return true
         }
         let source = LargeValueSource(
@@ -121,10 +117,10 @@ final class Download {
     }
 
     /// Names the content that the cache has seen. If the back end has another one by now, the client finds the name gone.
-    private func name(_ entry: LargeValueList.Entry, of object: ObjectPlan) throws {
+    private func name(_ entry: LargeValueList.Entry, of object: ObjectPlan, _ partition: Int64) throws {
         let attribute = object.largeAttributes[entry.attribute].name
-        let address = LargeValueAddress(package: package, object: object.name, attribute: attribute, surrogateKey: entry.surrogateKey)
-        let content = try grants.content(entry.digest.hexadecimal, .largeValue(address))
+        let value = ContentPermission.LargeValue(object: object.name, attribute: attribute, surrogateKey: entry.surrogateKey)
+        let content = try grants.content(entry.digest.hexadecimal, of: partition, value)
         try writer.write(
             .largeValue(
                 LargeValuePart(

@@ -42,7 +42,7 @@ struct DownloadComposer {
         rows.rewind()
         try largeValues.finish()
         return Download(
-            steps: steps, rows: rows, largeValues: largeValues, package: package.identifier, grants: grants, longValue: segments.namedValueBytes,
+            steps: steps, rows: rows, largeValues: largeValues, grants: grants, longValue: segments.namedValueBytes,
             log: log)
     }
 

@@ -48,7 +48,7 @@ struct ObjectDelta {
             try addRows(of: plan.partition, since: plan.liveSince, rows, &steps)
             guard !object.largeAttributes.isEmpty else { continue }
             let count = try listLargeValues(of: plan.partition, since: plan.since, largeValues)
-            if count > 0 { steps.append(.largeValues(count: count, of: object, in: backEnd)) }
+            if count > 0 { steps.append(.largeValues(count: count, of: object, partition: plan.partition, in: backEnd)) }
         }
         guard hasSegments else { return }
         // Segments bring rows as they were: those that have left their partition since, and rows of one partition that another one has newer. The last
@@ -68,7 +68,7 @@ struct ObjectDelta {
                     .frame(
                         .segment(
                             SegmentPart(
-                                object: object.name, columns: columns, content: try grants.content(segment.name, .segment),
+                                object: object.name, columns: columns, content: try grants.content(segment.name, of: plan.partition),
                                 length: segment.length, rows: segment.rows))))
             }
         }

@@ -43,13 +43,15 @@ final class ContentFetcher: Sendable {
     private let bell = DispatchSemaphore(value: 0)
 
     /// - Parameters:
+    ///   - contents: several may have the same bytes, and so the same file.
     ///   - request: requests one content.
     ///   - cancel: ends all requests; called when the synchronization is cancelled.
     init(_ contents: [ListedContent], _ files: DownloadFiles, request: @escaping Request, cancel: @escaping @Sendable () -> Void) {
         self.files = files
         self.cancel = cancel
         self.request = request
-        state = SystemLock(State(waiting: contents[...]))
+        var paths = Set<String>()
+        state = SystemLock(State(waiting: contents.filter { paths.insert(files.path(of: $0)).inserted }[...]))
     }
 
     func run(_ progress: SynchronizationProgress) throws(SyncError) -> Outcome {
@@ -83,7 +85,11 @@ final class ContentFetcher: Sendable {
     // MARK: Threads
 
     private func post(_ event: Event) {
-        state.withLock { $0.events.append(event) }
+        state.withLock { state in
+            state.events.append(event)
+            // With the lock held: the other thread ends because of this one, and its error comes later.
+            if case .ended(.some) = event { state.isStopped = true }
+        }
         bell.signal()
     }
 
@@ -100,7 +106,6 @@ final class ContentFetcher: Sendable {
             let error =
                 error as? SyncError
                 ?? SyncError(.persistence, .localDatabase, "the files of the download cannot be written: \(error)", cause: error)
-            state.withLock { $0.isStopped = true }
             post(.ended(error))
         }
     }

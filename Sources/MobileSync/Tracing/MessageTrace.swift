@@ -72,7 +72,7 @@ extension FrameContent {
         case .logRecords(let records): "\(records.count) log records"
         case .keyRange(let range): "keys \(range.first) to \(range.last)"
         case .failure(let failure): "failure \(failure.code)"
-        case .data, .partEnd, .streamEnd: nil
+        case .wait, .data, .partEnd, .streamEnd: nil
         }
     }
 }

@@ -40,7 +40,7 @@ import Testing
     private func payloadLength(_ content: FrameContent) throws -> Int {
         switch content {
         case .data(let bytes): bytes.count
-        case .streamEnd: 0
+        case .wait, .streamEnd: 0
         case .answer(let value): value.bytes.count
         case .table(let value): value.bytes.count
         case .segment(let value): value.bytes.count

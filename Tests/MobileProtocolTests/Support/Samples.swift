@@ -28,7 +28,10 @@ enum Samples {
         .streamEnd,
     ]
 
+    static let content = NamedContent(name: String(repeating: "0f", count: 32), grant: "1795521600000.5b.7d79")
+
     static let download: [FrameContent] = [
+        .wait, .wait,
         .answer(SynchronizeAnswer(package: "CRM:1.0", groups: ["default", "prices"], operations: 2)),
         .keyRange(KeyRange(first: 1 << 53 + 1, last: 1 << 62 - 1)),
         .logRecords([LogRecordEntry(code: 200, message: "hello", component: "Customer", timestamp: "2026-01-01T00:00:00.000Z")]),
@@ -38,6 +41,8 @@ enum Samples {
         .table(TablePart(object: "Customer", columns: ["_sk"], mode: .delete)), .partEnd(.rows(0)),
         .largeValue(LargeValuePart(object: "Product", attribute: "picture", owner: .row(key: 9), length: 3, compression: .none)),
         .data([9, 8, 7]), .partEnd(.bytes(3)),
+        .segment(SegmentPart(object: "Product", columns: ["_sk", "id"], content: content, length: 5000, rows: 70)),
+        .largeValue(LargeValuePart(object: "Product", attribute: "picture", owner: .row(key: 10), length: 7, content: content)), .partEnd(.bytes(7)),
         .groupEnd(GroupEnd(group: "default", token: token)),
         .groupEnd(GroupEnd(group: "prices", token: token)),
         .replayResults([

@@ -89,7 +89,7 @@ import Testing
         #expect(held.status() == 200)
     }
 
-    @Test("a flood of strangers, of messages or of synchronizations has a lane of its own")
+    @Test("a flood of strangers, of messages, of synchronizations or of contents has a lane of its own")
     func lanes() throws {
         let server = try FieldSales.server().server
         func route(_ path: String, _ headers: [String: String] = [:]) -> HTTPApplication.Route {
@@ -98,6 +98,7 @@ import Testing
         let session = ["authorization": "Bearer 1"]
         #expect(route(Endpoint.synchronize, session) == .lane(.synchronizations))
         #expect(route(Endpoint.messages, session) == .lane(.messages) && route(Endpoint.traces, session) == .lane(.messages))
+        #expect(route(Endpoint.segments + "/0", session) == .lane(.contents) && route(Endpoint.segments + "/0") == .lane(.strangers))
         #expect(route(Endpoint.messages) == .lane(.strangers) && route("/else") == .lane(.strangers))
         #expect(route("/live") == .life && route("/ready") == .readiness && route(Endpoint.status) == .immediate)
         #expect(route("/live", ["sap-passport": "1"]) == .lane(.strangers), "a line of the log may block")

@@ -1,5 +1,6 @@
 import Foundation
 import MobileCrypto
+import MobileExecution
 import MobileProtocol
 import MobileStore
 import TestSupport
@@ -134,8 +135,12 @@ import Testing
         try bob.synchronize()
         for stranger in [bob, tablet] { #expect(try stranger.fetch(content).status == 404) }
         let grants = try SegmentHistoryTests.grants(), session = Accounts.Session(user: "ada", application: "crm", device: "phone")
-        let grant = try grants.grant("name", .segment, to: session)
-        #expect(try grants.permission(grant, for: "name", of: session) == .segment)
+        let segment = ContentPermission(package: "Field:2.0", client: "1", partition: 7)
+        var value = segment
+        value.value = ContentPermission.LargeValue(object: "Customer", attribute: "notes", surrogateKey: 5)
+        let grant = try grants.grant("name", segment, to: session)
+        #expect(try grants.permission(grant, for: "name", of: session) == segment)
+        #expect(try grants.permission(grants.grant("name", value, to: session), for: "name", of: session) == value)
         for other in [
             Accounts.Session(user: "bob", application: "crm", device: "phone"), Accounts.Session(user: "ada", application: "x", device: "phone"),
             Accounts.Session(user: "ada", application: "crm", device: "tablet"),
@@ -219,11 +224,44 @@ import Testing
         #expect(!kept.isEmpty && kept.count < contents.count)
         try server.restart()
         for name in kept { try Data([1, 2, 3]).write(to: URL(fileURLWithPath: files + "/" + name)) }
+        // A file of an earlier process, longer than the limit.
+        let left = files + "/" + String(repeating: "a", count: 64)
+        try Data(count: 3001).write(to: URL(fileURLWithPath: left))
         for part in contents {
             let fetched = try device.fetch(part.content)
             #expect(fetched.status == 200 && fetched.bytes.count == part.length)
             #expect(try SHA256.digest(of: fetched.bytes).hexadecimal == part.content.name)
         }
+        #expect(!FileManager.default.fileExists(atPath: left))
+    }
+
+    @Test func `requests that want the same new content at the same time read it from its source once`() throws {
+        let folder = try TemporaryDirectory(), files = SegmentFiles(ServerConfiguration(cachePath: folder.file("cache.db")))
+        let content: [UInt8] = [1, 2, 3], name = try SHA256.digest(of: content).hexadecimal, count = 8
+        let begun = SystemLock(0), reads = SystemLock(0), everybody = DispatchSemaphore(value: 0)
+        let ended = DispatchGroup()
+        @Sendable func want() {
+            let number = begun.withLock { count in
+                count += 1
+                return count
+            }
+            if number == count { everybody.signal() }
+            let isThere = try? files.provide(name) { take in
+                everybody.wait()
+                everybody.signal()
+                reads.withLock { $0 += 1 }
+                try take(content)
+                return true
+            }
+            #expect(isThere == true)
+            ended.leave()
+        }
+        for _ in 0..<count {
+            ended.enter()
+            Thread.detachNewThread { want() }
+        }
+        ended.wait()
+        #expect(reads.withLock { $0 } == 1)
     }
 
     @Test func `long values are fetched on their own, as the cache has seen them`() throws {

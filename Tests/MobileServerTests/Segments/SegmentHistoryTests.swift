@@ -67,7 +67,7 @@ private final class HistoryBench {
         devices = try Database(ConnectionProfile(path: server.folder.file("devices.db")))
         grants = SessionGrants(
             grants: try ContentGrants(store.store, ServerConfiguration(cachePath: "")),
-            session: Accounts.Session(user: "ada", application: "crm", device: "phone"))
+            session: Accounts.Session(user: "ada", application: "crm", device: "phone"), package: "Field:2.0", client: "1")
         try devices.write { connection in
             for device in 0..<History.devices { try connection.execute("CREATE TABLE d\(device) (_sk INTEGER PRIMARY KEY, name TEXT)") }
         }

@@ -12,18 +12,22 @@ final class HandmadeClient {
     private(set) var token = ""
     var clientID = "handmade"
 
+    private let face: (TestServer) throws -> HTTPServer
+
     /// Connects to a server.
-    /// - Parameter server: nil for a server over ``FieldSales``.
-    init(_ server: TestServer? = nil) throws {
+    /// - Parameters:
+    ///   - server: nil for a server over ``FieldSales``.
+    ///   - face: makes the server's HTTP face.
+    init(_ server: TestServer? = nil, face: @escaping (TestServer) throws -> HTTPServer = { try HTTPServer(serving: $0.server) }) throws {
         let server = try server ?? FieldSales.server()
         self.server = server
-        http = try Self.face(of: server)
+        self.face = face
+        http = try face(server)
         try register("handmade")
     }
 
-    private static func face(of server: TestServer) throws -> HTTPServer {
-        try HTTPServer(serving: server.server)
-    }
+    /// Stops the HTTP face, after the requests that it has begun.
+    func stop() { http.stop() }
 
     /// Closes the server and opens it again on the same files.
     /// - Parameter meanwhile: a function that runs while the server is closed.
@@ -32,7 +36,7 @@ final class HandmadeClient {
         try server.server.close()
         try meanwhile()
         try server.restartClosed()
-        http = try Self.face(of: server)
+        http = try face(server)
     }
 
     /// Works on the cache of the closed server, like an administrator with a shell.
@@ -130,7 +134,10 @@ final class HandmadeClient {
     }
 
     func synchronize(bytes: [UInt8]) throws -> Answer {
-        let answer = try post("/mobile/v1/synchronize", bytes, type: "application/vnd.mobileobjects.frames")
+        try Self.answer(post("/mobile/v1/synchronize", bytes, type: "application/vnd.mobileobjects.frames"))
+    }
+
+    private static func answer(_ answer: (status: Int, body: [UInt8])) -> Answer {
         var frames: [(letter: Character, payload: [UInt8])] = []
         var position = 0
         while answer.status == 200, position + 8 <= answer.body.count {
@@ -148,6 +155,18 @@ final class HandmadeClient {
 
     /// Sends one request on its own connection.
     func post(_ path: String, _ body: [UInt8], type: String) throws -> (status: Int, body: [UInt8]) {
+        try Self.response(send(path, body, type: type).receiveAll(within: .seconds(600)))
+    }
+
+    /// Sends an upload on a connection of its own.
+    func send(upload: [UInt8]) throws -> RawConnection {
+        try send("/mobile/v1/synchronize", upload, type: "application/vnd.mobileobjects.frames")
+    }
+
+    /// Reads the answer to an upload from all bytes of its connection.
+    static func answer(from bytes: [UInt8]?) throws -> Answer { try answer(response(bytes)) }
+
+    private func send(_ path: String, _ body: [UInt8], type: String) throws -> RawConnection {
         let connection = try RawConnection(port: http.port)
         let head = """
             POST \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer \(token)\r\nContent-Type: \(type)\r\n\
@@ -155,12 +174,15 @@ final class HandmadeClient {
             """
         // A server may answer without reading the rest.
         connection.send(Array(head.utf8) + body)
-        guard let bytes = connection.receiveAll(within: .seconds(600)) else { throw NoAnswer() }
-        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { throw NoAnswer() }
+        return connection
+    }
+
+    private static func response(_ bytes: [UInt8]?) throws -> (status: Int, body: [UInt8]) {
+        guard let bytes, let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { throw NoAnswer() }
         let lines = String(decoding: bytes[..<end], as: UTF8.self).components(separatedBy: "\r\n")
         guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { throw NoAnswer() }
         let isChunked = lines.contains { $0.lowercased() == "transfer-encoding: chunked" }
-        return (status, isChunked ? Self.joined(bytes[end...]) : Array(bytes[end...]))
+        return (status, isChunked ? joined(bytes[end...]) : Array(bytes[end...]))
     }
 
     /// Joins the content of HTTP chunks.

@@ -166,6 +166,16 @@ import Testing
         #expect(theirs == text + "!?")
     }
 
+    @Test func `values with the same bytes are one content, which is fetched once`() throws {
+        let bench = try bench(), text = (0..<3000).map { "line \($0)" }.joined(separator: "\n")
+        try bench.change("UPDATE product SET description = ?1", [.text(text)])
+        let monitor = ContentMonitor(bench.network), device = try bench.subscribedDevice(transport: monitor)
+        try device.crm.synchronize("catalog")
+        let descriptions = try Product.findAll(in: device.crm).map { try MobileSyncTests.text(of: $0.description_) }
+        #expect(descriptions.count > 1 && descriptions.allSatisfy { $0 == text })
+        #expect(monitor.requests == monitor.names.count && monitor.received.allSatisfy { $0.value == monitor.lengths[$0.key] })
+    }
+
     @Test func `rows with pending changes keep them, and deleting the database removes the files`() throws {
         let bench = try bench(), device = try bench.subscribedDevice()
         try device.crm.synchronize()
