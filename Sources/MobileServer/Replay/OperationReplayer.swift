@@ -147,7 +147,6 @@ struct OperationReplayer {
             // No operation of the batch has been read yet.
             configuration.log("back end \"\(backEnd.name)\" was restored, or is another one now: an era begins in its record of operations")
             try recordEras[backEnd.name]?.begin()
-            try KeyMap(package: package, cache: cache).catchUp(with: backEnd, stateStore)
             return try runOnce(batch: batch, on: backEnd, state)
         }
     }
