@@ -24,7 +24,7 @@ struct ContentPermission: Hashable, Sendable {
 ///
 /// **A name alone does not authorize:** it is the digest of the content, and each client that has had the content knows it. A grant is made for the user,
 /// the application and the device of the session whose download names the content, and ends with time. Nothing is stored for it, so any process of
-/// the server can check the grants of the others: they share the secret. What the user has lost since is checked apart: see
+/// the server can check the grants of the others: they share the secret. The present rights of the user are checked apart: see
 /// ``ServedPackage/isAllowed(_:_:to:)``.
 struct ContentGrants: Sendable {
     let secret: [UInt8]

@@ -1,6 +1,6 @@
 internal import MobileExecution
 
-/// A lock for each of many things, which exists while somebody needs it.
+/// A lock for each key, which exists while a thread needs it.
 final class KeyedLocks<Key: Hashable & Sendable>: Sendable {
     /// The locks that are in use, each with the number of threads that need it.
     private let locks = SystemLock<[Key: (lock: SystemLock<Void>, users: Int)]>([:])

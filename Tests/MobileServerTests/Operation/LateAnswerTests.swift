@@ -34,7 +34,9 @@ import Testing
     }
 
     @Test func `the download follows the frames of the wait`() throws {
-        let end = DispatchSemaphore(value: 0), client = try client(end), upload = client.header() + HandmadeClient.frame("Z", "")
+        let end = DispatchSemaphore(value: 0)
+        defer { end.signal() }
+        let client = try client(end), upload = client.header() + HandmadeClient.frame("Z", "")
         let connection = try client.send(upload: upload), waited = try receive(beats: 3, from: connection)
         end.signal()
         let answer = try HandmadeClient.answer(from: waited + #require(connection.receiveAll()))
@@ -48,7 +50,9 @@ import Testing
     }
 
     @Test func `a refusal follows as a frame with its code, and one without a wait is a status`() throws {
-        let end = DispatchSemaphore(value: 0), client = try client(end)
+        let end = DispatchSemaphore(value: 0)
+        defer { end.signal() }
+        let client = try client(end)
         let wrong = client.header(groups: #"["none"]"#) + HandmadeClient.frame("Z", "")
         let connection = try client.send(upload: wrong), waited = try receive(beats: 1, from: connection)
         end.signal()
@@ -61,7 +65,10 @@ import Testing
     }
 
     @Test func `a client that goes during the wait leaves nothing behind, and a server that stops ends what it has begun`() throws {
-        let end = DispatchSemaphore(value: 0), client = try client(end), upload = client.header() + HandmadeClient.frame("Z", "")
+        let end = DispatchSemaphore(value: 0)
+        // Also where the test has failed: no handler waits without end.
+        defer { for _ in 0..<2 { end.signal() } }
+        let client = try client(end), upload = client.header() + HandmadeClient.frame("Z", "")
         do {
             let connection = try client.send(upload: upload)
             _ = try receive(beats: 1, from: connection)

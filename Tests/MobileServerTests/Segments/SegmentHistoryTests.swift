@@ -242,8 +242,10 @@ private final class HistoryBench {
                 guard rules.percentOfRows == 130 else { continue }
                 let changes = PartitionChanges(partition: plan.partition, connection: connection)
                 result.judged += 1
-                result.carried += Int(try chain.rows + changes.live(after: chain.end, limit: .max))
-                result.needed += Int(try changes.live(after: plan.since ?? SegmentRun.beginning, limit: .max))
+                let carried = Int(try chain.rows + changes.live(after: chain.end, limit: .max))
+                let needed = Int(try changes.live(after: plan.since ?? SegmentRun.beginning, limit: .max))
+                if carried * 100 > max(needed, 1) * 130 { result.mistakes.append("a chain of \(carried) rows for \(needed)") }
+                (result.carried, result.needed) = (result.carried + carried, result.needed + needed)
             }
         }
 

@@ -1,4 +1,5 @@
 import Foundation
+import MobileCrypto
 import MobileExecution
 import MobileObjects
 import MobileProtocol
@@ -166,10 +167,34 @@ import Testing
         #expect(theirs == text + "!?")
     }
 
+    @Test func `a proxy that ignores ranges costs the bytes, and damages nothing`() throws {
+        let bench = try bench(), monitor = ContentMonitor(bench.network) { _ in .ignoreRange }
+        let device = try bench.subscribedDevice(transport: monitor)
+        bench.network.conditions = .unreliable(probability: 0.5, maximumBytes: 900)
+        for _ in 0..<20 { if (try? device.crm.synchronize()) != nil { break } }
+        bench.network.conditions = NetworkConditions()
+        try device.crm.synchronize()
+        #expect(monitor.ranges > 0 && !hasFiles(device))
+        #expect(try content(device) == expected(bench))
+    }
+
     @Test func `values with the same bytes are one content, which is fetched once`() throws {
         let bench = try bench(), text = (0..<3000).map { "line \($0)" }.joined(separator: "\n")
         try bench.change("UPDATE product SET description = ?1", [.text(text)])
-        let monitor = ContentMonitor(bench.network), device = try bench.subscribedDevice(transport: monitor)
+        let name = try SHA256.digest(of: text).hexadecimal
+        // The request for the text waits for one of another content: the text is not requested once more meanwhile.
+        let hasBegun = SystemLock(false), other = DispatchSemaphore(value: 0)
+        let monitor = ContentMonitor(
+            bench.network,
+            visit: { requested in
+                if requested == name {
+                    hasBegun.withLock { $0 = true }
+                    _ = other.wait(timeout: .now() + 5)
+                } else if hasBegun.withLock({ $0 }) {
+                    other.signal()
+                }
+            })
+        let device = try bench.subscribedDevice(transport: monitor)
         try device.crm.synchronize("catalog")
         let descriptions = try Product.findAll(in: device.crm).map { try MobileSyncTests.text(of: $0.description_) }
         #expect(descriptions.count > 1 && descriptions.allSatisfy { $0 == text })
@@ -198,7 +223,11 @@ import Testing
 
 /// A transport that counts the contents that pass, and does something to some of them.
 final class ContentMonitor: Transport {
-    enum Fault: Sendable { case refuse, damage, gone }
+    enum Fault: Sendable {
+        case refuse, damage, gone
+        /// A proxy on the way sends the whole content.
+        case ignoreRange
+    }
 
     private struct State {
         var requests = 0, ranges = 0, running = 0, mostAtOnce = 0
@@ -212,11 +241,17 @@ final class ContentMonitor: Transport {
     /// Held during a request if only one passes at a time.
     private let turn: DispatchSemaphore?
     private let fault: @Sendable (_ request: Int) -> Fault?
+    private let visit: @Sendable (_ name: String) -> Void
     private let state = SystemLock(State())
 
-    /// - Parameter fault: the fault of the n-th request for a content, from 0.
-    init(_ transport: any Transport, isSerial: Bool = false, fault: @escaping @Sendable (_ request: Int) -> Fault? = { _ in nil }) {
-        (self.transport, self.fault) = (transport, fault)
+    /// - Parameters:
+    ///   - fault: the fault of the n-th request for a content, from 0.
+    ///   - visit: called with the name of each requested content.
+    init(
+        _ transport: any Transport, isSerial: Bool = false, fault: @escaping @Sendable (_ request: Int) -> Fault? = { _ in nil },
+        visit: @escaping @Sendable (_ name: String) -> Void = { _ in }
+    ) {
+        (self.transport, self.fault, self.visit) = (transport, fault, visit)
         turn = isSerial ? DispatchSemaphore(value: 1) : nil
     }
 
@@ -234,6 +269,7 @@ final class ContentMonitor: Transport {
     func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {
         turn?.wait()
         defer { turn?.signal() }
+        var request = request
         guard let start = request.url.range(of: Endpoint.segments + "/") else { return try watch(request, receive) }
         let name = String(request.url[start.upperBound...].prefix(64)), hasRange = request.headers.contains { $0.name == "Range" }
         let number = state.withLock { state in
@@ -245,11 +281,13 @@ final class ContentMonitor: Transport {
             return state.requests
         }
         defer { state.withLock { $0.running -= 1 } }
+        visit(name)
         let fault = fault(number)
         switch fault {
         case .refuse: throw TransportError(.cannotConnect, "refused")
         case .gone: throw TransportError(.httpStatus, "gone", status: 404)
         case .damage, nil: break
+        case .ignoreRange: request.headers.removeAll { $0.name == "Range" }
         }
         return try transport.send(request) { chunk in
             let count = chunk.byteCount
