@@ -24,6 +24,8 @@ package struct OutboxRecord: Sendable, Equatable {
     package var largeValues: [LargeValue]
     /// The digest of the content at the submit.
     package var digest: String
+    /// The client id under which it is sent; empty for the present one of this database.
+    package var client = ""
 
     package enum Change: String, Sendable { case create = "C", update = "U", delete = "D", other = "O" }
 
@@ -37,15 +39,17 @@ package struct OutboxRecord: Sendable, Equatable {
 /// The waiting operations, in the order of their replay.
 extension PackageDatabase {
     /// All waiting operations.
-    package final var outbox: [OutboxRecord] { get throws { try outbox(after: 0, limit: -1) } }
+    package final var outbox: [OutboxRecord] { get throws { try outbox(after: 0, limit: -1, ofClient: nil) } }
 
     /// Returns waiting operations with greater ids than `id`, at most `limit` of them; a negative limit means all. An upload of any length so needs
     /// bounded memory.
-    package final func outbox(after id: Int64, limit: Int) throws -> [OutboxRecord] {
+    /// - Parameter client: a former client id; empty (default) for the present one, nil for all.
+    package final func outbox(after id: Int64, limit: Int, ofClient client: String? = "") throws -> [OutboxRecord] {
         try read { connection in
             try connection.storedRows(
-                [OutboxColumn.id, .entity, .key, .change, .operation, .batch, .attributes, .primaryKey, .references, .parameters, .digest],
-                "WHERE \"id\" > ?1 ORDER BY \"id\" LIMIT ?2", [.integer(id), .integer(Int64(limit))]
+                [OutboxColumn.id, .entity, .key, .change, .operation, .batch, .attributes, .primaryKey, .references, .parameters, .digest, .client],
+                "WHERE \"id\" > ?1 AND (?3 IS NULL OR \"client\" = ?3) ORDER BY \"id\" LIMIT ?2",
+                [.integer(id), .integer(Int64(limit)), Value(client)]
             ).map { try record($0, connection) }
         }
     }
@@ -60,7 +64,7 @@ extension PackageDatabase {
             batch: try row.integer(.batch), attributes: try row.object(.attributes), primaryKey: try row.object(.primaryKey),
             references: try row.object(.references),
             largeValues: try large.map { .init(attribute: try $0.text(.attribute), id: try $0.optionalInteger(.value)) },
-            digest: try row.text(.digest))
+            digest: try row.text(.digest), client: try row.text(.client))
     }
 }
 
@@ -91,8 +95,8 @@ struct Submission {
         try transaction.connection.execute(
             """
             INSERT INTO "_outbox" ("id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "parameters",
-                "submitted", "changed", "digest", "imported", "deferrals")
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0)
+                "submitted", "changed", "digest", "imported", "deferrals", "client")
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0, '')
             """,
             [.integer(id)] + values + [.text(content.map { SubmittedValues.text($0) } ?? ""), sent.stored, .text(digest)])
         for value in large {
@@ -166,7 +170,7 @@ extension PackageDatabase {
     package final var settledBelow: Int64 {
         get throws {
             try read { connection in
-                if let first = try connection.optionalNumber("SELECT min(\"id\") FROM \"_outbox\"") { return first }
+                if let first = try connection.optionalNumber("SELECT min(\"id\") FROM \"_outbox\" WHERE \"client\" = ''") { return first }
                 return try connection.lastReplayCounter(metadata) + 1
             }
         }

@@ -24,6 +24,8 @@ public struct ReplayResult: WireValue, Hashable {
     public var object: String
     /// The row's surrogate key.
     public var key: Int64
+    /// The operation's place in the record of its back end; nil where the back end keeps none, and for operations that were not accepted.
+    public var receipt: Receipt?
 
     /// Creates the result of one operation.
     public init(id: Int64, outcome: Outcome, code: Int64 = ResultCode.success, message: String = "", object: String, key: Int64) {
@@ -43,13 +45,16 @@ public struct ReplayResult: WireValue, Hashable {
         message = try members.optionalString("message") ?? ""
         object = try members.string("mbo")
         key = try members.integer("key")
+        receipt = try Receipt(members)
     }
 
     public var json: JSONValue {
-        [
+        var members: JSONObject = [
             "id": .integer(id), "outcome": .string(outcome.rawValue), "code": .integer(code), "message": .string(message),
             "mbo": .string(object), "key": .integer(key),
         ]
+        if let receipt { (members["era"], members["number"]) = (.string(receipt.era), .integer(receipt.number)) }
+        return .object(members)
     }
 }
 

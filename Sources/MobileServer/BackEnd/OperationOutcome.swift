@@ -19,6 +19,8 @@ struct OperationOutcome: Sendable {
     var rowKey: Value?
     /// The digest of the operation's content; nil in a record of an earlier release, and where the client sent none.
     var digest: String?
+    /// Whether the outcome was recorded before, so that nothing was decided now. It is not stored.
+    var isRecorded = false
     /// The back end's message about a rejection, with its statement: for the server's log, while the outcome is new. It is not stored.
     var detail = ""
 
@@ -80,7 +82,11 @@ struct OperationOutcome: Sendable {
 extension OperationRecords {
     /// Returns the outcome of an operation; nil if it was not processed.
     func processed(_ operation: Int64, client: String) throws -> OperationOutcome? {
-        try outcome(of: operation, client: client).map { try OperationOutcome(json: JSONValue(parsing: $0)) }
+        try outcome(of: operation, client: client).map {
+            var outcome = try OperationOutcome(json: JSONValue(parsing: $0))
+            outcome.isRecorded = true
+            return outcome
+        }
     }
 
     func record(_ outcome: OperationOutcome, client: String) throws {

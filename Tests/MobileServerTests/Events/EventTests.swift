@@ -42,6 +42,22 @@ import Testing
         #expect(try ListeningConnection(http, device).news() == ["default"])
     }
 
+    @Test("a device with a later version than a restored store hears of it at once, even if the rows are the same")
+    func restored() throws {
+        let server = try FieldSales.server(), backup = server.folder.file("backup.db"), device = try TestDevice.inRegion("NORTH", of: server)
+        try server.saveCache(to: backup)
+        for name in ["Lost", "Harbour Foods"] {
+            try change(server, "UPDATE \"the customers\" SET name = '\(name)' WHERE \"customer no\" = 1")
+            try device.synchronize(groups: ["default", "lines"])
+        }
+        try server.reopen(withCache: backup)
+        let http = try HTTPServer(listening: server.server)
+        defer { http.stop() }
+        #expect(try ListeningConnection(http, device).news() == ["default"])
+        #expect(try device.synchronize(groups: ["default", "lines"]).resets == ["Customer"])
+        #expect(try ListeningConnection(http, device).isQuiet())
+    }
+
     @Test("a device's own change is no news to it, but to the others")
     func ownChange() throws {
         let server = try FieldSales.server()
@@ -99,7 +115,7 @@ import Testing
         var version: Int64 = 1_000_000
         let isCut = eventually {
             version += 1
-            registry.note(registry.watched.map { ($0, version) })
+            registry.note(registry.watched.map { ($0, PartitionPosition(version: version, era: "")) })
             return read.news() != nil && registry.count == 1
         }
         #expect(isCut && read.isQuiet())
