@@ -14,8 +14,8 @@ public struct Retention: Sendable, Hashable {
     /// The time without an operation after which a client's entry in the back end's replay guard goes, with the record of its operations; default 400
     /// days. Nothing that is under way arrives so late: the sessions have ended.
     public var processedOperations: Duration = .seconds(400 * 86_400)
-    /// The time for which entries of the back ends' trigger logs are kept; default 7 days. A partition that nobody has requested for longer is compared
-    /// as a whole.
+    /// The time for which entries of the back ends' trigger logs are kept; default 7 days. A partition without a request for longer is compared as a
+    /// whole.
     public var changes: Duration = .seconds(7 * 86_400)
     /// The time for which log records are kept; default 365 days. Devices delete them with their next synchronization; the record of a device that does
     /// not come goes after twice the time.

@@ -23,7 +23,7 @@ import Testing
         #expect(first.news() == ["default"] && second.isQuiet())
         let result = try north.synchronize(groups: ["default", "lines"])
         #expect(result.upserts == ["Customer": 1] && north.rows("Customer", by: "name")["Harbour Goods"] != nil)
-        try change(server, #"UPDATE [order line] SET quantity = 6 WHERE "order" = 10 AND line = 1"#)
+        try change(server, #"UPDATE "order line" SET quantity = 6 WHERE "order" = 10 AND line = 1"#)
         #expect(first.news() == ["lines"] && second.news() == ["lines"])
         #expect(first.isQuiet(), "an event is sent once")
     }
@@ -34,7 +34,7 @@ import Testing
         let http = try HTTPServer(listening: server.server)
         defer { http.stop() }
         let device = try TestDevice.inRegion("NORTH", of: server)
-        try change(server, #"DELETE FROM [order line] WHERE line = 2"#)
+        try change(server, #"DELETE FROM "order line" WHERE line = 2"#)
         #expect(try ListeningConnection(http, device).news() == ["lines"])
         try device.synchronize(groups: ["default", "lines"])
         #expect(try ListeningConnection(http, device).isQuiet())
@@ -87,7 +87,7 @@ import Testing
         connection = nil
         #expect(eventually { events.count == 0 && !events.isWatching }, "a heartbeat finds the closed connection")
         connection = try ListeningConnection(http, device)
-        try change(server, #"DELETE FROM [order line] WHERE line = 2"#)
+        try change(server, #"DELETE FROM "order line" WHERE line = 2"#)
         #expect(connection?.news() == ["lines"], "and they are looked at again")
     }
 

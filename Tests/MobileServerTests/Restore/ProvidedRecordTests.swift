@@ -24,7 +24,7 @@ import Testing
         #expect(try device.synchronize([create]).status == 503 && warehouse.lastNumber() == 0)
         warehouse.afterCommit.withLock { $0 = nil }
         #expect(try device.synchronize([create]).results.map(\.receipt?.number) == [1] && device.rows["Article"]?.count == 1)
-        // What the client has settled needs no record.
+        // A settled operation needs no record.
         device.settledBelow = create.id + 1
         #expect(try device.synchronize([create, device.create("Article", article(2))]).results.map(\.outcome) == [.accepted, .accepted])
     }
