@@ -24,6 +24,7 @@ public final class MobileServer: Sendable {
     private let traces: TraceStore
     private let contents: ContentService
     private let log: ServerLog
+    private let ends: PruningSchedule
     /// Answers `GET /ready`.
     let readiness: ReadinessProbe
     /// The administration of users, devices, log records, logs and traces.
@@ -51,6 +52,8 @@ public final class MobileServer: Sendable {
         }
         let stateStore = try configuration.openStateStore(createsFile: true)
         self.stateStore = stateStore
+        let eras = Eras(configuration)
+        try stateStore.write(label: "era") { try eras.open(in: $0) }
         administration = ServerAdministration(stateStore, configuration)
         domainLog = DomainLog(stateStore: stateStore, clock: configuration.clock)
         traces = TraceStore(stateStore: stateStore, clock: configuration.clock)
@@ -60,6 +63,11 @@ public final class MobileServer: Sendable {
         uploads = UploadStore(configuration)
         events = EventService(packages, news, configuration)
         contents = ContentService(try ContentGrants(stateStore, configuration), stateStore, packages, configuration)
+        ends = PruningSchedule(
+            Pruning(
+                stateStore: stateStore, backEnds: packages.flatMap(\.deployed.writtenBackEnds), files: contents.files, configuration: configuration,
+                backEndsWithChanges: packages.flatMap(\.deployed.backEnds.values)),
+            log: configuration.log)
         readiness = ReadinessProbe(
             Self.parts(of: packages, stateStore), deadline: configuration.readinessTimeout, log: { log.write(LogEntry(.error, $0)) })
         for (name, password) in configuration.users.sorted(by: { $0.key < $1.key }) { try accounts.setUser(name, password: password) }
@@ -263,6 +271,7 @@ public final class MobileServer: Sendable {
         let download = try package.synchronize(
             body, user: session.user, inquiries: domainLog.inquiries(of: session),
             grants: SessionGrants(grants: contents.grants, session: session, package: package.deployed.identifier, client: upload.client), &line)
+        ends.tick()
         return ServerResponse(
             status: 200, contentType: Endpoint.frameContentType, body: .stream { try download.nextChunk() })
     }

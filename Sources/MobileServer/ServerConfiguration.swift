@@ -74,6 +74,8 @@ public struct ServerConfiguration: Sendable {
     /// The time after which all rows of a partition are compared with the back end although a trigger log knows the changed ones: a change that no
     /// trigger saw is found then. Default one day.
     public var comparisonInterval: Duration = .seconds(86_400)
+    /// The time for which the server keeps what grows with every device and every day.
+    public var retention = Retention()
     /// The current time in milliseconds since 1970, UTC; default the system's clock.
     public var clock: @Sendable () -> Int64 = SystemEnvironment.milliseconds
     /// A source of random bytes, which returns the given number of them; default the system's cryptographic source.
@@ -142,6 +144,7 @@ extension ServerConfiguration {
     /// - Throws: ``ServerError/Code/configuration`` for settings that log records cannot be kept with.
     func checkLogs() throws(ServerError) {
         try checkCleaning()
+        try retention.check()
         guard (1...64).contains(domain.utf8.count),
             domain.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) })
         else {

@@ -14,10 +14,33 @@ package final class PostgreSQLTestDatabase: Sendable {
     /// Makes a copy of a database without open connections.
     package convenience init(copyOf database: PostgreSQLTestDatabase) throws { try self.init(on: database.server, template: database.name) }
 
+    /// Makes a copy of a database that is in use: its connections end.
+    package convenience init(copyOfOpen database: PostgreSQLTestDatabase) throws {
+        let administrator = try PostgreSQLConnection(database.server.configuration(database: "postgres")), name = database.name
+        try administrator.execute("ALTER DATABASE \(name) ALLOW_CONNECTIONS false")
+        defer { _ = try? administrator.execute("ALTER DATABASE \(name) ALLOW_CONNECTIONS true") }
+        // The processes end a moment later.
+        while try administrator.first(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = ?1", [.text(name)])?[0].integer != 0
+        {}
+        try self.init(on: database.server, template: name)
+    }
+
     init(on server: PostgreSQLServer, template: String = "template0") throws {
         self.server = server
         name = "test_" + UUID().uuidString.lowercased().replacing("-", with: "")
         try PostgreSQLConnection(server.configuration(database: "postgres")).execute("CREATE DATABASE \(name) TEMPLATE \(template)")
+    }
+
+    /// Takes a copy of another database in place of this one, under the same name, as after the promotion of a standby that lacks the last commits.
+    /// Open connections end.
+    /// - Parameter saved: a database without open connections.
+    package func replace(with saved: PostgreSQLTestDatabase) throws {
+        let administrator = try PostgreSQLConnection(server.configuration(database: "postgres"))
+        let next = "next_" + UUID().uuidString.lowercased().replacing("-", with: "")
+        try administrator.execute("CREATE DATABASE \(next) TEMPLATE \(saved.name)")
+        try administrator.execute("DROP DATABASE \(name) WITH (FORCE)")
+        try administrator.execute("ALTER DATABASE \(next) RENAME TO \(name)")
     }
 
     deinit {

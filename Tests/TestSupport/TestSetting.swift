@@ -8,6 +8,15 @@ public enum TestSetting {
     }
 }
 
+/// The seeds of random histories of restores: `RESTORE_FIRST` in the environment (default 0), and seven more, or as many as `RESTORE_COUNT` says.
+public enum RestoreSeeds {
+    /// The seeds.
+    public static let range: Range<Int> = {
+        let first: Int = TestSetting.number("RESTORE_FIRST") ?? 0
+        return first..<first + (TestSetting.number("RESTORE_COUNT") ?? 8)
+    }()
+}
+
 /// Sizes of pages and caches for the tests of the core and of the store. `make soak` runs them with several sizes: a test that depends on the
 /// defaults asks for ``areUsual``.
 public enum TestDefaults {

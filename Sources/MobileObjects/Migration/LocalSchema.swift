@@ -11,6 +11,11 @@ struct LocalSchema {
     /// Creates missing tables, or upgrades existing ones; in one transaction, so a process killed in between leaves the former state.
     /// - Throws: ``ObjectError/Code/version`` when the file is of another package or a newer release, or cannot become one of this model.
     func prepare(_ store: Database) throws {
+        try prepareTables(store)
+        try CopyNotice(database: database, path: store.path).check(store)
+    }
+
+    private func prepareTables(_ store: Database) throws {
         let version = try store.read { try $0.number("PRAGMA user_version") }
         guard version <= FrameworkTables.formatVersion else {
             throw ObjectError(

@@ -65,7 +65,7 @@ extension PackageDatabase {
         try closeConnection()
         if FileManager.default.fileExists(atPath: downloadFolder) { try? FileManager.default.removeItem(atPath: downloadFolder) }
         // The log files go first. A database file without them is whole, but without it they would be taken for those of a new one.
-        for suffix in ["-wal", "-shm", "-journal", "-lease", ""] where FileManager.default.fileExists(atPath: databasePath + suffix) {
+        for suffix in ["-mark", "-wal", "-shm", "-journal", "-lease", ""] where FileManager.default.fileExists(atPath: databasePath + suffix) {
             do { try FileManager.default.removeItem(atPath: databasePath + suffix) } catch {
                 throw ObjectError(.store, "remove \"\(databasePath + suffix)\": \(error.localizedDescription)", cause: error)
             }

@@ -15,7 +15,7 @@ extension PackageDatabase {
                 throw ObjectError(.misuse, "snapshot of \"\(databasePath)\": the database has changes that the server does not have")
             }
             for entity in metadata.storedEntities where entity.isLocal { try connection.execute("DELETE FROM \(entity.sql.table)") }
-            for table in ["_outbox_large", "_log_record", "_change_log", "_key_range"] {
+            for table in ["_outbox_large", "_accepted", "_log_record", "_change_log", "_key_range"] {
                 try connection.execute("DELETE FROM \(EntitySQL.quote(table))")
             }
             // The log records are those of one client, and so is the state of their group.
@@ -27,36 +27,6 @@ extension PackageDatabase {
         // The free pages still contain the deleted rows.
         try vacuumDatabase()
         try closeConnection()
-    }
-
-    /// Adds a set of synchronization parameters from JSON.
-    /// - Throws: ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``.
-    package final func addSubscription(json: JSONObject, to entity: EntityMetadata) throws {
-        var values: [String: AttributeValue] = [:]
-        for member in json {
-            guard let parameter = entity.model.synchronizationParameters.first(where: { $0.name == member.key }) else {
-                throw ObjectError(.noSuchParameter, "object \"\(entity.name)\" has no synchronization parameter \"\(member.key)\"")
-            }
-            guard let value = Storage(parameter.type).attributeValue(member.value) else {
-                throw ObjectError(.invalidValue, "synchronization parameter \(entity.name).\(parameter.name): expected \(parameter.type)")
-            }
-            values[member.key] = value
-        }
-        try addSubscription(values, to: entity)
-    }
-
-    /// Saves personalization keys from JSON.
-    /// - Throws: ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``.
-    package final func savePersonalization(json: JSONObject) throws {
-        var parameters = personalization
-        for member in json {
-            let type = parameters.keys.first { $0.name == member.key }?.type
-            guard let value = type.map({ Storage($0).attributeValue(member.value) }) ?? .null else {
-                throw ObjectError(.invalidValue, "personalization key \"\(member.key)\": \(member.value) does not fit")
-            }
-            try parameters.setValue(value, member.key)
-        }
-        try parameters.save()
     }
 }
 

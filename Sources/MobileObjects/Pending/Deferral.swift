@@ -55,16 +55,19 @@ extension Transaction {
 extension PackageDatabase {
     /// The id of the last operation that is to be sent now; 0 when there is none. An operation that waits for its next try holds back all that were
     /// submitted after it: they may need it. A batch is sent as a whole.
-    package final var lastSendableID: Int64 {
-        get throws {
-            // A time further away than any delay comes from a clock that was set back since.
-            let now = RetryTime.stored(environment.now()), latest = now + Int64(RetryTime.maximum) * 1000
-            return try read { connection in
-                let held = try connection.optionalNumber(
-                    "SELECT min(\"batch\") FROM \"_outbox\" WHERE \"next_try\" > ?1 AND \"next_try\" <= ?2", [.integer(now), .integer(latest)])
-                guard let held else { return try connection.optionalNumber("SELECT max(\"id\") FROM \"_outbox\"") ?? 0 }
-                return try connection.optionalNumber("SELECT max(\"id\") FROM \"_outbox\" WHERE \"id\" < ?1", [.integer(held)]) ?? 0
-            }
+    package final var lastSendableID: Int64 { get throws { try lastSendableID(ofClient: "") } }
+
+    /// The same of operations that wait under a former client id.
+    package final func lastSendableID(ofClient client: String) throws -> Int64 {
+        // A time further away than any delay comes from a clock that was set back since.
+        let now = RetryTime.stored(environment.now()), latest = now + Int64(RetryTime.maximum) * 1000, own = Value.text(client)
+        return try read { connection in
+            let held = try connection.optionalNumber(
+                "SELECT min(\"batch\") FROM \"_outbox\" WHERE \"next_try\" > ?1 AND \"next_try\" <= ?2 AND \"client\" = ?3",
+                [.integer(now), .integer(latest), own])
+            guard let held else { return try connection.optionalNumber("SELECT max(\"id\") FROM \"_outbox\" WHERE \"client\" = ?1", [own]) ?? 0 }
+            return try connection.optionalNumber(
+                "SELECT max(\"id\") FROM \"_outbox\" WHERE \"id\" < ?1 AND \"client\" = ?2", [.integer(held), own]) ?? 0
         }
     }
 

@@ -18,22 +18,28 @@ extension Transaction {
             if try connection.execute("DELETE FROM \"_key_range\" WHERE \"first\" = ?1", [.integer(first)]) > 0 { refused.append(first) }
         }
         guard !refused.isEmpty else { return nil }
-        // These refer to rows by their keys, and are done before the keys change.
-        try removeReleasedLargeValues()
-        try changeLogRecorder()?.write()
-        var keys: [Int64: Int64] = [:]
-        for key in try refused.flatMap({ try unsentKeys(inRangeFrom: $0) }) { keys[key] = try nextSharedKey() }
-        try KeyRenumbering(keys: keys, metadata: metadata, connection: connection).run()
-        let count = keys.count
+        let count = try renumber(refused.flatMap { try unsentKeys(from: $0, through: $0 + OwnKeyRange.size - 1) })
         if count > 0 { database.state.withLock { $0.hasRenumberedRows = true } }
         database.environment.console.warn("\(count) rows renumbered: another client has their range of surrogate keys")
         return count
     }
 
+    /// Gives new keys to the rows with these keys.
+    /// - Returns: the number of rows.
+    func renumber(_ rows: [Int64]) throws -> Int {
+        // These refer to rows by their keys, and are done before the keys change.
+        try removeReleasedLargeValues()
+        try changeLogRecorder()?.write()
+        var keys: [Int64: Int64] = [:]
+        for key in rows { keys[key] = try nextSharedKey() }
+        try KeyRenumbering(keys: keys, metadata: metadata, connection: connection).run()
+        return keys.count
+    }
+
     /// Returns the keys of the rows that the server does not have, in order: pending ones, and those of creates that wait in the outbox although the row
     /// was cancelled or is gone.
-    private func unsentKeys(inRangeFrom first: Int64) throws -> [Int64] {
-        let range: [Value] = [.integer(first), .integer(first + OwnKeyRange.size - 1)]
+    func unsentKeys(from first: Int64, through last: Int64) throws -> [Int64] {
+        let range: [Value] = [.integer(first), .integer(last)]
         var keys: Set<Int64> = []
         for entity in metadata.storedEntities where !entity.isLocal {
             keys.formUnion(
@@ -71,6 +77,7 @@ private struct KeyRenumbering {
         }
         try change("\"sk\"", of: "\"_outbox\"")
         try change("\"sk\"", of: "\"_basis\"")
+        try change("\"sk\"", of: "\"_accepted\"")
         try change("\"sk\"", of: "\"_change_log\"")
         try change("\"root_sk\"", of: "\"_change_log\"")
         try connection.execute(
@@ -79,11 +86,31 @@ private struct KeyRenumbering {
             WHERE "entity_key" = CAST(r."old" AS TEXT)
             """)
         try renumberOperations()
+        try renumberAccepted()
         try connection.execute("DROP TABLE temp.\"_renumbered\"")
     }
 
     private func change(_ column: String, of table: String) throws {
         try connection.execute("UPDATE \(table) SET \(column) = r.\"new\" FROM temp.\"_renumbered\" AS r WHERE \(column) = r.\"old\"")
+    }
+
+    /// Returns references with the new keys.
+    private func renumbered(_ references: JSONObject) -> JSONObject {
+        var changed = references
+        for member in references { if let key = member.value.integer, let new = keys[key] { changed[member.key] = .integer(new) } }
+        return changed
+    }
+
+    /// Changes the references inside the contents of accepted operations, which can be lost and submitted again.
+    private func renumberAccepted() throws {
+        let columns: [AcceptedColumn] = [.id, .client, .references]
+        for row in try connection.storedRows(columns, "WHERE \"lost\" > 0") {
+            let references = try row.object(.references), changed = renumbered(references)
+            guard changed != references else { continue }
+            try connection.execute(
+                "UPDATE \"_accepted\" SET \"refs\" = ?3 WHERE \"id\" = ?1 AND \"client\" = ?2",
+                [.integer(row.integer(.id)), .text(row.text(.client)), .text(JSONValue.object(changed).description)])
+        }
     }
 
     /// Changes the references inside the contents of waiting operations.
@@ -94,9 +121,7 @@ private struct KeyRenumbering {
         {
             last = try row.integer(.id)
             let entity = try metadata.entity(named: row.text(.entity)), references = try row.object(.references)
-            let text = try row.text(.submitted)
-            var changed = references
-            for member in references { if let key = member.value.integer, let new = keys[key] { changed[member.key] = .integer(new) } }
+            let text = try row.text(.submitted), changed = renumbered(references)
             var submitted = text.isEmpty ? [] : try SubmittedValues.values(text)
             for position in submitted.indices.dropFirst(entity.attributes.count) {
                 if let key = submitted[position].integer, let new = keys[key] { submitted[position] = .integer(new) }

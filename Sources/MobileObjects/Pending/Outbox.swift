@@ -28,6 +28,8 @@ package struct OutboxRecord: Sendable, Equatable {
     package var original: JSONObject?
     /// The submission of the row before this one, if the object refuses conflicts and there was one.
     package var follows: Int64?
+    /// The client id under which it is sent; empty for the present one of this database.
+    package var client = ""
 
     package enum Change: String, Sendable { case create = "C", update = "U", delete = "D", other = "O" }
 
@@ -41,18 +43,20 @@ package struct OutboxRecord: Sendable, Equatable {
 /// The waiting operations, in the order of their replay.
 extension PackageDatabase {
     /// All waiting operations.
-    package final var outbox: [OutboxRecord] { get throws { try outbox(after: 0, limit: -1) } }
+    package final var outbox: [OutboxRecord] { get throws { try outbox(after: 0, limit: -1, ofClient: nil) } }
 
     /// Returns waiting operations with greater ids than `id`, at most `limit` of them; a negative limit means all. An upload of any length so needs
     /// bounded memory.
-    package final func outbox(after id: Int64, limit: Int) throws -> [OutboxRecord] {
+    /// - Parameter client: a former client id; empty (default) for the present one, nil for all.
+    package final func outbox(after id: Int64, limit: Int, ofClient client: String? = "") throws -> [OutboxRecord] {
         try read { connection in
             try connection.storedRows(
                 [
                     OutboxColumn.id, .entity, .key, .change, .operation, .batch, .attributes, .primaryKey, .references, .parameters, .digest,
-                    .original, .follows,
+                    .original, .follows, .client,
                 ],
-                "WHERE \"id\" > ?1 ORDER BY \"id\" LIMIT ?2", [.integer(id), .integer(Int64(limit))]
+                "WHERE \"id\" > ?1 AND (?3 IS NULL OR \"client\" = ?3) ORDER BY \"id\" LIMIT ?2",
+                [.integer(id), .integer(Int64(limit)), Value(client)]
             ).map { try record($0, connection) }
         }
     }
@@ -68,7 +72,7 @@ extension PackageDatabase {
             references: try row.object(.references),
             largeValues: try large.map { .init(attribute: try $0.text(.attribute), id: try $0.optionalInteger(.value)) },
             digest: try row.text(.digest), original: try row.text(.original).isEmpty ? nil : row.object(.original),
-            follows: try row.integer(.follows) == 0 ? nil : row.integer(.follows))
+            follows: try row.integer(.follows) == 0 ? nil : row.integer(.follows), client: try row.text(.client))
     }
 }
 
@@ -103,8 +107,8 @@ struct Submission {
         try transaction.connection.execute(
             """
             INSERT INTO "_outbox" ("id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "parameters",
-                "submitted", "changed", "digest", "imported", "deferrals", "original", "follows")
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0, ?14, ?15)
+                "submitted", "changed", "digest", "imported", "deferrals", "original", "follows", "client")
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0, ?14, ?15, '')
             """,
             [.integer(id)] + values + [.text(content.map { SubmittedValues.text($0) } ?? ""), sent.stored, .text(digest)]
                 + [.text(original), .integer(follows)])
@@ -182,7 +186,7 @@ extension PackageDatabase {
             try read { connection in
                 let first = try connection.optionalNumber(
                     """
-                    SELECT min("id") FROM (SELECT "id" FROM "_outbox" UNION ALL SELECT "follows" FROM "_outbox" WHERE "follows" > 0
+                    SELECT min("id") FROM (SELECT "id" FROM "_outbox" WHERE "client" = '' UNION ALL SELECT "follows" FROM "_outbox" WHERE "follows" > 0 AND "client" = ''
                         UNION ALL SELECT "follows" FROM "_basis" WHERE "follows" > 0)
                     """)
                 return try first ?? connection.lastReplayCounter(metadata) + 1

@@ -15,6 +15,8 @@ package struct ReplayAnswer: Sendable, Equatable {
     /// The id of the operation.
     package var id: Int64
     package var decision: Decision
+    /// Where an accepted operation is recorded; nil where the back end keeps no record.
+    package var receipt: AcceptanceReceipt?
     package init(id: Int64, _ decision: Decision) { (self.id, self.decision) = (id, decision) }
     package init(id: Int64, isAccepted: Bool) { self.init(id: id, isAccepted ? .accepted : .rejected) }
 }
@@ -52,6 +54,7 @@ extension Transaction {
             try noteConflict(row, of: entity, key)
         }
         let isAccepted = result.decision == .accepted
+        if isAccepted, let receipt = result.receipt { try keepAccepted(result.id, receipt) }
         var record = SettledRecord(
             id: result.id, isCreate: try row.kind(.change, of: OutboxRecord.Change.self) == .create, submitted: try row.text(.submitted),
             changed: try row.changedValues(.changed), isImported: try row.flag(.isImported))

@@ -34,6 +34,22 @@ enum OutboxColumn: String, StoredColumn {
     case deferredCode = "deferred_code"
     case deferredMessage = "deferred_message"
     case nextTry = "next_try"
+    case client
+}
+
+/// The contents of accepted operations.
+enum AcceptedColumn: String, StoredColumn {
+    static let table = "_accepted"
+    case id
+    case client
+    case entity
+    case key = "sk"
+    case change
+    case operation
+    case attributes
+    case references = "refs"
+    case parameters
+    case accepted
 }
 
 enum OutboxLargeValueColumn: String, StoredColumn {

@@ -6,8 +6,8 @@ enum FrameworkTables {
     /// The version of the framework's own tables and settings, in `user_version`. A file with a greater version was made by a newer release.
     /// 1: the model was not stored, and operations had no names and parameters. 2: some of the framework's
     /// tables were WITHOUT ROWID, and SQLite names no changed rows of those to observers. 3: the record of a
-    /// submitted operation did not list its changed values. 4: it had no digest, and no deferrals. 5: no original row, and there was no table of
-    /// bases. 6: the current version.
+    /// submitted operation did not list its changed values. 4: it had no digest, and no deferrals. 5: it had no client id, no original row, accepted
+    /// operations were forgotten, and there was no table of bases. 6: the current version.
     static let formatVersion: Int64 = 6
 
     static let logRecords = "_log_record"
@@ -19,7 +19,8 @@ enum FrameworkTables {
         // `imported`: 1 when an import has brought a version of the row between this submit and the row's next one.
         // `digest`: that of the content at the submit. `deferrals`: the number of times that the server has deferred it; then also the reason of the
         // last one, and the time of the next try in milliseconds since 1970. `original`: the row that the change is based on; empty where the object does
-        // not refuse conflicts. `follows`: the submission of the row before this one; 0 for none.
+        // not refuse conflicts. `follows`: the submission of the row before this one; 0 for none. `client`: the client id under which it is sent; empty
+        // for the present one of this database, see `takeNewIdentity`.
         """
         CREATE TABLE "_outbox" (
             "id" INTEGER PRIMARY KEY, "entity" TEXT NOT NULL, "sk" INTEGER NOT NULL, "change" TEXT NOT NULL, "operation" TEXT NOT NULL,
@@ -27,9 +28,19 @@ enum FrameworkTables {
             "parameters" TEXT NOT NULL, "submitted" TEXT NOT NULL, "changed" TEXT NOT NULL,
             "imported" INTEGER NOT NULL, "digest" TEXT NOT NULL, "deferrals" INTEGER NOT NULL, "deferred_code" INTEGER,
             "deferred_message" TEXT, "next_try" INTEGER, "original" TEXT NOT NULL DEFAULT '',
-            "follows" INTEGER NOT NULL DEFAULT 0)
+            "follows" INTEGER NOT NULL DEFAULT 0, "client" TEXT NOT NULL DEFAULT '')
         """,
         "CREATE INDEX \"_outbox_row\" ON \"_outbox\" (\"entity\", \"sk\")",
+        // The contents of accepted operations, for the case that a restored back end has lost them (see ``LostOperation``). `era`, `number`: the receipt.
+        // `accepted`: milliseconds since 1970. `lost`: 1 lost, 2 lost and reported to the server.
+        """
+        CREATE TABLE "_accepted" (
+            "id" INTEGER NOT NULL, "client" TEXT NOT NULL, "entity" TEXT NOT NULL, "sk" INTEGER NOT NULL, "change" TEXT NOT NULL,
+            "operation" TEXT NOT NULL, "attributes" TEXT NOT NULL, "primary_key" TEXT NOT NULL, "refs" TEXT NOT NULL, "parameters" TEXT NOT NULL,
+            "digest" TEXT NOT NULL, "era" TEXT NOT NULL, "number" INTEGER NOT NULL, "accepted" INTEGER NOT NULL, "lost" INTEGER NOT NULL,
+            PRIMARY KEY ("id", "client"))
+        """,
+        "CREATE INDEX \"_accepted_era\" ON \"_accepted\" (\"era\", \"number\")",
         // The large values that are sent with an operation, and the ids of the server's version when the operation was submitted.
         """
         CREATE TABLE "_outbox_large" (

@@ -11,6 +11,8 @@ struct PackageSettings {
         case schema
         /// The GUID of this database: the namespace of its operation ids.
         case clientID = "client_id"
+        /// The name of this database in its mark, and the number of times that it was opened: see ``CopyNotice``.
+        case mark, opened
         /// The last replay counter that is in no original state: see ``ReplayCounter``.
         case replayCounter = "replay_counter"
         /// The greatest id of an operation that was sent without an answer so far.

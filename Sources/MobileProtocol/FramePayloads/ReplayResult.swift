@@ -27,6 +27,8 @@ public struct ReplayResult: WireValue, Hashable {
     /// With ``ResultCode/changedSince``: the values of the back end's row by attribute, without large ones; nil if the row is not among the device's
     /// rows any more. Nil with any other code.
     public var row: JSONObject?
+    /// The operation's place in the record of its back end; nil where the back end keeps none, and for operations that were not accepted.
+    public var receipt: Receipt?
 
     /// Creates the result of one operation.
     public init(
@@ -50,6 +52,7 @@ public struct ReplayResult: WireValue, Hashable {
         object = try members.string("mbo")
         key = try members.integer("key")
         row = try members.optionalMembers("row")
+        receipt = try Receipt(members)
     }
 
     public var json: JSONValue {
@@ -58,6 +61,7 @@ public struct ReplayResult: WireValue, Hashable {
             "mbo": .string(object), "key": .integer(key),
         ]
         if let row { members["row"] = .object(row) }
+        if let receipt { (members["era"], members["number"]) = (.string(receipt.era), .integer(receipt.number)) }
         return .object(members)
     }
 }

@@ -45,6 +45,13 @@ public struct SynchronizeHeader: WireValue, Hashable {
     public var keysLeft: Int64
     /// The ranges of surrogate keys that the client made itself and has given keys of, each by its first key: see ``ClaimedKeyRange``.
     public var keyClaims: [Int64]
+    /// By era of a back end: the number of the last operation whose acceptance the client remembers. Default empty.
+    public var receipts: [String: Int64] = [:]
+    /// The operations that the client lists as lost since its last upload, see ``SynchronizeAnswer/lost``. Default empty.
+    public var lost: [ReportedOperation] = []
+    /// The present client id of a database that settles the operations of ``client``: it is a copy of that client's database. Such an upload requests no
+    /// groups. Default nil.
+    public var successor: String?
 
     /// Creates the beginning of an upload, in the current version of the protocol.
     public init(
@@ -76,6 +83,9 @@ public struct SynchronizeHeader: WireValue, Hashable {
         settledBelow = try members.optionalInteger("settledBelow", in: 0 ... .max) ?? 0
         keysLeft = try members.optionalInteger("keysLeft", in: 0 ... .max) ?? 0
         keyClaims = try members.claimedKeyRanges("keyClaims")
+        receipts = try members.numbersByEra("receipts")
+        lost = try members.reportedOperations("lost")
+        successor = try members.optionalString("successor")
     }
 
     public var json: JSONValue {
@@ -87,6 +97,9 @@ public struct SynchronizeHeader: WireValue, Hashable {
         object["settledBelow"] = .integer(settledBelow)
         object["keysLeft"] = .integer(keysLeft)
         if !keyClaims.isEmpty { object["keyClaims"] = .array(keyClaims.map { .integer($0) }) }
+        object.set("receipts", receipts.byEra)
+        if !lost.isEmpty { object["lost"] = .array(lost.map(\.json)) }
+        object.set("successor", successor)
         return .object(object)
     }
 }
@@ -120,6 +133,9 @@ public struct SynchronizeAnswer: WireValue, Hashable {
     public var inquiries: [ServerInquiry]
     /// The claimed ranges that belong to another client, each by its first key. The server has done no operation of this upload then.
     public var refusedClaims: [Int64]
+    /// By era: the number up to which the back end has the operations of ``SynchronizeHeader/receipts``. It was restored from a backup, and accepted
+    /// operations of this era above that number are lost. Default empty.
+    public var lost: [String: Int64] = [:]
 
     /// Creates the beginning of a download, in the current version of the protocol.
     public init(
@@ -141,6 +157,7 @@ public struct SynchronizeAnswer: WireValue, Hashable {
         operations = try members.optionalInteger("operations", in: 0 ... .max) ?? 0
         inquiries = try members.isAbsent("inquiries") ? [] : members.strings("inquiries").map(ServerInquiry.init(rawValue:))
         refusedClaims = try members.claimedKeyRanges("refusedClaims")
+        lost = try members.numbersByEra("lost")
     }
 
     public var json: JSONValue {
@@ -149,6 +166,7 @@ public struct SynchronizeAnswer: WireValue, Hashable {
             "operations": .integer(operations),
         ]
         if !inquiries.isEmpty { members["inquiries"] = .array(inquiries.map { .string($0.rawValue) }) }
+        members.set("lost", lost.byEra)
         if !refusedClaims.isEmpty { members["refusedClaims"] = .array(refusedClaims.map { .integer($0) }) }
         return .object(members)
     }

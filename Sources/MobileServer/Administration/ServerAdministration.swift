@@ -7,7 +7,7 @@ internal import MobileStore
 /// while another process serves from it. SMP 2.3: the functions of SAP Control Center in the tabs *Client Log* and *General* of a package, and *Get
 /// Trace*.
 public struct ServerAdministration: Sendable {
-    private let stateStore: any StateStore
+    let stateStore: any StateStore
     let configuration: ServerConfiguration
     private let clock: @Sendable () -> Int64
     private let portion: Int

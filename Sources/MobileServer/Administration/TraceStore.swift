@@ -18,8 +18,8 @@ struct TraceStore: Sendable {
         let key: [Value] = [.text(application), .text(device)]
         try stateStore.write(label: "traced request") { connection in
             _ = try connection.execute(
-                "INSERT INTO _traced_request (application, device, passport, line) VALUES (?1, ?2, ?3, ?4)",
-                key + [.text(passport.transaction), .text(line)])
+                "INSERT INTO _traced_request (application, device, passport, line, noted) VALUES (?1, ?2, ?3, ?4, ?5)",
+                key + [.text(passport.transaction), .text(line), .integer(clock())])
             try prune("_traced_request", key, Self.linesPerDevice, connection)
         }
     }

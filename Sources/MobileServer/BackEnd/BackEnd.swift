@@ -34,7 +34,7 @@ public protocol BackEnd: Sendable {
 
     /// Runs the operations of one batch: opens a transaction, calls `body` with it, and commits. When `body` throws, no operation of the batch stays.
     /// - Parameters:
-    ///   - client: the client whose batch it is.
+    ///   - client: the client whose batch it is; empty when the server itself changes ``OperationRecords``.
     ///   - body: runs the operations.
     /// - Returns: the result of `body`, after the commit.
     func replay<R>(for client: String, _ body: (any BackEndTransaction) throws -> R) throws -> R
@@ -53,6 +53,12 @@ public protocol BackEnd: Sendable {
     /// - Parameter object: the object of the failed operation; nil if no single operation failed, such as at the commit.
     func classify(_ error: any Error, of object: ObjectModel?) -> BackEndFailure
 
+    /// Removes entries of the back end's own log of changes that are older than a time, if it keeps one.
+    /// - Parameter time: milliseconds since 1970, UTC.
+    /// - Returns: the number of removed entries.
+    @discardableResult
+    func removeChanges(before time: Int64) throws -> Int
+
     /// The time between two looks at ``BackEndSnapshot/position()`` while devices listen for changes; default one second.
     var positionInterval: Duration { get }
 
@@ -69,6 +75,8 @@ extension BackEnd {
     public func prepareRecords() throws {}
     /// Does nothing.
     public func ping() throws {}
+    /// Removes nothing.
+    public func removeChanges(before time: Int64) throws -> Int { 0 }
     /// Does nothing.
     public func close() throws {}
 }
@@ -190,4 +198,50 @@ public protocol OperationRecords {
 
     /// Returns the last number that was ever given; 0 if there is none.
     func lastNumber() throws -> Int64
+
+    /// Returns the numbers of a client's recorded operations, by their ids.
+    func numbers(of operations: [Int64], client: String) throws -> [Int64: Int64]
+
+    /// Returns the eras of the record, in the order of their beginnings. They are data of the back end: a backup contains them.
+    func eras() throws -> [RecordEra]
+
+    /// Stores an era that begins after the last number, and removes the eras in which nothing was recorded. Waits for transactions that are about to give
+    /// numbers, and lets no other one give any until this one ends.
+    /// - Parameters:
+    ///   - name: the name of the era.
+    ///   - historyID: the life of the data, see ``RecordEra/historyID``.
+    ///   - nextKey: see ``RecordEra/nextKey``.
+    func beginEra(_ name: String, historyID: String, nextKey: Int64) throws
+
+    /// Removes the entries of clients that have done nothing for a long time, with their records. The default keeps them.
+    /// - Parameters:
+    ///   - time: clients go that have changed nothing since then, in milliseconds since 1970, UTC.
+    ///   - now: the current time, likewise.
+    ///   - limit: the maximum number of clients, so that the transaction is short.
+    /// - Returns: the number of removed clients.
+    func removeClients(unchangedSince time: Int64, now: Int64, limit: Int) throws -> Int
+}
+
+extension OperationRecords {
+    /// Removes nothing.
+    public func removeClients(unchangedSince time: Int64, now: Int64, limit: Int) throws -> Int { 0 }
+}
+
+/// A part of a record of operations, from one start of a server, or one restore of the back end, to the next one. Devices remember the last number of
+/// each era: where a back end was restored from a backup, its eras are without the last one or without the end of it.
+public struct RecordEra: Sendable, Hashable {
+    /// The name, which the server makes at random.
+    public let name: String
+    /// The life of the data when the era began, as in ``BackEndPosition/historyID``. The server begins an era before it records an operation in another
+    /// life.
+    public let historyID: String
+    /// The number of the first operation: one more than the last number when the era began.
+    public let first: Int64
+    /// The server's first unused surrogate key when the era began. A server whose own state was lost continues above it.
+    public let nextKey: Int64
+
+    /// Creates an era.
+    public init(name: String, historyID: String, first: Int64, nextKey: Int64) {
+        (self.name, self.historyID, self.first, self.nextKey) = (name, historyID, first, nextKey)
+    }
 }

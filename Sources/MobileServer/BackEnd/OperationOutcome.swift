@@ -24,6 +24,8 @@ struct OperationOutcome: Sendable {
     var left: String?
     /// The operation that it follows. It is not stored.
     var follows: Int64?
+    /// Whether the outcome was recorded before, so that nothing was decided now. It is not stored.
+    var isRecorded = false
     /// The back end's message about a rejection, with its statement: for the server's log, while the outcome is new. It is not stored.
     var detail = ""
 
@@ -87,7 +89,11 @@ struct OperationOutcome: Sendable {
 extension OperationRecords {
     /// Returns the outcome of an operation; nil if it was not processed.
     func processed(_ operation: Int64, client: String) throws -> OperationOutcome? {
-        try outcome(of: operation, client: client).map { try OperationOutcome(json: JSONValue(parsing: $0)) }
+        try outcome(of: operation, client: client).map {
+            var outcome = try OperationOutcome(json: JSONValue(parsing: $0))
+            outcome.isRecorded = true
+            return outcome
+        }
     }
 
     func record(_ outcome: OperationOutcome, client: String) throws {

@@ -10,6 +10,7 @@ final class CacheRefresher: Sendable {
     private let stateStore: any StateStore
     private let clock: @Sendable () -> Int64
     private let comparisonInterval: Duration
+    private let restored = RestoredPartitions()
     /// Takes the partitions that a refresh has changed, after its commit.
     private let changed: @Sendable ([Int64]) -> Void
     /// The back end's position at the last load, by partition. It is lost with the process: each partition is compared once after a start.
@@ -33,6 +34,8 @@ final class CacheRefresher: Sendable {
     /// - Returns: the partitions, in the order of `parameters`.
     func refresh(_ parameters: [PartitionParameters]) throws -> [Partition] {
         let partitions = try find(parameters)
+        let putBack = restored.take(partitions)
+        if !putBack.isEmpty { forget(putBack) }
         for (name, backEnd) in package.backEnds.sorted(by: { $0.key < $1.key }) {
             let objects = Set(package.objects.filter { $0.binding.backEnd == name }.map(\.name))
             let own = partitions.filter { objects.contains($0.object) }
@@ -47,31 +50,36 @@ final class CacheRefresher: Sendable {
         let known = try stateStore.read { connection in
             try parameters.map { try Partition.find($0, objectID: cache.objectIDs[$0.object] ?? 0, in: connection) }
         }
-        guard known.contains(nil) else { return known.compactMap { $0 } }
-        return try stateStore.write(label: "new partitions") { connection in
-            try parameters.map { try Partition.make($0, objectID: cache.objectIDs[$0.object] ?? 0, in: connection) }
+        let now = cache.eras.clock()
+        let unnoted = known.contains { $0.map { $0.used <= now - Partition.useInterval } ?? true }
+        guard unnoted else { return known.compactMap { $0 } }
+        return try stateStore.write(label: "requested partitions") { connection in
+            let partitions = try parameters.map { try Partition.make($0, objectID: cache.objectIDs[$0.object] ?? 0, now: now, in: connection) }
+            try Partition.noteUse(of: partitions, now: now, in: connection)
+            return partitions
         }
     }
 
     private func isCurrent(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws -> Bool {
         guard let position = try backEnd.system.read({ try $0.position() }) else { return false }
-        return partitions.allSatisfy { isLoaded($0, position) }
+        return partitions.allSatisfy { $0.isLoaded && isLoaded($0, position) }
     }
 
     /// Whether the back end knows that nothing in the partitions has changed, although its position has moved: then nothing needs to be written.
     private func isUnchanged(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws -> Bool {
         let objects = Dictionary(uniqueKeysWithValues: package.objects.map { ($0.name, $0) })
+        let keys = KeyMap(package: package, cache: cache)
         let (states, applied) = try stateStore.read { connection in
             (
                 try partitions.map { try $0.state(in: connection) },
-                try KeyMap(package: package, cache: cache).appliedSequence(of: backEnd, in: connection)
+                try keys.appliedPosition(of: backEnd, in: connection)
             )
         }
         let now = clock()
         guard states.allSatisfy({ $0.isLoaded && $0.mark != nil && !$0.isComparisonDue(now, comparisonInterval) }) else { return false }
         return try backEnd.system.read { source in
             let position = try source.position()
-            guard try source.records()?.lastNumber() ?? applied == applied else { return false }
+            guard try keys.hasAll(source, applied) else { return false }
             for (partition, state) in zip(partitions, states) {
                 guard let object = objects[partition.object] else { return false }
                 let mark = RefreshMark(object).content(of: state.mark)
@@ -95,7 +103,11 @@ final class CacheRefresher: Sendable {
                 let position = try source.position()
                 try keys.apply(backEnd, source, in: connection)
                 var changes: [Int64] = [], loaded: [Int64: LoadedPosition] = [:]
-                let stale = Dictionary(grouping: partitions.filter { !isLoaded($0, position) }, by: \.object)
+                let outdated = try partitions.filter { partition in
+                    // Another request may have loaded it meanwhile.
+                    try !isLoaded(partition, position) || !(partition.isLoaded || partition.state(in: connection).isLoaded)
+                }
+                let stale = Dictionary(grouping: outdated, by: \.object)
                 // In the order of the model, so that parents have their keys from their own load. All processes lock partitions in the same order.
                 for object in package.objects {
                     for partition in (stale[object.name] ?? []).sorted(by: { $0.id < $1.id }) {
@@ -121,6 +133,7 @@ final class CacheRefresher: Sendable {
         loadedPositions.withLock { loaded in for partition in partitions { loaded[partition] = nil } }
     }
 
+    /// Whether this process has loaded the rows of a position. In a restored store, the partition can be a new one with the number of a lost one.
     private func isLoaded(_ partition: Partition, _ position: BackEndPosition?) -> Bool {
         guard position != nil, let loaded = loadedPositions.withLock({ $0[partition.id] }) else { return false }
         return loaded.position == position && loaded.nextComparison.map { clock() < $0 } ?? true

@@ -1,3 +1,4 @@
+internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
 
@@ -22,9 +23,14 @@ struct KeyMap {
     /// - Parameter source: the read of the back end in which rows are loaded afterwards. A row is therefore never seen before its key.
     func apply(_ backEnd: ServedBackEnd, _ source: any BackEndSnapshot, in connection: any StateConnection) throws {
         guard !backEnd.isIdempotent, let records = try source.records() else { return }
-        var applied = try appliedSequence(of: backEnd, in: connection)
-        // A file with fewer operations than were already read is a different file, such as a restored copy: read all of it.
-        if try records.lastNumber() < applied { applied = 0 }
+        let history = try RecordHistory(records), known = try appliedPosition(of: backEnd, in: connection)
+        // A record that has not reached this number in its era is that of a restored back end: read all of it.
+        let applied = history.holds(known.number, in: known.era) ? known.number : 0
+        if applied != known.number {
+            for object in package.objects where object.binding.backEnd == backEnd.name {
+                try connection.execute("UPDATE _partition SET mark = NULL WHERE object = ?1", [.integer(cache.id(of: object))])
+            }
+        }
         var last: Int64?
         var rejected = Set<String>()
         try records.forEachOutcome(after: applied) { number, client, text in
@@ -33,22 +39,29 @@ struct KeyMap {
             guard outcome.package == package.identifier else { return }
             if try apply(outcome, of: client, in: connection) { rejected.insert(client) }
         }
+        if last == nil, applied != known.number { last = 0 }
         guard let last else { return }
         for client in rejected { try RejectedRows(cache: cache).prune(client, in: connection) }
         _ = try connection.execute(
-            "UPDATE _back_end SET applied = ?3 WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name), .integer(last)])
+            "UPDATE _back_end SET applied = ?3, era = ?4 WHERE package = ?1 AND name = ?2",
+            [.integer(cache.id), .text(backEnd.name), .integer(last), .text(history.era(of: last))])
     }
 
     /// Imports the keys of new rows without loading anything, so that operations can refer to them.
     func catchUp(with backEnd: ServedBackEnd, _ stateStore: any StateStore) throws {
         guard !backEnd.isIdempotent else { return }
-        let applied = try stateStore.read { try appliedSequence(of: backEnd, in: $0) }
-        let last = try backEnd.system.read { try $0.records()?.lastNumber() ?? applied }
-        guard last != applied else { return }
+        let applied = try stateStore.read { try appliedPosition(of: backEnd, in: $0) }
+        guard try !backEnd.system.read({ try hasAll($0, applied) }) else { return }
         try stateStore.write(label: "keys of new rows", isolation: .locks) { connection in
             try lock(backEnd, in: connection)
             try backEnd.system.read { try apply(backEnd, $0, in: connection) }
         }
+    }
+
+    /// Whether all records of the back end up to now were read.
+    func hasAll(_ source: any BackEndSnapshot, _ applied: (number: Int64, era: String)) throws -> Bool {
+        guard let records = try source.records() else { return true }
+        return try records.lastNumber() == applied.number && RecordHistory(records).holds(applied.number, in: applied.era)
     }
 
     /// Imports the outcomes of a batch on a back end that keeps no record of them.
@@ -80,9 +93,11 @@ struct KeyMap {
         return false
     }
 
-    func appliedSequence(of backEnd: ServedBackEnd, in connection: any StateConnection) throws -> Int64 {
-        try connection.optionalNumber(
-            "SELECT applied FROM _back_end WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name)]) ?? 0
+    /// Returns the number up to which the record of operations was read, with the back end's era of it.
+    func appliedPosition(of backEnd: ServedBackEnd, in connection: any StateConnection) throws -> (number: Int64, era: String) {
+        let row = try connection.first(
+            "SELECT applied, era FROM _back_end WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name)])
+        return (row?[0].integer ?? 0, row?[1].text ?? "")
     }
 
     /// Waits until no other process imports from the back end into this cache, and keeps others out until the transaction ends.

@@ -10,6 +10,8 @@ struct PackageCache: Sendable {
     let epoch: String
     /// The objects' rows in `_object`, by name.
     let objectIDs: [String: Int64]
+    /// The eras of the store.
+    let eras: Eras
 
     /// Creates or finds the package's cache. If the shape of an object has changed, the cache starts again from nothing.
     static func open(_ package: DeployedPackage, in store: any StateStore, configuration: ServerConfiguration) throws -> PackageCache {
@@ -29,7 +31,7 @@ private struct PackageCacheBuilder {
 
     func open() throws -> PackageCache {
         let cache = try find(package.identifier) ?? create(package.identifier)
-        try cache.repairNextKey(firstKey: firstKey, in: connection)
+        try cache.repairNextKey(firstKey: eras.firstKey, in: connection)
         return cache
     }
 
@@ -40,7 +42,7 @@ private struct PackageCacheBuilder {
         let shapes = try connection.storedRows([ObjectColumn.name, .shape], "WHERE package = ?1", [.integer(id)])
         let found = Dictionary(try shapes.map { (try $0.text(.name), try $0.text(.shape)) }) { $1 }
         if found == Dictionary(uniqueKeysWithValues: package.objects.map { ($0.name, $0.shape) }) {
-            return PackageCache(id: id, epoch: try row.text(.epoch), objectIDs: try objectIDs(of: id))
+            return PackageCache(id: id, epoch: try row.text(.epoch), objectIDs: try objectIDs(of: id), eras: eras)
         }
         try empty(id)
         return nil
@@ -54,7 +56,7 @@ private struct PackageCacheBuilder {
     /// Deletes the rows of a package whose model has changed, and keeps the record of granted keys.
     private func empty(_ id: Int64) throws {
         let objects = "SELECT id FROM _object WHERE package = ?1", partitions = "SELECT id FROM _partition WHERE object IN (\(objects))"
-        for table in SegmentTables.ofPartitions {
+        for table in ["_partition_era"] + SegmentTables.ofPartitions {
             try connection.execute("DELETE FROM \(table) WHERE partition IN (\(partitions))", [.integer(id)])
         }
         for statement in [
@@ -63,9 +65,7 @@ private struct PackageCacheBuilder {
         ] { try connection.execute("DELETE FROM \(statement)", [.integer(id)]) }
     }
 
-    /// The first key of a new counter, above those of all earlier ones, even if their cache is lost: a device may still hold rows of an earlier epoch.
-    /// 4096 keys per millisecond since 2025 leave enough room, and the numbers stay below 2^53 until the year 2094.
-    private var firstKey: Int64 { max(1, configuration.clock() - 1_735_689_600_000) << 12 }
+    private var eras: Eras { Eras(configuration) }
 
     private func create(_ name: String) throws -> PackageCache {
         let epoch = configuration.random(12).hexadecimal
@@ -73,7 +73,7 @@ private struct PackageCacheBuilder {
             "INSERT INTO _package (name, epoch) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET epoch = excluded.epoch RETURNING id",
             [.text(name), .text(epoch)])
         // Keys of the emptied cache, which devices may still hold, are below the first key.
-        try PackageCache.raiseNextKey(to: firstKey, in: connection)
+        try PackageCache.raiseNextKey(to: eras.firstKey, in: connection)
         for object in package.objects {
             try connection.execute(
                 "INSERT INTO _object (package, name, shape) VALUES (?1, ?2, ?3)", [.integer(id), .text(object.name), .text(object.shape)])
@@ -81,6 +81,6 @@ private struct PackageCacheBuilder {
         for backEnd in package.backEnds.keys.sorted() {
             try connection.execute("INSERT INTO _back_end (package, name, applied) VALUES (?1, ?2, 0)", [.integer(id), .text(backEnd)])
         }
-        return PackageCache(id: id, epoch: epoch, objectIDs: try objectIDs(of: id))
+        return PackageCache(id: id, epoch: epoch, objectIDs: try objectIDs(of: id), eras: eras)
     }
 }

@@ -11,68 +11,38 @@ struct Partition: Sendable, Hashable {
     let object: String
     /// The values that are passed to the load, in the order of the object's parameters.
     let parameters: [Value]
+    /// The name in tokens.
+    let digest: String
+    /// The position when the row was read.
+    let position: PartitionPosition
+    /// Whether the rows were loaded when the row was read.
+    var isLoaded = false
+    /// The time of the last request for it, to a day.
+    var used: Int64 = 0
 
     /// Finds the partition's row; nil if there is none.
     static func find(_ parameters: PartitionParameters, objectID: Int64, in connection: any StateConnection) throws -> Partition? {
-        try connection.optionalNumber(
-            "SELECT id FROM _partition WHERE object = ?1 AND parameters = ?2", [.integer(objectID), .text(parameters.text)]
-        ).map { Partition(id: $0, object: parameters.object, parameters: parameters.values) }
+        let row = try connection.storedRow(
+            PartitionState.columns + [.used], "WHERE object = ?1 AND parameters = ?2",
+            [.integer(objectID), .text(parameters.text)])
+        return try row.map { row in
+            let state = try PartitionState(row)
+            return Partition(
+                id: state.partition, object: parameters.object, parameters: parameters.values, digest: try parameters.digest,
+                position: state.position, isLoaded: state.isLoaded, used: try row.integer(.used))
+        }
     }
 
     /// Returns the partition's row; creates it if necessary.
-    static func make(_ parameters: PartitionParameters, objectID: Int64, in connection: any StateConnection) throws -> Partition {
+    /// - Parameter now: the time of the request.
+    static func make(_ parameters: PartitionParameters, objectID: Int64, now: Int64, in connection: any StateConnection) throws -> Partition {
         if let partition = try find(parameters, objectID: objectID, in: connection) { return partition }
         let id = try connection.number(
-            "INSERT INTO _partition (object, parameters) VALUES (?1, ?2) RETURNING id", [.integer(objectID), .text(parameters.text)])
-        return Partition(id: id, object: parameters.object, parameters: parameters.values)
-    }
-
-    /// The state of a partition in the cache.
-    struct State {
-        /// The version of the last change.
-        let version: Int64
-        /// Whether the rows have been loaded at least once.
-        let isLoaded: Bool
-        /// See ``RefreshMark``; nil if the back end gave none.
-        let mark: String?
-        /// The time of the last comparison of all rows, in milliseconds since 1970.
-        let compared: Int64
-
-        /// Whether all rows are to be compared although the back end knows the changed ones.
-        func isComparisonDue(_ now: Int64, _ interval: Duration) -> Bool { nextComparison(interval).map { now >= $0 } ?? true }
-
-        /// The time of the next comparison; nil where each load is one.
-        func nextComparison(_ interval: Duration) -> Int64? { mark == nil ? nil : compared + interval.components.seconds * 1000 }
-    }
-
-    /// - Parameter lock: the dialect's, for a transaction that changes the partition.
-    func state(lock: String = "", in connection: any StateConnection) throws -> State {
-        let row = try connection.storedRow([PartitionColumn.version, .isLoaded, .mark, .compared], "WHERE id = ?1" + lock, [.integer(id)])
-        guard let row else { throw StoreError(.corrupt, "table _partition: row \(id) is gone") }
-        return State(
-            version: try row.integer(.version), isLoaded: try row.flag(.isLoaded), mark: try row.optionalText(.mark),
-            compared: try row.integer(.compared))
-    }
-}
-
-/// The mark of the back end up to which a partition has all changes, as the cache keeps it. It begins with a digest of the model's binding: a model that
-/// loads other rows or columns needs all of them again.
-struct RefreshMark {
-    private let binding: String
-
-    init(_ object: ObjectPlan) {
-        let binding = object.binding, columns = object.model.attributes.map { "\($0.name)=\(binding.column(of: $0.name))" }
-        let parts = [binding.backEnd, binding.table, binding.load ?? "", "\(binding.changeDetection)", object.shape] + columns
-        let digest = try? SHA256.digest(of: JSONValue.array(parts.map { .string($0) }).description)
-        self.binding = (digest ?? []).hexadecimal
-    }
-
-    func text(of mark: String) -> String { binding + " " + mark }
-
-    /// Returns the back end's mark; nil if the binding was another one.
-    func content(of text: String?) -> String? {
-        guard let text, !binding.isEmpty, text.hasPrefix(binding + " ") else { return nil }
-        return String(text.dropFirst(binding.count + 1))
+            "INSERT INTO _partition (object, parameters, digest, used) VALUES (?1, ?2, ?3, ?4) RETURNING id",
+            [.integer(objectID), .text(parameters.text), .text(try parameters.digest), .integer(now)])
+        return Partition(
+            id: id, object: parameters.object, parameters: parameters.values, digest: try parameters.digest,
+            position: PartitionPosition(version: 0, era: ""), used: now)
     }
 }
 
@@ -83,6 +53,9 @@ struct PartitionParameters: Sendable, Hashable {
     let values: [Value]
     /// The values as JSON: equal sets have equal texts.
     let text: String
+
+    /// The name of the partition in tokens.
+    var digest: String { get throws { try Self.digest(object: object, parameters: text) } }
 
     /// Returns the sets of an object for one client: one per subscription. Each parameter takes the value of its personalization key (PER-07),
     /// otherwise the subscription's value, otherwise the model's default. Without any subscription, there is one set if every parameter gets a value

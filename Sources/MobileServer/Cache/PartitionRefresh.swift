@@ -35,10 +35,12 @@ struct PartitionRefresh {
         let version = state.version + 1
         let changed = try keys.map { try refresh($0, version) } ?? refreshAll(version, isNew: !state.isLoaded)
         let isChanged = changed > 0 || !state.isLoaded, next = changes.mark.map { mark.text(of: $0) }
-        guard isChanged || next != state.mark else { return false }
-        try connection.execute(
-            "UPDATE _partition SET version = ?2, is_loaded = 1, mark = ?3, compared = ?4 WHERE id = ?1",
-            [.integer(partition.id), .integer(isChanged ? version : state.version), Value(next), .integer(keys == nil ? now : state.compared)])
+        if isChanged { try partition.advance(to: version, from: state, eras: cache.eras, in: connection) }
+        if next != state.mark || keys == nil && next != nil {
+            try connection.execute(
+                "UPDATE _partition SET mark = ?2, compared = ?3 WHERE id = ?1",
+                [.integer(partition.id), Value(next), .integer(keys == nil ? now : state.compared)])
+        }
         return isChanged
     }
 

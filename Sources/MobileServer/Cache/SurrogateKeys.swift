@@ -10,7 +10,7 @@ internal import MobileStore
 /// granted ranges and claimed ones cannot overlap. A claim is a row of `_key_range` for package 0, since it holds for all packages.
 extension PackageCache {
     /// The counter does not come this far in the life of a machine. A higher value was set from outside, and is not followed.
-    private static let lastCounter = ClaimedKeyRange.lowest - (1 << 32)
+    static let lastCounter = ClaimedKeyRange.lowest - (1 << 32)
     /// The package number of claimed ranges.
     private static let everyPackage: Int64 = 0
 
@@ -34,6 +34,8 @@ extension PackageCache {
     /// Takes unused keys, which no other client receives. The row of the counter is locked until the transaction ends.
     /// - Throws: ``ServerError/Code/cache`` if there are not enough keys.
     func takeKeys(_ count: Int64, in connection: any StateConnection) throws -> (first: Int64, last: Int64) {
+        // A store that was restored under this process continues above the keys that it has lost.
+        _ = try eras.current(in: connection)
         let first = try connection.number("SELECT next FROM _counter WHERE name = ?1" + connection.dialect.lock, [Self.counter])
         let next = try Self.key(first, plus: count)
         try Self.raiseNextKey(to: next, in: connection)
@@ -65,10 +67,15 @@ extension PackageCache {
                 "SELECT max(sk) FROM _key WHERE object = ?1 AND sk < ?2", [.integer(object), .integer(Self.lastCounter)])
             if let last { try keepFree(from: last, in: connection) }
         }
+        let limit = [Value.integer(Self.lastCounter)]
+        for query in ["SELECT max(sk) FROM _row WHERE sk < ?1", "SELECT max(last) FROM _key_range WHERE last < ?1"] {
+            if let last = try connection.optionalNumber(query, limit) { try keepFree(from: last, in: connection) }
+        }
     }
 
     /// Whether a client may assign this key to a new row: it was granted to this client or is in a range that the client claimed, for any version of
-    /// the package, or it is older than this cache. In the last case the cache cannot know the owner of the grant.
+    /// the package, or it is older than this cache, or of a life of the store
+    /// that a restored backup has lost. In the last two cases the store cannot know the owner of the grant; the replay refuses the key of another row.
     func mayGive(_ key: Int64, client: String, in connection: any StateConnection) throws -> Bool {
         let granted = try connection.optionalNumber(
             "SELECT last FROM _key_range WHERE client = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1", [.text(client), .integer(key)])
@@ -76,7 +83,8 @@ extension PackageCache {
         let oldest =
             try connection.optionalNumber("SELECT min(first) FROM _key_range WHERE package <> ?1", [.integer(Self.everyPackage)])
             ?? Self.nextKey(in: connection)
-        return key > 0 && key < oldest
+        if key > 0 && key < oldest { return true }
+        return try connection.exists("SELECT 1 FROM _era WHERE low <= ?1 AND high > ?1", [.integer(key)])
     }
 
     /// Records a range that a client made, unless it is recorded already.

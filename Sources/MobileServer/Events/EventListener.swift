@@ -23,15 +23,15 @@ final class EventListener: Sendable {
         let package: String
         let client: String
         let group: String
-        /// The group's partitions, each with the version that the client has; nil for a partition that it does not have.
-        let partitions: [Int64: Int64?]
+        /// The group's partitions, each with the position that the client has; nil for a partition that it does not have.
+        let partitions: [Int64: PartitionPosition?]
     }
 
     private struct State {
-        /// The versions that the client has, or was notified of.
-        var heard: [Int64: Int64]
-        /// The partitions with news, with their versions; nil for an unknown version.
-        var news: [Int64: Int64?]
+        /// The positions that the client has, or was notified of.
+        var heard: [Int64: PartitionPosition]
+        /// The partitions with news, with their positions; nil for an unknown position.
+        var news: [Int64: PartitionPosition?]
         /// The number of synchronizations of the client that are in progress: no event is sent about their own changes.
         var holds = 0
         var isGreeted = false
@@ -52,12 +52,16 @@ final class EventListener: Sendable {
         self.owner = owner
         self.ended = ended
         self.topics = topics.map { ($0.package, $0.client, $0.group) }
-        var places: [Int64: [Int]] = [:], heard: [Int64: Int64] = [:], news: [Int64: Int64?] = [:]
+        var places: [Int64: [Int]] = [:], heard: [Int64: PartitionPosition] = [:], news: [Int64: PartitionPosition?] = [:]
         for (index, topic) in topics.enumerated() {
-            for (partition, version) in topic.partitions {
+            for (partition, position) in topic.partitions {
                 places[partition, default: []].append(index)
-                // Of two clients, the lower version counts.
-                if let version { heard[partition] = min(version, heard[partition] ?? version) } else { news[partition] = .some(nil) }
+                // Of two clients, the earlier position counts.
+                guard let position else {
+                    news[partition] = .some(nil)
+                    continue
+                }
+                if heard[partition].map({ position.isLater(than: $0) }) != true { heard[partition] = position }
             }
         }
         self.places = places
@@ -69,18 +73,19 @@ final class EventListener: Sendable {
     /// The partitions of all groups.
     var partitions: Dictionary<Int64, [Int]>.Keys { places.keys }
 
-    /// Notes the present versions of partitions, and wakes the connection if one of them is new to the client.
-    /// - Parameter versions: nil for a partition that has changed to an unknown version.
-    func note(_ versions: [(partition: Int64, version: Int64?)]) {
+    /// Notes the present positions of partitions, and wakes the connection if one of them is new to the client.
+    /// - Parameter positions: nil for a partition that has changed to an unknown position.
+    func note(_ positions: [(partition: Int64, position: PartitionPosition?)]) {
         wakeAfter { state in
-            for (partition, version) in versions where places[partition] != nil {
-                guard let version else {
+            for (partition, position) in positions where places[partition] != nil {
+                guard let position else {
                     state.news[partition] = .some(nil)
                     continue
                 }
-                guard version > state.heard[partition] ?? -1 else { continue }
-                state.heard[partition] = version
-                state.news[partition] = .some(version)
+                // A position of another era is new.
+                if let heard = state.heard[partition], heard == position || heard.isLater(than: position) { continue }
+                state.heard[partition] = position
+                state.news[partition] = .some(position)
             }
         }
     }
@@ -93,12 +98,14 @@ final class EventListener: Sendable {
     /// The synchronization has ended.
     func release() { wakeAfter { $0.holds -= 1 } }
 
-    /// The answer to a synchronization contains these versions: no event follows about them.
-    func note(delivered versions: [Int64: Int64]) {
+    /// The answer to a synchronization contains these positions: no event follows about them.
+    func note(delivered positions: [Int64: PartitionPosition]) {
         state.withLock { state in
-            for (partition, version) in versions where places[partition] != nil {
-                state.heard[partition] = max(version, state.heard[partition] ?? version)
-                if case .some(.some(let known)) = state.news[partition], known <= version { state.news[partition] = nil }
+            for (partition, position) in positions where places[partition] != nil {
+                if state.heard[partition].map({ $0.isLater(than: position) }) != true { state.heard[partition] = position }
+                if case .some(.some(let known)) = state.news[partition], known == position || position.isLater(than: known) {
+                    state.news[partition] = nil
+                }
                 if case .some(.none) = state.news[partition] { state.news[partition] = nil }
             }
         }

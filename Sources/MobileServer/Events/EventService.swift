@@ -98,10 +98,14 @@ final class EventService: Sendable {
                 let partitions = try package.refresher.refresh(group.partitions)
                 for (partition, parameters) in zip(partitions, group.partitions) { own[partition.id] = parameters }
                 let has = group.token.flatMap { DeliveredState($0, epoch: package.cache.epoch) }
-                let versions = partitions.map { ($0.id, has?.version(of: $0)) }
+                let positions = partitions.map { partition in
+                    // A later position is that of a store that was restored since: the client needs the object again.
+                    let position = has?.position(of: partition), isLost = position?.isLater(than: partition.position) ?? false
+                    return (partition.id, isLost ? nil : position)
+                }
                 topics.append(
                     EventListener.Topic(
-                        package: header.package, client: header.client, group: group.name, partitions: Dictionary(versions) { first, _ in first }))
+                        package: header.package, client: header.client, group: group.name, partitions: Dictionary(positions) { first, _ in first }))
             }
             found.append((index, own))
         }
@@ -191,11 +195,6 @@ struct ChangeReport: WireValue {
     }
 
     var json: JSONValue { ["pkg": .string(package), "objects": .array(objects.map { .string($0) })] }
-}
-
-extension DeliveredState {
-    /// The version of a partition up to which the client has it; nil if it does not have the partition.
-    func version(of partition: Partition) -> Int64? { objects[partition.object]?[partition.id] }
 }
 
 extension ServedPackage {

@@ -93,14 +93,14 @@ final class ListenerRegistry: Sendable {
     /// All partitions that a listener waits for.
     var watched: [Int64] { state.withLock { Array($0.byPartition.keys) } }
 
-    /// Passes the present versions of partitions to the listeners that wait for them.
-    func note(_ versions: [(partition: Int64, version: Int64?)]) {
+    /// Passes the present positions of partitions to the listeners that wait for them.
+    func note(_ positions: [(partition: Int64, position: PartitionPosition?)]) {
         let concerned = state.withLock { state in
             var ids = Set<ObjectIdentifier>()
-            for entry in versions { ids.formUnion(state.byPartition[entry.partition] ?? []) }
+            for entry in positions { ids.formUnion(state.byPartition[entry.partition] ?? []) }
             return ids.compactMap { state.listeners[$0]?.listener }
         }
-        for listener in concerned { listener.note(versions) }
+        for listener in concerned { listener.note(positions) }
     }
 
     /// Returns the listeners of a client.

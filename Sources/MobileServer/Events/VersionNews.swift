@@ -10,7 +10,7 @@ struct VersionNews: Sendable {
     func changed(_ partitions: [Int64]) {
         let watched = registry.watched(among: partitions)
         guard !watched.isEmpty else { return }
-        do { registry.note(try versions(of: watched)) } catch {
+        do { registry.note(try positions(of: watched)) } catch {
             log("events: the versions of changed rows cannot be read: \(error)")
             // A listener that synchronizes in vain loses less than one that does not know.
             registry.note(watched.map { ($0, nil) })
@@ -20,18 +20,20 @@ struct VersionNews: Sendable {
     /// Looks at all partitions that a listener waits for.
     func lookAtAll() throws {
         let watched = registry.watched
-        if !watched.isEmpty { registry.note(try versions(of: watched)) }
+        if !watched.isEmpty { registry.note(try positions(of: watched)) }
     }
 
     /// Looks at the partitions of one listener that has just been added.
-    func look(for listener: EventListener) throws { listener.note(try versions(of: Array(listener.partitions))) }
+    func look(for listener: EventListener) throws { listener.note(try positions(of: Array(listener.partitions))) }
 
-    private func versions(of partitions: [Int64]) throws -> [(partition: Int64, version: Int64?)] {
+    private func positions(of partitions: [Int64]) throws -> [(partition: Int64, position: PartitionPosition?)] {
         let list = JSONValue.array(partitions.map { .integer($0) }).description
         return try stateStore.read { connection in
             let numbers = connection.dialect.numbers("?1")
-            let rows = try connection.rows("SELECT id, version FROM _partition WHERE id IN (\(numbers))", [.text(list)])
-            return rows.compactMap { row in row[0].integer.map { (partition: $0, version: row[1].integer) } }
+            return try connection.storedRows(PartitionState.columns, "WHERE id IN (\(numbers))", [.text(list)]).map {
+                let state = try PartitionState($0)
+                return (partition: state.partition, position: state.position)
+            }
         }
     }
 }

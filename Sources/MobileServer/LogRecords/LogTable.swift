@@ -248,6 +248,15 @@ struct LogTable: Sendable {
             """, [.integer(Int64(limit))] + condition.values)
     }
 
+    /// Removes deleted records that were stored before a time, also those of clients that have not followed.
+    func removeAbandoned(before time: Int64, limit: Int, in connection: any StateConnection) throws -> Int {
+        let removed = try connection.execute(
+            "DELETE FROM \(table) WHERE id IN (SELECT id FROM \(table) WHERE LOGICAL_DEL = 1 AND stored < ?1 LIMIT ?2)",
+            [.integer(time), .integer(Int64(limit))])
+        try count(-removed, in: connection)
+        return removed
+    }
+
     /// Removes at most `limit` marked records whose client has deleted them as well, or is no longer subscribed.
     /// - Returns: the number of removed records.
     func removeMarked(limit: Int, in connection: any StateConnection) throws -> Int {

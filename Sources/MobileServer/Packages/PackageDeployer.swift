@@ -14,6 +14,13 @@ struct DeployedPackage: Sendable {
 
     func backEnd(of object: ObjectPlan) -> ServedBackEnd { backEnds[object.binding.backEnd]! }  // the deployment has checked that it exists
 
+    /// The back ends that operations of the package change, and that keep a record of them.
+    var writtenBackEnds: [ServedBackEnd] {
+        backEnds.values.filter { backEnd in
+            !backEnd.isIdempotent && objects.contains { $0.binding.backEnd == backEnd.name && !$0.model.operations.isEmpty }
+        }.sorted { $0.name < $1.name }
+    }
+
     /// The groups of the model; objects that name none are in `default`.
     var groups: [String] {
         var names = model.synchronizationGroups.map(\.name)
@@ -28,6 +35,25 @@ struct ServedBackEnd: Sendable {
     let system: any BackEnd
 
     var isIdempotent: Bool { system.isIdempotent }
+
+    init(name: String, system: any BackEnd) { (self.name, self.system) = (name, system) }
+
+    /// Opens a back end of the server's own kinds.
+    /// - Parameters:
+    ///   - name: the name, also for messages.
+    ///   - place: the path of an SQLite file, or the address of a PostgreSQL database.
+    ///   - timeout: the time to wait for a connection, and for locks.
+    ///   - wholeValueLimit: the maximum size of a large value that is taken as a whole, in bytes.
+    init(name: String, at place: String, isIdempotent: Bool, timeout: Duration, wholeValueLimit: Int) throws {
+        let engine = try Self.engine(name: name, at: place, timeout: timeout)
+        self.init(name: name, system: SQLBackEnd(name: name, engine: engine, isIdempotent: isIdempotent, wholeValueLimit: wholeValueLimit))
+    }
+
+    /// Opens the database of a back end that speaks SQL.
+    static func engine(name: String, at place: String, timeout: Duration) throws -> any SQLEngine {
+        PostgreSQLEngine.isAddress(place)
+            ? try PostgreSQLEngine(name: name, address: place, timeout: timeout) : try SQLiteEngine(name: name, path: place, timeout: timeout)
+    }
 }
 
 /// Opens the back ends of a package and checks its model against them. Every table, column and statement that the model names must exist; otherwise
@@ -47,10 +73,7 @@ struct PackageDeployer {
 
     func deploy() throws -> DeployedPackage {
         let package = try verified()
-        for backEnd in package.backEnds.values where !backEnd.isIdempotent {
-            let isWritten = package.objects.contains { $0.binding.backEnd == backEnd.name && !$0.model.operations.isEmpty }
-            if isWritten { try backEnd.system.prepareRecords() }
-        }
+        for backEnd in package.writtenBackEnds { try backEnd.system.prepareRecords() }
         return package
     }
 
@@ -79,21 +102,22 @@ struct PackageDeployer {
 
     private func open(_ backEnd: BackEndModel) throws -> ServedBackEnd {
         if let provided = deployment.providedBackEnds[backEnd.name] { return ServedBackEnd(name: backEnd.name, system: provided) }
-        let system = SQLBackEnd(
-            name: backEnd.name, engine: try engine(of: backEnd), isIdempotent: backEnd.isIdempotent, wholeValueLimit: wholeValueLimit)
-        return ServedBackEnd(name: backEnd.name, system: system)
+        return try ServedBackEnd(
+            name: backEnd.name, at: place(of: backEnd), isIdempotent: backEnd.isIdempotent, timeout: timeout, wholeValueLimit: wholeValueLimit)
     }
 
     /// Opens the database of a back end that speaks SQL.
     func engine(of backEnd: BackEndModel) throws -> any SQLEngine {
+        try ServedBackEnd.engine(name: backEnd.name, at: place(of: backEnd), timeout: timeout)
+    }
+
+    private func place(of backEnd: BackEndModel) throws -> String {
         guard let place = deployment.backEnds[backEnd.name] ?? backEnd.path.map(resolved) else {
             throw ServerError(
                 .missingBackEnd,
                 "package \"\(deployment.identifier)\": nothing says where the back end \"\(backEnd.name)\" is; name its file at deployment")
         }
-        return PostgreSQLEngine.isAddress(place)
-            ? try PostgreSQLEngine(name: backEnd.name, address: place, timeout: timeout)
-            : try SQLiteEngine(name: backEnd.name, path: place, timeout: timeout)
+        return place
     }
 
     private func resolved(_ path: String) -> String {

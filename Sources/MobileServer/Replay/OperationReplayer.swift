@@ -21,6 +21,8 @@ struct OperationReplayer {
     let header: SynchronizeHeader
     /// The results of operations with lower ids have arrived at the client.
     private var settledBelow: Int64 { header.settledBelow }
+    /// The eras of the back ends' records, by the names of the back ends.
+    let recordEras: [String: RecordEras]
     let configuration: ServerConfiguration
 
     /// Replays all batches of `upload` in order.
@@ -143,9 +145,19 @@ struct OperationReplayer {
     }
 
     private func run(batch: Int64, on backEnd: ServedBackEnd, _ state: BatchState) throws -> [OperationOutcome] {
-        let applied = try stateStore.read { try KeyMap(package: package, cache: cache).appliedSequence(of: backEnd, in: $0) }
+        do { return try runOnce(batch: batch, on: backEnd, state) } catch is RecordEras.Ended {
+            // No operation of the batch has been read yet.
+            configuration.log("back end \"\(backEnd.name)\" was restored, or is another one now: an era begins in its record of operations")
+            try recordEras[backEnd.name]?.begin()
+            return try runOnce(batch: batch, on: backEnd, state)
+        }
+    }
+
+    private func runOnce(batch: Int64, on backEnd: ServedBackEnd, _ state: BatchState) throws -> [OperationOutcome] {
+        let applied = try stateStore.read { try KeyMap(package: package, cache: cache).appliedPosition(of: backEnd, in: $0).number }
         return try backEnd.system.replay(for: client) { transaction in
             let records = try records(of: backEnd, transaction)
+            if let records { try recordEras[backEnd.name]?.check(transaction, records) }
             // Without a record of the operations there is no floor: they may be repeated.
             let floor = try records?.raiseFloor(of: client, to: settledBelow) ?? 0
             var runner = OperationRunner(
@@ -224,6 +236,7 @@ struct OperationReplayer {
         do {
             return try backEnd.system.replay(for: client) { transaction in
                 guard let records = try records(of: backEnd, transaction) else { return outcomes }
+                try recordEras[backEnd.name]?.check(transaction, records)
                 _ = try records.raiseFloor(of: client, to: settledBelow)
                 return try outcomes.map { outcome in
                     if let recorded = try records.processed(outcome.result.id, client: client) {

@@ -18,6 +18,8 @@ struct RowDirectory {
     let client: String
     /// The keys that operations of this upload have created or changed.
     private var keys: [RowIdentity: RowKey] = [:]
+    /// The surrogate keys of the same rows, by object and key in the back end.
+    private var owners: [String: [Value: Int64]] = [:]
     /// The surrogate keys of rows whose creation was rejected or deferred in this upload, with the code.
     private var rejected: [Int64: Int64] = [:]
 
@@ -28,9 +30,10 @@ struct RowDirectory {
     /// Returns the back end's key of a row; nil for a row that the server does not know.
     func key(of row: RowIdentity, _ object: ObjectPlan) throws -> RowKey? {
         if let key = keys[row] { return key }
-        return try stateStore.read { try KeyMap(package: package, cache: cache).key(of: row.surrogateKey, in: object, $0) }.flatMap {
-            RowKey($0, of: object)
-        }
+        let known = try stateStore.read { try KeyMap(package: package, cache: cache).key(of: row.surrogateKey, in: object, $0) }
+        // A back end that was restored gives the keys of lost rows once more: this one belongs to a row that the upload has created.
+        if let known, owners[object.name]?[known] != nil { return nil }
+        return known.flatMap { RowKey($0, of: object) }
     }
 
     /// Whether an operation of this upload has created the row or changed its key.
@@ -54,6 +57,7 @@ struct RowDirectory {
 
     mutating func set(_ key: RowKey, of row: RowIdentity) {
         keys[row] = key
+        owners[row.object, default: [:]][key.value] = row.surrogateKey
         rejected[row.surrogateKey] = nil
     }
 

@@ -56,9 +56,8 @@ struct ContentGrants: Sendable {
         let parts = grant.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let end = Int64(parts[0]), end >= clock() else { return nil }
         let expected = try signature(name, parts[0], parts[1], session)
-        guard expected.utf8.count == parts[2].utf8.count else { return nil }
         // In constant time: the comparison must not reveal how much of a guess is right.
-        guard zip(expected.utf8, parts[2].utf8).reduce(0, { $0 | $1.0 ^ $1.1 }) == 0 else { return nil }
+        guard expected.utf8.equalsInConstantTime(parts[2].utf8) else { return nil }
         return [UInt8](hexadecimal: parts[1]).flatMap(ContentPermission.init)
     }
 

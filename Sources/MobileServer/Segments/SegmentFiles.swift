@@ -63,6 +63,14 @@ final class SegmentFiles: Sendable {
         return true
     }
 
+    /// Removes the files of contents, if there are any. Requests that send one of them continue.
+    func remove(_ names: [String]) {
+        state.withLock { state in
+            for name in names { state.total -= state.known.removeValue(forKey: name)?.length ?? 0 }
+        }
+        for name in names { try? FileManager.default.removeItem(atPath: path(of: name)) }
+    }
+
     /// Removes the folder if it was that of this process.
     func close() {
         if isPrivate { try? FileManager.default.removeItem(atPath: directory) }

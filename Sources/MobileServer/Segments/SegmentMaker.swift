@@ -46,9 +46,10 @@ final class SegmentMaker: Sendable {
         let run = configuration.random(8).reduce(0) { $0 << 8 | Int64($1) } & .max, now = configuration.clock()
         let count = draft.builder.segments.count
         for first in stride(from: 0, to: count, by: Self.portion) {
-            try stateStore.write(label: "segments", isolation: .locks) {
+            let isStored = try stateStore.write(label: "segments", isolation: .locks) {
                 try draft.store(first..<min(first + Self.portion, count), run: run, now: now, need, in: $0)
             }
+            guard isStored else { return }
         }
         try stateStore.write(label: "segment run", isolation: .locks) { try draft.complete(run: run, now: now, need, in: $0) }
     }
@@ -74,35 +75,39 @@ struct SegmentTask: Equatable {
     let kind: Kind
     let since: Int64
     let until: Int64
+    /// The position of the partition in the snapshot.
+    let position: PartitionPosition
 
     /// Whether another run may be missing afterwards.
     var hasMore: Bool { kind == .increment }
 
-    init(_ kind: Kind, since: Int64, until: Int64) { (self.kind, self.since, self.until) = (kind, since, until) }
+    init(_ kind: Kind, since: Int64, until: Int64? = nil, _ state: PartitionState) {
+        (self.kind, self.since, self.until, position) = (kind, since, until ?? state.version, state.position)
+    }
 
     /// Fails if nothing is missing.
     init?(_ need: SegmentNeed, _ rules: SegmentRules, in connection: any StateConnection) throws {
-        let version = try connection.number("SELECT version FROM _partition WHERE id = ?1", [.integer(need.partition)])
+        guard let state = try PartitionState.find(need.partition, in: connection) else { return nil }
         let runs = try SegmentDirectory(partition: need.partition, connection: connection).runs(shape: need.shape).filter { $0.retired == nil }
         let changes = PartitionChanges(partition: need.partition, connection: connection)
         guard let base = runs.filter(\.isBase).max(by: { $0.until < $1.until }) else {
             guard try changes.live(after: SegmentRun.beginning, limit: rules.leastRows) >= rules.leastRows else { return nil }
-            self.init(.base, since: SegmentRun.beginning, until: version)
+            self.init(.base, since: SegmentRun.beginning, state)
             return
         }
         let share = max(1, base.rows / rules.rewrittenPart)
         if try changes.all(after: base.until, limit: share) >= share {
-            self.init(.base, since: SegmentRun.beginning, until: version)
+            self.init(.base, since: SegmentRun.beginning, state)
             return
         }
         let increments = runs.filter { !$0.isBase && $0.since >= base.until }.sorted { $0.since < $1.since }
         let head = increments.last?.until ?? base.until
         if try changes.live(after: head, limit: rules.leastRows) >= rules.leastRows {
-            self.init(.increment, since: head, until: version)
+            self.init(.increment, since: head, state)
             return
         }
         guard increments.count >= rules.mergedIncrements, let first = increments.first else { return nil }
-        self.init(.merge(increments), since: first.since, until: head)
+        self.init(.merge(increments), since: first.since, until: head, state)
     }
 }
 
@@ -123,7 +128,10 @@ struct SegmentDraft {
     }
 
     /// Stores some of the segments. Until the run is complete, nothing uses them.
-    func store(_ numbers: Range<Int>, run: Int64, now: Int64, _ need: SegmentNeed, in connection: any StateConnection) throws {
+    /// - Returns: whether they are stored; false if the partition is gone.
+    func store(_ numbers: Range<Int>, run: Int64, now: Int64, _ need: SegmentNeed, in connection: any StateConnection) throws -> Bool {
+        // The lock keeps the end of the partition away: it removes the segments that are there.
+        guard try PartitionState.find(need.partition, lock: connection.dialect.lock, in: connection) != nil else { return false }
         let directory = SegmentDirectory(partition: need.partition, connection: connection)
         var place = builder.segments[..<numbers.lowerBound].reduce(0) { $0 + Int($1.length) }
         for number in numbers {
@@ -134,14 +142,15 @@ struct SegmentDraft {
             try directory.add(segment, number: number, content: content, run: run, made: now)
             place += content.count
         }
+        return true
     }
 
     /// Makes the run usable, and retires those whose place it takes. Does nothing if another process has made such a run meanwhile.
     func complete(run: Int64, now: Int64, _ need: SegmentNeed, in connection: any StateConnection) throws {
-        // The lock of the partition's row orders the processes. A partition that was restored to an earlier version has another history now.
-        let lock = connection.dialect.lock
-        guard let version = try connection.optionalNumber("SELECT version FROM _partition WHERE id = ?1" + lock, [.integer(need.partition)]),
-            version >= task.until
+        // The lock of the partition's row orders the processes. In a store that was restored meanwhile, the rows of the snapshot may be those of the lost
+        // days.
+        guard let state = try PartitionState.find(need.partition, lock: connection.dialect.lock, in: connection),
+            try state.holds(task.position, in: connection)
         else { return }
         let directory = SegmentDirectory(partition: need.partition, connection: connection)
         let runs = try directory.runs(shape: need.shape)

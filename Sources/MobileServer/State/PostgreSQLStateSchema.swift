@@ -3,7 +3,7 @@ internal import PostgreSQLClient
 
 /// The versions of the server's tables in a PostgreSQL database.
 enum PostgreSQLStateSchema {
-    static let version: Int64 = 4
+    static let version: Int64 = 5
 
     /// Creates the tables in a database without them, and refuses a database of a later release. Of several processes that start together, one creates
     /// the tables.
@@ -33,7 +33,7 @@ enum PostgreSQLStateSchema {
         }
     }
 
-    /// Adds the tables that an earlier release did not have. Its processes may continue to run next to those of this one.
+    /// Adds the tables and columns that an earlier release did not have. Its processes may continue to run next to those of this one.
     private static func upgrade(_ connection: any StateConnection, from found: Int64) throws {
         guard found < version else { return }
         if found < 2 {
@@ -43,6 +43,10 @@ enum PostgreSQLStateSchema {
             for statement in SegmentTables.statements(.postgreSQL) { try connection.execute(statement) }
         }
         if found < 4 {
+            for statement in EraTables.statements(.postgreSQL) { try connection.execute(statement) }
+            try EraTables.fill(connection, now: SystemEnvironment.milliseconds())
+        }
+        if found < 5 {
             for statement in StateTables.marks { try connection.execute(statement) }
         }
         try connection.execute("UPDATE _state SET version = ?1", [.integer(version)])

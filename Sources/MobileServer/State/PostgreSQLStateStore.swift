@@ -91,6 +91,8 @@ struct PostgreSQLStateStore: StateStore {
 struct PostgreSQLStateConnection: StateConnection {
     let connection: PostgreSQLConnection
 
+    func historyID() throws -> String { try connection.historyID() }
+
     func execute(_ sql: String, _ values: [Value]) throws -> Int { try connection.execute(sql, values.map(PostgreSQLValue.init)) }
 
     func rows(_ sql: String, _ values: [Value]) throws -> [[Value]] {

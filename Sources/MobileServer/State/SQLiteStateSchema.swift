@@ -2,7 +2,7 @@ internal import MobileStore
 
 /// The versions of the server's tables in an SQLite file. An object's tables are named after package and object (see ``ObjectPlan``).
 enum SQLiteStateSchema {
-    static let version: Int64 = 7
+    static let version: Int64 = 8
 
     /// Creates the tables in a new file, adds those that a file of an earlier release lacks, and refuses a file of a later release.
     /// - Parameter now: milliseconds since 1970, UTC.
@@ -41,8 +41,11 @@ enum SQLiteStateSchema {
         if found < 6 {
             for statement in SegmentTables.statements(.sqlite) { _ = try connection.execute(statement) }
         }
-        // Version 4 makes the tables of the cache again.
-        if (4..<7).contains(found) {
+        if found < 7 {
+            for statement in EraTables.statements(.sqlite) { _ = try connection.execute(statement) }
+            try EraTables.fill(SQLiteStateConnection(connection: connection), now: now)
+        }
+        if found < 8 {
             for statement in StateTables.marks { _ = try connection.execute(statement) }
         }
     }

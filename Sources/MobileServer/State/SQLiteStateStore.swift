@@ -48,6 +48,8 @@ struct SQLiteStateConnection: StateConnection {
 
     var dialect: StateDialect { .sqlite }
 
+    func historyID() -> String { "" }
+
     func execute(_ sql: String, _ values: [Value]) throws -> Int { try connection.execute(sql, values) }
 
     func rows(_ sql: String, _ values: [Value]) throws -> [[Value]] { try connection.rows(sql, values) }

@@ -17,10 +17,19 @@ enum ObjectColumn: String, StoredColumn {
 
 enum PartitionColumn: String, StoredColumn {
     static let table = "_partition"
+    case id
     /// The version of the last change.
     case version
     case isLoaded = "is_loaded"
+    /// The era of the version.
+    case era
+    /// The name of the partition in tokens.
+    case digest
+    /// The time of the last request, to a day.
+    case used
+    /// See ``RefreshMark``.
     case mark
+    /// The time of the last comparison of all rows.
     case compared
 }
 

@@ -4,7 +4,8 @@
 enum StateTables {
     /// The statements that create the tables in an empty database.
     static func statements(_ dialect: StateDialect) -> [String] {
-        accounts(dialect) + cache(dialect) + clients(dialect) + logs(dialect) + SegmentTables.statements(dialect)
+        accounts(dialect) + cache(dialect) + clients(dialect) + logs(dialect) + SegmentTables.statements(dialect) + EraTables.statements(dialect)
+            + marks
     }
 
     private static func accounts(_ dialect: StateDialect) -> [String] {
@@ -46,7 +47,7 @@ enum StateTables {
         ]
     }
 
-    /// The columns of partitions that earlier releases lack.
+    /// The columns with the marks of back ends (see ``RefreshMark``), and the time of the last comparison of all rows, in milliseconds since 1970.
     static let marks = [
         "ALTER TABLE _partition ADD COLUMN mark TEXT", "ALTER TABLE _partition ADD COLUMN compared BIGINT NOT NULL DEFAULT 0",
     ]
@@ -67,12 +68,11 @@ enum StateTables {
             // The surrogate keys of rows. k: the row's key in the back end, as JSON (see KeyText).
             "CREATE TABLE _key (object BIGINT NOT NULL, k TEXT NOT NULL, sk BIGINT NOT NULL, PRIMARY KEY (object, k))\(ordered)",
             "CREATE UNIQUE INDEX _key_sk ON _key (object, sk)",
-            // The rows that one set of synchronization parameters selects. version: that of the last change; is_loaded: whether the rows were loaded; mark:
-            // see RefreshMark; compared: the time of the last comparison of all rows.
+            // The rows that one set of synchronization parameters selects. version: that of the last change; is_loaded: whether the rows were loaded.
             """
             CREATE TABLE _partition (
                 id \(dialect.id), object BIGINT NOT NULL, parameters TEXT NOT NULL, version BIGINT NOT NULL DEFAULT 0,
-                is_loaded BIGINT NOT NULL DEFAULT 0, mark TEXT, compared BIGINT NOT NULL DEFAULT 0, UNIQUE (object, parameters))
+                is_loaded BIGINT NOT NULL DEFAULT 0, UNIQUE (object, parameters))
             """,
             // version: the partition's version of the last change; since: that with which the row came. body: the row as it travels, empty if deleted.
             """

@@ -48,16 +48,18 @@ struct DownloadComposer {
 
     /// Returns the data of a group that the client does not have.
     private func delta(of group: RequestedGroups.Group) throws -> (objects: [ObjectDelta], end: GroupEnd) {
-        let delivered = group.token.flatMap { DeliveredState($0, epoch: cache.epoch) }
+        let reading = TokenReading(
+            delivered: group.token.flatMap { DeliveredState($0, epoch: cache.epoch) }, cache: cache, connection: connection)
         var next = DeliveredState(epoch: cache.epoch), objects: [ObjectDelta] = []
         let current = Dictionary(grouping: partitions, by: \.object)
         for object in group.objects {
-            let versions = Dictionary(try (current[object.name] ?? []).map { ($0.id, try $0.state(in: connection).version) }) { $1 }
+            let states = try (current[object.name] ?? []).map { (partition: $0, state: try $0.state(in: connection)) }
             objects.append(
                 try ObjectDelta(
-                    object: object, objectID: cache.id(of: object), backEnd: package.backEnd(of: object).system, current: versions,
-                    delivered: reread.contains(object.name) ? nil : delivered?.objects[object.name], segments, grants, connection))
-            next.objects[object.name] = versions
+                    object: object, objectID: cache.id(of: object), backEnd: package.backEnd(of: object).system,
+                    current: Dictionary(states.map { ($0.partition.id, $0.state.version) }) { $1 },
+                    delivered: reread.contains(object.name) ? nil : reading.versions(of: object, states), segments, grants, connection))
+            next.objects[object.name] = Dictionary(states.map { ($0.partition.digest, $0.state.position) }) { $1 }
         }
         return (objects, GroupEnd(group: group.name, token: next.token))
     }

@@ -1,3 +1,4 @@
+internal import MobileCrypto
 internal import MobileProtocol
 internal import MobileStore
 
@@ -9,6 +10,9 @@ struct ServedPackage: Sendable {
     let log: PackageLog
     let stateStore: any StateStore
     let refresher: CacheRefresher
+    /// The eras of the back ends that the package writes to, by their names.
+    private let recordEras: [String: RecordEras]
+    private let receipts: ReceiptCheck
     private let news: VersionNews
     private let segmentMaker: SegmentMaker
     private let configuration: ServerConfiguration
@@ -19,11 +23,31 @@ struct ServedPackage: Sendable {
         cache = try PackageCache.open(package, in: stateStore, configuration: configuration)
         clients = ClientDirectory(stateStore: stateStore, cache: cache, configuration: configuration)
         log = try PackageLog(package, cache: cache, stateStore: stateStore, configuration: configuration)
+        recordEras = Dictionary(
+            uniqueKeysWithValues: package.writtenBackEnds.map { [cache] in
+                ($0.name, RecordEras($0, cache: cache, stateStore: stateStore, configuration))
+            })
+        receipts = ReceiptCheck(package, log: configuration.log)
         self.news = news
         refresher = CacheRefresher(
             package: package, cache: cache, stateStore: stateStore, configuration: configuration, changed: news.changed)
         segmentMaker = SegmentMaker(stateStore: stateStore, configuration: configuration)
         self.configuration = configuration
+        for eras in recordEras.values { try eras.begin() }
+    }
+
+    /// Checks an upload of a copied database for the client that it was copied from.
+    /// - Returns: whether it is one.
+    private func checkSuccessor(_ header: SynchronizeHeader) throws(RequestFailure) -> Bool {
+        guard let successor = header.successor else { return false }
+        guard header.groups.isEmpty, successor != header.client, !successor.isEmpty, successor.utf8.count <= 128 else {
+            throw RequestFailure(
+                .badRequest, "an upload for another client: expected no groups and the own client id of 1 to 128 bytes as \"successor\"")
+        }
+        // With or without traced requests: whose operations a database offers is worth a line.
+        configuration.log(
+            "client \(LogSanitizer.name(successor)) settles operations of client \(LogSanitizer.name(header.client)), of whose database it is a copy")
+        return true
     }
 
     func close() throws {
@@ -47,7 +71,8 @@ struct ServedPackage: Sendable {
         let access = try access(of: user)
         let state = try clients.state(of: header.client, user: user)
         guard state != .locked else { throw RequestFailure(.forbidden, "an administrator has locked the subscription") }
-        guard state != .unsubscribed else { throw RequestFailure(.notFound, "the client is not subscribed to \"\(deployed.identifier)\"") }
+        let isCopy = try checkSuccessor(header)
+        guard state != .unsubscribed || isCopy else { throw RequestFailure(.notFound, "the client is not subscribed to \"\(deployed.identifier)\"") }
         let requested = try RequestedGroups(header, access: access, package: deployed)
         // The answer contains the client's own changes: no event follows about them.
         let listeners = news.registry.listeners(of: header.client)
@@ -68,11 +93,13 @@ struct ServedPackage: Sendable {
         let refusedClaims = try clients.claimKeys(header.keyClaims, for: header.client)
         let replayer = OperationReplayer(
             package: deployed, cache: cache, stateStore: stateStore, client: header.client, access: access, header: header,
-            configuration: configuration)
+            recordEras: recordEras, configuration: configuration)
         try log.receive(upload, header, user: user)
         // Without the keys of the refused ranges, the later operations would overtake the earlier ones: none of them is done.
-        let outcomes =
+        var outcomes =
             if operations == 0 { [OperationOutcome]() } else { refusedClaims.isEmpty ? try replayer.replay(upload) : try replayer.recorded(upload) }
+        try receipts.add(to: &outcomes, client: header.client, settledBelow: header.settledBelow)
+        try reconcile(header, outcomes, user: user)
         try log.store(outcomes, client: header.client, user: user)
         let rejected = outcomes.count { $0.result.outcome == .rejected }, deferred = outcomes.count { $0.result.outcome == .deferred }
         line.events = [
@@ -80,16 +107,21 @@ struct ServedPackage: Sendable {
             "\(outcomes.count) operations, \(rejected) rejected\(deferred > 0 ? ", \(deferred) deferred" : "")",
         ]
         if !refusedClaims.isEmpty { line.events.append("\(refusedClaims.count) ranges of surrogate keys belong to another client") }
-        let keys = header.keysLeft < configuration.keyRangeSize / 2 ? try clients.grantKeys(to: header.client) : nil
+        if let successor = header.successor { line.events.append("on behalf of \(LogSanitizer.name(successor)), a copy of its database") }
+        let keys = !isCopy && header.keysLeft < configuration.keyRangeSize / 2 ? try clients.grantKeys(to: header.client) : nil
         // A client that has to renumber rows imports nothing before that: another client's row may have the key of one of them.
-        let isImporting = !isSuspended && refusedClaims.isEmpty
+        // So does a copied client that has to give its own operations other numbers.
+        let isCopied = outcomes.contains { $0.result.code == ResultCode.clonedDevice }
+        let isImporting = !isSuspended && refusedClaims.isEmpty && !isCopied
         let groups = isImporting ? requested.groups : []
         let partitions = try refresher.refresh(groups.flatMap(\.partitions))
         let hasSystemGroup = requested.hasSystemGroup && isImporting
-        let answer = SynchronizeAnswer(
+        var answer = SynchronizeAnswer(
             package: header.package, groups: (hasSystemGroup ? [SystemGroup.name] : []) + groups.map(\.name), operations: Int64(outcomes.count),
             inquiries: inquiries, refusedClaims: refusedClaims)
-        return try withSegments { requiresSegments, connection in
+        answer.lost = receipts.lost(header.receipts)
+        if !answer.lost.isEmpty { line.events.append("a back end was restored and lacks operations of this client") }
+        return try withSegments { [answer, outcomes] requiresSegments, connection in
             let composer = DownloadComposer(
                 package: deployed, cache: cache, partitions: partitions,
                 reread: Set(outcomes.filter(\.isSettled).map(\.result.object)), connection: connection, logsSuccesses: configuration.logsSuccesses,
@@ -98,8 +130,8 @@ struct ServedPackage: Sendable {
                 answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes,
                 system: hasSystemGroup ? log.delivery(to: header, outcomes, in: connection) : nil)
             if !listeners.isEmpty {
-                let versions = Dictionary(try partitions.map { ($0.id, try $0.state(in: connection).version) }) { $1 }
-                for listener in listeners { listener.note(delivered: versions) }
+                let positions = Dictionary(try partitions.map { ($0.id, try $0.state(in: connection).position) }) { $1 }
+                for listener in listeners { listener.note(delivered: positions) }
             }
             return download
         }

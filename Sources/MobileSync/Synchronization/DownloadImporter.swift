@@ -19,6 +19,10 @@ final class DownloadImporter {
     private var refusedClaims: [Int64] = []
     /// Whether rows have other keys now, because the server refused theirs.
     private(set) var hasRenumbered = false
+    /// Whether operations have new ids now, because the server's answer has shown that this database is a copy.
+    private(set) var hasNewIdentity = false
+    /// By era: the number above which accepted operations are lost.
+    private var lost: [String: Int64] = [:]
     private var answers: [ReplayResult] = []
     private var logRecords: [LogRecordEntry] = []
     /// The upload that the server has received.
@@ -61,6 +65,7 @@ final class DownloadImporter {
                     remaining = answer.groups.count { $0 != SystemGroup.name }
                     inquiries = answer.inquiries
                     refusedClaims = answer.refusedClaims
+                    lost = answer.lost
                     received = Set(answer.groups)
                     try checkGroups(answer.groups)
                 case .keyRange(let range): keyRange = range
@@ -179,7 +184,10 @@ final class DownloadImporter {
         // A token alone brings nothing new. It is stored only if the log records are all that was requested.
         let isSystemAlone = systemToken != nil && expected == [SystemGroup.name]
         let hasLogRecords = !logRecords.isEmpty || !sent.logRecords.isEmpty
-        guard !answers.isEmpty || hasLogRecords || keyRange != nil || isSystemAlone || !refusedClaims.isEmpty else { return }
+        guard
+            !answers.isEmpty || hasLogRecords || keyRange != nil || isSystemAlone || !refusedClaims.isEmpty || !lost.isEmpty
+                || !sent.lost.isEmpty
+        else { return }
         let outcomes = try write("settle") { transaction in
             if let keyRange { try transaction.grantKeyRange(first: keyRange.first, last: keyRange.last) }
             // Log records first, so that a handler of the rejection finds them.
@@ -193,14 +201,36 @@ final class DownloadImporter {
             }
             if let systemToken { try transaction.setToken(systemToken.text, ofGroup: SystemGroup.name) }
             if let before = sent.inDoubtBefore, !answers.isEmpty { try transaction.endDoubt(at: before) }
-            let outcomes = try transaction.settle(answers.map { ReplayAnswer($0) })
+            // Before the answers, so that an operation that is accepted now does not count.
+            _ = try transaction.noteLost(lost)
+            try transaction.reportedLost(sent.lost)
+            let outcomes = try transaction.settle(answers.filter { !$0.isOfCopy }.map { ReplayAnswer($0) })
             // After the answers, so that rows that the server took from an earlier upload keep their keys.
-            hasRenumbered = try transaction.renumberKeys(ofRefusedRanges: refusedClaims) != nil
+            try goOnAsCopy(transaction)
             try rereadRows(of: outcomes, transaction)
             return outcomes
         }
         keyRange = nil
         for outcome in outcomes { note(outcome) }
+    }
+
+    /// Gives new ids or keys to what the server has refused because another database has the same ones.
+    private func goOnAsCopy(_ transaction: Transaction) throws {
+        let own = answers.filter(\.isOfCopy).map(\.id)
+        if sent.client.isEmpty {
+            if !own.isEmpty {
+                try transaction.takeNewIdentity(renaming: own)
+                hasNewIdentity = true
+            }
+            // A copy has given up these ranges already.
+            hasRenumbered = try transaction.renumberKeys(ofRefusedRanges: refusedClaims) != nil
+        } else if refusedClaims.isEmpty {
+            try transaction.rename(own)
+        } else {
+            // The server has done none of the operations without a result.
+            let waiting = try package.outbox(after: 0, limit: -1, ofClient: sent.client).map(\.id)
+            try transaction.rename(waiting)
+        }
     }
 
     /// Makes the next synchronization bring the rows of operations whose outcome the server does not know any more, because this client had settled them.
@@ -260,11 +290,18 @@ final class DownloadImporter {
     }
 }
 
+extension ReplayResult {
+    /// Whether the server has another operation under the id of this one, so that the database is a copy. The operation was not done.
+    fileprivate var isOfCopy: Bool { outcome == .rejected && code == ResultCode.clonedDevice }
+}
+
 extension ReplayAnswer {
     /// Creates the answer from a result in the form of the protocol.
     fileprivate init(_ result: ReplayResult) {
         switch result.outcome {
-        case .accepted: self.init(id: result.id, .accepted)
+        case .accepted:
+            self.init(id: result.id, .accepted)
+            receipt = result.receipt.map { AcceptanceReceipt(era: $0.era, number: $0.number) }
         case .rejected where result.code == ResultCode.changedSince: self.init(id: result.id, .conflict(result.row))
         case .rejected: self.init(id: result.id, .rejected)
         case .deferred: self.init(id: result.id, .deferred(ReplayDeferral(code: result.code, message: result.message)))

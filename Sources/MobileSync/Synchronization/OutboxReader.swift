@@ -5,18 +5,20 @@ internal import MobileStore
 /// Reads the outbox a page at a time, up to the last operation that could be sent at the creation of the reader.
 struct OutboxReader {
     private let package: PackageDatabase
+    /// The client id whose operations are read; empty for the present one.
+    private let client: String
     /// The id of the last operation that is sent; 0 when there is none.
     let end: Int64
     private static let pageSize = 64
 
-    init(_ package: PackageDatabase) throws {
-        self.package = package
-        end = try package.lastSendableID
+    init(_ package: PackageDatabase, ofClient client: String = "") throws {
+        (self.package, self.client) = (package, client)
+        end = try package.lastSendableID(ofClient: client)
     }
 
     /// Returns the operations that follow `id`, in their order; empty at the end.
     func operations(after id: Int64) throws -> [OutboxRecord] {
-        try package.outbox(after: id, limit: Self.pageSize).filter { $0.id <= end }
+        try package.outbox(after: id, limit: Self.pageSize, ofClient: client).filter { $0.id <= end }
     }
 
     /// Returns a reader of the bytes of a large value.

@@ -26,10 +26,25 @@ extension PackageDatabase {
         for group in groups {
             if let text = try token(ofGroup: group) { tokens[group] = try Token(json: JSONValue(parsing: text)) }
         }
-        return SynchronizeHeader(
+        var header = SynchronizeHeader(
             client: try clientID, package: wireName, groups: groups, tokens: tokens, subscriptions: try wireSubscriptions(),
             personalization: try personalizationValues, settledBelow: try settledBelow, keysLeft: try keyGenerator.keysLeft,
             keyClaims: try keyClaims)
+        header.receipts = try receipts
+        return header
+    }
+
+    /// Returns the first frame of an upload of the operations that this database inherited from another client. It settles nothing: the original may wait
+    /// for the same results.
+    func inheritedHeader(ofClient client: String) throws -> SynchronizeHeader {
+        var header = SynchronizeHeader(client: client, package: wireName, keysLeft: .max, keyClaims: try keyClaims(ofFormerClient: client))
+        header.successor = try clientID
+        return header
+    }
+
+    /// The lost operations to report, in the form of the protocol.
+    static func report(_ operations: [LostOperation]) -> [ReportedOperation] {
+        operations.map { ReportedOperation(client: $0.client, id: $0.id, object: $0.entity, key: $0.surrogateKey) }
     }
 
     /// Converts a received log record to one of this database. A record about an answered operation names the operation's row.

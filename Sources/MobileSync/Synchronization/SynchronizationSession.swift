@@ -22,11 +22,14 @@ struct SynchronizationSession {
         let session = try application.session()
         try progress.report(.uploading)
         try progress.enter(.connecting)
+        // Inherited operations were submitted first, so they are done first.
+        let inherited = try settleInherited(session)
         var (importer, receiver) = try exchangedImporter(session)
         var received = clock.now
         var result = try importer.run(receiver)
-        if importer.hasRenumbered {
-            // The server has done no new operation of this upload, and takes the rows under their new keys.
+        if importer.hasRenumbered || importer.hasNewIdentity {
+            // The server has done no new operation of this upload, and takes the rows under their new keys. Or this database has found out that it is a
+            // copy: its own operations have new ids now.
             let first = result
             progress.restart()
             (importer, receiver) = try exchangedImporter(session)
@@ -35,6 +38,11 @@ struct SynchronizationSession {
             result.operationsAccepted += first.operationsAccepted
             result.operationsRejected += first.operationsRejected
             result.operationsDeferred += first.operationsDeferred
+        }
+        for part in inherited {
+            result.operationsAccepted += part.operationsAccepted
+            result.operationsRejected += part.operationsRejected
+            result.operationsDeferred += part.operationsDeferred
         }
         result.groups = groups
         result.operationsSent = progress.operationsSent
@@ -50,15 +58,29 @@ struct SynchronizationSession {
         return result
     }
 
-    private func exchangedImporter(_ session: Application.Session) throws(SyncError) -> (DownloadImporter, DownloadReceiver) {
-        let (receiver, sent) = try exchange(session)
-        return (DownloadImporter(package, progress, events, groups: wireGroups, sent: sent), receiver)
+    private func exchangedImporter(
+        _ session: Application.Session, ofClient client: String = ""
+    ) throws(SyncError) -> (DownloadImporter, DownloadReceiver) {
+        let (receiver, sent) = try exchange(session, client)
+        return (DownloadImporter(package, progress, events, groups: client.isEmpty ? wireGroups : [], sent: sent), receiver)
+    }
+
+    /// Offers the operations that this database inherited under the client ids that they were submitted with.
+    private func settleInherited(_ session: Application.Session) throws(SyncError) -> [SynchronizationResult] {
+        let clients = try SyncError.local("read the clients of \(package.metadata.name)") { try package.formerClients }
+        var results: [SynchronizationResult] = []
+        for client in clients {
+            let (importer, receiver) = try exchangedImporter(session, ofClient: client)
+            results.append(try importer.run(receiver))
+            progress.restart()
+        }
+        return results
     }
 
     /// Uploads and downloads. A session that the server does not know is renewed once, with the available credentials, and all data is sent again.
     /// - Returns: the download, and the content of the upload.
-    private func exchange(_ session: Application.Session) throws(SyncError) -> (DownloadReceiver, SentUpload) {
-        var sent = SentUpload()
+    private func exchange(_ session: Application.Session, _ client: String) throws(SyncError) -> (DownloadReceiver, SentUpload) {
+        var sent = SentUpload(client: client)
         do {
             return (try exchange(session.properties, token: session.token, &sent), sent)
         } catch let error where error.code == .authenticationFailed {
@@ -128,15 +150,21 @@ struct SynchronizationSession {
     private func upload(_ trace: MessageTrace?, _ sent: inout SentUpload) throws(SyncError) -> (UploadStream, isLong: Bool) {
         do {
             // The operations come first: the header then claims the keys of each of them, regardless of rows that are submitted meanwhile.
-            let outbox = try OutboxReader(package)
-            let header = try package.synchronizeHeader(groups: wireGroups)
+            let outbox = try OutboxReader(package, ofClient: sent.client)
+            let isInherited = !sent.client.isEmpty
+            var header = try isInherited ? package.inheritedHeader(ofClient: sent.client) : package.synchronizeHeader(groups: wireGroups)
+            if !isInherited {
+                sent.lost = Array(try package.unreportedLostOperations.prefix(ReportedOperation.limit))
+                header.lost = PackageDatabase.report(sent.lost)
+            }
             if outbox.end > 0 {
                 let before = try package.beginDoubt(through: outbox.end)
                 // A first attempt that the server refused as a whole has left no operation in doubt.
                 sent.inDoubtBefore = sent.inDoubtBefore ?? before
             }
             return (
-                UploadStream(header, try LogRecordReader(package), outbox, progress, trace: trace), try outbox.isLonger(than: LargeUpload.threshold)
+                UploadStream(header, isInherited ? nil : try LogRecordReader(package), outbox, progress, trace: trace),
+                try outbox.isLonger(than: LargeUpload.threshold)
             )
         } catch {
             throw SyncError(.persistence, .localDatabase, "prepare the upload of \(package.metadata.name): \(error)", cause: error)
@@ -146,6 +174,10 @@ struct SynchronizationSession {
 
 /// The content of an upload that is relevant to its answers.
 struct SentUpload {
+    /// The former client id whose operations the upload had; empty for the present one.
+    var client = ""
+    /// The lost operations that it reported.
+    var lost: [LostOperation] = []
     /// The ids of the uploaded log records.
     var logRecords: [Int64] = []
     /// The id up to which operations were in doubt before the upload; nil where it had no operations.

@@ -8,7 +8,8 @@ internal import MobileStore
 /// The upload contains the operations that were in the outbox at the creation of the stream. Later ones go with the next synchronization.
 final class UploadStream {
     private let outbox: OutboxReader
-    private let log: LogRecordReader
+    /// Nil for an upload without log records.
+    private let log: LogRecordReader?
     /// The ids of the log records and of the deletions that were uploaded so far.
     private(set) var logRecords: [Int64] = []
     private let progress: SynchronizationProgress
@@ -29,7 +30,7 @@ final class UploadStream {
     }
 
     init(
-        _ header: SynchronizeHeader, _ log: LogRecordReader, _ outbox: OutboxReader, _ progress: SynchronizationProgress, trace: MessageTrace?
+        _ header: SynchronizeHeader, _ log: LogRecordReader?, _ outbox: OutboxReader, _ progress: SynchronizationProgress, trace: MessageTrace?
     ) {
         self.log = log
         self.trace = trace
@@ -53,7 +54,7 @@ final class UploadStream {
             try write(.header(header))
             return .logRecords
         case .logRecords:
-            let entries = try log.entries(after: logRecords.last ?? 0)
+            let entries = try log?.entries(after: logRecords.last ?? 0) ?? []
             guard !entries.isEmpty else { return .operations }
             try write(.logRecords(entries))
             logRecords += entries.compactMap(\.messageId)

@@ -21,4 +21,27 @@ extension PostgreSQLConnection {
         }
         return PostgreSQLHistory(systemIdentifier: identifier, timeline: timeline)
     }
+
+    /// Returns a name for the history of this database: that of the server's data with the database itself, because one that was restored from a dump, or
+    /// that has taken the name of another one, is another database. Needs an open transaction.
+    ///
+    /// The first call on a connection asks the server. This does not change under a connection that can write: a server changes its timeline only while it
+    /// is a standby, and a database changes its name only without connections.
+    /// - Throws: ``PostgreSQLError`` `.timeout`, `.connectionLost` and others. For a server without a history that can be read, such as one that only speaks
+    ///   PostgreSQL's protocol, the name is that of the database alone.
+    package func historyID() throws -> String {
+        let session = try session()
+        if let known = session.historyID { return known }
+        let database = try first("SELECT CAST(oid AS BIGINT) FROM pg_database WHERE datname = current_database()")?.first?.integer ?? 0
+        do {
+            let isStandby = try first("SELECT CAST(pg_is_in_recovery() AS INTEGER)")?[0].integer != 0
+            let found = try savepoint { try self.history() }
+            let name = "\(found.systemIdentifier)/\(found.timeline)/\(database)"
+            if !isStandby { session.historyID = name }
+            return name
+        } catch let error as PostgreSQLError where error.code == .undefinedObject || error.code == .permission {
+            session.historyID = "\(database)"
+            return "\(database)"
+        }
+    }
 }

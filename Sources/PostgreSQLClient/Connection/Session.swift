@@ -10,6 +10,9 @@ final class Session {
     /// The cancellation of the present user of the session.
     var cancellation: PostgreSQLCancellation
 
+    /// The name of the database's history, once it was read; see ``PostgreSQLConnection/historyID()``.
+    var historyID: String?
+
     /// The deadline of the transaction that runs; nil outside of one.
     var transactionDeadline: Deadline?
 

@@ -17,6 +17,7 @@ enum AdminCommand {
           domain-log [DEVICE]           prints what devices have sent
           traces [TRANSACTION]          lists the uploaded end-to-end traces; of one transaction, document and requests
 
+        \(RestoreCommands.usage)
         FILE or ADDRESS is the server's own database as for mobile serve; it may be in use. Cleaning goes in short transactions: synchronizations go through in between.
         """
 
@@ -87,6 +88,7 @@ enum AdminCommand {
             return { try $0.traces(transaction: values[0]).flatMap { [LogSanitizer.escaped($0.document, keepingLines: true)] + $0.requests } }
         default:
             if let work = try AccountCommands.work(command, values) { return work }
+            if let work = try RestoreCommands.work(command, values) { return work }
             throw UsageError(message: "admin: there is no command \"\(([command] + values).joined(separator: " ").prefix(80))\"")
         }
     }

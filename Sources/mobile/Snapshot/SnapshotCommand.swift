@@ -58,6 +58,8 @@ enum SnapshotCommand {
         try package.closeConnection()
         try FileManager.default.copyItem(atPath: folder + "/package.db", toPath: folder + "/snapshot.db")
         let snapshot = try PackageDatabase(model: model, profile: ConnectionProfile(path: folder + "/snapshot.db"))
+        // It is a copy on purpose: no warning.
+        snapshot.console.level = .error
         try snapshot.becomeSnapshot()
         try FileManager.default.moveItem(atPath: folder + "/snapshot.db", toPath: arguments.output)
         try package.unsubscribe()

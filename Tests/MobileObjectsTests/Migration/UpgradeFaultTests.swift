@@ -128,6 +128,8 @@ import Testing
                     try connection.execute("INSERT INTO \"\(name)\" VALUES (\(places))", row)
                 }
             }
+            // As a database of an earlier release, it has no mark: it is not taken for a copy.
+            try connection.execute("DELETE FROM \"_settings\" WHERE \"name\" IN ('mark', 'opened')")
             try connection.execute("PRAGMA user_version = \(version)")
         }
     }

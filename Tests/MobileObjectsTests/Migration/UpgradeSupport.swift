@@ -72,7 +72,11 @@ struct DatabaseContents: Equatable {
             let name = table[0].text ?? ""
             let columns = try connection.rows("SELECT \"name\" FROM pragma_table_info(?1)", [table[0]]).compactMap { $0[0].text }
             // The space of removed values is freed in separate transactions, sooner or later.
-            let complete = ["_mc_value": " WHERE state = 1", "_mc_chunk": " WHERE id >> 24 IN (SELECT id FROM _mc_value WHERE state = 1)"]
+            // The mark is written by each open.
+            let complete = [
+                "_settings": " WHERE name NOT IN ('mark', 'opened')", "_mc_value": " WHERE state = 1",
+                "_mc_chunk": " WHERE id >> 24 IN (SELECT id FROM _mc_value WHERE state = 1)",
+            ]
             let list = columns.map { "\"\($0)\"" }.joined(separator: ", ")
             let rows = try connection.rows("SELECT \(list) FROM \"\(name)\"\(complete[name] ?? "")")
             tables[name] = rows.map { row in zip(columns, row).map { "\($0)=\($1)" }.joined(separator: " ") }.sorted()

@@ -11,7 +11,10 @@ import Testing
 @Suite struct ProvidedBackEndTests {
     private let shop = Shop()
 
-    private func device() throws -> TestDevice {
+    private func device() throws -> TestDevice { try Self.device(over: shop) }
+
+    /// Makes a server over a back end with articles, and a device of it.
+    static func device(over backEnd: any BackEnd) throws -> TestDevice {
         let json = """
             {"format": 1, "name": "Shop", "version": "1.0", "synchronizationGroups": [{"name": "default"}],
              "backEnds": [{"name": "shop", "kind": "sqlite"}],
@@ -22,10 +25,10 @@ import Testing
                 "synchronizationParameters": [{"name": "shelf", "type": "string"}], "operations": ["create", "update", "delete"],
                 "binding": {"backEnd": "shop", "table": "articles", "load": "SELECT * FROM articles WHERE shelf = :shelf"}}]}
             """
-        let model = try PackageModel(json: json), shop = shop
+        let model = try PackageModel(json: json)
         let server = try TestServer(model: model) { configuration in
             configuration.packages = [PackageDeployment(model)]
-            configuration.packages[0].providedBackEnds = ["shop": shop]
+            configuration.packages[0].providedBackEnds = ["shop": backEnd]
         }
         let device = try TestDevice(server)
         device.subscriptions = ["Article": [["shelf": "A"]]]

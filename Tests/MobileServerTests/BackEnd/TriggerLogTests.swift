@@ -267,6 +267,35 @@ import Testing
         #expect(try Self.missed(device) == [])
     }
 
+    @Test("a server removes old entries by itself; marks of later ones hold", arguments: BackEndKind.allCases)
+    func ends(kind: BackEndKind) throws {
+        let clock = VirtualClock(start: .seconds(1_800_000_000)), server = try Self.server(kind, clock: clock)
+        let device = try Self.device("NORTH", of: server), backEnds = Array(server.server.packages[0].deployed.backEnds.values)
+        let store = try server.configuration.openStateStore(createsFile: false)
+        defer { try? store.close() }
+        let pruning = Pruning(
+            stateStore: store, backEnds: [], files: SegmentFiles(server.configuration), configuration: server.configuration,
+            backEndsWithChanges: backEnds)
+        func entries() throws -> Value? {
+            try server.backEndValue(
+                kind == .sqlite
+                    ? "SELECT count(*) FROM mobile_change"
+                    : "SELECT coalesce(sum((xpath('/row/c/text()', query_to_xml('SELECT count(*) AS c FROM ' || oid::regclass, false, true, '')))[1]::text::bigint), 0)::bigint FROM pg_class WHERE relname LIKE 'mobile\\_change\\_%' AND relkind = 'r'"
+            )
+        }
+        try server.backEnd { try $0.execute(#"UPDATE "order" SET status = 'A'"#) }
+        try device.synchronize(groups: Self.groups)
+        clock.set(.seconds(Date().timeIntervalSince1970))
+        #expect(try pruning.run(.changes) == 0)
+        #expect(try entries() != (kind == .sqlite ? 1 : 0))
+        clock.advance(by: .days(8))
+        #expect(try pruning.run(.changes) > 0)
+        #expect(try entries() == (kind == .sqlite ? 1 : 0))
+        try server.backEnd { try $0.execute(#"UPDATE "order" SET status = 'B' WHERE id = 10"#) }
+        #expect(try device.synchronize(groups: Self.groups).upserts == ["Order": 1])
+        #expect(try Self.missed(device) == [])
+    }
+
     @Test("a change that no trigger has seen is found after a day", arguments: BackEndKind.allCases)
     func unseen(kind: BackEndKind) throws {
         let clock = VirtualClock(start: .seconds(1_800_000_000)), server = try Self.server(kind, clock: clock)
@@ -286,6 +315,10 @@ import Testing
         #expect(try device.synchronize(groups: Self.groups).deletes == [:])
         clock.advance(by: .seconds(2 * 3600))
         #expect(try device.synchronize(groups: Self.groups).deletes == ["Line": 1])
+        let compared = try Self.comparisons(server)
+        clock.advance(by: .seconds(60))
+        try device.synchronize(groups: Self.groups)
+        #expect(try Self.comparisons(server) == compared, "once a day")
     }
 
     // MARK: Installation

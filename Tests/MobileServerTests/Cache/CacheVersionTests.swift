@@ -13,9 +13,18 @@ import Testing
         try cache.close()
     }
 
+    /// Removes what version 7 added.
+    static let toVersion6 =
+        ["_row_deleted", "_partition_used", "_partition_digest"].map { "DROP INDEX \($0)" }
+        + ["_era", "_partition_era", "_reconciled"].map { "DROP TABLE \($0)" }
+        + [("_partition", "digest"), ("_partition", "era"), ("_partition", "used"), ("_partition", "mark"),
+            ("_partition", "compared"), ("_back_end", "era"), ("_traced_request", "noted")].map {
+            "ALTER TABLE \($0) DROP COLUMN \($1)"
+        } + ["PRAGMA user_version = 6"]
+
     /// Gives the tables the form of version 3: one table of rows and one of keys per object, one counter per package, columns called `user`.
     private static let toVersion3 =
-        [
+        toVersion6 + [
             "CREATE TABLE old_package (id INTEGER PRIMARY KEY, name TEXT, epoch TEXT, version INTEGER, next_key INTEGER)",
             "INSERT INTO old_package SELECT id, name, epoch, 5, (SELECT next FROM _counter) FROM _package",
             "CREATE TABLE old_partition (id INTEGER PRIMARY KEY)", "CREATE TABLE old_large (object INTEGER PRIMARY KEY)",
@@ -78,11 +87,10 @@ import Testing
         let device = try TestDevice.inRegion("NORTH", of: server)
         try server.server.close()
         let added = ["_segment_run", "_segment", "_tombstone_horizon", "_secret"]
-        let columns = ["mark", "compared"].map { "ALTER TABLE _partition DROP COLUMN \($0)" }
-        try change(server, added.map { "DROP TABLE \($0)" } + columns + ["PRAGMA user_version = 5"])
+        try change(server, Self.toVersion6 + added.map { "DROP TABLE \($0)" } + ["PRAGMA user_version = 5"])
         try server.restartClosed()
-        let result = try device.synchronize()
-        #expect(result.status == 200 && result.resets.isEmpty && result.upserts.isEmpty, "the token is still valid")
+        let rows = device.rows, result = try device.synchronize()
+        #expect(result.status == 200 && device.rows["Customer"] == rows["Customer"])
         let counts = try server.state { connection in try added.map { try connection.rows("SELECT count(*) FROM \($0)", []) } }
         #expect(counts == [[[0]], [[0]], [[0]], [[1]]])
     }

@@ -36,8 +36,10 @@ import Testing
         #expect(!watch.isRunning)
     }
 
+    private static func position(_ version: Int64, _ era: String = "") -> PartitionPosition { PartitionPosition(version: version, era: era) }
+
     private static func listener(_ partition: Int64, in registry: ListenerRegistry) throws -> EventListener {
-        let topic = EventListener.Topic(package: "P:1", client: "c", group: "default", partitions: [partition: 0])
+        let topic = EventListener.Topic(package: "P:1", client: "c", group: "default", partitions: [partition: position(0)])
         let listener = EventListener(.init(user: "ada", application: "a", device: "d", clients: ["c"]), [topic]) { registry.remove($0) }
         try registry.add(listener)
         _ = listener.take()
@@ -83,29 +85,31 @@ import Testing
     func coalescing() throws {
         let registry = ListenerRegistry(.init(all: 10, perUser: 10, perDevice: 10))
         let topics = [
-            EventListener.Topic(package: "P:1", client: "c", group: "first", partitions: [1: 5, 2: 5]),
-            EventListener.Topic(package: "P:1", client: "c", group: "second", partitions: [3: 5]),
+            EventListener.Topic(package: "P:1", client: "c", group: "first", partitions: [1: Self.position(5), 2: Self.position(5)]),
+            EventListener.Topic(package: "P:1", client: "c", group: "second", partitions: [3: Self.position(5)]),
         ]
         let listener = EventListener(.init(user: "ada", application: "a", device: "d", clients: ["c"]), topics) { registry.remove($0) }
         try registry.add(listener)
         let wakes = Atomic(0)
         _ = listener.take()
         listener.attach { wakes.add(1, ordering: .relaxed) }
-        for version: Int64 in 0...100 { registry.note([(1, version), (2, version), (3, version), (4, version)]) }
+        for version: Int64 in 0...100 { registry.note((1...4).map { ($0, Self.position(version)) }) }
         func text(_ groups: String) -> EventListener.Step {
             .events(Array("event: news\ndata: {\"pkg\":\"P:1\",\"cid\":\"c\",\"groups\":[\(groups)]}\n\n".utf8))
         }
         #expect(listener.take() == text(#""first","second""#) && listener.take() == .wait && wakes.load(ordering: .relaxed) > 0)
-        registry.note([(1, 100), (3, 99)])
+        registry.note([(1, Self.position(100)), (3, Self.position(99))])
         #expect(listener.take() == .wait, "known versions are no news")
         // While the client synchronizes nothing is sent; what its answer contains is left out.
         listener.hold()
-        registry.note([(1, 101), (3, 102)])
+        registry.note([(1, Self.position(101)), (3, Self.position(102))])
         #expect(listener.take() == .wait)
-        listener.note(delivered: [1: 101, 2: 100, 3: 101])
+        listener.note(delivered: [1: Self.position(101), 2: Self.position(100), 3: Self.position(101)])
         listener.release()
         #expect(listener.take() == text(#""second""#))
         registry.note([(2, nil)])
         #expect(listener.take() == text(#""first""#), "an unknown version counts as new")
+        registry.note([(3, Self.position(90, "restored"))])
+        #expect(listener.take() == text(#""second""#), "a version of another era counts as new")
     }
 }

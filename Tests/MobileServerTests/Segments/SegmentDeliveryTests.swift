@@ -146,6 +146,13 @@ import Testing
             Accounts.Session(user: "ada", application: "crm", device: "tablet"),
         ] { #expect(try grants.permission(grant, for: "name", of: other) == nil, "\(other)") }
         #expect(try grants.permission(grant, for: "another", of: session) == nil)
+        // Every digit of the signature counts.
+        let digits = Array(grant.utf8)
+        for place in grant.utf8.count - 64..<grant.utf8.count {
+            var forged = digits
+            forged[place] = forged[place] == UInt8(ascii: "0") ? UInt8(ascii: "f") : UInt8(ascii: "0")
+            #expect(try grants.permission(String(decoding: forged, as: UTF8.self), for: "name", of: session) == nil, "digit \(place)")
+        }
         let other = try #require(try device.synchronize(upload: self.device(server, "desk").upload()).segments.last?.content)
         var parts = content.grant.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         parts[0] = String((Int64(parts[0]) ?? 0) + 1)

@@ -180,25 +180,26 @@ private final class HistoryBench {
         /// Makes a run as the rules ask for it, or any other one that could have been made.
         private mutating func makeRun() throws {
             let partition = Int64(number(1...2)), need = SegmentNeed(partition: partition, shape: object.shape)
-            let version = try version(partition), directory = SegmentDirectory(partition: partition, connection: connection)
+            let state = try #require(try PartitionState.find(partition, in: connection)), version = state.version
+            let directory = SegmentDirectory(partition: partition, connection: connection)
             let runs = try directory.runs(shape: need.shape)
             var task = try SegmentTask(need, rules, in: connection)
             switch number(0...3) {
-            case 0: task = SegmentTask(.base, since: SegmentRun.beginning, until: version)
+            case 0: task = SegmentTask(.base, since: SegmentRun.beginning, state)
             case 1:
                 let since = runs.map(\.until).randomElement(using: &random) ?? Int64(number(0...Int(version)))
-                if since < version { task = SegmentTask(.increment, since: since, until: version) }
+                if since < version { task = SegmentTask(.increment, since: since, state) }
             case 2:
                 if let first = runs.filter({ !$0.isBase }).randomElement(using: &random), let second = runs.first(where: { $0.since == first.until })
                 {
-                    task = SegmentTask(.merge([first, second]), since: first.since, until: second.until)
+                    task = SegmentTask(.merge([first, second]), since: first.since, until: second.until, state)
                 }
             default: break
             }
             guard let task else { return }
             count += 1
             let draft = try SegmentDraft(task, need, textBytes: rules.textBytes, in: connection)
-            try draft.store(0..<draft.builder.segments.count, run: Int64(count), now: Int64(count), need, in: connection)
+            _ = try draft.store(0..<draft.builder.segments.count, run: Int64(count), now: Int64(count), need, in: connection)
             try draft.complete(run: Int64(count), now: Int64(count), need, in: connection)
         }
 

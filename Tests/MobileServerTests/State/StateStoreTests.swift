@@ -205,8 +205,7 @@ import Testing
         let database = try PostgreSQLTestDatabase()
         try PostgreSQLStateStore(database.configuration).close()
         let added = ["_segment_run", "_segment", "_tombstone_horizon", "_secret"], connection = try database.connect()
-        for table in added { try connection.execute("DROP TABLE \(table)") }
-        for column in ["mark", "compared"] { try connection.execute("ALTER TABLE _partition DROP COLUMN \(column)") }
+        for statement in RestoredStoreTests.toVersion3 + added.map({ "DROP TABLE \($0)" }) { try connection.execute(statement) }
         try connection.execute("UPDATE _state SET version = 1")
         try PostgreSQLStateStore(database.configuration).close()
         for table in added { #expect(try connection.rows("SELECT count(*) FROM \(table)") == [[.integer(0)]]) }

@@ -20,6 +20,8 @@ final class TestDevice {
     var settledBelow: Int64 = 0
     var keysLeft: Int64 = 0
     private(set) var keyRange: KeyRange?
+    /// Sets further members of the header.
+    var adjustHeader: (inout SynchronizeHeader) -> Void = { _ in }
     private var nextOperation: Int64 = 1
 
     init(_ server: TestServer, name: String = "phone", user: String = "ada", password: String = "secret") throws {
@@ -81,11 +83,11 @@ final class TestDevice {
         _ operations: [OperationFrame] = [], groups: [String]? = nil, log: [LogRecordEntry] = [], large: [Int64: [String: [UInt8]?]] = [:]
     ) throws -> [UInt8] {
         var writer = FrameWriter(.upload)
-        try writer.write(
-            .header(
-                SynchronizeHeader(
-                    client: client, package: server.package, groups: groups ?? ["default"], tokens: tokens, subscriptions: subscriptions,
-                    personalization: personalization, settledBelow: settledBelow, keysLeft: keysLeft)))
+        var header = SynchronizeHeader(
+            client: client, package: server.package, groups: groups ?? ["default"], tokens: tokens, subscriptions: subscriptions,
+            personalization: personalization, settledBelow: settledBelow, keysLeft: keysLeft)
+        adjustHeader(&header)
+        try writer.write(.header(header))
         if !log.isEmpty { try writer.write(.logRecords(log)) }
         for operation in operations {
             try writer.write(.operation(operation))

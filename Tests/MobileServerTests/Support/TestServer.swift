@@ -21,6 +21,7 @@ final class TestServer {
     /// The database of the server's state; nil for the file `cache.db`.
     private var stateDatabase: PostgreSQLTestDatabase?
     private var savedStates: [String: PostgreSQLTestDatabase] = [:]
+    private var savedBackEnds: [String: PostgreSQLTestDatabase] = [:]
     private var adjust: (inout ServerConfiguration) -> Void = { _ in }
 
     /// Opens a server. Trigger logs that the model needs are installed before.
@@ -67,6 +68,9 @@ final class TestServer {
     }
 
     var package: String { "\(model.name):\(model.version)" }
+
+    /// The place of the back end, as a deployment names it.
+    var backEndPlace: String { backEndDatabase?.address ?? backEndPath }
 
     /// Closes the server and opens it again on the same files.
     func restart() throws {
@@ -118,6 +122,47 @@ final class TestServer {
             try FileManager.default.copyItem(atPath: path, toPath: folder.file("cache.db"))
         }
         server = try MobileServer(configuration)
+    }
+
+    /// Replaces the state's database by a saved one under the running server, as a failover does.
+    func failOver(toCache path: String) throws {
+        guard let stateDatabase, let saved = savedStates[path] else { return }
+        try stateDatabase.replace(with: saved)
+    }
+
+    /// Restarts the server, and copies its back end while the server is closed.
+    func saveBackEnd(to path: String) throws {
+        try server.close()
+        if let backEndDatabase {
+            savedBackEnds[path] = try PostgreSQLTestDatabase(copyOf: backEndDatabase)
+        } else {
+            try FileManager.default.copyItem(atPath: backEndPath, toPath: path)
+        }
+        server = try MobileServer(configuration)
+    }
+
+    /// Opens the server again on a saved back end, which has the place of the present one.
+    func reopen(withBackEnd path: String) throws {
+        try server.close()
+        if let saved = savedBackEnds[path] {
+            try backEndDatabase?.replace(with: saved)
+        } else {
+            for suffix in ["", "-journal", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: backEndPath + suffix) }
+            try FileManager.default.copyItem(atPath: path, toPath: backEndPath)
+        }
+        server = try MobileServer(configuration)
+    }
+
+    /// Copies the back end's database under the running server.
+    func copyBackEnd(to path: String) throws { savedBackEnds[path] = try backEndDatabase.map { try PostgreSQLTestDatabase(copyOfOpen: $0) } }
+
+    /// Copies the state's database under the running server.
+    func copyCache(to path: String) throws { savedStates[path] = try stateDatabase.map { try PostgreSQLTestDatabase(copyOfOpen: $0) } }
+
+    /// Replaces the back end's database by a saved one under the running server, as a failover does.
+    func failOver(toBackEnd path: String) throws {
+        guard let saved = savedBackEnds[path] else { return }
+        try backEndDatabase?.replace(with: saved)
     }
 
     /// Works on the back end independently of the server.

@@ -68,6 +68,17 @@ final class TestBench: Sendable {
         return device
     }
 
+    /// Copies the database of a closed device, as a backup of its file does, or with its mark, as an image of the whole device does.
+    func copyDatabase(of device: Device, to name: String, isImage: Bool) throws {
+        let folder = directory.file(name), path = device.crm.databasePath
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: path, toPath: folder + "/crm.db")
+        guard isImage else { return }
+        // In an image, the file has its former number.
+        let mark = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: path + "-mark"))) as? [String: Any] ?? [:]
+        try JSONSerialization.data(withJSONObject: mark.filter { $0.key != "file" }).write(to: URL(filePath: folder + "/crm.db-mark"))
+    }
+
     /// Removes the server's devices and sessions, as after a restored backup.
     func forgetDevices() throws { try empty(["_session", "_device"]) }
 

@@ -176,15 +176,16 @@ import Testing
         let bench = try bench(), device = try device(bench)
         let customer = try submit("Sligo", device), path = device.crm.databasePath
         let token = try #require(try device.crm.token(ofGroup: "default"))
-        #expect(token.contains("\"format\":2"))
-        let former = token.replacing("\"format\":2,", with: "")
+        #expect(token.contains("\"format\":3"))
+        let former = token.replacing("\"format\":3,", with: "")
         try device.crm.write("former token") { try $0.setToken(former, ofGroup: "default") }
         try device.crm.closeConnection()
         let database = try Database(ConnectionProfile(path: path))
         try database.write { connection in
-            for column in ["digest", "deferrals", "deferred_code", "deferred_message", "next_try"] {
+            for column in ["digest", "deferrals", "deferred_code", "deferred_message", "next_try", "client"] {
                 _ = try connection.execute("ALTER TABLE \"_outbox\" DROP COLUMN \"\(column)\"", [])
             }
+            _ = try connection.execute("DROP TABLE \"_accepted\"", [])
             _ = try connection.execute("PRAGMA user_version = 4", [])
         }
         try database.close()
@@ -197,21 +198,21 @@ import Testing
         #expect(outcome.contains("\"digest\":\""))
     }
 
-    @Test("a change of a copied device under the number of another one is refused, and stays with its user")
+    @Test("a change of a copied device under the number of another one gets a number of its own, and is done in the same synchronization")
     func cloned() throws {
         let bench = try bench(), device = try device(bench)
-        let path = device.crm.databasePath, directory = bench.directory.file("clone")
         try device.crm.closeConnection()
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        try FileManager.default.copyItem(atPath: path, toPath: directory + "/crm.db")
-        let clone = try self.device(bench, "clone")
-        #expect(try clone.crm.clientID == device.crm.clientID)
-        let one = try submit("Sligo", device), other = try submit("Boyle", clone)
+        try bench.copyDatabase(of: device, to: "clone", isImage: true)
+        let clone = try self.device(bench, "clone"), client = try clone.crm.clientID
+        #expect(try client == device.crm.clientID)
+        let one = try submit("Sligo", device), other = try submit("Boyle", of: 2, clone)
         #expect(one.replayPending == other.replayPending)
         #expect(try device.crm.synchronize("default").operationsAccepted == 1)
-        #expect(try clone.crm.synchronize("default").operationsRejected == 1)
+        let result = try clone.crm.synchronize("default")
+        #expect(result.operationsAccepted == 1 && result.operationsRejected == 0)
         try other.refresh()
-        #expect(try other.state == .failed && other.city == "Boyle" && other.logRecords().map(\.code) == [582])
-        #expect(try bench.value("SELECT city FROM customer WHERE id = 1") == .text("Sligo"))
+        #expect(try other.state == .unchanged && other.city == "Boyle" && clone.crm.clientID != client)
+        #expect(try clone.crm.logRecords().map(\.code) == [582])
+        #expect(try bench.rows("SELECT city FROM customer WHERE id < 3 ORDER BY id") == [[.text("Sligo")], [.text("Boyle")]])
     }
 }

@@ -74,10 +74,8 @@ import Testing
         let first = try bench.newDevice("first")
         let parent = try newCustomer("Before", in: first.crm)
         try parent.cancelPending()
-        let folder = bench.directory.file("second")
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try first.crm.closeConnection()
-        try FileManager.default.copyItem(atPath: first.crm.databasePath, toPath: folder + "/crm.db")
+        try bench.copyDatabase(of: first, to: "second", isImage: true)
         let second = try bench.newDevice("second")
         try second.crm.write("identity") { try $0.connection.execute("UPDATE \"_settings\" SET \"value\" = 'copy' WHERE \"name\" = 'client_id'") }
         let original = try newCustomer("First", orders: 1, in: first.crm)

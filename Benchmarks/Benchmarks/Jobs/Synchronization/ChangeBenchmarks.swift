@@ -6,7 +6,7 @@ import MobileSync
 
 /// Changes in large partitions: work is proportional to what changed, with a trigger log in the back end.
 enum ChangeBenchmarks {
-    static let all = [oneChanged, replayTouch, devices]
+    static let all = [oneChanged, listening, replayTouch, devices]
 
     private static let changes = 20
 
@@ -52,22 +52,62 @@ enum ChangeBenchmarks {
             try device.close()
             return Outcome(rows: done, checksum: 0)
         },
-        subject: Side("synchronize() after the change") { workspace, watch in
-            let partition = try LoggedPartition.of(workspace, rows: workspace.isQuick ? 100_000 : 1_000_000)
-            let device = try device(workspace, partition.server), database = try backEnd(partition.folder)
-            defer { device.remove(from: workspace) }
-            var done: Int64 = 0
-            for number in 1...changes {
-                let key = Int64(number * 4999), text = "change \(UUID())"
-                try change(database, row: key, text)
-                try watch.measure { _ = try device.package.synchronize() }
-                if try Item.findByPrimaryKey(key, in: device.package)?.words3 == text { done += 1 }
-            }
-            try database.close()
-            try device.package.closeConnection()
-            try device.close()
-            return Outcome(rows: done, checksum: 0)
+        subject: synchronizing)
+
+    private static let synchronizing = Side("synchronize() after the change") { workspace, watch in
+        try afterChanges(workspace) { device, key, text in try watch.measure { _ = try device.package.synchronize() } }
+    }
+
+    /// Makes the changes one after the other, and calls `body` after each commit.
+    private static func afterChanges(
+        _ workspace: Workspace, _ prepare: (BenchDevice, Database) throws -> Void = { _, _ in },
+        _ body: (BenchDevice, _ key: Int64, _ text: String) throws -> Void
+    ) throws -> Outcome {
+        let partition = try LoggedPartition.of(workspace, rows: workspace.isQuick ? 100_000 : 1_000_000)
+        let device = try device(workspace, partition.server), database = try backEnd(partition.folder)
+        defer { device.remove(from: workspace) }
+        try prepare(device, database)
+        var done: Int64 = 0
+        for number in 1...changes {
+            let key = Int64(number * 4999), text = "change \(UUID())"
+            try change(database, row: key, text)
+            try body(device, key, text)
+            if try Item.findByPrimaryKey(key, in: device.package)?.words3 == text { done += 1 }
+        }
+        device.package.stopBackgroundSynchronization()
+        try database.close()
+        try device.package.closeConnection()
+        try device.close()
+        return Outcome(rows: done, checksum: 0)
+    }
+
+    private static let listening = Benchmark(
+        id: "sync.listening.1m", shows: "one row changed in a partition of 1,000,000: from its commit to the row on a listening device", limit: nil,
+        countsRows: false, pairs: 3, note: "\(changes) times, with a trigger log; the device is looked at every 0.5 ms",
+        prepare: { _ = try LoggedPartition.of($0, rows: $0.isQuick ? 100_000 : 1_000_000) }, reference: synchronizing,
+        subject: Side("until the row is there", threads: 2) { workspace, watch in
+            try afterChanges(
+                workspace,
+                { device, database in
+                    var group = try device.package.synchronizationGroup(named: "default")
+                    group.enableSIS = true
+                    group.interval = .milliseconds(1)
+                    try group.save()
+                    device.package.startBackgroundSynchronization()
+                    // A change that arrives shows that the device listens.
+                    let text = "first \(UUID())"
+                    try change(database, row: 1, text)
+                    try wait(for: text, in: 1, device)
+                }, { device, key, text in try watch.measure { try wait(for: text, in: key, device) } })
         })
+
+    private static func wait(for text: String, in key: Int64, _ device: BenchDevice) throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try Item.findByPrimaryKey(key, in: device.package)?.words3 != text {
+            guard .now < deadline else { throw WrongResult("sync.listening: row \(key) has not arrived") }
+            usleep(500)
+        }
+    }
 
     // MARK: Operations
 

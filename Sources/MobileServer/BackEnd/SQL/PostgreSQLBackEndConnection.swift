@@ -81,10 +81,8 @@ struct PostgreSQLBackEndConnection: BackEndConnection {
     /// Two transactions with equal snapshots see equal data.
     func position() throws -> BackEndPosition? {
         try PostgreSQLBackEndError.marking {
-            // A system that only speaks PostgreSQL's protocol may have no history.
-            let history = try? connection.savepoint { try connection.history() }
-            let state = try connection.first("SELECT CAST(txid_current_snapshot() AS TEXT)")?.first?.text
-            return state.map { BackEndPosition(historyID: history.map { "\($0.systemIdentifier) \($0.timeline)" } ?? "", state: $0) }
+            let state = try connection.first("SELECT CAST(txid_current_snapshot() AS TEXT)")?.first?.text, history = try connection.historyID()
+            return state.map { BackEndPosition(historyID: history, state: $0) }
         }
     }
 
@@ -171,6 +169,7 @@ struct PostgreSQLBackEndConnection: BackEndConnection {
                     """
                 ]
             ), (SQLOperationRecords.guardTable, [SQLOperationRecords.guardTableStatement]),
+            (SQLOperationRecords.eraTable, [SQLOperationRecords.eraTableStatement]), (RecordEnds.table, [RecordEnds.tableStatement]),
             (
                 "mobile_operation_number",
                 ["CREATE TABLE mobile_operation_number (last BIGINT NOT NULL)", "INSERT INTO mobile_operation_number (last) VALUES (0)"]
@@ -189,6 +188,8 @@ struct PostgreSQLBackEndConnection: BackEndConnection {
             WHERE p.client = ?1 AND p.operation = o.operation
             """, [.text(client), .integer(last - Int64(count))])
     }
+
+    func lockRecordNumbers() throws { _ = try first("SELECT last FROM mobile_operation_number FOR UPDATE") }
 
     func lastRecordNumber() throws -> Int64 { try optionalNumber("SELECT last FROM mobile_operation_number") ?? 0 }
 }

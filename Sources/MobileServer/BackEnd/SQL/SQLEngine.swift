@@ -74,6 +74,9 @@ protocol BackEndConnection: SQLConnection {
     /// Numbers the records of a client that this transaction has made, where the engine does not count them up itself.
     func numberRecords(of client: String, count: Int) throws
 
+    /// Keeps other transactions from giving numbers to records until this one ends.
+    func lockRecordNumbers() throws
+
     /// Returns the last number of a record that was ever given.
     func lastRecordNumber() throws -> Int64
 }

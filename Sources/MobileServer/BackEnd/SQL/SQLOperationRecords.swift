@@ -9,12 +9,24 @@ final class SQLOperationRecords: OperationRecords {
     static let guardTable = "mobile_replay_guard"
     static let guardTableStatement = "CREATE TABLE mobile_replay_guard (client TEXT NOT NULL PRIMARY KEY, settled BIGINT NOT NULL)"
 
+    /// The eras of the record. Their order is that of the first numbers.
+    static let eraTable = "mobile_replay_era"
+    static let eraTableStatement = """
+        CREATE TABLE mobile_replay_era (name TEXT NOT NULL PRIMARY KEY, history TEXT NOT NULL, first BIGINT NOT NULL, next_key BIGINT NOT NULL)
+        """
+
     private enum Column: String, StoredColumn {
         static let table = "mobile_processed_operation"
-        case seq, client, outcome
+        case seq, client, operation, outcome
     }
 
-    private let connection: any BackEndConnection
+    private enum EraColumn: String, StoredColumn, CaseIterable {
+        static let table = "mobile_replay_era"
+        case name, history, first
+        case nextKey = "next_key"
+    }
+
+    let connection: any BackEndConnection
     /// The number of records that were made in this transaction.
     private var newRecords = 0
 
@@ -74,4 +86,35 @@ final class SQLOperationRecords: OperationRecords {
     }
 
     func lastNumber() throws -> Int64 { try connection.lastRecordNumber() }
+
+    func numbers(of operations: [Int64], client: String) throws -> [Int64: Int64] {
+        var numbers: [Int64: Int64] = [:]
+        // A statement has a limited number of parameters.
+        for start in stride(from: 0, to: operations.count, by: 500) {
+            let some = operations[start..<min(start + 500, operations.count)], places = some.indices.map { "?\($0 - start + 2)" }
+            let rest = "WHERE client = ?1 AND operation IN (\(places.joined(separator: ", ")))"
+            for row in try connection.storedRows([Column.operation, .seq], rest, [.text(client)] + some.map { .integer($0) }) {
+                numbers[try row.integer(.operation)] = try row.integer(.seq)
+            }
+        }
+        return numbers
+    }
+
+    /// A back end that an earlier release has prepared, and that nothing has been written to since, has no eras.
+    func eras() throws -> [RecordEra] {
+        guard try connection.hasTable(Self.eraTable) else { return [] }
+        return try connection.storedRows(EraColumn.allCases, "ORDER BY first").map {
+            RecordEra(
+                name: try $0.text(.name), historyID: try $0.text(.history), first: try $0.integer(.first), nextKey: try $0.integer(.nextKey))
+        }
+    }
+
+    func beginEra(_ name: String, historyID: String, nextKey: Int64) throws {
+        try connection.lockRecordNumbers()
+        let last = try connection.lastRecordNumber()
+        try connection.execute("DELETE FROM mobile_replay_era WHERE first > ?1", [.integer(last)])
+        try connection.execute(
+            "INSERT INTO mobile_replay_era (name, history, first, next_key) VALUES (?1, ?2, ?3, ?4)",
+            [.text(name), .text(historyID), .integer(last + 1), .integer(nextKey)])
+    }
 }

@@ -240,10 +240,14 @@ struct SQLiteBackEndConnection: BackEndConnection {
                     """
                 ]
             ), (SQLOperationRecords.guardTable, [SQLOperationRecords.guardTableStatement]),
+            (SQLOperationRecords.eraTable, [SQLOperationRecords.eraTableStatement]), (RecordEnds.table, [RecordEnds.tableStatement]),
         ]
     }
 
     func numberRecords(of client: String, count: Int) throws {}
+
+    /// A write transaction is alone.
+    func lockRecordNumbers() throws {}
 
     func lastRecordNumber() throws -> Int64 {
         try connection.optionalNumber("SELECT seq FROM sqlite_sequence WHERE name = 'mobile_processed_operation'") ?? 0

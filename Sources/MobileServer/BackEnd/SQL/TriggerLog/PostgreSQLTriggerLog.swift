@@ -19,7 +19,7 @@ struct PostgreSQLTriggerLog: TriggerLog {
 
     func capture(of table: BackEndTable) throws -> TableCapture? {
         guard try connection.hasTable(TriggerLogName.captures),
-            let row = try connection.first("SELECT history, columns FROM mobile_capture WHERE name = ?1", [.text(table.sql)])
+            let row = try connection.first("SELECT history, columns, pruned FROM mobile_capture WHERE name = ?1", [.text(table.sql)])
         else { return nil }
         let triggers = try connection.first(
             """
@@ -27,7 +27,7 @@ struct PostgreSQLTriggerLog: TriggerLog {
                 AND tgname IN ('mobile_change_insert', 'mobile_change_update', 'mobile_change_delete', 'mobile_change_truncate')
             """, [.text(table.sql)])
         guard triggers?[0].integer == 4, let columns = try JSONValue(parsing: row[1].text ?? "").array else { return nil }
-        return TableCapture(history: row[0].text ?? "", columns: columns.compactMap(\.string))
+        return TableCapture(history: row[0].text ?? "", columns: columns.compactMap(\.string), pruned: row[2].integer ?? 0)
     }
 
     func end() throws -> JSONValue? {
@@ -41,11 +41,13 @@ struct PostgreSQLTriggerLog: TriggerLog {
         return ["snapshot": .string(position.state), "life": .string("\(position.historyID) \(database) \(captures)")]
     }
 
-    func isComplete(_ table: BackEndTable, since place: JSONValue, end: JSONValue) throws -> Bool {
+    /// Entries that were pruned before the place was taken are those of transactions that it knows. Later ones are known if all transactions up to the last
+    /// pruned one had ended.
+    func isComplete(_ table: BackEndTable, _ capture: TableCapture, since place: JSONValue, pruned: Int64, end: JSONValue) throws -> Bool {
         guard let snapshot = place["snapshot"]?.string, let life = place["life"], life == end["life"] else { return false }
+        guard capture.pruned != pruned else { return true }
         return try connection.exists(
-            "SELECT 1 FROM mobile_capture WHERE name = ?2 AND pruned < txid_snapshot_xmin(CAST(?1 AS txid_snapshot))",
-            [.text(snapshot), .text(table.sql)])
+            "SELECT 1 WHERE CAST(?2 AS BIGINT) < txid_snapshot_xmin(CAST(?1 AS txid_snapshot))", [.text(snapshot), .integer(capture.pruned)])
     }
 
     func hasChanged(_ table: BackEndTable, since place: JSONValue) throws -> Bool {

@@ -34,7 +34,7 @@ struct SQLiteTriggerLog: TriggerLog {
     }
 
     /// Entries are removed from the lower end only. So the log has all entries above one that it still has.
-    func isComplete(_ table: BackEndTable, since place: JSONValue, end: JSONValue) throws -> Bool {
+    func isComplete(_ table: BackEndTable, _ capture: TableCapture, since place: JSONValue, pruned: Int64, end: JSONValue) throws -> Bool {
         guard let number = place["n"]?.integer, let stamp = place["stamp"]?.string.flatMap({ Int64($0) }) else { return false }
         return try connection.exists("SELECT 1 FROM mobile_change WHERE n = ?1 AND stamp = ?2", [.integer(number), .integer(stamp)])
     }

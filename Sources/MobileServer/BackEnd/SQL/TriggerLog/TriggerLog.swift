@@ -16,7 +16,8 @@ protocol TriggerLog {
     func end() throws -> JSONValue?
 
     /// Whether the log has all changes of the table between a place and its present end.
-    func isComplete(_ table: BackEndTable, since place: JSONValue, end: JSONValue) throws -> Bool
+    /// - Parameter pruned: the table's ``TableCapture/pruned`` when the place was taken.
+    func isComplete(_ table: BackEndTable, _ capture: TableCapture, since place: JSONValue, pruned: Int64, end: JSONValue) throws -> Bool
 
     /// Whether a table has changed since a place.
     func hasChanged(_ table: BackEndTable, since place: JSONValue) throws -> Bool
@@ -44,6 +45,8 @@ struct TableCapture: Sendable {
     let history: String
     /// The columns that make up an entry.
     let columns: [String]
+    /// The last entry that was removed because of its age, where the log keeps this.
+    var pruned: Int64 = 0
 }
 
 /// A table that is to be captured.
@@ -75,16 +78,22 @@ struct TriggerLogReader {
     func changes(since mark: String?) throws -> BackEndChanges {
         let tables = [object.table] + otherTables
         let captures = try tables.map { try log.capture(of: $0) }
-        guard let own = captures[0], !captures.contains(where: { $0 == nil }), let end = try log.end() else { return .unknown }
-        let histories = JSONValue.array(captures.map { .string($0?.history ?? "") })
-        let present = JSONValue.object(["tables": histories, "end": end]).description
-        guard let mark, let known = try? JSONValue(parsing: mark), known["tables"] == histories, let place = known["end"] else {
-            return BackEndChanges(keys: nil, mark: present)
+        guard !captures.contains(where: { $0 == nil }), case let captures = captures.compactMap({ $0 }), let end = try log.end() else {
+            return .unknown
         }
+        let histories = JSONValue.array(captures.map { .string($0.history) }), pruned = JSONValue.array(captures.map { .integer($0.pruned) })
+        let present = JSONValue.object(["tables": histories, "pruned": pruned, "end": end]).description
+        guard let mark, let known = try? JSONValue(parsing: mark), known["tables"] == histories, let place = known["end"],
+            let knownPruned = known["pruned"]?.array, knownPruned.count == tables.count
+        else { return BackEndChanges(keys: nil, mark: present) }
         guard place != end else { return BackEndChanges(keys: [], mark: present) }
-        for table in tables where try !log.isComplete(table, since: place, end: end) { return BackEndChanges(keys: nil, mark: present) }
+        for (index, table) in tables.enumerated() {
+            let isComplete = try log.isComplete(
+                table, captures[index], since: place, pruned: knownPruned[index].integer ?? -1, end: end)
+            guard isComplete else { return BackEndChanges(keys: nil, mark: present) }
+        }
         for table in otherTables where try log.hasChanged(table, since: place) { return BackEndChanges(keys: nil, mark: present) }
-        let found = try log.keys(of: object, own, since: place, limit: Self.keyLimit + 1)
+        let found = try log.keys(of: object, captures[0], since: place, limit: Self.keyLimit + 1)
         let keys = found.count > Self.keyLimit || found.contains(.null) ? nil : found.compactMap { RowKey($0, of: object.plan) }
         return BackEndChanges(keys: keys?.count == found.count ? keys : nil, mark: present)
     }

@@ -1,0 +1,154 @@
+public import Foundation
+public import MobileStore
+
+/// An operation that the server had accepted, and that its back end does not have any more, because it was restored from an older backup. It is listed
+/// until the application submits it again or forgets it. See `PackageDatabase.lostOperations()`.
+public struct LostOperation: Sendable, Hashable {
+    /// The operation's id.
+    public let id: Int64
+    /// The client id under which it was accepted; empty for the present one of this database.
+    package let client: String
+    /// The modelled name of the object.
+    public let entity: String
+    /// The row's surrogate key.
+    public let surrogateKey: Int64
+    /// `C`, `U`, `D` or `O`: create, update, delete, or another operation.
+    public let change: String
+    /// The modelled name of the operation; empty for a create, update or delete that is the object's only one.
+    public let operation: String
+    /// The values that it wrote, by attribute, without large ones; for an operation with parameters these.
+    public let values: JSONObject
+    /// The time of its acceptance.
+    public let accepted: Date
+}
+
+/// The place of an accepted operation in the record of a back end.
+package struct AcceptanceReceipt: Sendable, Equatable {
+    package var era: String
+    package var number: Int64
+    package init(era: String, number: Int64) { (self.era, self.number) = (era, number) }
+}
+
+// MARK: The record of accepted operations
+
+extension Transaction {
+    /// The number of accepted operations whose contents are kept, and the time for which they are.
+    static let acceptedLimit = 1000, acceptedTime: TimeInterval = 30 * 86_400
+
+    /// Keeps the content of an operation that was accepted, until its back end has long been backed up.
+    func keepAccepted(_ id: Int64, _ receipt: AcceptanceReceipt) throws {
+        let now = RetryTime.stored(database.environment.now())
+        try connection.execute(
+            """
+            INSERT OR REPLACE INTO "_accepted" ("id", "client", "entity", "sk", "change", "operation", "attributes", "primary_key", "refs",
+                "parameters", "digest", "era", "number", "accepted", "lost")
+            SELECT "id", "client", "entity", "sk", "change", "operation", "attributes", "primary_key", "refs", "parameters", "digest", ?2, ?3, ?4, 0
+            FROM "_outbox" WHERE "id" = ?1
+            """, [.integer(id), .text(receipt.era), .integer(receipt.number), .integer(now)])
+        try connection.execute(
+            """
+            DELETE FROM "_accepted" WHERE "lost" = 0 AND ("accepted" < ?1 OR "rowid" <= (
+                SELECT "rowid" FROM "_accepted" ORDER BY "rowid" DESC LIMIT 1 OFFSET ?2))
+            """, [.integer(now - Int64(Self.acceptedTime * 1000)), .integer(Int64(Self.acceptedLimit))])
+    }
+
+    /// Lists operations as lost: those of an era above the number that the back end has reached in it.
+    /// - Returns: the number of operations that were not listed before.
+    package func noteLost(_ reached: [String: Int64]) throws -> Int {
+        var count = 0
+        for (era, number) in reached {
+            count += try connection.execute(
+                "UPDATE \"_accepted\" SET \"lost\" = 1 WHERE \"era\" = ?1 AND \"number\" > ?2 AND \"lost\" = 0", [.text(era), .integer(number)])
+        }
+        if count > 0 {
+            database.environment.console.warn(
+                "\(count) accepted operations are lost: the server's back end was restored from a backup; see lostOperations()")
+        }
+        return count
+    }
+
+    /// Notes that the server knows of lost operations.
+    package func reportedLost(_ operations: [LostOperation]) throws {
+        for operation in operations {
+            try connection.execute(
+                "UPDATE \"_accepted\" SET \"lost\" = 2 WHERE \"id\" = ?1 AND \"client\" = ?2", [.integer(operation.id), .text(operation.client)])
+        }
+    }
+
+    /// Gives the row of an inherited create another key, unless the server has the row again: then the key is the row's.
+    fileprivate func renumberInherited(_ operation: LostOperation, _ key: [Value]) throws {
+        let row = try connection.storedRow([AcceptedColumn.key, .change], "WHERE \"id\" = ?1 AND \"client\" = ?2", key)
+        guard !operation.client.isEmpty, let row, try row.text(.change) == "C" else { return }
+        let entity = try metadata.entity(named: operation.entity), surrogateKey = try row.integer(.key)
+        for table in [entity.sql.table, entity.sql.originalTable] {
+            guard try connection.first("SELECT 1 FROM \(table) WHERE \"_sk\" = ?1", [.integer(surrogateKey)]) == nil else { return }
+        }
+        _ = try renumber([surrogateKey])
+    }
+}
+
+extension PackageDatabase {
+    /// By era: the last number of the operations whose acceptance is remembered.
+    package final var receipts: [String: Int64] {
+        get throws {
+            try read { connection in
+                let rows = try connection.rows("SELECT \"era\", max(\"number\") FROM \"_accepted\" WHERE \"lost\" = 0 GROUP BY \"era\"")
+                return Dictionary(rows.compactMap { row in row[0].text.flatMap { era in row[1].integer.map { (era, $0) } } }) { $1 }
+            }
+        }
+    }
+
+    /// The lost operations that the server has no report of yet.
+    package final var unreportedLostOperations: [LostOperation] { get throws { try lostOperations("\"lost\" = 1") } }
+
+    /// Returns the operations that the server had accepted and that its back end has lost, the oldest first. The rows show the values of the back end.
+    ///
+    /// The contents of the last 1,000 operations that were accepted within 30 days are kept for this, without large values.
+    /// - Throws: ``ObjectError/Code/store``.
+    public final func lostOperations() throws -> [LostOperation] { try lostOperations("\"lost\" > 0") }
+
+    private final func lostOperations(_ condition: String) throws -> [LostOperation] {
+        try read { connection in
+            let columns: [AcceptedColumn] = [.id, .client, .entity, .key, .change, .operation, .attributes, .parameters, .accepted]
+            return try connection.storedRows(columns, "WHERE \(condition) ORDER BY \"id\"").map { row in
+                let parameters = try row.object(.parameters), attributes = try row.object(.attributes)
+                return LostOperation(
+                    id: try row.integer(.id), client: try row.text(.client), entity: try row.text(.entity), surrogateKey: try row.integer(.key),
+                    change: try row.text(.change), operation: try row.text(.operation), values: attributes.isEmpty ? parameters : attributes,
+                    accepted: RetryTime.date(try row.integer(.accepted)))
+            }
+        }
+    }
+
+    /// Submits a lost operation again, under a new id: the next synchronization sends it as it was, without its large values. The row takes part again
+    /// when its answer comes. It is listed no longer.
+    ///
+    /// The copy of a database gives a row that its original has created another surrogate key, because the key was granted to the original.
+    /// - Throws: ``ObjectError/Code/notFound`` for an operation that is not listed.
+    public final func submitAgain(_ operation: LostOperation) throws {
+        try write("submit a lost operation again") { transaction in
+            let key: [Value] = [.integer(operation.id), .text(operation.client)]
+            try transaction.renumberInherited(operation, key)
+            let id = Value.integer(try transaction.nextCounter())
+            try transaction.keepCounter()
+            let count = try transaction.connection.execute(
+                """
+                INSERT INTO "_outbox" ("id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "parameters",
+                    "submitted", "changed", "imported", "digest", "deferrals", "client")
+                SELECT ?3, "entity", "sk", "change", "operation", ?3, "attributes", "primary_key", "refs", "parameters", '', '', 0, "digest", 0, ''
+                FROM "_accepted" WHERE "id" = ?1 AND "client" = ?2 AND "lost" > 0
+                """, key + [id])
+            guard count == 1 else { throw ObjectError(.notFound, "operation \(operation.id) of \(operation.entity) is not listed as lost") }
+            try transaction.connection.execute("DELETE FROM \"_accepted\" WHERE \"id\" = ?1 AND \"client\" = ?2", key)
+        }
+    }
+
+    /// Removes a lost operation from the list without submitting it. No effect if it is not listed.
+    /// - Throws: ``ObjectError/Code/store``.
+    public final func forget(_ operation: LostOperation) throws {
+        try write("forget a lost operation") { transaction in
+            try transaction.connection.execute(
+                "DELETE FROM \"_accepted\" WHERE \"id\" = ?1 AND \"client\" = ?2", [.integer(operation.id), .text(operation.client)])
+        }
+    }
+}
