@@ -1,5 +1,5 @@
 internal import MobileModel
-package import MobileStore
+internal import MobileStore
 
 /// A snapshot is a database with the server's rows and the tokens that go with them, but without an owner. An application ships it, or fetches it
 /// before its first synchronization, and puts it at the path of its database. The first device that opens such a file makes it its own.
