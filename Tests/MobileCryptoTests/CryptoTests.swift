@@ -109,6 +109,20 @@ import Testing
         }
     }
 
+    /// RFC 4231, sections 4.3 and 4.7.
+    @Test(
+        "authentication codes are those of RFC 4231, also under a key that is longer than a block",
+        arguments: [
+            (Array("Jefe".utf8), "what do ya want for nothing?", "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),
+            (
+                [UInt8](repeating: 0xAA, count: 131), "Test Using Larger Than Block-Size Key - Hash Key First",
+                "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+            ),
+        ])
+    func authenticationCodes(key: [UInt8], text: String, code: String) throws {
+        #expect(try SHA256.authenticationCode(of: Array(text.utf8), key: key).hexadecimal == code)
+    }
+
     @Test("tokens are 64 hexadecimal digits, none like the other")
     func tokens() throws {
         let tokens = try (0..<100).map { _ in try RandomBytes.token() }

@@ -77,6 +77,10 @@ mcr_status mcr_sha256_finish(mcr_sha256 *MCR_NONNULL digest, uint8_t out[MCR_NON
 /// Frees a digest. NULL is allowed.
 void mcr_sha256_free(mcr_sha256 *MCR_NULLABLE digest);
 
+/// Writes HMAC-SHA-256 (RFC 2104) of `length` bytes. Fails with MCR_ERROR_PARAMETER (a key of more than INT_MAX bytes), MCR_ERROR_LIBRARY.
+mcr_status mcr_hmac_sha256(const uint8_t *MCR_NONNULL key, size_t key_length, const void *MCR_NONNULL bytes, size_t length,
+                           uint8_t out[MCR_NONNULL MCR_SHA256_SIZE]);
+
 #ifdef __cplusplus
 }
 #endif

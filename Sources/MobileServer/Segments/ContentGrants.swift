@@ -63,14 +63,7 @@ struct ContentGrants: Sendable {
 
     private func signature(_ name: String, _ end: String, _ what: String, _ session: Accounts.Session) throws -> String {
         let signed = [name, end, what, session.user, session.application, session.device].map { JSONValue.string($0) }
-        return try Self.authenticationCode(JSONValue.array(signed).bytes, key: secret).hexadecimal
-    }
-
-    /// HMAC with SHA-256 (RFC 2104). The key has at most 64 bytes.
-    static func authenticationCode(_ message: [UInt8], key: [UInt8]) throws -> [UInt8] {
-        let key = key + [UInt8](repeating: 0, count: 64 - key.count)
-        let inner = try SHA256.digest(of: key.map { $0 ^ 0x36 } + message)
-        return try SHA256.digest(of: key.map { $0 ^ 0x5C } + inner)
+        return try SHA256.authenticationCode(of: JSONValue.array(signed).bytes, key: secret).hexadecimal
     }
 }
 

@@ -147,6 +147,7 @@ import Testing
     @Test("one changed row is loaded alone; without a change nothing is written", arguments: BackEndKind.allCases)
     func oneRow(kind: BackEndKind) throws {
         let clock = VirtualClock(start: .seconds(1_800_000_000)), server = try Self.server(kind, clock: clock)
+        try server.backEnd { try $0.execute("CREATE TABLE other (id INTEGER)") }
         let device = try Self.device("NORTH", of: server)
         let first = try Self.comparisons(server)
         for isRestarted in [false, true] {
@@ -158,7 +159,7 @@ import Testing
             #expect(try Self.comparisons(server) == first, "no partition is compared as a whole")
         }
         // Another table moves the position of the back end, and changes no row.
-        try server.backEnd { try $0.execute("CREATE TABLE other (id INTEGER)") }
+        try server.backEnd { try $0.execute("INSERT INTO other VALUES (1)") }
         let marks = try server.state { try $0.rows("SELECT version, mark FROM _partition ORDER BY id") }
         #expect(try device.synchronize(groups: Self.groups).upserts == [:])
         #expect(try server.state { try $0.rows("SELECT version, mark FROM _partition ORDER BY id") } == marks)
@@ -197,7 +198,47 @@ import Testing
         #expect(try Self.missed(device) == [])
     }
 
+    @Test("rows that a foreign key deletes and changes with others are logged", arguments: BackEndKind.allCases)
+    func cascades(kind: BackEndKind) throws {
+        let reference = #"REFERENCES "order" (id)"#, cascading = reference + " ON DELETE CASCADE ON UPDATE CASCADE"
+        let server = try TestServer(
+            model: Self.model, tables: FieldSales.tables.replacing(reference, with: cascading),
+            postgreSQL: FieldSales.postgreSQLTables.replacing(reference, with: cascading), on: kind)
+        let device = try Self.device("SOUTH", of: server)
+        try server.backEnd { try $0.execute(#"DELETE FROM "order" WHERE id = 10"#) }
+        #expect(try device.synchronize(groups: Self.groups).deletes == ["Line": 2])
+        try server.backEnd { try $0.execute(#"UPDATE "order" SET id = 99 WHERE id = 11"#) }
+        let result = try device.synchronize(groups: Self.groups)
+        #expect(result.upserts == ["Order": 1, "Line": 1] && result.deletes == ["Order": 1, "Line": 1])
+        #expect(try Self.missed(device) == [])
+    }
+
     // MARK: Logs that say nothing
+
+    @Test("a table that was dropped and restored with its triggers is compared as a whole", arguments: BackEndKind.allCases)
+    func restoredTable(kind: BackEndKind) throws {
+        let server = try Self.server(kind), device = try Self.device("NORTH", of: server)
+        let table = #""order line""#, isSQLite = kind == .sqlite
+        let triggers = try server.backEnd {
+            try $0.execute("CREATE TABLE backup AS SELECT * FROM \(table)")
+            return try $0.rows(
+                isSQLite
+                    ? "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'order line'"
+                    : "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = '\(table)'::regclass AND NOT tgisinternal"
+            ).compactMap { $0[0].text }
+        }
+        try server.backEnd { try $0.execute("UPDATE \(table) SET quantity = 77 WHERE line = 2") }
+        try device.synchronize(groups: Self.groups)
+        try server.backEnd {
+            try $0.execute("DROP TABLE \(table)")
+            let columns = #""order" INTEGER NOT NULL, line INTEGER NOT NULL, product TEXT NOT NULL, quantity INTEGER NOT NULL"#
+            try $0.execute("CREATE TABLE \(table) (\(columns), PRIMARY KEY (\"order\", line))")
+            try $0.execute("INSERT INTO \(table) SELECT * FROM backup")
+            for trigger in triggers { try $0.execute(trigger) }
+        }
+        #expect(try device.synchronize(groups: Self.groups).upserts == ["Line": 1])
+        #expect(device.rows["Line"]?.values.contains { $0["quantity"] == 77 } == false)
+    }
 
     @Test func `a file that was restored from a backup is compared as a whole`() throws {
         let server = try Self.server(.sqlite), device = try Self.device("NORTH", of: server)
@@ -299,6 +340,7 @@ import Testing
     @Test("a change that no trigger has seen is found after a day", arguments: BackEndKind.allCases)
     func unseen(kind: BackEndKind) throws {
         let clock = VirtualClock(start: .seconds(1_800_000_000)), server = try Self.server(kind, clock: clock)
+        if kind == .sqlite { try server.backEnd { try $0.execute(#"CREATE UNIQUE INDEX one_product ON "order line" (product)"#) } }
         let device = try Self.device("NORTH", of: server)
         try server.backEnd {
             guard kind == .sqlite else {
@@ -307,7 +349,6 @@ import Testing
                 return
             }
             // SQLite deletes a row that is in the way without a trigger.
-            try $0.execute(#"CREATE UNIQUE INDEX one_product ON "order line" (product)"#)
             try $0.execute(#"INSERT OR REPLACE INTO "order line" VALUES (11, 7, 'pepper', 1)"#)
         }
         #expect(try device.synchronize(groups: Self.groups).deletes == [:])

@@ -6,8 +6,8 @@ internal import MobileStore
 /// The trigger log of a back end in PostgreSQL: one table of changes for each captured table, with columns of the same types.
 ///
 /// An entry has the number of its transaction, and a place is a snapshot of transactions. So a transaction that commits after others with higher numbers
-/// is not missed. A place also names the life of the database: the server's history, the database and the table of captures. All of them change when a
-/// backup is restored in one of the usual ways.
+/// is not missed. A place also names the life of the database: the server's history, the database and the table of captures; and the life of a log the
+/// captured table. They change when a backup of any of them is restored in one of the usual ways.
 struct PostgreSQLTriggerLog: TriggerLog {
     let connection: PostgreSQLBackEndConnection
 
@@ -19,7 +19,10 @@ struct PostgreSQLTriggerLog: TriggerLog {
 
     func capture(of table: BackEndTable) throws -> TableCapture? {
         guard try connection.hasTable(TriggerLogName.captures),
-            let row = try connection.first("SELECT history, columns, pruned FROM mobile_capture WHERE name = ?1", [.text(table.sql)])
+            let row = try connection.first(
+                """
+                SELECT history || ' ' || CAST(CAST(to_regclass(name) AS OID) AS TEXT), columns, pruned FROM mobile_capture WHERE name = ?1
+                """, [.text(table.sql)])
         else { return nil }
         let triggers = try connection.first(
             """
@@ -32,13 +35,9 @@ struct PostgreSQLTriggerLog: TriggerLog {
 
     func end() throws -> JSONValue? {
         guard let position = try connection.position(),
-            let row = try connection.first(
-                """
-                SELECT CAST(d.oid AS BIGINT), CAST(CAST(to_regclass('mobile_capture') AS OID) AS BIGINT)
-                FROM pg_catalog.pg_database AS d WHERE d.datname = current_database()
-                """), let database = row[0].integer, let captures = row[1].integer
+            let captures = try connection.optionalNumber("SELECT CAST(CAST(to_regclass('mobile_capture') AS OID) AS BIGINT)")
         else { return nil }
-        return ["snapshot": .string(position.state), "life": .string("\(position.historyID) \(database) \(captures)")]
+        return ["snapshot": .string(position.state), "life": .string("\(position.historyID) \(captures)")]
     }
 
     /// Entries that were pruned before the place was taken are those of transactions that it knows. Later ones are known if all transactions up to the last

@@ -22,7 +22,9 @@ struct SQLiteTriggerLog: TriggerLog {
             "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE AND name IN (?2, ?3, ?4)",
             [.text(table.name)] + Self.operations.map { .text(Self.trigger($0, table.name)) })
         guard triggers?[0].integer == 3, let columns = try JSONValue(parsing: row[1].text ?? "").array else { return nil }
-        return TableCapture(history: row[0].text ?? "", columns: columns.compactMap(\.string))
+        // A table that was dropped and restored, with its triggers, is another one. SQLite numbers the changes of the schema, not the tables.
+        let schema = try connection.first("PRAGMA schema_version")?[0].integer ?? 0
+        return TableCapture(history: "\(row[0].text ?? "") \(schema)", columns: columns.compactMap(\.string))
     }
 
     func end() throws -> JSONValue? {

@@ -41,7 +41,7 @@ protocol TriggerLog {
 
 /// The part of a log that belongs to one table.
 struct TableCapture: Sendable {
-    /// The life of the table's log: random, made again by each installation.
+    /// The life of the table's log: another one after each installation, and where the table itself is another one.
     let history: String
     /// The columns that make up an entry.
     let columns: [String]
