@@ -68,6 +68,12 @@ struct ConflictCheck {
             throw Rejection(ResultCode.changedSince, "the row of \"\(object.name)\" is not among the device's rows in the back end any more")
         }
         let original = frame.original ?? [:]
+        if left != nil, original.isEmpty {
+            // The device has not seen the row since its own operation, so that no value can show a change.
+            throw Rejection(
+                ResultCode.changedSince, "the row of \"\(object.name)\" changed in the back end since the device's previous operation on it",
+                row: values)
+        }
         let changed = object.rowAttributes.filter { attribute in
             guard let before = original[attribute.name] else { return false }
             return Self.text(before, of: attribute) != Self.text(values[attribute.name] ?? .null, of: attribute)

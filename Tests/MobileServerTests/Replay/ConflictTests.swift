@@ -47,7 +47,9 @@ import Testing
         /// The values of the device's row.
         func original(_ id: Int64) -> JSONObject {
             let row = device.rows("Customer", by: "id")[.integer(id)] ?? [:]
-            return JSONObject(uniqueKeys: row.filter { !["_sk", "id"].contains($0.key) && !$0.key.hasPrefix("_ref_") }.map { ($0.key, Self.sent($0.key, $0.value)) })
+            return JSONObject(
+                uniqueKeys: row.filter { !["_sk", "id"].contains($0.key) && !$0.key.hasPrefix("_ref_") }.map { ($0.key, Self.sent($0.key, $0.value)) }
+            )
         }
 
         /// Downloads have 0 and 1 for booleans.
@@ -90,7 +92,9 @@ import Testing
             let answer = try #require(result.results.first)
             #expect(answer.outcome == .rejected && answer.code == ResultCode.changedSince)
             #expect(answer.message == "the row of \"Customer\" changed in the back end since the device last saw it: \"credit\"")
-            #expect(answer.row?["name"] == "Quay" && answer.row?["credit"]?.double == 77.25 && answer.row?["notes"] == nil && answer.row?["active"] == true)
+            #expect(
+                answer.row?["name"] == "Quay" && answer.row?["credit"]?.double == 77.25 && answer.row?["notes"] == nil
+                    && answer.row?["active"] == true)
         }
         #expect(first.logRecords.map(\.code) == [583])
         #expect(try office.value("name") == "Quay")
@@ -158,7 +162,14 @@ import Testing
             id: device.nextID(), object: "Customer", change: .update, key: create.key, attributes: ["name": "Newest"], original: [:],
             follows: update.id)
         #expect(try office.send(create, update, last) == ["accepted 200", "accepted 200", "accepted 200"])
-        #expect(device.rows("Customer", by: "name")["Newest"] != nil)
+        let row = try #require(device.rows("Customer", by: "name")["Newest"])
+        // Another application has changed it since, and the device has not seen that.
+        try office.change("credit = 5", of: Int(row["id"]?.integer ?? 0))
+        let stale = OperationFrame(
+            id: device.nextID(), object: "Customer", change: .update, key: create.key, attributes: ["name": "Stale"], original: [:], follows: last.id)
+        let answer = try #require(try device.synchronize([stale]).results.first)
+        #expect(answer.code == ResultCode.changedSince && answer.row?["name"] == "Newest" && answer.row?["credit"] == 5)
+        #expect(answer.message == "the row of \"Customer\" changed in the back end since the device's previous operation on it")
     }
 
     @Test("the operations of a batch share the fate, not the code and the row")
