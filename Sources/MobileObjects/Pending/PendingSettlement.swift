@@ -70,6 +70,7 @@ extension Transaction {
             if changedState, let object { notify(object, result.decision) }
         }
         try removeFromOutbox(result.id, of: entity, key)
+        if isAccepted { try noteLast(result.id, of: entity, key) }
         return ReplayOutcome(id: result.id, entity: entity.name, surrogateKey: key, decision: result.decision, changedState: changedState)
     }
 

@@ -6,9 +6,9 @@ enum FrameworkTables {
     /// The version of the framework's own tables and settings, in `user_version`. A file with a greater version was made by a newer release.
     /// 1: the model was not stored, and operations had no names and parameters. 2: some of the framework's
     /// tables were WITHOUT ROWID, and SQLite names no changed rows of those to observers. 3: the record of a
-    /// submitted operation did not list its changed values. 4: it had no digest, and no deferrals. 5: it had no client id, no original row, accepted
-    /// operations were forgotten, and there was no table of bases. 6: the current version.
-    static let formatVersion: Int64 = 6
+    /// submitted operation did not list its changed values. 4: it had no digest, and no deferrals. 5: it had no client id, and
+    /// accepted operations were forgotten. 6: it had no original row, and there was no table of bases. 7: the current version.
+    static let formatVersion: Int64 = 7
 
     static let logRecords = "_log_record"
 

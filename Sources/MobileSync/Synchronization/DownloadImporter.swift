@@ -208,6 +208,7 @@ final class DownloadImporter {
             // After the answers, so that rows that the server took from an earlier upload keep their keys.
             try goOnAsCopy(transaction)
             try rereadRows(of: outcomes, transaction)
+            for group in received { try transaction.dropBasesOfUnchangedRows(inGroup: group) }
             return outcomes
         }
         keyRange = nil
