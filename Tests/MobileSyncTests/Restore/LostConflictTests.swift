@@ -77,6 +77,19 @@ import Testing
         #expect(try office.rows("note") == ["1 second at shelf", "2 two at office", "3 three at shelf"])
     }
 
+    @Test("a copy's change of a row with an inherited operation is refused, and the user sees the row")
+    func changedCopy() throws {
+        try phone.edit("Note", 1, "inherited").submitPending()
+        let copy = try office.copy(phone, to: "copy"), later = try copy.edit("Note", 1, "later")
+        try later.submitPending()
+        #expect(try copy.synchronize() == [1, 1] && office.texts(1)[0] == "inherited")
+        try later.refresh()
+        #expect(try later.conflict()?.row?["text"] == "inherited")
+        try later.cancelPending()
+        try copy.edit("Note", 1, "once more").submitPending()
+        #expect(try copy.synchronize() == [1, 0] && office.texts(1)[0] == "once more")
+    }
+
     @Test("operations that get new ids stay a chain, and a later change follows the last one")
     func renamed() throws {
         for text in ["first", "second"] { try phone.edit("Note", 1, text).submitPending() }
