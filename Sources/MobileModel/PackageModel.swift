@@ -85,13 +85,15 @@ public struct ObjectModel: Sendable, Equatable {
     public var binding: BackEndBinding?
     /// The name of the object in the model before this one, for upgrades; nil if it has not changed.
     public var was: String?
+    /// The effect of an update or delete of a row that changed in the back end since the device last saw it. Default: the last writer wins. Format 2.
+    public var conflicts: ConflictRule
 
     /// Creates an object with these values; omitted ones have the defaults of the format.
     public init(
         name: String, documentation: String? = nil, isLocal: Bool = false, attributes: [AttributeModel] = [], primaryKey: [String] = [],
         relationships: [RelationshipModel] = [], synchronizationParameters: [ParameterModel] = [], queries: [QueryModel] = [],
         operations: [OperationModel] = [], synchronizationGroup: String = "default", allowsDynamicQueries: Bool = true,
-        binding: BackEndBinding? = nil, was: String? = nil
+        binding: BackEndBinding? = nil, was: String? = nil, conflicts: ConflictRule = .lastWriter
     ) {
         self.name = name
         self.documentation = documentation
@@ -106,6 +108,7 @@ public struct ObjectModel: Sendable, Equatable {
         self.allowsDynamicQueries = allowsDynamicQueries
         self.binding = binding
         self.was = was
+        self.conflicts = conflicts
     }
 
     /// The synchronization parameters that the client chooses; the user's attributes on the server give the others their values.
@@ -114,6 +117,15 @@ public struct ObjectModel: Sendable, Equatable {
     public func attribute(named name: String) -> AttributeModel? { attributes.first { $0.name == name } }
     /// The relationship with this modelled name; nil if there is none.
     public func relationship(named name: String) -> RelationshipModel? { relationships.first { $0.name == name } }
+}
+
+/// The effect of a device's update or delete of a row that changed in the back end since the device last saw it. Operations of kind other are done in
+/// either case: they name no row.
+public enum ConflictRule: String, Sendable, CaseIterable {
+    /// The operation is done.
+    case lastWriter
+    /// The operation is rejected, and the rejection has the back end's row.
+    case refuse
 }
 
 /// The types of attributes, parameters and elements of structures. (DTT-05 of the documented API, and large values.)
@@ -352,62 +364,4 @@ public struct SynchronizationGroupModel: Sendable, Equatable {
     public var interval: Int
     /// Creates a group with these values; omitted ones have the defaults of the format.
     public init(name: String, interval: Int = 0) { (self.name, self.interval) = (name, interval) }
-}
-
-/// A database of the enterprise. Its location may be overridden at deployment.
-public struct BackEndModel: Sendable, Equatable {
-    /// The modelled name.
-    public var name: String
-    /// The database system.
-    public var kind: Kind
-    /// Path of the SQLite file, relative to the model's file, or address of the PostgreSQL database; nil if the deployment sets it.
-    public var path: String?
-    /// Whether operations may be repeated without harm; no table of processed operations is then kept there. Default false.
-    public var isIdempotent: Bool
-    /// The supported database systems. SQLite is the embedded default. It is a hint for readers: the place at deployment decides.
-    public enum Kind: String, Sendable, Equatable, CaseIterable { case sqlite, postgresql }
-    /// Creates a back end with these values; omitted ones have the defaults of the format.
-    public init(name: String, kind: Kind = .sqlite, path: String? = nil, isIdempotent: Bool = false) {
-        self.name = name
-        self.kind = kind
-        self.path = path
-        self.isIdempotent = isIdempotent
-    }
-}
-
-/// The rules by which the server reads and changes an object's rows in its back end.
-public struct BackEndBinding: Sendable, Equatable {
-    /// Name of the back end in the model.
-    public var backEnd: String
-    /// The table that create, update and delete work on; any name that SQL allows.
-    public var table: String
-    /// Columns of attributes whose column has another name; any name that SQL allows.
-    public var columns: [String: String]
-    /// A SELECT whose result columns have the names of the attributes' columns; `:name` is a synchronization parameter. Nil: the whole table.
-    public var load: String?
-    /// The way the server finds changed rows. Default digest.
-    public var changeDetection: ChangeDetection
-    /// The ways to find changed rows.
-    public enum ChangeDetection: Sendable, Equatable {
-        /// The rows are loaded and compared.
-        case digest
-        /// A column whose value grows with each change of a row.
-        case versionColumn(String)
-        /// Triggers of the back end write the keys of changed rows of ``BackEndBinding/table`` into a log. `tables`: the other tables that
-        /// ``BackEndBinding/load`` reads; a change there loads all rows. Apart from them, a row of the load depends on the table's row with its key only.
-        case triggerLog(tables: [String])
-    }
-    /// Creates a binding with these values; omitted ones have the defaults of the format.
-    public init(
-        backEnd: String, table: String, columns: [String: String] = [:], load: String? = nil, changeDetection: ChangeDetection = .digest
-    ) {
-        self.backEnd = backEnd
-        self.table = table
-        self.columns = columns
-        self.load = load
-        self.changeDetection = changeDetection
-    }
-
-    /// The column of an attribute: its own name unless ``columns`` contains another one.
-    public func column(of attribute: String) -> String { columns[attribute] ?? attribute }
 }

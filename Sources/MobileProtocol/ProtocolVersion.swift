@@ -96,6 +96,8 @@ public enum ResultCode {
     public static let outdatedApplication: Int64 = 581
     /// Another operation arrived under the id and client id of this one: two devices have copies of one local database.
     public static let clonedDevice: Int64 = 582
+    /// The row changed in the back end since the device last saw it, and the object refuses such operations.
+    public static let changedSince: Int64 = 583
 
     /// Whether a later attempt may succeed: the operation is deferred then. Original: table of recoverable and unrecoverable errors, SMP 2.3.
     public static func isRecoverable(_ code: Int64) -> Bool { code == conflict || code == unavailable }

@@ -12,7 +12,7 @@ enum ReservedNames {
     /// Members of the runtime's entities, and words that cannot be a member's name even in backticks.
     static let members: Set<String> = [
         "addSubscription", "attributeChanged", "badValue", "bigBinary", "bigString", "call", "cancelPending", "cancelPendingOperations",
-        "children", "Columns", "columns", "context", "convert", "copyAll", "countWithQuery", "create", "cursor", "debugDescription",
+        "children", "Columns", "columns", "conflict", "context", "convert", "copyAll", "countWithQuery", "create", "cursor", "debugDescription",
         "decode", "decodeNullableObjects", "decodeObject", "decodeObjects", "deferredOperations", "delete", "description", "downloadState",
         "encode", "encoded", "encodedObject", "encodedObjects", "entity", "entityMetadata", "entityType", "find", "findAll", "findByPrimaryKey",
         "findWithQuery", "getInstance", "hash", "hashValue", "id", "init", "isLoading", "isSavedForLargeValues", "json", "keyToString",

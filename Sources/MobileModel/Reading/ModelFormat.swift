@@ -10,7 +10,7 @@ enum ModelFormat {
     static let backEnd = ["name", "kind", "path", "idempotent"]
     static let object = [
         "name", "was", "documentation", "local", "synchronizationGroup", "dynamicQueries", "attributes", "primaryKey", "relationships",
-        "synchronizationParameters", "queries", "operations", "binding",
+        "synchronizationParameters", "queries", "operations", "conflicts", "binding",
     ]
     static let attribute = [
         "name", "type", "nullable", "length", "precision", "scale", "large", "generated", "default", "was", "documentation",
@@ -25,7 +25,9 @@ enum ModelFormat {
     static let changeDetection = ["versionColumn", "triggerLog"]
 
     /// The keys that format 1 does not have: the list they are in, and the key.
-    static let keysOfFormat2 = [package: ["roles"], synchronizationParameter: ["userAttribute", "attribute"], changeDetection: ["triggerLog"]]
+    static let keysOfFormat2 = [
+        package: ["roles"], object: ["conflicts"], synchronizationParameter: ["userAttribute", "attribute"], changeDetection: ["triggerLog"],
+    ]
 }
 
 extension AttributeType: CustomStringConvertible {

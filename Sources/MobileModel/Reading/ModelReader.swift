@@ -85,7 +85,8 @@ final class ModelReader {
             queries: fields.list("queries").map(query), operations: fields.list("operations").map(operation),
             synchronizationGroup: fields.string("synchronizationGroup") ?? SynchronizationGroupModel.defaultName,
             allowsDynamicQueries: fields.boolean("dynamicQueries") ?? true,
-            binding: fields["binding"].map { binding($0, path["binding"]) }, was: fields.string("was"))
+            binding: fields["binding"].map { binding($0, path["binding"]) }, was: fields.string("was"),
+            conflicts: fields.word("conflicts", of: ConflictRule.self) ?? .lastWriter)
     }
 
     private func attribute(_ node: JSONSyntaxNode, _ path: ModelPath) -> AttributeModel {

@@ -35,6 +35,11 @@ struct ObjectComparison {
         compareReferences()
         compareParameters()
         compareOperations()
+        if old.conflicts != new.conflicts {
+            add(
+                .safe, "conflicts",
+                new.conflicts == .refuse ? "changes of rows that changed in the back end are refused now" : "the last writer wins now")
+        }
         compareNames("query", old.queries.map(\.name), new.queries.map(\.name))
         if new.isLocal { isIncomplete = false }
     }

@@ -8,6 +8,23 @@ extension ModelValidator {
         for (index, operation) in object.operations.enumerated() { check(operation, of: object, path[index]) }
     }
 
+    /// Only updates and deletes compare the row of the back end with the one that the device saw, and only where the back end keeps a record of
+    /// operations: otherwise an operation that arrives twice would be in conflict with itself.
+    mutating func checkConflicts(_ object: ObjectModel, _ path: ModelPath) {
+        guard object.conflicts == .refuse else { return }
+        if !object.operations.contains(where: { $0.kind == .update || $0.kind == .delete }) {
+            report(
+                .conflict, path, "the object \"\(object.name)\" has neither an update nor a delete operation, so that no conflict can arise",
+                suggestion: "remove \"conflicts\"")
+        }
+        if let backEnd = model.backEnds.first(where: { $0.name == object.binding?.backEnd }), backEnd.isIdempotent {
+            report(
+                .conflict, path,
+                "the back end \"\(backEnd.name)\" keeps no record of operations, so that a repeated operation would be in conflict with itself",
+                suggestion: "remove \"conflicts\", or \"idempotent\" of the back end")
+        }
+    }
+
     private mutating func check(_ operation: OperationModel, of object: ObjectModel, _ path: ModelPath) {
         let parameters = path["parameters"]
         checkParameters(operation.parameters, parameters, complexAllowed: true)

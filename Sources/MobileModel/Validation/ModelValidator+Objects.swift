@@ -12,6 +12,7 @@ extension ModelValidator {
         checkSynchronization(object, path)
         for (index, query) in object.queries.enumerated() { check(query, of: object, path["queries"][index]) }
         checkOperations(object, path["operations"])
+        checkConflicts(object, path["conflicts"])
         checkBinding(object, path)
     }
 

@@ -9,7 +9,8 @@ extension PackageModel {
     var requiredFormat: Int {
         let isBound = objects.contains { object in object.synchronizationParameters.contains { $0.userAttribute != nil } }
         let isLogged = objects.contains { if case .triggerLog = $0.binding?.changeDetection { true } else { false } }
-        return roles.isEmpty && !isBound && !isLogged ? 1 : 2
+        let refuses = objects.contains { $0.conflicts != .lastWriter }
+        return roles.isEmpty && !isBound && !isLogged && !refuses ? 1 : 2
     }
 
     /// Writes ``json`` to the file at `url` atomically: a reader sees either the old file or the new one.
@@ -77,6 +78,7 @@ struct ModelWriter {
                 + list("parameters", query.parameters, parameter) + flag("single", query.isSingle) + [("sql", .string(query.sql))]
         }
         if !object.operations.isEmpty { members.append(("operations", .array(object.operations.map(operation)))) }
+        if object.conflicts != .lastWriter { members += text("conflicts", object.conflicts.rawValue) }
         if let binding = object.binding { members.append(("binding", self.binding(binding, of: object))) }
         return members
     }

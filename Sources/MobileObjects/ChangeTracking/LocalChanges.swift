@@ -17,6 +17,7 @@ extension Transaction {
             return replay
         }
         try connection.execute(entity.sql.createOriginal, [.integer(key)] + replay.columns)
+        try noteEdit(of: entity, key)
         if let called { try setOperation(called, of: entity, key) }
         try markOwners(of: entity, key)
         return replay
@@ -60,6 +61,7 @@ extension Transaction {
             let values = [.integer(key)] + replay.columns + [changed.stored, .integer(read.counter)]
             if try connection.execute(entity.sql.keepOriginalOfUnchanged, values) == 1 {
                 if let called { try setOperation(called, of: entity, key) }
+                try noteEdit(of: entity, key)
                 return replay
             }
         }
@@ -85,6 +87,7 @@ extension Transaction {
             if !before.needsSubmit { try setFirstChange(next, of: entity, key) }
         }
         try noteOperation(called, of: entity, key, before: before)
+        try noteEdit(of: entity, key)
         return replay
     }
 
@@ -116,6 +119,7 @@ extension Transaction {
             try connection.execute(entity.sql.keepOriginal, values + [ChangedValues.nothing.stored])
         }
         if called != nil || wasOwn { try setOperation(called, of: entity, key) }
+        try noteEdit(of: entity, key)
         // Where the server has no version, the row's own values stay, so that its parent is still known.
         let isUnknown = try wasOwn && originalState(of: entity, key)?.server != .present
         if isUnknown, !entity.sql.keepOwnValues.isEmpty { try connection.execute(entity.sql.keepOwnValues, [.integer(key)]) }

@@ -79,6 +79,7 @@ extension Transaction {
     func dropOriginalState(of entity: EntityMetadata, _ key: Int64) throws {
         try keepCounter()
         try connection.execute(entity.sql.deleteOriginal, [.integer(key)])
+        try dropBasis(of: entity, key)
     }
 
     /// Returns the keys of rows with a pending change of their own, in order.

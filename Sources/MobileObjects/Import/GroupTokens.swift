@@ -22,7 +22,9 @@ extension PackageDatabase {
 }
 
 extension Transaction {
+    /// Stores the progress of a group whose rows were imported in this transaction.
     package func setToken(_ token: String?, ofGroup group: String) throws {
+        try dropBasesOfUnchangedRows(inGroup: group)
         try connection.execute(
             "INSERT OR REPLACE INTO \"_group\" (\"name\", \"token\", \"synchronized\") VALUES (?1, ?2, ?3)",
             [.text(group), Value(token), .text(ISO8601Text.text(database.environment.now()))])

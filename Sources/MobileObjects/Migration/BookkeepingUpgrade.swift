@@ -23,7 +23,7 @@ struct BookkeepingUpgrade {
         for entity in upgrade.entities where entity.old.name != entity.new.name {
             let names: [Value] = [.text(entity.old.name), .text(entity.new.name)]
             for (table, column) in [
-                ("_outbox", "entity"), ("_accepted", "entity"), ("_log_record", "component"), ("_change_log", "entity"),
+                ("_outbox", "entity"), ("_accepted", "entity"), ("_basis", "entity"), ("_log_record", "component"), ("_change_log", "entity"),
                 ("_change_log", "root_entity"),
                 ("_subscription", "entity"),
             ] { try connection.execute("UPDATE \"\(table)\" SET \"\(column)\" = ?2 WHERE \"\(column)\" = ?1", names) }
@@ -36,6 +36,7 @@ struct BookkeepingUpgrade {
             let name = [Value.text(object.name)]
             try connection.execute("DELETE FROM \"_subscription\" WHERE \"entity\" = ?1", name)
             try connection.execute("DELETE FROM \"_change_log\" WHERE \"entity\" = ?1", name)
+            try connection.execute("DELETE FROM \"_basis\" WHERE \"entity\" = ?1", name)
             try connection.execute("DELETE FROM \"_accepted\" WHERE \"entity\" = ?1", name)
             // Rows below a removed row are at the top now.
             try connection.execute("UPDATE \"_change_log\" SET \"root_entity\" = \"entity\", \"root_sk\" = \"sk\" WHERE \"root_entity\" = ?1", name)

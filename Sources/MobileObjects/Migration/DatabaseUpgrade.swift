@@ -56,7 +56,7 @@ struct DatabaseUpgrade {
         for table in tables { try table.fill() }
         if format < 4 { try noteFirstChanges() }
         for entity in changed { try ValueUpgrade(entity, connection, store).run() }
-        try OutboxUpgrade(entities.filter(\.changesContent), connection, store).run()
+        try OutboxUpgrade(entities.filter { $0.changesContent || $0.old.refusesConflicts != $0.new.refusesConflicts }, connection, store).run()
         for table in tables { try table.dropAside() }
         try BookkeepingUpgrade(self).run()
         try connection.removeUnreferencedValues(referencedBy: new.largeValueReferences)

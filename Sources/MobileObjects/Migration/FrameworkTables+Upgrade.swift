@@ -3,7 +3,9 @@ import MobileStore
 extension FrameworkTables {
     /// The values of records of older formats in columns that they did not have and that cannot be NULL.
     private static let values: [String: [String: String]] = [
-        "_outbox": ["parameters": "{}", "changed": "", "imported": "0", "digest": "", "deferrals": "0", "client": ""]
+        "_outbox": [
+            "parameters": "{}", "changed": "", "imported": "0", "digest": "", "deferrals": "0", "original": "", "follows": "0", "client": "",
+        ]
     ]
 
     /// Makes tables and indexes that a database of an older format lacks, and makes those that have another form again, with their rows.

@@ -17,12 +17,29 @@ struct OutboxUpgrade {
     func run() throws {
         var last = Int64.min
         while let row = try connection.storedRow(
-            [OutboxColumn.id, .entity, .key, .change, .attributes, .primaryKey, .references, .submitted, .changed],
+            [OutboxColumn.id, .entity, .key, .change, .attributes, .primaryKey, .references, .submitted, .changed, .original],
             "WHERE \"id\" > ?1 ORDER BY \"id\" LIMIT 1", [.integer(last)])
         {
             last = try row.integer(.id)
             guard let entity = entities[try row.text(.entity)] else { continue }
             try rewrite(try SubmittedOperationUpgrade(row, entity, connection, store))
+        }
+        try rewriteBases()
+    }
+
+    /// Rewrites the rows that pending changes are based on. Objects that no longer refuse conflicts have none.
+    private func rewriteBases() throws {
+        for row in try connection.storedRows([BasisColumn.entity, .key, .original, .row]) {
+            let name = try row.value(.entity), key = try row.value(.key)
+            guard let entity = entities[try row.text(.entity)] else { continue }
+            let values = try [row.object(.original), row.optionalText(.row) == nil ? nil : row.object(.row)].map { object -> Value in
+                guard let object else { return .null }
+                return .text(JSONValue.object(try entity.compared(object, store)).description)
+            }
+            try connection.execute(
+                entity.new.refusesConflicts
+                    ? "UPDATE \"_basis\" SET \"original\" = ?3, \"row\" = ?4 WHERE \"entity\" = ?1 AND \"sk\" = ?2"
+                    : "DELETE FROM \"_basis\" WHERE \"entity\" = ?1 AND \"sk\" = ?2", [name, key] + (entity.new.refusesConflicts ? values : []))
         }
     }
 
@@ -32,13 +49,25 @@ struct OutboxUpgrade {
         try connection.execute(
             """
             UPDATE "_outbox" SET "entity" = ?2, "attributes" = ?3, "primary_key" = ?4, "refs" = ?5, "submitted" = ?6,
-                "changed" = ?7 WHERE "id" = ?1
+                "changed" = ?7, "original" = ?8 WHERE "id" = ?1
             """,
             [
                 .integer(operation.id), .text(operation.entity.new.name), .text(JSONValue.object(attributes).description),
                 .text(JSONValue.object(primaryKey).description), .text(JSONValue.object(operation.references).description), .text(submitted),
-                operation.entity.moved(operation.changed).stored,
+                operation.entity.moved(operation.changed).stored, .text(try operation.original()),
             ])
+    }
+}
+
+extension EntityUpgrade {
+    /// Returns values that the server compares with its row, under their new names and in their new form. Values that are large now are not compared.
+    fileprivate func compared(_ values: JSONObject, _ store: Database) throws -> JSONObject {
+        var result = JSONObject()
+        for attribute in keptAttributes where !attribute.new.isLarge && !attribute.old.isLarge {
+            guard let value = values[attribute.old.name] else { continue }
+            result[attribute.new.name] = try ConvertedValue(attribute.conversion, attribute.new, store).json(value)
+        }
+        return result
     }
 }
 
@@ -53,6 +82,7 @@ private struct SubmittedOperationUpgrade {
     private let oldKey: JSONObject
     private let oldReferences: JSONObject
     private let submitted: [Value]?
+    private let oldOriginal: JSONObject?
     private let connection: Connection
     private let store: Database
 
@@ -65,6 +95,18 @@ private struct SubmittedOperationUpgrade {
         let text = try row.text(.submitted)
         submitted = text.isEmpty ? nil : try SubmittedValues.values(text)
         changed = try row.changedValues(.changed)
+        oldOriginal = try row.text(.original).isEmpty ? nil : row.object(.original)
+    }
+
+    /// Returns the row that the operation is based on. If the object refuses conflicts only now, it is the server's version as the device knows it; if that
+    /// is not known any more, nothing is compared.
+    func original() throws -> String {
+        guard entity.new.refusesConflicts, change == .update || change == .delete else { return "" }
+        if let oldOriginal { return JSONValue.object(try entity.compared(oldOriginal, store)).description }
+        let known = try connection.first(
+            "SELECT \(entity.new.sql.content.joined(separator: ", ")) FROM \(entity.new.sql.originalTable) WHERE \"_sk\" = ?1 AND \"_sv\" = 1",
+            [.integer(key)])
+        return JSONValue.object(known.map(entity.new.comparedValues) ?? [:]).description
     }
 
     /// Whether the operation sends all values: a create, and an update only where the changed values are not known.

@@ -15,7 +15,7 @@ extension PackageDatabase {
                 throw ObjectError(.misuse, "snapshot of \"\(databasePath)\": the database has changes that the server does not have")
             }
             for entity in metadata.storedEntities where entity.isLocal { try connection.execute("DELETE FROM \(entity.sql.table)") }
-            for table in ["_outbox_large", "_accepted", "_log_record", "_change_log", "_key_range"] {
+            for table in ["_outbox_large", "_accepted", "_basis", "_log_record", "_change_log", "_key_range"] {
                 try connection.execute("DELETE FROM \(EntitySQL.quote(table))")
             }
             // The log records are those of one client, and so is the state of their group.

@@ -95,6 +95,7 @@ extension Transaction {
         guard !waiting.isEmpty else { return }
         let inDoubt = try PackageSettings(connection).integer(.inDoubt) ?? 0
         guard try waiting.allSatisfy({ try $0.integer(.id) > inDoubt && $0.integer(.deferrals) > 0 }) else { return }
+        try followOperation(before: waiting.map { try $0.integer(.id) }.min() ?? 0, of: entity, key)
         for row in waiting { try removeFromOutbox(try row.integer(.id), of: entity, key) }
     }
 }

@@ -49,6 +49,9 @@ extension Transaction {
                 "UPDATE \"_outbox\" SET \"id\" = ?2, \"batch\" = ?3, \"client\" = '' WHERE \"id\" = ?1",
                 [.integer(id), .integer(new), .integer(names[batch] ?? new)])
             try connection.execute("UPDATE \"_outbox_large\" SET \"operation\" = ?2 WHERE \"operation\" = ?1", [.integer(id), .integer(new)])
+            for table in ["_outbox", "_basis"] {
+                try connection.execute("UPDATE \"\(table)\" SET \"follows\" = ?2 WHERE \"follows\" = ?1", [.integer(id), .integer(new)])
+            }
             for table in entity.isLocal ? [] : [entity.sql.table, entity.sql.originalTable] {
                 try connection.execute(
                     "UPDATE \(table) SET \"_rp\" = ?3, \"_rc\" = max(\"_rc\", ?3) WHERE \"_sk\" = ?1 AND \"_rp\" = ?2",

@@ -76,6 +76,7 @@ private struct KeyRenumbering {
             }
         }
         try change("\"sk\"", of: "\"_outbox\"")
+        try change("\"sk\"", of: "\"_basis\"")
         try change("\"sk\"", of: "\"_accepted\"")
         try change("\"sk\"", of: "\"_change_log\"")
         try change("\"root_sk\"", of: "\"_change_log\"")

@@ -75,6 +75,16 @@ extension Transaction {
         }
     }
 
+    /// Returns the columns `original` and `follows` of a lost operation that is submitted again as `id`.
+    fileprivate func compared(ofRepeated operation: [Value], _ id: Int64) throws -> [Value] {
+        let row = try connection.storedRow(
+            [AcceptedColumn.entity, .key, .change], "WHERE \"id\" = ?1 AND \"client\" = ?2 AND \"lost\" > 0", operation)
+        guard let row, try row.text(.change) != OutboxRecord.Change.other.rawValue else { return [.text(""), .integer(0)] }
+        let basis = try basis(ofRepeated: id, of: metadata.entity(named: row.text(.entity)), row.integer(.key))
+        guard let basis, try row.text(.change) != OutboxRecord.Change.create.rawValue else { return [.text(""), .integer(0)] }
+        return [.text(JSONValue.object(basis.original).description), .integer(basis.follows)]
+    }
+
     /// Gives the row of an inherited create another key, unless the server has the row again: then the key is the row's.
     fileprivate func renumberInherited(_ operation: LostOperation, _ key: [Value]) throws {
         let row = try connection.storedRow([AcceptedColumn.key, .change], "WHERE \"id\" = ?1 AND \"client\" = ?2", key)
@@ -121,7 +131,7 @@ extension PackageDatabase {
     }
 
     /// Submits a lost operation again, under a new id: the next synchronization sends it as it was, without its large values. The row takes part again
-    /// when its answer comes. It is listed no longer.
+    /// when its answer comes. It is listed no longer. If the object refuses conflicts, the operation is based on the row as it is here at this time.
     ///
     /// The copy of a database gives a row that its original has created another surrogate key, because the key was granted to the original.
     /// - Throws: ``ObjectError/Code/notFound`` for an operation that is not listed.
@@ -129,15 +139,17 @@ extension PackageDatabase {
         try write("submit a lost operation again") { transaction in
             let key: [Value] = [.integer(operation.id), .text(operation.client)]
             try transaction.renumberInherited(operation, key)
-            let id = Value.integer(try transaction.nextCounter())
+            let id = try transaction.nextCounter()
             try transaction.keepCounter()
+            let compared = try transaction.compared(ofRepeated: key, id)
             let count = try transaction.connection.execute(
                 """
                 INSERT INTO "_outbox" ("id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "parameters",
-                    "submitted", "changed", "imported", "digest", "deferrals", "client")
-                SELECT ?3, "entity", "sk", "change", "operation", ?3, "attributes", "primary_key", "refs", "parameters", '', '', 0, "digest", 0, ''
+                    "submitted", "changed", "imported", "digest", "deferrals", "original", "follows", "client")
+                SELECT ?3, "entity", "sk", "change", "operation", ?3, "attributes", "primary_key", "refs", "parameters", '', '', 0, "digest", 0,
+                    ?4, ?5, ''
                 FROM "_accepted" WHERE "id" = ?1 AND "client" = ?2 AND "lost" > 0
-                """, key + [id])
+                """, key + [.integer(id)] + compared)
             guard count == 1 else { throw ObjectError(.notFound, "operation \(operation.id) of \(operation.entity) is not listed as lost") }
             try transaction.connection.execute("DELETE FROM \"_accepted\" WHERE \"id\" = ?1 AND \"client\" = ?2", key)
         }

@@ -3,7 +3,7 @@ import MobileStore
 
 /// The content of a submitted operation, as far as its digest covers it.
 struct OperationContent {
-    /// The values of the record in the outbox, in this order: the columns in ``columns``.
+    /// The values of the record in the outbox, in this order: the columns in ``columns``, then `original` and `follows` if the object refuses conflicts.
     let values: [Value]
     /// The large values that are sent with it: attribute, and id in the store; nil for NULL.
     let largeValues: [(attribute: String, id: Int64?)]

@@ -24,6 +24,10 @@ package struct OutboxRecord: Sendable, Equatable {
     package var largeValues: [LargeValue]
     /// The digest of the content at the submit.
     package var digest: String
+    /// The row that an update or delete is based on, if the object refuses conflicts.
+    package var original: JSONObject?
+    /// The submission of the row before this one, if the object refuses conflicts and there was one.
+    package var follows: Int64?
     /// The client id under which it is sent; empty for the present one of this database.
     package var client = ""
 
@@ -47,7 +51,10 @@ extension PackageDatabase {
     package final func outbox(after id: Int64, limit: Int, ofClient client: String? = "") throws -> [OutboxRecord] {
         try read { connection in
             try connection.storedRows(
-                [OutboxColumn.id, .entity, .key, .change, .operation, .batch, .attributes, .primaryKey, .references, .parameters, .digest, .client],
+                [
+                    OutboxColumn.id, .entity, .key, .change, .operation, .batch, .attributes, .primaryKey, .references, .parameters, .digest,
+                    .original, .follows, .client,
+                ],
                 "WHERE \"id\" > ?1 AND (?3 IS NULL OR \"client\" = ?3) ORDER BY \"id\" LIMIT ?2",
                 [.integer(id), .integer(Int64(limit)), Value(client)]
             ).map { try record($0, connection) }
@@ -64,7 +71,8 @@ extension PackageDatabase {
             batch: try row.integer(.batch), attributes: try row.object(.attributes), primaryKey: try row.object(.primaryKey),
             references: try row.object(.references),
             largeValues: try large.map { .init(attribute: try $0.text(.attribute), id: try $0.optionalInteger(.value)) },
-            digest: try row.text(.digest), client: try row.text(.client))
+            digest: try row.text(.digest), original: try row.text(.original).isEmpty ? nil : row.object(.original),
+            follows: try row.integer(.follows) == 0 ? nil : row.integer(.follows), client: try row.text(.client))
     }
 }
 
@@ -82,6 +90,8 @@ struct Submission {
     /// The values that were changed since the previous submission.
     let changed: ChangedValues
     let operation: SubmittedOperation
+    /// The basis of an update or delete, if the object refuses conflicts.
+    let basis: EditBasis?
 
     func write(in transaction: Transaction) throws {
         let values: [Value] = [
@@ -89,16 +99,19 @@ struct Submission {
             .text(JSONValue.object(attributes).description), .text(JSONValue.object(primaryKey).description),
             .text(JSONValue.object(references).description), .text(JSONValue.object(operation.parameters).description),
         ]
-        let large = largeValues
+        let large = largeValues, original = basis.map { JSONValue.object($0.original).description } ?? "", follows = basis?.follows ?? 0
+        let compared: [Value] = original.isEmpty ? [] : [.text(original), .integer(follows)]
         let digest = try OperationDigest.make(
-            of: OperationContent(values: values, largeValues: large.map { ($0.attribute, $0.value.integer) }), in: transaction.database.store)
+            of: OperationContent(values: values + compared, largeValues: large.map { ($0.attribute, $0.value.integer) }),
+            in: transaction.database.store)
         try transaction.connection.execute(
             """
             INSERT INTO "_outbox" ("id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "parameters",
-                "submitted", "changed", "digest", "imported", "deferrals", "client")
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0, '')
+                "submitted", "changed", "digest", "imported", "deferrals", "original", "follows", "client")
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0, ?14, ?15, '')
             """,
-            [.integer(id)] + values + [.text(content.map { SubmittedValues.text($0) } ?? ""), sent.stored, .text(digest)])
+            [.integer(id)] + values + [.text(content.map { SubmittedValues.text($0) } ?? ""), sent.stored, .text(digest)]
+                + [.text(original), .integer(follows)])
         for value in large {
             try transaction.connection.execute(
                 "INSERT INTO \"_outbox_large\" (\"operation\", \"attribute\", \"value\", \"original\") VALUES (?1, ?2, ?3, ?4)",
@@ -166,12 +179,17 @@ extension Transaction {
 }
 
 extension PackageDatabase {
-    /// All operations with smaller ids are settled: the server may forget them.
+    /// All operations with smaller ids are settled: the server may forget them. It keeps those that a change follows, because it must know the row
+    /// that they left.
     package final var settledBelow: Int64 {
         get throws {
             try read { connection in
-                if let first = try connection.optionalNumber("SELECT min(\"id\") FROM \"_outbox\" WHERE \"client\" = ''") { return first }
-                return try connection.lastReplayCounter(metadata) + 1
+                let first = try connection.optionalNumber(
+                    """
+                    SELECT min("id") FROM (SELECT "id" FROM "_outbox" WHERE "client" = '' UNION ALL SELECT "follows" FROM "_outbox" WHERE "follows" > 0 AND "client" = ''
+                        UNION ALL SELECT "follows" FROM "_basis" WHERE "follows" > 0)
+                    """)
+                return try first ?? connection.lastReplayCounter(metadata) + 1
             }
         }
     }

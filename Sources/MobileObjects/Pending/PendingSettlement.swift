@@ -6,6 +6,8 @@ package struct ReplayAnswer: Sendable, Equatable {
     package enum Decision: Sendable, Equatable {
         case accepted
         case rejected
+        /// Rejected, because the row changed in the back end since the device last saw it: the back end's row, or nil if it is gone.
+        case conflict(JSONObject?)
         /// Nothing was decided: the operation is sent again later.
         case deferred(ReplayDeferral)
     }
@@ -48,6 +50,9 @@ extension Transaction {
         else { return nil }
         let entity = try metadata.entity(named: row.text(.entity)), key = try row.integer(.key)
         if case .deferred(let deferral) = result.decision { return try settle(result, deferral, entity, key) }
+        if case .conflict(let row) = result.decision, try originalState(of: entity, key)?.replay.submitted == result.id {
+            try noteConflict(row, of: entity, key)
+        }
         let isAccepted = result.decision == .accepted
         if isAccepted, let receipt = result.receipt { try keepAccepted(result.id, receipt) }
         var record = SettledRecord(
@@ -65,6 +70,7 @@ extension Transaction {
             if changedState, let object { notify(object, result.decision) }
         }
         try removeFromOutbox(result.id, of: entity, key)
+        if isAccepted { try noteLast(result.id, of: entity, key) }
         return ReplayOutcome(id: result.id, entity: entity.name, surrogateKey: key, decision: result.decision, changedState: changedState)
     }
 
@@ -187,7 +193,7 @@ extension Transaction {
         database.notify(object.metadata, entityFirst: true) { handler in
             switch decision {
             case .accepted: handler.onReplaySuccess(object)
-            case .rejected: handler.onReplayFailure(object)
+            case .rejected, .conflict: handler.onReplayFailure(object)
             case .deferred: handler.onReplayDeferred(object)
             }
         }

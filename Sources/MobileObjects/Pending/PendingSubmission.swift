@@ -41,13 +41,14 @@ extension Transaction {
         let isDelete = replay.change == .delete
         let known = try content(entity.sql.originalTable, of: entity, row.key)
         let content = isDelete ? nil : try content(entity.sql.table, of: entity, row.key)
-        let change = try change(for: original, entity, row.key)
+        let change = try change(for: original, entity, row.key), basis = try basis(of: entity, row.key)
         let submission = Submission(
             entity: entity, key: row.key, id: id, batch: batch ?? id, change: change, content: content,
             original: original.server == .absent && !isDelete ? nil : known, changed: try changedValues(of: entity, row.key),
-            operation: try entity.submittedOperation(change, original.operation, content ?? known ?? []))
+            operation: try entity.submittedOperation(change, original.operation, content ?? known ?? []), basis: change == .create ? nil : basis)
         if original.isImported { try noteImportedSince(of: entity, row.key) }
         try submission.write(in: self)
+        try noteSubmission(id, of: entity, row.key)
         batch = submission.batch
         replay.submit(counter: id)
         try setReplayState(replay, of: entity, row.key)

@@ -56,6 +56,7 @@ extension Transaction {
         try connection.execute(entity.sql.update(positions), [.integer(key)] + replay.columns + positions.map { values[$0] })
         try takeFromOriginal(ChangedValues.all.subtracting(submitted, of: entity.sql.content.count), entity, key)
         try setReplayState(replay, of: entity, key)
+        try returnBasis(toSubmission: id, of: entity, key)
         try connection.execute("UPDATE \(entity.sql.originalTable) SET \"_ch\" = '' WHERE \"_sk\" = ?1", [.integer(key)])
         try setOperation(entity.submittedCall(record), of: entity, key)
     }

@@ -28,6 +28,8 @@ enum OutboxColumn: String, StoredColumn {
     case changed
     case isImported = "imported"
     case digest
+    case original
+    case follows
     case deferrals
     case deferredCode = "deferred_code"
     case deferredMessage = "deferred_message"
@@ -55,6 +57,15 @@ enum OutboxLargeValueColumn: String, StoredColumn {
     case attribute
     case value
     case original
+}
+
+enum BasisColumn: String, StoredColumn {
+    static let table = "_basis"
+    case entity
+    case key = "sk"
+    case original
+    case follows
+    case row
 }
 
 enum LogRecordColumn: String, StoredColumn, CaseIterable {

@@ -7,8 +7,8 @@ enum FrameworkTables {
     /// 1: the model was not stored, and operations had no names and parameters. 2: some of the framework's
     /// tables were WITHOUT ROWID, and SQLite names no changed rows of those to observers. 3: the record of a
     /// submitted operation did not list its changed values. 4: it had no digest, and no deferrals. 5: it had no client id, and
-    /// accepted operations were forgotten. 6: the current version.
-    static let formatVersion: Int64 = 6
+    /// accepted operations were forgotten. 6: it had no original row, and there was no table of bases. 7: the current version.
+    static let formatVersion: Int64 = 7
 
     static let logRecords = "_log_record"
 
@@ -18,15 +18,17 @@ enum FrameworkTables {
         // time. `changed`: the submitted ones among them (``ChangedValues``); empty if the row was cancelled since.
         // `imported`: 1 when an import has brought a version of the row between this submit and the row's next one.
         // `digest`: that of the content at the submit. `deferrals`: the number of times that the server has deferred it; then also the reason of the
-        // last one, and the time of the next try in milliseconds since 1970. `client`: the client id under which it is sent; empty for the present one of
-        // this database, see `takeNewIdentity`.
+        // last one, and the time of the next try in milliseconds since 1970. `original`: the row that the change is based on; empty where the object does
+        // not refuse conflicts. `follows`: the submission of the row before this one; 0 for none. `client`: the client id under which it is sent; empty
+        // for the present one of this database, see `takeNewIdentity`.
         """
         CREATE TABLE "_outbox" (
             "id" INTEGER PRIMARY KEY, "entity" TEXT NOT NULL, "sk" INTEGER NOT NULL, "change" TEXT NOT NULL, "operation" TEXT NOT NULL,
             "batch" INTEGER NOT NULL, "attributes" TEXT NOT NULL, "primary_key" TEXT NOT NULL, "refs" TEXT NOT NULL,
             "parameters" TEXT NOT NULL, "submitted" TEXT NOT NULL, "changed" TEXT NOT NULL,
             "imported" INTEGER NOT NULL, "digest" TEXT NOT NULL, "deferrals" INTEGER NOT NULL, "deferred_code" INTEGER,
-            "deferred_message" TEXT, "next_try" INTEGER, "client" TEXT NOT NULL DEFAULT '')
+            "deferred_message" TEXT, "next_try" INTEGER, "original" TEXT NOT NULL DEFAULT '',
+            "follows" INTEGER NOT NULL DEFAULT 0, "client" TEXT NOT NULL DEFAULT '')
         """,
         "CREATE INDEX \"_outbox_row\" ON \"_outbox\" (\"entity\", \"sk\")",
         // The contents of accepted operations, for the case that a restored back end has lost them (see ``LostOperation``). `era`, `number`: the receipt.
@@ -46,6 +48,13 @@ enum FrameworkTables {
             PRIMARY KEY ("operation", "attribute"))
         """,
         "CREATE INDEX \"_outbox_large_value\" ON \"_outbox_large\" (\"value\")",
+        // The rows that pending changes of objects that refuse conflicts are based on: see `EditBasis`. `refused`: 1 after a conflict; then also the back
+        // end's row, or NULL if it is gone.
+        """
+        CREATE TABLE "_basis" (
+            "entity" TEXT NOT NULL, "sk" INTEGER NOT NULL, "original" TEXT NOT NULL, "follows" INTEGER NOT NULL, "refused" INTEGER NOT NULL,
+            "row" TEXT, PRIMARY KEY ("entity", "sk"))
+        """,
         // `origin`: 0 the server, 1 this device. `state`: 0 as created, 1 to be uploaded, 2 uploaded, 3 deleted here, 4 the deletion is to
         // be uploaded.
         """

@@ -34,11 +34,18 @@ public struct OperationFrame: WireValue, Hashable {
     /// The SHA-256 of the operation's content when it was submitted, 64 hexadecimal digits. It stays the same when the operation is sent again. Servers
     /// compare digests with each other, and never with the content. Nil (default) where the client has none.
     public var digest: String?
+    /// The row that the user's change is based on: the values of attributes that are neither large nor part of the key. Nil (default)
+    /// for a create, and where the object does not refuse conflicts. A value that is missing is not compared.
+    public var original: JSONObject?
+    /// The id of the device's previous operation on the row, if the device did not have the row that it left when the user changed the row again; nil
+    /// (default) without one.
+    public var follows: Int64?
 
     /// Creates an operation with these values; omitted ones are empty.
     public init(
         id: Int64, object: String, change: Change, operation: String? = nil, batch: Int64? = nil, key: Int64,
-        attributes: JSONObject = [:], primaryKey: JSONObject = [:], refs: JSONObject = [:], parameters: JSONObject = [:], digest: String? = nil
+        attributes: JSONObject = [:], primaryKey: JSONObject = [:], refs: JSONObject = [:], parameters: JSONObject = [:], digest: String? = nil,
+        original: JSONObject? = nil, follows: Int64? = nil
     ) {
         self.id = id
         self.object = object
@@ -51,6 +58,8 @@ public struct OperationFrame: WireValue, Hashable {
         self.refs = refs
         self.parameters = parameters
         self.digest = digest
+        self.original = original
+        self.follows = follows
     }
 
     public init(json: JSONValue) throws(ProtocolError) {
@@ -69,6 +78,8 @@ public struct OperationFrame: WireValue, Hashable {
         if let digest, !Self.isDigest(digest) {
             throw ProtocolError(.invalidContent, "operation, member \"digest\": expected 64 hexadecimal digits in lower case")
         }
+        original = try members.optionalMembers("original")
+        follows = try members.optionalInteger("follows", in: 1...max(1, id - 1))
         for ref in refs where ref.value != .null && ref.value.integer == nil {
             throw members.unexpected("refs", "a surrogate key or null for \"\(ref.key.prefix(80))\"", ref.value)
         }
@@ -87,6 +98,8 @@ public struct OperationFrame: WireValue, Hashable {
         members.set("refs", refs)
         members.set("parameters", parameters)
         members.set("digest", digest)
+        if let original { members["original"] = .object(original) }
+        if let follows { members["follows"] = .integer(follows) }
         return .object(members)
     }
 

@@ -24,17 +24,23 @@ public struct ReplayResult: WireValue, Hashable {
     public var object: String
     /// The row's surrogate key.
     public var key: Int64
+    /// With ``ResultCode/changedSince``: the values of the back end's row by attribute, without large ones; nil if the row is not among the device's
+    /// rows any more. Nil with any other code.
+    public var row: JSONObject?
     /// The operation's place in the record of its back end; nil where the back end keeps none, and for operations that were not accepted.
     public var receipt: Receipt?
 
     /// Creates the result of one operation.
-    public init(id: Int64, outcome: Outcome, code: Int64 = ResultCode.success, message: String = "", object: String, key: Int64) {
+    public init(
+        id: Int64, outcome: Outcome, code: Int64 = ResultCode.success, message: String = "", object: String, key: Int64, row: JSONObject? = nil
+    ) {
         self.id = id
         self.outcome = outcome
         self.code = code
         self.message = message
         self.object = object
         self.key = key
+        self.row = row
     }
 
     public init(json: JSONValue) throws(ProtocolError) {
@@ -45,6 +51,7 @@ public struct ReplayResult: WireValue, Hashable {
         message = try members.optionalString("message") ?? ""
         object = try members.string("mbo")
         key = try members.integer("key")
+        row = try members.optionalMembers("row")
         receipt = try Receipt(members)
     }
 
@@ -53,6 +60,7 @@ public struct ReplayResult: WireValue, Hashable {
             "id": .integer(id), "outcome": .string(outcome.rawValue), "code": .integer(code), "message": .string(message),
             "mbo": .string(object), "key": .integer(key),
         ]
+        if let row { members["row"] = .object(row) }
         if let receipt { (members["era"], members["number"]) = (.string(receipt.era), .integer(receipt.number)) }
         return .object(members)
     }

@@ -114,6 +114,9 @@ struct WireMembers {
         return object
     }
 
+    /// The members of an object; nil if the member is absent or null.
+    func optionalMembers(_ key: String) throws(ProtocolError) -> JSONObject? { isAbsent(key) ? nil : try members(key) }
+
     /// A string that names a case of an enumeration.
     func choice<Choice: RawRepresentable & CaseIterable>(_ key: String, of: Choice.Type) throws(ProtocolError) -> Choice
     where Choice.RawValue == String {

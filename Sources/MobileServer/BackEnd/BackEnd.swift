@@ -161,6 +161,15 @@ public protocol BackEndTransaction: BackEndSnapshot {
     /// Whether there is a row with this key and these values of attributes, in the form of ``BackEndRow``. The server asks for a key alone before it
     /// creates a row, because a device must not overwrite one, and with values where the model binds parameters to attributes of the user.
     func contains(_ key: RowKey, of object: ObjectModel, having values: JSONObject) throws -> Bool
+
+    /// Keeps a row as it is for others until the transaction ends. The server asks for it before it compares the row with the one that a device saw, where
+    /// the model refuses conflicts. Default: does nothing, for a system whose transactions exclude each other.
+    func lock(_ key: RowKey, of object: ObjectModel) throws
+}
+
+extension BackEndTransaction {
+    /// Does nothing.
+    public func lock(_ key: RowKey, of object: ObjectModel) throws {}
 }
 
 /// The record that a back end keeps of the operations that were done on it, written in the operations' own transactions. It makes an operation

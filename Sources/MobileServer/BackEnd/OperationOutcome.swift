@@ -19,6 +19,11 @@ struct OperationOutcome: Sendable {
     var rowKey: Value?
     /// The digest of the operation's content; nil in a record of an earlier release, and where the client sent none.
     var digest: String?
+    /// The digest of the row that the operation left, where its object refuses conflicts. A rejected operation has that of the operation which it
+    /// follows: it left the row as it was.
+    var left: String?
+    /// The operation that it follows. It is not stored.
+    var follows: Int64?
     /// Whether the outcome was recorded before, so that nothing was decided now. It is not stored.
     var isRecorded = false
     /// The back end's message about a rejection, with its statement: for the server's log, while the outcome is new. It is not stored.
@@ -47,6 +52,7 @@ struct OperationOutcome: Sendable {
         timestamp = json["timestamp"]?.string ?? ""
         rowKey = json["rowKey"].flatMap(Value.init(key:))
         digest = json["digest"]?.string
+        left = json["left"]?.string
     }
 
     var json: JSONValue {
@@ -58,6 +64,7 @@ struct OperationOutcome: Sendable {
         if !backEndCode.isEmpty { object["eisCode"] = .string(backEndCode) }
         if let rowKey { object["rowKey"] = rowKey.keyJSON }
         if let digest { object["digest"] = .string(digest) }
+        if let left { object["left"] = .string(left) }
         return .object(object)
     }
 

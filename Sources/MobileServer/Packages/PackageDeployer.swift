@@ -88,6 +88,12 @@ struct PackageDeployer {
             }
             plans.append(ObjectPlan(object, binding: binding, in: model))
         }
+        for plan in plans where plan.model.conflicts == .refuse && backEnds[plan.binding.backEnd]?.isIdempotent == true {
+            throw ServerError(
+                .package,
+                "package \"\(deployment.identifier)\": the object \"\(plan.name)\" refuses conflicts, but its back end keeps no record of operations, so that a repeated one would be in conflict with itself"
+            )
+        }
         for backEnd in backEnds.values {
             try backEnd.system.check(plans.filter { $0.binding.backEnd == backEnd.name }.map(\.model), of: model)
         }

@@ -17,8 +17,10 @@ struct OperationReplayer {
     let stateStore: any StateStore
     let client: String
     let access: UserAccess
+    /// The header of the upload.
+    let header: SynchronizeHeader
     /// The results of operations with lower ids have arrived at the client.
-    let settledBelow: Int64
+    private var settledBelow: Int64 { header.settledBelow }
     /// The eras of the back ends' records, by the names of the back ends.
     let recordEras: [String: RecordEras]
     let configuration: ServerConfiguration
@@ -158,7 +160,8 @@ struct OperationReplayer {
             if let records { try recordEras[backEnd.name]?.check(transaction, records) }
             // Without a record of the operations there is no floor: they may be repeated.
             let floor = try records?.raiseFloor(of: client, to: settledBelow) ?? 0
-            var runner = OperationRunner(package: package, access: access, client: client, transaction: transaction, rows: state.rows)
+            var runner = OperationRunner(
+                package: package, access: access, client: client, header: header, transaction: transaction, rows: state.rows)
             var outcomes: [OperationOutcome] = []
             while let operation = try state.operations.next(ofBatch: batch) {
                 state.current = operation.frame
@@ -173,7 +176,8 @@ struct OperationReplayer {
                 }
                 let key = try runner.run(operation)
                 state.current = nil
-                let outcome = outcome(of: operation.frame, key: key)
+                var outcome = outcome(of: operation.frame, key: key)
+                outcome.left = runner.left
                 try records?.record(outcome, client: client)
                 outcomes.append(outcome)
             }
@@ -238,8 +242,10 @@ struct OperationReplayer {
                     if let recorded = try records.processed(outcome.result.id, client: client) {
                         return recorded.isOfAnother(digest: outcome.digest) ? outcome : recorded
                     }
-                    try records.record(outcome, client: client)
-                    return outcome
+                    var rejected = outcome
+                    rejected.left = try outcome.follows.flatMap { try records.processed($0, client: client) }?.left
+                    try records.record(rejected, client: client)
+                    return rejected
                 }
             }
         } catch {
@@ -273,10 +279,12 @@ struct OperationReplayer {
     private func outcome(of frame: OperationFrame, _ rejection: Rejection) -> OperationOutcome {
         var outcome = OperationOutcome(
             result: ReplayResult(
-                id: frame.id, outcome: rejection.outcome, code: rejection.code, message: rejection.message, object: frame.object, key: frame.key),
+                id: frame.id, outcome: rejection.outcome, code: rejection.code, message: rejection.message, object: frame.object, key: frame.key,
+                row: rejection.row),
             package: package.identifier, backEndCode: rejection.backEndCode, change: frame.change, operation: name(of: frame),
             timestamp: Timestamp.text(milliseconds: configuration.clock()), digest: frame.digest)
         outcome.detail = rejection.detail
+        outcome.follows = frame.follows
         return outcome
     }
 

@@ -7,15 +7,25 @@ struct OperationRunner {
     let package: DeployedPackage
     let access: UserAccess
     let client: String
+    /// The header of the upload.
+    let header: SynchronizeHeader
     /// The back end, in the batch's transaction.
     let transaction: any BackEndTransaction
     /// The known keys of rows.
     var rows: RowDirectory
     /// The tests of the objects met so far, by name.
     private var authorizations: [String: RowAuthorization?] = [:]
+    /// The tests of the objects met so far that refuse conflicts, by name.
+    private var conflictChecks: [String: ConflictCheck] = [:]
+    /// The digest of the row that the last operation left, where its object refuses conflicts.
+    private(set) var left: String?
 
-    init(package: DeployedPackage, access: UserAccess, client: String, transaction: any BackEndTransaction, rows: RowDirectory) {
-        (self.package, self.access, self.client, self.transaction, self.rows) = (package, access, client, transaction, rows)
+    init(
+        package: DeployedPackage, access: UserAccess, client: String, header: SynchronizeHeader, transaction: any BackEndTransaction,
+        rows: RowDirectory
+    ) {
+        (self.package, self.access, self.client, self.header) = (package, access, client, header)
+        (self.transaction, self.rows) = (transaction, rows)
     }
 
     /// Runs one operation.
@@ -23,12 +33,15 @@ struct OperationRunner {
     /// - Throws: ``Rejection``, and the errors of the back end.
     mutating func run(_ operation: UploadReader.Operation) throws -> Value? {
         let frame = operation.frame
+        left = nil
         guard let object = package.object(named: frame.object), let modelled = object.operation(frame) else {
             throw Rejection(ResultCode.notFound, "the object \"\(frame.object)\" has no such operation")
         }
         let key = try key(of: frame, object)
         if frame.change != .create, key == nil, let rejection = try rows.rejection(ofCreating: frame.key, object) { throw rejection }
-        guard let authorization = try authorization(of: object) else { return try change(modelled, operation, object, key, isAuthorized: false) }
+        guard let authorization = try authorization(of: object) else {
+            return try changeUnlessConflict(modelled, operation, object, key, isAuthorized: false)
+        }
         if frame.change != .create {
             guard let key else { throw Rejection(ResultCode.notFound, "the row of \"\(object.name)\" is not known to the server") }
             guard try authorization.isOfUser(key, in: transaction) else {
@@ -39,7 +52,7 @@ struct OperationRunner {
                 return nil
             }
         }
-        let created = try change(modelled, operation, object, key, isAuthorized: true)
+        let created = try changeUnlessConflict(modelled, operation, object, key, isAuthorized: true)
         guard frame.change != .delete else { return created }
         guard let key = try rows.key(of: RowIdentity(frame), object) ?? key, try authorization.isOfUser(key, in: transaction) else {
             throw Rejection(ResultCode.forbidden, "the row of \"\(object.name)\" would not be one of the user's rows")
@@ -47,15 +60,54 @@ struct OperationRunner {
         return created
     }
 
-    /// - Parameter isAuthorized: whether the row with the key was tested, so that no other one may be changed.
-    private mutating func change(
+    /// Changes the row, unless its object refuses conflicts and it changed since the device saw it.
+    private mutating func changeUnlessConflict(
         _ modelled: OperationModel, _ operation: UploadReader.Operation, _ object: ObjectPlan, _ key: RowKey?, isAuthorized: Bool
+    ) throws -> Value? {
+        let frame = operation.frame
+        guard object.model.conflicts == .refuse, frame.change != .other else {
+            return try change(modelled, operation, object, key, isTested: isAuthorized)
+        }
+        let check = try conflictCheck(of: object)
+        if frame.change != .create {
+            guard let key else {
+                throw Rejection(ResultCode.changedSince, "the row of \"\(object.name)\" is not among the device's rows in the back end any more")
+            }
+            try check.check(frame, key, left: digestLeft(byOperationBefore: frame), in: transaction)
+        }
+        let created = try change(modelled, operation, object, key, isTested: true)
+        if frame.change != .delete, let key = try rows.key(of: RowIdentity(frame), object) ?? key {
+            left = try check.row(key, in: transaction).digest
+        }
+        return created
+    }
+
+    /// Returns the digest of the row that the device's previous operation on it left; nil without one.
+    private func digestLeft(byOperationBefore frame: OperationFrame) throws -> String? {
+        guard let before = try frame.follows.flatMap({ try transaction.records()?.processed($0, client: client) }) else { return nil }
+        return RowIdentity(before.result.object, before.result.key) == RowIdentity(frame) ? before.left : nil
+    }
+
+    private mutating func conflictCheck(of object: ObjectPlan) throws -> ConflictCheck {
+        if let known = conflictChecks[object.name] { return known }
+        do {
+            let check = try ConflictCheck(object, header, access: access)
+            conflictChecks[object.name] = check
+            return check
+        } catch {
+            throw Rejection(ResultCode.forbidden, error.message)
+        }
+    }
+
+    /// - Parameter isTested: whether the row with the key was tested, so that no other one may be changed.
+    private mutating func change(
+        _ modelled: OperationModel, _ operation: UploadReader.Operation, _ object: ObjectPlan, _ key: RowKey?, isTested: Bool
     ) throws -> Value? {
         let frame = operation.frame
         var values = frame.attributes
         let parentKeys = try fillReferences(of: frame, object, into: &values)
         // After the references: they fill parts of keys too.
-        if isAuthorized, frame.change != .create, let key, !modelled.statements.isEmpty { try checkKey(key, modelled, frame, values, object) }
+        if isTested, frame.change != .create, let key, !modelled.statements.isEmpty { try checkKey(key, modelled, frame, values, object) }
         let task = BackEndOperation(
             id: frame.id, client: client, object: object.model, operation: modelled, key: key, values: values, parameters: frame.parameters,
             largeValues: operation.largeValues, parentKeys: parentKeys)

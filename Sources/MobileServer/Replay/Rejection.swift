@@ -11,12 +11,15 @@ struct Rejection: Error, Sendable {
     let message: String
     /// The back end's own message, with its statement: for the server's log alone. Empty if ``message`` is complete.
     let detail: String
+    /// The back end's row, for the device; nil without one.
+    let row: JSONObject?
 
-    init(_ code: Int64, _ message: String, backEndCode: String = "", detail: String = "") {
+    init(_ code: Int64, _ message: String, backEndCode: String = "", detail: String = "", row: JSONObject? = nil) {
         self.code = code
         self.message = message
         self.backEndCode = backEndCode
         self.detail = detail
+        self.row = row
     }
 
     /// Whether another attempt may succeed. The operation is deferred then, which is not recorded, since nothing was decided.
@@ -30,7 +33,10 @@ struct Rejection: Error, Sendable {
 
     /// Returns the rejection of a correct operation whose batch was rolled back.
     func shared(by culprit: String) -> Rejection {
-        Rejection(code, "not done, because another operation of its batch \(verb): \(culprit)\(message)", backEndCode: backEndCode, detail: detail)
+        // The conflict is that of the culprit's row alone.
+        let code = code == ResultCode.changedSince ? ResultCode.failedDependency : code
+        return Rejection(
+            code, "not done, because another operation of its batch \(verb): \(culprit)\(message)", backEndCode: backEndCode, detail: detail)
     }
 
     /// Returns the rejection of an operation that needs a row whose creation has this one.

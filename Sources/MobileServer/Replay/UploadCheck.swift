@@ -33,8 +33,23 @@ struct UploadCheck {
             }
             try check(member.value, of: object.attribute(of: parameter), frame)
         }
+        try checkOriginal(of: frame, object)
         for name in operation.largeValues.keys where !object.largeAttributes.contains(where: { $0.name == name }) {
             throw unknown(frame, "large attribute", name)
+        }
+    }
+
+    private func checkOriginal(of frame: OperationFrame, _ object: ObjectPlan) throws(RequestFailure) {
+        guard object.model.conflicts == .refuse, frame.change == .update || frame.change == .delete else { return }
+        guard let original = frame.original else {
+            throw RequestFailure(
+                .badRequest,
+                "operation \(frame.id): the object \"\(object.name)\" refuses conflicts, so that each update and delete needs the member \"original\", the row as the user saw it; update the application"
+            )
+        }
+        for member in original {
+            guard let attribute = object.model.attribute(named: member.key), !attribute.isLarge else { throw unknown(frame, "attribute", member.key) }
+            try check(member.value, of: attribute, frame)
         }
     }
 

@@ -92,8 +92,8 @@ struct ServedPackage: Sendable {
         let isSuspended = state == .suspended
         let refusedClaims = try clients.claimKeys(header.keyClaims, for: header.client)
         let replayer = OperationReplayer(
-            package: deployed, cache: cache, stateStore: stateStore, client: header.client, access: access,
-            settledBelow: header.settledBelow, recordEras: recordEras, configuration: configuration)
+            package: deployed, cache: cache, stateStore: stateStore, client: header.client, access: access, header: header,
+            recordEras: recordEras, configuration: configuration)
         try log.receive(upload, header, user: user)
         // Without the keys of the refused ranges, the later operations would overtake the earlier ones: none of them is done.
         var outcomes =

@@ -208,6 +208,7 @@ final class DownloadImporter {
             // After the answers, so that rows that the server took from an earlier upload keep their keys.
             try goOnAsCopy(transaction)
             try rereadRows(of: outcomes, transaction)
+            for group in received { try transaction.dropBasesOfUnchangedRows(inGroup: group) }
             return outcomes
         }
         keyRange = nil
@@ -249,7 +250,7 @@ final class DownloadImporter {
         case .accepted:
             result.operationsAccepted += 1
             event = .replaySuccess(object: object, surrogateKey: key)
-        case .rejected:
+        case .rejected, .conflict:
             result.operationsRejected += 1
             event = .replayFailure(object: object, surrogateKey: key)
         case .deferred:
@@ -302,6 +303,7 @@ extension ReplayAnswer {
         case .accepted:
             self.init(id: result.id, .accepted)
             receipt = result.receipt.map { AcceptanceReceipt(era: $0.era, number: $0.number) }
+        case .rejected where result.code == ResultCode.changedSince: self.init(id: result.id, .conflict(result.row))
         case .rejected: self.init(id: result.id, .rejected)
         case .deferred: self.init(id: result.id, .deferred(ReplayDeferral(code: result.code, message: result.message)))
         }

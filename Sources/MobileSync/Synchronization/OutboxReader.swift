@@ -30,7 +30,8 @@ extension OutboxRecord {
     var frame: OperationFrame {
         OperationFrame(
             id: id, object: entity, change: .init(change), operation: operation.isEmpty ? nil : operation, batch: batch, key: surrogateKey,
-            attributes: attributes, primaryKey: primaryKey, refs: references, parameters: parameters, digest: digest)
+            attributes: attributes, primaryKey: primaryKey, refs: references, parameters: parameters, digest: digest,
+            original: original, follows: follows)
     }
 }
 

@@ -70,6 +70,8 @@ struct PostgreSQLBackEndConnection: BackEndConnection {
 
     var triggerLog: any TriggerLog { PostgreSQLTriggerLog(connection: self) }
 
+    var rowLock: String? { "FOR UPDATE" }
+
     var pieces: SQLitePieces? { nil }
 
     func ping() throws { _ = try first("SELECT 1") }

@@ -162,6 +162,12 @@ private struct SQLTransaction: SQLReading, BackEndTransaction {
         return try !runner.keys(condition, object).isEmpty
     }
 
+    func lock(_ key: RowKey, of object: ObjectModel) throws {
+        guard let clause = connection.rowLock else { return }
+        let object = try backEnd.object(object), condition = object.condition(key)
+        _ = try connection.rows("SELECT 1 FROM \(object.table.sql) WHERE \(condition.sql) \(clause)", condition.values)
+    }
+
     func records() throws -> (any OperationRecords)? { operationRecords }
 }
 

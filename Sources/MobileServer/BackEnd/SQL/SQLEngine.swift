@@ -62,6 +62,9 @@ protocol BackEndConnection: SQLConnection {
     /// The log of changes that the back end's owner may have installed.
     var triggerLog: any TriggerLog { get }
 
+    /// The clause of a SELECT that locks its rows until the transaction ends; nil where a transaction that writes excludes all others.
+    var rowLock: String? { get }
+
     /// Whether there is a table with this name, for the records of operations.
     func hasTable(_ name: String) throws -> Bool
 

@@ -140,6 +140,8 @@ struct SQLiteBackEndConnection: BackEndConnection {
 
     var triggerLog: any TriggerLog { SQLiteTriggerLog(connection: self) }
 
+    var rowLock: String? { nil }
+
     var pieces: SQLitePieces? { SQLitePieces(connection: connection) }
 
     // MARK: Large values
