@@ -59,7 +59,7 @@ install: .build/core/libMobileCore.a ## install the C core as a static library w
 	    'Requires: sqlite3 zlib jansson >= 2.14' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lMobileCore -pthread' \
 	    > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/MobileCore.pc'
 
-bench: ready ## measure everything against its reference, in release mode
+bench: ready-to-test ## measure everything against its reference, in release mode
 	@swift build -c release --product Benchmarks --quiet
 	@.build/release/Benchmarks $(ARGS)
 
@@ -73,7 +73,7 @@ checklist: ready-to-test ## run all tests and list the rows of the object API an
 
 # Seconds for all fuzz targets together; each gets an equal part.
 FUZZ_SECONDS ?= 1200
-fuzz: ready ## run the libFuzzer targets of the C parsers and of the server (FUZZ_SECONDS together, default 1200)
+fuzz: ready-to-test ## run the libFuzzer targets of the C parsers and of the server (FUZZ_SECONDS together, default 1200)
 	@Tests/CoreFuzz/run $(FUZZ_SECONDS)
 
 # More than 5,000 cuts. Each is replayed from the record of a load, opened and checked.

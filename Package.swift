@@ -99,7 +99,10 @@ let package = Package(
             swiftSettings: swift),
         .executableTarget(
             name: "Benchmarks",
-            dependencies: ["MobileStore", "MobileObjects", "MobileSync", "MobileServer", "MobileExecution", "BenchmarkReferences", "MobileSQLite"],
+            dependencies: [
+                "MobileStore", "MobileObjects", "MobileSync", "MobileServer", "MobileExecution", "MobileTransport", "MobileModel", "MobileProtocol",
+                "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient", "PostgreSQLTestSupport", "TestSupport",
+            ],
             path: "Benchmarks/Benchmarks",
             swiftSettings: swift, plugins: ["MobileGenPlugin"]),
         .target(

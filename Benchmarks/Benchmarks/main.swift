@@ -7,7 +7,7 @@ let benchmarks =
 
 func run(_ options: Options) throws -> Int32 {
     if let folder = options.serverFolder {
-        try ServerOfBenchmarks.run(folder: folder)
+        try ServerOfBenchmarks.run(folder: folder, options.serverSettings)
         return 0
     }
     if let id = options.memoryOf {

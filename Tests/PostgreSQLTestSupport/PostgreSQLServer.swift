@@ -19,7 +19,7 @@ package final class PostgreSQLServer: Sendable {
     package let port: UInt16
 
     private let programs: URL
-    private let options: String
+    private let settings: [String: String]
     private let running = SystemLock<Guard?>(nil)
 
     /// Makes a data folder and starts the server.
@@ -38,7 +38,7 @@ package final class PostgreSQLServer: Sendable {
             "autovacuum": "off", "log_min_messages": "fatal",
         ]
         all.merge(settings) { $1 }
-        options = all.sorted { $0.key < $1.key }.map { "-c \($0.key)=\($0.value)" }.joined(separator: " ")
+        self.settings = all
         do {
             let data = folder + "/data"
             let made = try ServerFolder.run(
@@ -47,11 +47,32 @@ package final class PostgreSQLServer: Sendable {
             let access = """
                 local all +secret scram-sha-256
                 local all all trust
+                local replication all trust
                 host all all 127.0.0.1/32 scram-sha-256
                 """
             try ServerFolder.write(access + "\n", to: data + "/pg_hba.conf")
             try start()
             try PostgreSQLConnection(configuration(database: "postgres")).run(script: "CREATE ROLE secret NOLOGIN")
+        } catch {
+            try? FileManager.default.removeItem(atPath: folder)
+            throw error
+        }
+    }
+
+    /// Makes a hot standby: a copy of a server that follows it until it is stopped.
+    package init(standbyOf primary: PostgreSQLServer) throws {
+        programs = primary.programs
+        folder = try ServerFolder.make()
+        port = primary.port
+        settings = primary.settings.merging(["unix_socket_directories": folder]) { $1 }
+        do {
+            let copied = try ServerFolder.run([
+                programs.appending(path: "pg_basebackup").path, "-D", folder + "/data", "-h", primary.folder, "-p", "\(primary.port)", "-U",
+                "postgres",
+                "-X", "stream", "-c", "fast", "-R", "-N",
+            ])
+            guard copied.status == 0 else { throw Failure(description: copied.output) }
+            try start()
         } catch {
             try? FileManager.default.removeItem(atPath: folder)
             throw error
@@ -80,11 +101,21 @@ package final class PostgreSQLServer: Sendable {
     // MARK: Running and stopping
 
     /// Starts the server after a stop.
-    package func start() throws {
+    package func start() throws { try start(settings) }
+
+    private func start(_ settings: [String: String]) throws {
+        let options = settings.sorted { $0.key < $1.key }.map { "-c \($0.key)=\($0.value)" }.joined(separator: " ")
         try running.withLock { running in
             guard running == nil else { return }
             running = try Guard(folder: folder, controls: programs.appending(path: "pg_ctl").path, options: options)
         }
+    }
+
+    /// Makes a stopped standby the primary, under the address of the killed one. What that one has committed since the standby was stopped is lost.
+    package func promote(inPlaceOf primary: PostgreSQLServer) throws {
+        try start(settings.merging(["unix_socket_directories": primary.folder]) { $1 })
+        let connection = try PostgreSQLConnection(primary.configuration(database: "postgres"))
+        guard try connection.first("SELECT pg_promote()") == [true] else { throw Failure(description: "the standby was not promoted") }
     }
 
     /// Stops the server; sessions end with the error 57P01.

@@ -67,6 +67,9 @@ struct Stopwatch {
         return try work()
     }
 
+    /// Adds a figure that is measured by other means.
+    mutating func add(_ figure: Duration) { elapsed += figure }
+
     /// Starts the watch, for work in several parts: their input is made while the watch is stopped.
     mutating func start() { started = .now }
 

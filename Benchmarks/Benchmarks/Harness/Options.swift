@@ -1,3 +1,5 @@
+import Foundation
+
 /// The options of the command line.
 struct Options {
     var filter = ""
@@ -8,6 +10,7 @@ struct Options {
     var lists = false
     var memoryOf: String?
     var serverFolder: String?
+    var serverSettings = ServerOfBenchmarks.Settings()
 
     /// The number of pairs that a median is taken from.
     var pairs: Int { isQuick ? 3 : 9 }
@@ -38,6 +41,8 @@ struct Options {
             case "--list": lists = true
             case MemoryOfChild.option: memoryOf = try value(of: option)
             case ServerOfBenchmarks.option: serverFolder = try value(of: option)
+            case ServerOfBenchmarks.settingsOption:
+                serverSettings = try JSONDecoder().decode(ServerOfBenchmarks.Settings.self, from: Data(value(of: option).utf8))
             default: throw WrongResult("\(option): there is no such option\n\(Options.usage)")
             }
         }

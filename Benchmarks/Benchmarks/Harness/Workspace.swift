@@ -1,5 +1,6 @@
 import BenchmarkReferences
 import Foundation
+import PostgreSQLTestSupport
 
 /// The folder and the data of one run. Data sets are made once and never changed, so every run works on the same bytes.
 final class Workspace {
@@ -18,9 +19,11 @@ final class Workspace {
     /// Deflates content that is too large for memory; level 1, because it is not measured.
     private(set) lazy var deflater = Result { try Deflater(level: 1, capacity: 8 << 20) }
     /// The partitions that servers have prepared, by their numbers of rows.
-    var partitions: [Int: PreparedPartition] = [:]
-    /// The same over back ends with trigger logs.
-    var loggedPartitions: [Int: LoggedPartition] = [:]
+    var partitions: [PreparedPartition.Place: PreparedPartition] = [:]
+    /// The same over back ends that are changed.
+    var changingPartitions: [ChangingPartition.Place: ChangingPartition] = [:]
+    /// The PostgreSQL server of this run, with its commits on the disk.
+    private(set) lazy var postgreSQL = Result { try PostgreSQLServer(isDurable: true) }
     /// Whether large inputs are reduced to a tenth.
     let isQuick: Bool
     private var fileCount = 0
@@ -34,7 +37,7 @@ final class Workspace {
 
     func remove() {
         for partition in partitions.values { partition.stop() }
-        for partition in loggedPartitions.values { partition.server.stop() }
+        for partition in changingPartitions.values { partition.server.stop() }
         try? FileManager.default.removeItem(at: folder)
     }
 

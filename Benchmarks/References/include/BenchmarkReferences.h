@@ -6,6 +6,7 @@
 #include "br_columns.h"
 #include "br_data_set.h"
 #include "br_http.h"
+#include "br_listeners.h"
 #include "br_insert.h"
 #include "br_jansson.h"
 #include "br_keyset.h"

@@ -134,7 +134,7 @@ public final class HTTPServer: Sendable {
     }
 
     /// The bytes of buffers of each connection. The header of a request must fit.
-    static let connectionMemory = 8192
+    static let connectionMemory = 7168
 
     /// Starts a server with the default configuration.
     /// - Parameters:

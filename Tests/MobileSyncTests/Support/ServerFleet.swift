@@ -15,6 +15,7 @@ final class ServerFleet: Sendable {
     let count: Int
     private let directory: TemporaryDirectory
     private let store: String
+    private let backEnd: String
     private let ports: [UInt16]
     private let article: String
     private struct Running {
@@ -23,8 +24,12 @@ final class ServerFleet: Sendable {
     }
     private let running = SystemLock(Running())
 
-    init(_ directory: TemporaryDirectory, store: String, count: Int = 3) throws {
+    /// - Parameters:
+    ///   - store: the address of the state's database.
+    ///   - backEnd: the address of the back end's database; nil (default) for the file `enterprise.db` in the folder.
+    init(_ directory: TemporaryDirectory, store: String, backEnd: String? = nil, count: Int = 3) throws {
         (self.directory, self.store, self.count) = (directory, store, count)
+        self.backEnd = backEnd ?? directory.file("enterprise.db")
         ports = try (0..<count).map { _ in try ServerFolder.freePort() }
         port = Int(try ServerFolder.freePort())
         let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
@@ -33,6 +38,11 @@ final class ServerFleet: Sendable {
     }
 
     deinit { stop() }
+
+    /// The folder of the files that nginx sends.
+    private var segments: String { directory.file("segments") }
+    /// One line per request: the path, after a redirection the new one, the status, and the number of bytes.
+    var proxyLog: String { directory.file("access.log") }
 
     // MARK: Servers
 
@@ -62,8 +72,9 @@ final class ServerFleet: Sendable {
         }
         let changes = [
             "/etc/mobile/crm.mbo.json": directory.file("crm.mbo.json"),
-            "enterprise=/srv/crm/enterprise.db": "enterprise=" + directory.file("enterprise.db"),
+            "enterprise=/srv/crm/enterprise.db": "enterprise=" + backEnd,
             "postgresql://mobile@db.example/mobile": store, "8081": "\(ports[index])",
+            "/var/cache/mobile/segments": segments,
         ]
         return line.split(separator: " ").dropFirst().map { changes[String($0)] ?? String($0) }
     }
@@ -95,7 +106,7 @@ final class ServerFleet: Sendable {
         guard let nginx = Self.nginx else { throw CocoaError(.fileNoSuchFile) }
         var sample = try block("nginx")
         for (index, port) in ports.enumerated() { sample = sample.replacing("127.0.0.1:808\(index + 1) ", with: "127.0.0.1:\(port) ") }
-        sample = sample.replacing("listen 443 ssl;", with: "listen 127.0.0.1:\(port);")
+        sample = sample.replacing("listen 443 ssl;", with: "listen 127.0.0.1:\(port);").replacing("/var/cache/mobile/segments", with: segments)
         sample = sample.split(separator: "\n", omittingEmptySubsequences: false).filter { !$0.contains("ssl_certificate") }.joined(separator: "\n")
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(directory.file("nginx-" + $0));" }
         let configuration = """
@@ -105,7 +116,8 @@ final class ServerFleet: Sendable {
             error_log \(directory.file("nginx.log")) warn;
             events { worker_connections 8192; }
             http {
-            access_log off;
+            log_format content '$uri $status $body_bytes_sent';
+            access_log \(proxyLog) content;
             \(temporary.joined(separator: "\n"))
             \(sample)
             }

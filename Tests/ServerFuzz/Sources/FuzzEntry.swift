@@ -15,7 +15,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             try fuzzed
             ?? FuzzedServer(
                 folder: folder("SERVER_FUZZ_FOLDER") ?? FileManager.default.temporaryDirectory.appendingPathComponent("server-fuzz"),
-                lifeFolder: folder("SERVER_FUZZ_LIFE"))
+                postgreSQL: folder("SERVER_FUZZ_POSTGRESQL").map { FuzzedDatabase(socketFolder: $0.path) }, lifeFolder: folder("SERVER_FUZZ_LIFE"))
         fuzzed = server
         try server.take(input, bytes)
     } catch {
@@ -35,4 +35,7 @@ public func fuzzMutator(_ start: UnsafeMutablePointer<UInt8>, _ count: Int, _ ma
 }
 
 /// Returns the folder in a variable of the environment.
-private func folder(_ variable: String) -> URL? { ProcessInfo.processInfo.environment[variable].map { URL(fileURLWithPath: $0) } }
+private func folder(_ variable: String) -> URL? {
+    guard let path = ProcessInfo.processInfo.environment[variable], !path.isEmpty else { return nil }
+    return URL(fileURLWithPath: path)
+}

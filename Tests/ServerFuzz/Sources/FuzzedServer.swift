@@ -18,6 +18,8 @@ final class FuzzedServer {
     private static let allowedGrowth = 200 << 20
 
     private let folder: URL
+    /// The state in PostgreSQL; nil for an SQLite file in the folder.
+    private let postgreSQL: FuzzedDatabase?
     private let lifeFolder: URL?
     /// Whether the codes and the log of each answer are printed, for the analysis of a finding.
     private let tellsAnswers = ProcessInfo.processInfo.environment["SERVER_FUZZ_TELL"] != nil
@@ -29,33 +31,37 @@ final class FuzzedServer {
     /// Opens the first server.
     /// - Parameters:
     ///   - folder: the folder for the files of the server; its content is removed.
+    ///   - postgreSQL: the database of the state; nil for a file.
     ///   - lifeFolder: the folder for the requests of a life; nil: they are not kept.
-    init(folder: URL, lifeFolder: URL?) throws {
-        (self.folder, self.lifeFolder) = (folder, lifeFolder)
+    init(folder: URL, postgreSQL: FuzzedDatabase?, lifeFolder: URL?) throws {
+        (self.folder, self.postgreSQL, self.lifeFolder) = (folder, postgreSQL, lifeFolder)
         try? FileManager.default.removeItem(at: folder)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let backEnd = try Database(ConnectionProfile(path: folder.appendingPathComponent("enterprise.db").path, journal: .unchanged))
         try backEnd.write { _ = try $0.execute(FuzzSample.tables) }
         try backEnd.close()
-        server = try Self.open(folder, lines, seed: 1)
+        try postgreSQL?.make()
+        server = try Self.open(folder, postgreSQL, lines, seed: 1)
         token = try register("fuzzer", user: "ada", password: "secret")
         witnessToken = try register("witness", user: "bob", password: "other")
         try server.close()
-        for name in Self.files {
+        for name in files {
             try FileManager.default.copyItem(at: folder.appendingPathComponent(name), to: folder.appendingPathComponent(name + ".new"))
         }
-        server = try Self.open(folder, lines, seed: 2)
+        try postgreSQL?.keep()
+        server = try Self.open(folder, postgreSQL, lines, seed: 2)
         try beginLife()
     }
 
-    private static let files = ["enterprise.db", "cache.db"]
+    private var files: [String] { postgreSQL == nil ? ["enterprise.db", "cache.db"] : ["enterprise.db"] }
 
     /// - Parameter seed: the seed of the random numbers; the first server, whose files every life begins with, used another one for its sessions.
-    private static func open(_ folder: URL, _ lines: LogLines, seed: UInt64) throws -> MobileServer {
+    private static func open(_ folder: URL, _ postgreSQL: FuzzedDatabase?, _ lines: LogLines, seed: UInt64) throws -> MobileServer {
         let model = try PackageModel(json: FuzzSample.model)
         let deployment = PackageDeployment(model, backEnds: ["enterprise": folder.appendingPathComponent("enterprise.db").path])
         var configuration = ServerConfiguration(
             cachePath: folder.appendingPathComponent("cache.db").path, packages: [deployment], users: ["ada": "secret", "bob": "other"])
+        configuration.storeAddress = postgreSQL?.address
         configuration.keyRangeSize = 100
         configuration.passwordParameters = .init(n: 16)
         configuration.maximumWholeValue = 4 << 20
@@ -78,12 +84,13 @@ final class FuzzedServer {
 
     private func beginLife() throws {
         try server.close()
-        for name in Self.files {
+        try postgreSQL?.restore()
+        for name in files {
             let file = folder.appendingPathComponent(name)
             for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
             try FileManager.default.copyItem(at: folder.appendingPathComponent(name + ".new"), to: file)
         }
-        server = try Self.open(folder, lines, seed: 2)
+        server = try Self.open(folder, postgreSQL, lines, seed: 2)
         if let lifeFolder {
             try? FileManager.default.removeItem(at: lifeFolder)
             try FileManager.default.createDirectory(at: lifeFolder, withIntermediateDirectories: true)

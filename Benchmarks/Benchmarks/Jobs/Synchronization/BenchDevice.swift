@@ -1,3 +1,4 @@
+import BenchmarkReferences
 import Foundation
 import MobileExecution
 import MobileObjects
@@ -11,12 +12,14 @@ final class BenchDevice {
     let package: Bench
     private let application: Application
 
-    /// Makes a device with an empty database.
-    init(_ workspace: Workspace, port: Int, cache: ByteCount = .megabytes(10), transport: any Transport = HTTPTransport()) throws {
+    /// Makes a device with an empty database, registered and subscribed.
+    init(
+        _ workspace: Workspace, port: Int, isSecure: Bool = false, cache: ByteCount = .megabytes(10), transport: any Transport = HTTPTransport()
+    ) throws {
         path = workspace.newFile("device.db")
         application = try Application(identifier: "bench", profile: ConnectionProfile(path: path + ".application"), transport: transport)
         application.connectionProperties = ConnectionProperties(
-            serverName: "127.0.0.1", portNumber: port,
+            serverName: "127.0.0.1", portNumber: port, networkProtocol: isSecure ? .https : .http,
             loginCredentials: LoginCredentials(user: ServerOfBenchmarks.user, password: ServerOfBenchmarks.password))
         package = try Bench.open(ImportBenchmarks.profile(path, cache: cache))
         package.application = application
@@ -44,18 +47,30 @@ final class BenchDevice {
     }
 }
 
-/// Keeps the last request that it sends, with its body.
+/// Keeps the requests that it sends, with their bodies.
 final class RecordingTransport: Transport {
     struct Recorded: Sendable {
-        var url = ""
+        var method = "", url = ""
         var headers: [(name: String, value: String)] = []
         var body: [UInt8] = []
     }
 
-    private let http = HTTPTransport()
-    private let last = SystemLock(Recorded())
+    private let http: HTTPTransport
+    private let sent = SystemLock<[Recorded]>([])
 
-    var request: Recorded { last.withLock { $0 } }
+    /// - Parameter certificate: that of the server, as PEM.
+    init(certificate: String? = nil) {
+        var configuration = HTTPTransport.Configuration()
+        configuration.trustedCertificates = certificate
+        http = HTTPTransport(configuration)
+    }
+
+    /// The requests in the order of their beginnings.
+    var requests: [Recorded] { sent.withLock { $0 } }
+    /// The last of them.
+    var request: Recorded { requests.last ?? Recorded() }
+
+    func forget() { sent.withLock { $0 = [] } }
 
     func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {
         var request = request, body: [UInt8] = []
@@ -65,11 +80,26 @@ final class RecordingTransport: Transport {
         case .none, .file: break
         }
         request.body = .bytes(body)
-        last.withLock { $0 = Recorded(url: request.url, headers: request.headers, body: body) }
+        sent.withLock { $0.append(Recorded(method: request.method, url: request.url, headers: request.headers, body: body)) }
         return try http.send(request, receive: receive)
     }
 }
 
 extension Bench {
     fileprivate static let itemColumns = Item.metadata.attributes.map(\.name)
+}
+
+extension RecordingTransport.Recorded {
+    /// Prepares the same request for libcurl alone.
+    func withCURL<R>(_ work: (OpaquePointer) throws -> R) throws -> R {
+        var message = CMessage()
+        return try body.withUnsafeBytes { body in
+            guard let client = br_http_open(url, body.baseAddress, body.count, &message.characters, CMessage.size) else {
+                throw WrongResult("libcurl: \(message.text)")
+            }
+            defer { br_http_close(client) }
+            for header in headers where !br_http_add_header(client, "\(header.name): \(header.value)") { throw WrongResult("libcurl: out of memory") }
+            return try work(client)
+        }
+    }
 }

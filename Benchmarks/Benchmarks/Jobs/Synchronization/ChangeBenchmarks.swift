@@ -6,7 +6,23 @@ import MobileSync
 
 /// Changes in large partitions: work is proportional to what changed, with a trigger log in the back end.
 enum ChangeBenchmarks {
-    static let all = [oneChanged, listening, replayTouch, devices]
+    static let all = [
+        oneChanged(.logged), oneChanged(.inPostgreSQL), listening(.logged), listening(.inPostgreSQL), listening(.compared), replayTouch, devices,
+    ]
+
+    /// The place of the server's state, and the way in which it finds changes.
+    private struct Variant {
+        let suffix: String
+        var store = Workspace.Store.sqlite
+        var isLogged = true
+
+        static let logged = Variant(suffix: ""), inPostgreSQL = Variant(suffix: ".postgresql", store: .postgreSQL)
+        static let compared = Variant(suffix: ".digest", isLogged: false)
+
+        func partition(_ workspace: Workspace) throws -> ChangingPartition {
+            try ChangingPartition.of(workspace, rows: workspace.isQuick ? 100_000 : 1_000_000, store, isLogged: isLogged)
+        }
+    }
 
     private static let changes = 20
 
@@ -17,10 +33,6 @@ enum ChangeBenchmarks {
         }
     }
 
-    private static func backEnd(_ folder: String) throws -> Database {
-        try Database(ConnectionProfile(path: ServerOfBenchmarks.backEnd(in: folder), journal: .unchanged))
-    }
-
     private static func device(_ workspace: Workspace, _ server: ServerOfBenchmarks) throws -> BenchDevice {
         let device = try BenchDevice(workspace, port: server.port)
         try device.package.synchronize()
@@ -29,42 +41,47 @@ enum ChangeBenchmarks {
 
     // MARK: One row
 
-    private static let oneChanged = Benchmark(
-        id: "sync.one-changed.1m", shows: "one row changed in a partition of 1,000,000, found in the trigger log, and delivered to one device",
-        limit: 3.0, countsRows: false, pairs: 3, note: "\(changes) times; the change itself is not measured",
-        prepare: { _ = try LoggedPartition.of($0, rows: $0.isQuick ? 100_000 : 1_000_000) },
-        reference: Side("synchronize() with nothing to do, and two commits") { workspace, watch in
-            let partition = try LoggedPartition.of(workspace, rows: workspace.isQuick ? 100_000 : 1_000_000)
-            let device = try device(workspace, partition.server)
-            defer { device.remove(from: workspace) }
-            let path = workspace.newFile("commits.db"), database = try Database(ConnectionProfile(path: path))
-            defer { workspace.removeDatabase(path) }
-            try database.write { _ = try $0.execute("CREATE TABLE item (id INTEGER PRIMARY KEY, words3 TEXT); INSERT INTO item VALUES (1, '')") }
-            var done: Int64 = 0
-            for number in 1...changes {
-                try watch.measure {
-                    if try device.package.synchronize().rowsImported == 0 { done += 1 }
-                    for part in 0..<2 { try change(database, row: 1, "commit \(number) \(part)") }
+    private static func oneChanged(_ variant: Variant) -> Benchmark {
+        Benchmark(
+            id: "sync.one-changed.1m" + variant.suffix,
+            shows: "one row changed in a partition of 1,000,000, found in the trigger log, and delivered to one device",
+            limit: variant.store == .sqlite ? 3.0 : nil, countsRows: false, pairs: 3, note: "\(changes) times; the change itself is not measured",
+            prepare: { _ = try variant.partition($0) },
+            reference: Side("synchronize() with nothing to do, and two commits") { workspace, watch in
+                let partition = try variant.partition(workspace)
+                let device = try device(workspace, partition.server)
+                defer { device.remove(from: workspace) }
+                let path = workspace.newFile("commits.db"), database = try Database(ConnectionProfile(path: path))
+                defer { workspace.removeDatabase(path) }
+                try database.write { _ = try $0.execute("CREATE TABLE item (id INTEGER PRIMARY KEY, words3 TEXT); INSERT INTO item VALUES (1, '')") }
+                var done: Int64 = 0
+                for number in 1...changes {
+                    try watch.measure {
+                        if try device.package.synchronize().rowsImported == 0 { done += 1 }
+                        for part in 0..<2 { try change(database, row: 1, "commit \(number) \(part)") }
+                    }
                 }
-            }
-            try database.close()
-            try device.package.closeConnection()
-            try device.close()
-            return Outcome(rows: done, checksum: 0)
-        },
-        subject: synchronizing)
+                try database.close()
+                try device.package.closeConnection()
+                try device.close()
+                return Outcome(rows: done, checksum: 0)
+            },
+            subject: synchronizing(variant))
+    }
 
-    private static let synchronizing = Side("synchronize() after the change") { workspace, watch in
-        try afterChanges(workspace) { device, key, text in try watch.measure { _ = try device.package.synchronize() } }
+    private static func synchronizing(_ variant: Variant) -> Side {
+        Side("synchronize() after the change") { workspace, watch in
+            try afterChanges(variant, workspace) { device, key, text in try watch.measure { _ = try device.package.synchronize() } }
+        }
     }
 
     /// Makes the changes one after the other, and calls `body` after each commit.
     private static func afterChanges(
-        _ workspace: Workspace, _ prepare: (BenchDevice, Database) throws -> Void = { _, _ in },
+        _ variant: Variant, _ workspace: Workspace, _ prepare: (BenchDevice, Database) throws -> Void = { _, _ in },
         _ body: (BenchDevice, _ key: Int64, _ text: String) throws -> Void
     ) throws -> Outcome {
-        let partition = try LoggedPartition.of(workspace, rows: workspace.isQuick ? 100_000 : 1_000_000)
-        let device = try device(workspace, partition.server), database = try backEnd(partition.folder)
+        let partition = try variant.partition(workspace)
+        let device = try device(workspace, partition.server), database = try ServerOfBenchmarks.openBackEnd(in: partition.folder)
         defer { device.remove(from: workspace) }
         try prepare(device, database)
         var done: Int64 = 0
@@ -81,25 +98,29 @@ enum ChangeBenchmarks {
         return Outcome(rows: done, checksum: 0)
     }
 
-    private static let listening = Benchmark(
-        id: "sync.listening.1m", shows: "one row changed in a partition of 1,000,000: from its commit to the row on a listening device", limit: nil,
-        countsRows: false, pairs: 3, note: "\(changes) times, with a trigger log; the device is looked at every 0.5 ms",
-        prepare: { _ = try LoggedPartition.of($0, rows: $0.isQuick ? 100_000 : 1_000_000) }, reference: synchronizing,
-        subject: Side("until the row is there", threads: 2) { workspace, watch in
-            try afterChanges(
-                workspace,
-                { device, database in
-                    var group = try device.package.synchronizationGroup(named: "default")
-                    group.enableSIS = true
-                    group.interval = .milliseconds(1)
-                    try group.save()
-                    device.package.startBackgroundSynchronization()
-                    // A change that arrives shows that the device listens.
-                    let text = "first \(UUID())"
-                    try change(database, row: 1, text)
-                    try wait(for: text, in: 1, device)
-                }, { device, key, text in try watch.measure { try wait(for: text, in: key, device) } })
-        })
+    private static func listening(_ variant: Variant) -> Benchmark {
+        Benchmark(
+            id: "sync.listening.1m" + variant.suffix,
+            shows: "one row changed in a partition of 1,000,000: from its commit to the row on a listening device", limit: nil,
+            countsRows: false, pairs: 3,
+            note: "\(changes) times, \(variant.isLogged ? "with" : "without") a trigger log; the device is looked at every 0.5 ms",
+            prepare: { _ = try variant.partition($0) }, reference: synchronizing(variant),
+            subject: Side("until the row is there", threads: 2) { workspace, watch in
+                try afterChanges(
+                    variant, workspace,
+                    { device, database in
+                        var group = try device.package.synchronizationGroup(named: "default")
+                        group.enableSIS = true
+                        group.interval = .milliseconds(1)
+                        try group.save()
+                        device.package.startBackgroundSynchronization()
+                        // A change that arrives shows that the device listens.
+                        let text = "first \(UUID())"
+                        try change(database, row: 1, text)
+                        try wait(for: text, in: 1, device)
+                    }, { device, key, text in try watch.measure { try wait(for: text, in: key, device) } })
+            })
+    }
 
     private static func wait(for text: String, in key: Int64, _ device: BenchDevice) throws {
         let deadline = ContinuousClock.now + .seconds(60)
@@ -114,7 +135,7 @@ enum ChangeBenchmarks {
     private static let operations: Int64 = 100
 
     private static func replay(_ workspace: Workspace, rows: Int, _ watch: inout Stopwatch) throws -> Outcome {
-        let partition = try LoggedPartition.of(workspace, rows: rows), device = try device(workspace, partition.server)
+        let partition = try ChangingPartition.of(workspace, rows: rows), device = try device(workspace, partition.server)
         defer { device.remove(from: workspace) }
         let text = "\(UUID())"
         try device.package.transaction {
@@ -138,7 +159,7 @@ enum ChangeBenchmarks {
         id: "sync.replay.touch", shows: "\(operations) operations in a partition of 1,000,000 rows, replayed and their rows delivered", limit: 1.5,
         countsRows: false, pairs: 3, note: "with a trigger log on both sides",
         prepare: {
-            for rows in [1000, $0.isQuick ? 100_000 : 1_000_000] { _ = try LoggedPartition.of($0, rows: rows) }
+            for rows in [1000, $0.isQuick ? 100_000 : 1_000_000] { _ = try ChangingPartition.of($0, rows: rows) }
         },
         reference: Side("the same in a partition of 1,000 rows") { try replay($0, rows: 1000, &$1) },
         subject: Side("synchronize() with \(operations) pending operations") {
@@ -150,7 +171,7 @@ enum ChangeBenchmarks {
     private static let deviceCount = 100
 
     private static func synchronize(_ workspace: Workspace, _ watch: inout Stopwatch, _ work: ([BenchDevice]) throws -> Int64) throws -> Outcome {
-        let partition = try LoggedPartition.of(workspace, rows: 1000)
+        let partition = try ChangingPartition.of(workspace, rows: 1000)
         let devices = try (0..<deviceCount).map { _ in try device(workspace, partition.server) }
         let done = try watch.measure { try work(devices) }
         for device in devices {
@@ -164,7 +185,7 @@ enum ChangeBenchmarks {
     private static let devices = Benchmark(
         id: "sync.devices.100", shows: "synchronizations per second of \(deviceCount) devices at once", limit: 1.5, isRate: true, countsRows: false,
         note: "without changes; clients and server share the machine",
-        prepare: { _ = try LoggedPartition.of($0, rows: 1000) },
+        prepare: { _ = try ChangingPartition.of($0, rows: 1000) },
         reference: Side("one device after the other") { workspace, watch in
             try synchronize(workspace, &watch) { devices in
                 for device in devices { try device.package.synchronize() }
@@ -184,22 +205,30 @@ enum ChangeBenchmarks {
         })
 }
 
-/// A running server over a back end with a trigger log.
-final class LoggedPartition {
+/// A running server over a back end that other applications change.
+final class ChangingPartition {
     let folder: String
     let server: ServerOfBenchmarks
 
     /// Returns the partition of a workspace; prepares it at the first call.
-    static func of(_ workspace: Workspace, rows: Int) throws -> LoggedPartition {
-        if let known = workspace.loggedPartitions[rows] { return known }
-        let made = try LoggedPartition(workspace, rows: rows)
-        workspace.loggedPartitions[rows] = made
+    /// - Parameter isLogged: whether the back end has a trigger log.
+    static func of(_ workspace: Workspace, rows: Int, _ store: Workspace.Store = .sqlite, isLogged: Bool = true) throws -> ChangingPartition {
+        let place = Place(rows: rows, store: store, isLogged: isLogged)
+        if let known = workspace.changingPartitions[place] { return known }
+        let made = try ChangingPartition(workspace, place)
+        workspace.changingPartitions[place] = made
         return made
     }
 
-    private init(_ workspace: Workspace, rows: Int) throws {
-        folder = try workspace.serverFolder(rows: rows)
-        try ServerOfBenchmarks.installLog(folder: folder)
-        server = try ServerOfBenchmarks(folder: folder)
+    struct Place: Hashable {
+        let rows: Int
+        let store: Workspace.Store
+        let isLogged: Bool
+    }
+
+    private init(_ workspace: Workspace, _ place: Place) throws {
+        folder = try workspace.serverFolder(rows: place.rows)
+        if place.isLogged { try ServerOfBenchmarks.installLog(folder: folder) }
+        server = try workspace.server(rows: place.rows, place.store, folder: folder)
     }
 }

@@ -8,7 +8,6 @@ import MobileSync
 final class PreparedPartition {
     /// JSON arrays of rows, deflated at level 1, as a server sends them.
     let file: String
-    private let folder: String
     private var running: ServerOfBenchmarks?
 
     static let rules: [String: JSONColumnRule] = {
@@ -18,15 +17,21 @@ final class PreparedPartition {
     }()
 
     /// Returns the partition of a workspace; prepares it at the first call.
-    static func of(_ workspace: Workspace, rows: Int) throws -> PreparedPartition {
-        if let known = workspace.partitions[rows] { return known }
-        let made = try PreparedPartition(workspace, rows: rows)
-        workspace.partitions[rows] = made
+    static func of(_ workspace: Workspace, rows: Int, _ store: Workspace.Store = .sqlite) throws -> PreparedPartition {
+        let place = Place(rows: rows, store: store)
+        if let known = workspace.partitions[place] { return known }
+        let made = try PreparedPartition(workspace, place)
+        workspace.partitions[place] = made
         return made
     }
 
-    private init(_ workspace: Workspace, rows: Int) throws {
-        folder = try workspace.serverFolder(rows: rows)
+    struct Place: Hashable {
+        let rows: Int
+        let store: Workspace.Store
+    }
+
+    private init(_ workspace: Workspace, _ place: Place) throws {
+        running = try workspace.server(rows: place.rows, place.store)
         file = workspace.newFile("rows.deflated")
         let device = try BenchDevice(workspace, port: server().port)
         try device.package.synchronize()
@@ -56,11 +61,9 @@ final class PreparedPartition {
         running = nil
     }
 
-    /// The server, started at the first call.
+    /// The running server.
     func server() throws -> ServerOfBenchmarks {
-        if let running { return running }
-        let server = try ServerOfBenchmarks(folder: folder)
-        running = server
-        return server
+        guard let running else { throw WrongResult("the server has been stopped") }
+        return running
     }
 }

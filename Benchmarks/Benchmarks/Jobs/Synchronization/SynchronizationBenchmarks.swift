@@ -11,32 +11,35 @@ enum SynchronizationBenchmarks {
             first("sync.first.100k", rows: 100_000, limit: 1.30, isCold: false),
             first("sync.first.100k.cold", rows: 100_000, limit: 2.5, isCold: true),
             first("sync.first.1m", rows: 1_000_000, limit: 1.40, isCold: false, memoryLimit: 24 << 20, serverMemoryLimit: 64 << 20),
-            empty, replay,
-        ] + ChangeBenchmarks.all
+            first("sync.first.100k", rows: 100_000, limit: nil, isCold: false, .postgreSQL),
+            first("sync.first.100k.cold", rows: 100_000, limit: nil, isCold: true, .postgreSQL),
+            empty(.sqlite), empty(.postgreSQL), replay(.sqlite), replay(.postgreSQL),
+        ] + ChangeBenchmarks.all + ListeningBenchmarks.all + LoadBenchmarks.all
 
     // MARK: The first synchronization
 
     private static func first(
-        _ id: String, rows count: Int, limit: Double, isCold: Bool, memoryLimit: Int? = nil, serverMemoryLimit: Int? = nil
+        _ id: String, rows count: Int, limit: Double?, isCold: Bool, _ store: Workspace.Store = .sqlite, memoryLimit: Int? = nil,
+        serverMemoryLimit: Int? = nil
     ) -> Benchmark {
         let cache: ByteCount = memoryLimit == nil ? .megabytes(10) : .megabytes(1)
         @Sendable func rows(_ workspace: Workspace) -> Int { workspace.isQuick ? count / 10 : count }
         return Benchmark(
-            id: id,
+            id: id + store.suffix,
             shows:
                 "the first synchronization of \(count) rows, \(isCold ? "by the first device of a partition" : "by the second device of a partition")",
             limit: limit, memoryLimit: memoryLimit, serverMemoryLimit: serverMemoryLimit, pairs: 3,
             note: "from the request to the closed database; registration and subscription are not measured"
                 + (memoryLimit == nil ? "" : "; cache 1 MB, memory map off"),
-            prepare: { _ = try PreparedPartition.of($0, rows: rows($0)) },
+            prepare: { _ = try PreparedPartition.of($0, rows: rows($0), store) },
             reference: Side("import of the same deflated rows from a file", threads: 2) { workspace, watch in
-                try importFile(PreparedPartition.of(workspace, rows: rows(workspace)).file, cache, workspace, &watch)
+                try importFile(PreparedPartition.of(workspace, rows: rows(workspace), store).file, cache, workspace, &watch)
             },
             subject: Side("synchronize() of a new device", threads: 2) { workspace, watch in
-                let prepared = try PreparedPartition.of(workspace, rows: rows(workspace))
+                let prepared = try PreparedPartition.of(workspace, rows: rows(workspace), store)
                 let server: ServerOfBenchmarks
                 if isCold {
-                    server = try ServerOfBenchmarks(folder: workspace.serverFolder(rows: rows(workspace)))
+                    server = try workspace.server(rows: rows(workspace), store)
                 } else {
                     server = try prepared.server()
                 }
@@ -90,91 +93,88 @@ enum SynchronizationBenchmarks {
 
     private static let empties = 200
 
-    private static let empty = Benchmark(
-        id: "sync.empty", shows: "\(empties) synchronizations with nothing to do", limit: 3.0, countsRows: false,
-        note: "the request of the reference is that of the subject, byte for byte, so the figure is the share of the client",
-        prepare: { _ = try PreparedPartition.of($0, rows: 1000) },
-        reference: Side("libcurl: the same request to the same server, kept alive") { workspace, watch in
-            let recorder = RecordingTransport()
-            let device = try BenchDevice(workspace, port: PreparedPartition.of(workspace, rows: 1000).server().port, transport: recorder)
-            defer { device.remove(from: workspace) }
-            try device.package.synchronize()
-            try device.package.synchronize()
-            let request = recorder.request
-            var message = CMessage()
-            let answers = try request.body.withUnsafeBytes { body in
-                guard let client = br_http_open(request.url, body.baseAddress, body.count, &message.characters, CMessage.size) else {
-                    throw WrongResult("libcurl: \(message.text)")
+    private static func empty(_ store: Workspace.Store) -> Benchmark {
+        Benchmark(
+            id: "sync.empty" + store.suffix, shows: "\(empties) synchronizations with nothing to do", limit: store == .sqlite ? 3.0 : nil,
+            countsRows: false,
+            note: "the request of the reference is that of the subject, byte for byte, so the figure is the share of the client",
+            prepare: { _ = try PreparedPartition.of($0, rows: 1000, store) },
+            reference: Side("libcurl: the same request to the same server, kept alive") { workspace, watch in
+                let recorder = RecordingTransport()
+                let device = try BenchDevice(workspace, port: PreparedPartition.of(workspace, rows: 1000, store).server().port, transport: recorder)
+                defer { device.remove(from: workspace) }
+                try device.package.synchronize()
+                try device.package.synchronize()
+                let request = recorder.request
+                let answers = try request.withCURL { client in
+                    guard br_http_send(client, 1) == 1 else { throw WrongResult("libcurl: no answer from \(request.url)") }
+                    return watch.measure { br_http_send(client, Int32(empties)) }
                 }
-                defer { br_http_close(client) }
-                for header in request.headers where !br_http_add_header(client, "\(header.name): \(header.value)") {
-                    throw WrongResult("libcurl: out of memory")
+                try device.package.closeConnection()
+                try device.close()
+                return Outcome(rows: Int64(answers), checksum: 0)
+            },
+            subject: Side("synchronize()", threads: 1) { workspace, watch in
+                let prepared = try PreparedPartition.of(workspace, rows: 1000, store)
+                let device = try BenchDevice(workspace, port: prepared.server().port)
+                defer { device.remove(from: workspace) }
+                try device.package.synchronize()
+                var done: Int64 = 0
+                try watch.measure {
+                    for _ in 0..<empties where try device.package.synchronize().rowsImported == 0 { done += 1 }
                 }
-                guard br_http_send(client, 1) == 1 else { throw WrongResult("libcurl: no answer from \(request.url)") }
-                return watch.measure { br_http_send(client, Int32(empties)) }
-            }
-            try device.package.closeConnection()
-            try device.close()
-            return Outcome(rows: Int64(answers), checksum: 0)
-        },
-        subject: Side("synchronize()", threads: 1) { workspace, watch in
-            let prepared = try PreparedPartition.of(workspace, rows: 1000)
-            let device = try BenchDevice(workspace, port: prepared.server().port)
-            defer { device.remove(from: workspace) }
-            try device.package.synchronize()
-            var done: Int64 = 0
-            try watch.measure {
-                for _ in 0..<empties where try device.package.synchronize().rowsImported == 0 { done += 1 }
-            }
-            try device.package.closeConnection()
-            try device.close()
-            return Outcome(rows: done, checksum: 0)
-        })
+                try device.package.closeConnection()
+                try device.close()
+                return Outcome(rows: done, checksum: 0)
+            })
+    }
 
     // MARK: Replay
 
     private static let operations = 2000
 
-    private static let replay = Benchmark(
-        id: "sync.replay.2000", shows: "2,000 pending updates, uploaded, replayed, settled", limit: 3.0, pairs: 3,
-        note: "each operation is a transaction of the back end on either side, and waits for the disk",
-        prepare: { _ = try PreparedPartition.of($0, rows: 10_000) },
-        reference: Side("the same statements on the back end in C, prepared once") { workspace, watch in
-            let folder = try workspace.serverFolder(rows: 10_000), path = ServerOfBenchmarks.backEnd(in: folder)
-            let database = try Database(ConnectionProfile(path: path, journal: .unchanged))
-            try watch.measure {
-                for key in 1...Int64(operations) {
-                    try database.write { connection in
-                        _ = try connection.execute("UPDATE item SET words3 = ?2 WHERE id = ?1", [.integer(key), .text(text(key))])
+    private static func replay(_ store: Workspace.Store) -> Benchmark {
+        Benchmark(
+            id: "sync.replay.2000" + store.suffix, shows: "2,000 pending updates, uploaded, replayed, settled", limit: store == .sqlite ? 3.0 : nil,
+            pairs: 3,
+            note: "each operation is a transaction of the back end on either side, and waits for the disk",
+            reference: Side("the same statements on the back end in C, prepared once") { workspace, watch in
+                let folder = try workspace.serverFolder(rows: 10_000), path = ServerOfBenchmarks.backEnd(in: folder)
+                let database = try Database(ConnectionProfile(path: path, journal: .unchanged))
+                try watch.measure {
+                    for key in 1...Int64(operations) {
+                        try database.write { connection in
+                            _ = try connection.execute("UPDATE item SET words3 = ?2 WHERE id = ?1", [.integer(key), .text(text(key))])
+                        }
+                    }
+                    try database.close()
+                }
+                return try contents(of: path)
+            },
+            subject: Side("synchronize() with 2,000 pending operations") { workspace, watch in
+                let folder = try workspace.serverFolder(rows: 10_000)
+                let server = try workspace.server(rows: 10_000, store, folder: folder)
+                defer { server.stop() }
+                let device = try BenchDevice(workspace, port: server.port)
+                defer { device.remove(from: workspace) }
+                try device.package.synchronize()
+                try device.package.transaction {
+                    for key in 1...Int64(operations) {
+                        guard let item = try Item.findByPrimaryKey(key, in: device.package) else { throw WrongResult("row \(key) is missing") }
+                        item.words3 = text(key)
+                        try item.update()
+                        try item.submitPending()
                     }
                 }
-                try database.close()
-            }
-            return try contents(of: path)
-        },
-        subject: Side("synchronize() with 2,000 pending operations") { workspace, watch in
-            let folder = try workspace.serverFolder(rows: 10_000)
-            let server = try ServerOfBenchmarks(folder: folder)
-            defer { server.stop() }
-            let device = try BenchDevice(workspace, port: server.port)
-            defer { device.remove(from: workspace) }
-            try device.package.synchronize()
-            try device.package.transaction {
-                for key in 1...Int64(operations) {
-                    guard let item = try Item.findByPrimaryKey(key, in: device.package) else { throw WrongResult("row \(key) is missing") }
-                    item.words3 = text(key)
-                    try item.update()
-                    try item.submitPending()
+                let result = try watch.measure { try device.package.synchronize() }
+                guard result.operationsAccepted == operations, try !device.package.hasPendingOperations() else {
+                    throw WrongResult("sync.replay.2000: \(result.operationsAccepted) accepted")
                 }
-            }
-            let result = try watch.measure { try device.package.synchronize() }
-            guard result.operationsAccepted == operations, try !device.package.hasPendingOperations() else {
-                throw WrongResult("sync.replay.2000: \(result.operationsAccepted) accepted")
-            }
-            try device.package.closeConnection()
-            try device.close()
-            return try contents(of: ServerOfBenchmarks.backEnd(in: folder))
-        })
+                try device.package.closeConnection()
+                try device.close()
+                return try contents(of: ServerOfBenchmarks.backEnd(in: folder))
+            })
+    }
 
     @Sendable private static func text(_ key: Int64) -> String { "changed for the \(key)th time" }
 
