@@ -61,7 +61,7 @@ struct LargeValueRefresh {
             INSERT INTO _digest_difference (k, attribute, digest, length)
             SELECT d.k, d.attribute, d.digest, d.length FROM _digest AS d
             WHERE NOT EXISTS (
-                SELECT 1 FROM _key AS m JOIN _large AS o ON o.partition = ?1 AND o.sk = m.sk
+                SELECT 1 FROM _key AS m \(connection.dialect.outerJoin) _large AS o ON o.partition = ?1 AND o.sk = m.sk
                 WHERE m.object = ?2 AND m.k = d.k AND o.attribute = d.attribute AND o.digest = d.digest)
             """, values)
         try connection.execute("INSERT INTO _digest_gone (sk, attribute) SELECT sk, attribute FROM _large WHERE \(isGone)", values)
@@ -70,7 +70,8 @@ struct LargeValueRefresh {
     /// Notes the differences of a staged comparison.
     /// - Returns: the number of changed values.
     func noteDifferences(_ version: Int64) throws -> Int {
-        let gone = "EXISTS (SELECT 1 FROM _digest_gone AS g WHERE g.sk = _large.sk AND g.attribute = _large.attribute)"
+        // Not EXISTS: the table has no index, and each engine makes one for IN.
+        let gone = "(sk, attribute) IN (SELECT sk, attribute FROM _digest_gone)"
         return try noteContents("_digest_difference", version) + noteNulls("partition = ?1 AND digest IS NOT NULL AND \(gone)", [values[0]], version)
     }
 

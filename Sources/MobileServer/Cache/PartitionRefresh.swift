@@ -98,7 +98,7 @@ struct PartitionRefresh {
     var missingKeyed: String {
         """
         SELECT m.sk FROM _changed AS c \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.k = c.k
-        WHERE NOT EXISTS (SELECT 1 FROM _load AS l WHERE l.k = c.k)
+        WHERE c.k NOT IN (SELECT k FROM _load)
         """
     }
 
