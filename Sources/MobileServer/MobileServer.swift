@@ -53,7 +53,10 @@ public final class MobileServer: Sendable {
         let stateStore = try configuration.openStateStore(createsFile: true)
         self.stateStore = stateStore
         let eras = Eras(configuration)
-        try stateStore.write(label: "era") { try eras.open(in: $0) }
+        try stateStore.write(label: "era") {
+            try eras.open(in: $0)
+            try RefreshLease.endAll(in: $0)
+        }
         administration = ServerAdministration(stateStore, configuration)
         domainLog = DomainLog(stateStore: stateStore, clock: configuration.clock)
         traces = TraceStore(stateStore: stateStore, clock: configuration.clock)

@@ -59,6 +59,8 @@ public struct ServerConfiguration: Sendable {
     public var segmentRedirect: String?
     /// The rules by which segments are made and used.
     var segmentRules = SegmentRules()
+    /// The times and limits of refreshes.
+    var refreshRules = RefreshRules()
     /// The time that a request waits for a connection to the cache or to a back end, each time that it needs one; default 10 s. After that, the
     /// request is refused with status 503.
     public var connectionTimeout = ServerConfiguration.defaultConnectionTimeout

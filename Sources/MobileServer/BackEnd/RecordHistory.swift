@@ -3,7 +3,7 @@
 struct RecordHistory: Sendable {
     private let eras: [RecordEra]
     /// The last number of the record.
-    private let last: Int64
+    let last: Int64
 
     init(_ records: any OperationRecords) throws { (eras, last) = (try records.eras(), try records.lastNumber()) }
 

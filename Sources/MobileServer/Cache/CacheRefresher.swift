@@ -7,17 +7,22 @@ internal import MobileStore
 final class CacheRefresher: Sendable {
     let package: DeployedPackage
     let cache: PackageCache
-    private let stateStore: any StateStore
-    private let clock: @Sendable () -> Int64
-    private let comparisonInterval: Duration
+    let stateStore: any StateStore
+    let clock: @Sendable () -> Int64
+    let comparisonInterval: Duration
+    let rules: RefreshRules
+    let turns = RefreshTurns()
     private let restored = RestoredPartitions()
     /// Takes the partitions that a refresh has changed, after its commit.
-    private let changed: @Sendable ([Int64]) -> Void
+    let changed: @Sendable ([Int64]) -> Void
     /// The back end's position at the last load, by partition. It is lost with the process: each partition is compared once after a start.
     let loadedPositions = SystemLock<[Int64: LoadedPosition]>([:])
 
     struct LoadedPosition {
         let position: BackEndPosition?
+        /// The position of the partition that has the rows of ``position``. One that another process has given a later version may have older rows: the
+        /// other one may have read the back end before this process.
+        let partition: PartitionPosition
         /// The time of the next comparison of all rows, in milliseconds since 1970; nil where each load is one.
         let nextComparison: Int64?
     }
@@ -27,7 +32,7 @@ final class CacheRefresher: Sendable {
         changed: @escaping @Sendable ([Int64]) -> Void = { _ in }
     ) {
         (self.package, self.cache, self.stateStore, self.changed) = (package, cache, stateStore, changed)
-        (clock, comparisonInterval) = (configuration.clock, configuration.comparisonInterval)
+        (clock, comparisonInterval, rules) = (configuration.clock, configuration.comparisonInterval, configuration.refreshRules)
     }
 
     /// Brings the partitions up to date.
@@ -39,10 +44,22 @@ final class CacheRefresher: Sendable {
         for (name, backEnd) in package.backEnds.sorted(by: { $0.key < $1.key }) {
             let objects = Set(package.objects.filter { $0.binding.backEnd == name }.map(\.name))
             let own = partitions.filter { objects.contains($0.object) }
-            guard !own.isEmpty, try !isCurrent(own, backEnd), try !isUnchanged(own, backEnd) else { continue }
+            guard !own.isEmpty, try !isCurrent(own, backEnd) else { continue }
             try refresh(own, backEnd)
         }
         return partitions
+    }
+
+    private func refresh(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws {
+        var known = Set<Int64>()
+        var waiting = partitions.filter { known.insert($0.id).inserted }
+        let deadline = ContinuousClock.now + rules.wait
+        while !waiting.isEmpty {
+            let taken = try turns.take(Set(waiting.map { .partition($0.id) }), until: deadline)
+            defer { turns.give(taken) }
+            try BackEndRefresh(self, backEnd, waiting.filter { taken.contains(.partition($0.id)) }).run(until: deadline)
+            waiting.removeAll { taken.contains(.partition($0.id)) }
+        }
     }
 
     /// Finds the partitions' rows. The writer is only used if a partition has to be created.
@@ -62,70 +79,7 @@ final class CacheRefresher: Sendable {
 
     private func isCurrent(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws -> Bool {
         guard let position = try backEnd.system.read({ try $0.position() }) else { return false }
-        return partitions.allSatisfy { $0.isLoaded && isLoaded($0, position) }
-    }
-
-    /// Whether the back end knows that nothing in the partitions has changed, although its position has moved: then nothing needs to be written.
-    private func isUnchanged(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws -> Bool {
-        let objects = Dictionary(uniqueKeysWithValues: package.objects.map { ($0.name, $0) })
-        let keys = KeyMap(package: package, cache: cache)
-        let (states, applied) = try stateStore.read { connection in
-            (
-                try partitions.map { try $0.state(in: connection) },
-                try keys.appliedPosition(of: backEnd, in: connection)
-            )
-        }
-        let now = clock()
-        guard states.allSatisfy({ $0.isLoaded && $0.mark != nil && !$0.isComparisonDue(now, comparisonInterval) }) else { return false }
-        return try backEnd.system.read { source in
-            let position = try source.position()
-            guard try keys.hasAll(source, applied) else { return false }
-            for (partition, state) in zip(partitions, states) {
-                guard let object = objects[partition.object] else { return false }
-                let mark = RefreshMark(object).content(of: state.mark)
-                guard mark != nil, try source.changes(of: object.model, since: mark).keys?.isEmpty == true else { return false }
-            }
-            loadedPositions.withLock { loaded in
-                for (partition, state) in zip(partitions, states) {
-                    loaded[partition.id] = LoadedPosition(position: position, nextComparison: state.nextComparison(comparisonInterval))
-                }
-            }
-            return true
-        }
-    }
-
-    private func refresh(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws {
-        let (loaded, changes) = try stateStore.write(label: "refresh from \(backEnd.name)", isolation: .locks) { connection in
-            // One refresh at a time, also of several processes. The snapshot of the back end begins after the lock: it is never older than the rows.
-            let keys = KeyMap(package: package, cache: cache)
-            try keys.lock(backEnd, in: connection)
-            return try backEnd.system.read { source in
-                let position = try source.position()
-                try keys.apply(backEnd, source, in: connection)
-                var changes: [Int64] = [], loaded: [Int64: LoadedPosition] = [:]
-                let outdated = try partitions.filter { partition in
-                    // Another request may have loaded it meanwhile.
-                    try !isLoaded(partition, position) || !(partition.isLoaded || partition.state(in: connection).isLoaded)
-                }
-                let stale = Dictionary(grouping: outdated, by: \.object)
-                // In the order of the model, so that parents have their keys from their own load. All processes lock partitions in the same order.
-                for object in package.objects {
-                    for partition in (stale[object.name] ?? []).sorted(by: { $0.id < $1.id }) {
-                        let refresh = PartitionRefresh(
-                            object: object, partition: partition, package: package, cache: cache, connection: connection, backEnd: backEnd.system,
-                            source: source, now: clock(), comparisonInterval: comparisonInterval)
-                        if try refresh.run() { changes.append(partition.id) }
-                        let state = try partition.state(in: connection)
-                        loaded[partition.id] = LoadedPosition(position: position, nextComparison: state.nextComparison(comparisonInterval))
-                    }
-                }
-                if !changes.isEmpty { try connection.notify(StateNotifications.partitions, StateNotifications.text(changes)) }
-                return (loaded, changes)
-            }
-        }
-        // Only after the commit: a load that is rolled back does not count.
-        loadedPositions.withLock { $0.merge(loaded) { $1 } }
-        if !changes.isEmpty { changed(changes) }
+        return partitions.allSatisfy { $0.isLoaded && isLoaded($0.id, $0.position, position) }
     }
 
     /// Reads partitions again when they are next needed, even if their back end seems unchanged.
@@ -133,9 +87,15 @@ final class CacheRefresher: Sendable {
         loadedPositions.withLock { loaded in for partition in partitions { loaded[partition] = nil } }
     }
 
+    /// Notes that a partition has the rows of a position of its back end.
+    func note(_ state: PartitionState, at position: BackEndPosition?) {
+        let loaded = LoadedPosition(position: position, partition: state.position, nextComparison: state.nextComparison(comparisonInterval))
+        loadedPositions.withLock { $0[state.partition] = loaded }
+    }
+
     /// Whether this process has loaded the rows of a position. In a restored store, the partition can be a new one with the number of a lost one.
-    private func isLoaded(_ partition: Partition, _ position: BackEndPosition?) -> Bool {
-        guard position != nil, let loaded = loadedPositions.withLock({ $0[partition.id] }) else { return false }
-        return loaded.position == position && loaded.nextComparison.map { clock() < $0 } ?? true
+    func isLoaded(_ partition: Int64, _ present: PartitionPosition, _ position: BackEndPosition?) -> Bool {
+        guard position != nil, let loaded = loadedPositions.withLock({ $0[partition] }) else { return false }
+        return loaded.position == position && loaded.partition == present && loaded.nextComparison.map { clock() < $0 } ?? true
     }
 }

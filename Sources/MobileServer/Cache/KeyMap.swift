@@ -19,50 +19,55 @@ struct KeyMap {
         return key
     }
 
-    /// Imports the keys of rows that devices have created since the last time, from the back end's own record of them.
-    /// - Parameter source: the read of the back end in which rows are loaded afterwards. A row is therefore never seen before its key.
-    func apply(_ backEnd: ServedBackEnd, _ source: any BackEndSnapshot, in connection: any StateConnection) throws {
-        guard !backEnd.isIdempotent, let records = try source.records() else { return }
-        let history = try RecordHistory(records), known = try appliedPosition(of: backEnd, in: connection)
-        // A record that has not reached this number in its era is that of a restored back end: read all of it.
-        let applied = history.holds(known.number, in: known.era) ? known.number : 0
-        if applied != known.number {
+    /// Imports the keys of rows that devices have created, from the back end's own record of them. The caller has locked the back end.
+    /// - Returns: whether the cache has the found outcomes now. Otherwise nothing was changed, and the record must be read again.
+    func apply(_ found: RecordImport, of backEnd: ServedBackEnd, in connection: any StateConnection) throws -> Bool {
+        let present = try appliedPosition(of: backEnd, in: connection)
+        guard let missing = found.missing(at: present) else { return false }
+        if found.isRestored {
             for object in package.objects where object.binding.backEnd == backEnd.name {
                 try connection.execute("UPDATE _partition SET mark = NULL WHERE object = ?1", [.integer(cache.id(of: object))])
             }
         }
-        var last: Int64?
         var rejected = Set<String>()
-        try records.forEachOutcome(after: applied) { number, client, text in
-            last = number
-            let outcome = try OperationOutcome(json: JSONValue(parsing: text))
-            guard outcome.package == package.identifier else { return }
-            if try apply(outcome, of: client, in: connection) { rejected.insert(client) }
-        }
-        if last == nil, applied != known.number { last = 0 }
-        guard let last else { return }
+        for (_, client, outcome) in missing where try apply(outcome, of: client, in: connection) { rejected.insert(client) }
         for client in rejected { try RejectedRows(cache: cache).prune(client, in: connection) }
-        _ = try connection.execute(
+        // Unless another import has read more.
+        guard present == found.known || found.history.holds(present.number, in: present.era) && present.number < found.end.number else { return true }
+        try connection.execute(
             "UPDATE _back_end SET applied = ?3, era = ?4 WHERE package = ?1 AND name = ?2",
-            [.integer(cache.id), .text(backEnd.name), .integer(last), .text(history.era(of: last))])
+            [.integer(cache.id), .text(backEnd.name), .integer(found.end.number), .text(found.end.era)])
+        return true
     }
 
     /// Imports the keys of new rows without loading anything, so that operations can refer to them.
     func catchUp(with backEnd: ServedBackEnd, _ stateStore: any StateStore) throws {
         guard !backEnd.isIdempotent else { return }
-        let applied = try stateStore.read { try appliedPosition(of: backEnd, in: $0) }
-        guard try !backEnd.system.read({ try hasAll($0, applied) }) else { return }
+        for _ in 0..<Self.attempts {
+            let known = try stateStore.read { try appliedPosition(of: backEnd, in: $0) }
+            do {
+                let isDone = try backEnd.system.read { source in
+                    let apply = { try take($0, from: backEnd, stateStore) }
+                    let found = try RecordImport.read(source, of: backEnd, after: known, package: package.identifier, apply: apply)
+                    return try found.map(apply) ?? true
+                }
+                if isDone { return }
+            } catch is RecordImport.Moved {}
+        }
+        throw RequestFailure.busy
+    }
+
+    /// Imports outcomes in a transaction of their own.
+    /// - Returns: as ``apply(_:of:in:)``.
+    func take(_ found: RecordImport, from backEnd: ServedBackEnd, _ stateStore: any StateStore) throws -> Bool {
         try stateStore.write(label: "keys of new rows", isolation: .locks) { connection in
             try lock(backEnd, in: connection)
-            try backEnd.system.read { try apply(backEnd, $0, in: connection) }
+            return try apply(found, of: backEnd, in: connection)
         }
     }
 
-    /// Whether all records of the back end up to now were read.
-    func hasAll(_ source: any BackEndSnapshot, _ applied: (number: Int64, era: String)) throws -> Bool {
-        guard let records = try source.records() else { return true }
-        return try records.lastNumber() == applied.number && RecordHistory(records).holds(applied.number, in: applied.era)
-    }
+    /// The number of times that an import begins again because another process was faster.
+    private static let attempts = 20
 
     /// Imports the outcomes of a batch on a back end that keeps no record of them.
     func apply(_ outcomes: [OperationOutcome], of client: String, in connection: any StateConnection) throws {
@@ -83,8 +88,9 @@ struct KeyMap {
         guard let key = outcome.rowKey, let object = package.object(named: outcome.result.object) else { return false }
         let row: [Value] = [.integer(cache.id(of: object)), .integer(surrogateKey), .text(KeyText(key).text)]
         if try connection.exists("SELECT 1 FROM _key WHERE object = ?1 AND (sk = ?2 OR k = ?3) AND NOT (sk = ?2 AND k = ?3)", row) {
-            // Rows under the former key are found by a comparison of all rows only.
+            // Rows under the former key are found by a comparison of all rows only, and not by one that has looked up its keys already.
             try connection.execute("UPDATE _partition SET mark = NULL WHERE object = ?1", [row[0]])
+            try RefreshLease.noteRekeyed(package: cache.id, backEnd: object.binding.backEnd, in: connection)
         }
         try connection.execute("DELETE FROM _key WHERE object = ?1 AND (sk = ?2 OR k = ?3)", row)
         try connection.execute("INSERT INTO _key (object, sk, k) VALUES (?1, ?2, ?3)", row)
@@ -94,10 +100,10 @@ struct KeyMap {
     }
 
     /// Returns the number up to which the record of operations was read, with the back end's era of it.
-    func appliedPosition(of backEnd: ServedBackEnd, in connection: any StateConnection) throws -> (number: Int64, era: String) {
+    func appliedPosition(of backEnd: ServedBackEnd, in connection: any StateConnection) throws -> AppliedPosition {
         let row = try connection.first(
             "SELECT applied, era FROM _back_end WHERE package = ?1 AND name = ?2", [.integer(cache.id), .text(backEnd.name)])
-        return (row?[0].integer ?? 0, row?[1].text ?? "")
+        return AppliedPosition(number: row?[0].integer ?? 0, era: row?[1].text ?? "")
     }
 
     /// Waits until no other process imports from the back end into this cache, and keeps others out until the transaction ends.

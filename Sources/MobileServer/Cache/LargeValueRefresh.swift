@@ -2,36 +2,25 @@ internal import MobileCrypto
 internal import MobileModel
 internal import MobileStore
 
-/// Records which large values of a partition's rows have changed, by SHA-256 and length. The contents stay in the back end.
-struct LargeValueRefresh {
-    let object: ObjectPlan
-    let objectID: Int64
-    let partition: Partition
-    let connection: any StateConnection
+/// The digests of a partition's large values, read from its back end. The contents stay there.
+struct LargeValueLoad {
+    let load: BackEndLoad
     let backEnd: any BackEnd
-    let source: any BackEndSnapshot
-    let version: Int64
-    /// The rows whose values may have changed; nil for all. They are in the temporary table `_changed` then.
-    var keys: [RowKey]?
 
-    /// - Returns: the number of changed values.
-    func run() throws -> Int {
-        try connection.stage("_digest", [("k", "TEXT"), ("attribute", "BIGINT"), ("digest", connection.dialect.bytes), ("length", "BIGINT")]) {
-            try copyDigests($0)
-        }
-        try connection.execute("CREATE UNIQUE INDEX _digest_key ON _digest (k, attribute)")
-        let changed = try noteContents() + noteNulls()
-        try connection.execute("DROP TABLE _digest")
-        return changed
+    /// The columns of a digest in its staged table.
+    static func columns(_ dialect: StateDialect) -> [(name: String, type: String)] {
+        [("k", "TEXT"), ("attribute", "BIGINT"), ("digest", dialect.bytes), ("length", "BIGINT")]
     }
 
-    /// Takes the digest of every large value of the partition from the back end, or reads every value once.
-    private func copyDigests(_ add: ([Value]) throws -> Void) throws {
-        let load = BackEndLoad(object: object, parameters: partition.parameters, source: source)
+    /// Takes the digest of every large value from the back end, or reads every value once.
+    /// - Parameter keys: the rows whose values may have changed; nil for all.
+    func forEach(_ keys: [RowKey]?, _ visit: ([Value]) throws -> Void) throws {
+        let object = load.object
+        guard !object.largeAttributes.isEmpty else { return }
         let indexes = Dictionary(object.largeAttributes.enumerated().map { ($0.element.name, Int64($0.offset)) }) { $1 }
-        let isDone = try source.forEachLargeValue(of: object.model, parameters: load.namedParameters, keys: keys) { value in
+        let isDone = try load.source.forEachLargeValue(of: object.model, parameters: load.namedParameters, keys: keys) { value in
             guard let index = indexes[value.attribute] else { return }
-            try add([.text(KeyText(value.key.value).text), .integer(index), .blob(value.digest), .integer(value.length)])
+            try visit([.text(KeyText(value.key.value).text), .integer(index), .blob(value.digest), .integer(value.length)])
         }
         guard !isDone else { return }
         try load.forEachRow(keys) { row in
@@ -43,36 +32,88 @@ struct LargeValueRefresh {
                     length += Int64(piece.count)
                 }
                 guard case .content = found else { continue }
-                try add([.text(row.key.text), .integer(Int64(index)), .blob(digest.finish()), .integer(length)])
+                try visit([.text(row.key.text), .integer(Int64(index)), .blob(digest.finish()), .integer(length)])
             }
         }
     }
+}
 
-    private var values: [Value] { [.integer(partition.id), .integer(version), .integer(objectID)] }
+/// Records which large values of a partition's rows have changed, by SHA-256 and length.
+///
+/// The digests are in the temporary table `_digest`, those of a staged comparison that differ in `_digest_difference` and `_digest_gone`. The keys of a
+/// comparison of some rows are in `_changed`.
+struct LargeValueRefresh {
+    let objectID: Int64
+    let partition: Partition
+    let connection: any StateConnection
+    /// Whether some rows are compared.
+    let isKeyed: Bool
 
-    private func noteContents() throws -> Int {
+    private var values: [Value] { [.integer(partition.id), .integer(objectID)] }
+
+    /// Compares staged digests with the state, and writes nothing.
+    func compare() throws {
+        try connection.execute("CREATE UNIQUE INDEX _digest_key ON _digest (k, attribute)")
+        try connection.stage("_digest_difference", LargeValueLoad.columns(connection.dialect)) { _ in }
+        try connection.stage("_digest_gone", [("sk", "BIGINT"), ("attribute", "BIGINT")]) { _ in }
+        try connection.execute(
+            """
+            INSERT INTO _digest_difference (k, attribute, digest, length)
+            SELECT d.k, d.attribute, d.digest, d.length FROM _digest AS d
+            WHERE NOT EXISTS (
+                SELECT 1 FROM _key AS m \(connection.dialect.outerJoin) _large AS o ON o.partition = ?1 AND o.sk = m.sk
+                WHERE m.object = ?2 AND m.k = d.k AND o.attribute = d.attribute AND o.digest = d.digest)
+            """, values)
+        try connection.execute("INSERT INTO _digest_gone (sk, attribute) SELECT sk, attribute FROM _large WHERE \(isGone)", values)
+    }
+
+    /// Notes the differences of a staged comparison.
+    /// - Returns: the number of changed values.
+    func noteDifferences(_ version: Int64) throws -> Int {
+        // Not EXISTS: the table has no index, and each engine makes one for IN.
+        let gone = "(sk, attribute) IN (SELECT sk, attribute FROM _digest_gone)"
+        return try noteContents("_digest_difference", version) + noteNulls("partition = ?1 AND digest IS NOT NULL AND \(gone)", [values[0]], version)
+    }
+
+    /// Compares digests with the state, and notes the differences.
+    /// - Returns: the number of changed values.
+    func run(_ digests: [[Value]], _ version: Int64) throws -> Int {
+        try connection.stage("_digest", LargeValueLoad.columns(connection.dialect)) { add in for digest in digests { try add(digest) } }
+        try connection.execute("CREATE UNIQUE INDEX _digest_key ON _digest (k, attribute)")
+        let changed = try noteContents("_digest", version) + noteNulls(isGone, values, version)
+        try connection.execute("DROP TABLE _digest")
+        return changed
+    }
+
+    /// The condition on a recorded value that the back end does not have any more.
+    private var isGone: String {
+        let isChanged = isKeyed ? " AND sk IN (SELECT m.sk FROM _changed AS c JOIN _key AS m ON m.object = ?2 AND m.k = c.k)" : ""
+        return """
+            partition = ?1 AND digest IS NOT NULL\(isChanged)
+                AND NOT EXISTS (
+                    SELECT 1 FROM _key AS m JOIN _digest AS d ON d.k = m.k
+                    WHERE m.object = ?2 AND m.sk = _large.sk AND d.attribute = _large.attribute)
+            """
+    }
+
+    private func noteContents(_ table: String, _ version: Int64) throws -> Int {
         try connection.execute(
             """
             INSERT INTO _large (partition, sk, attribute, digest, length, version)
-            SELECT CAST(?1 AS BIGINT), m.sk, d.attribute, d.digest, d.length, CAST(?2 AS BIGINT)
-            FROM _digest AS d \(connection.dialect.outerJoin) _key AS m ON m.object = ?3 AND m.k = d.k
+            SELECT CAST(?1 AS BIGINT), m.sk, d.attribute, d.digest, d.length, CAST(?3 AS BIGINT)
+            FROM \(table) AS d \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.k = d.k
             WHERE NOT EXISTS (
                 SELECT 1 FROM _large AS o WHERE o.partition = ?1 AND o.sk = m.sk AND o.attribute = d.attribute AND o.digest = d.digest)
             ON CONFLICT (partition, sk, attribute) DO UPDATE SET digest = excluded.digest, length = excluded.length, version = excluded.version
-            """, values)
+            """, values + [.integer(version)])
     }
 
-    /// Records the values that have become NULL.
-    private func noteNulls() throws -> Int {
-        let isChanged = keys == nil ? "" : " AND sk IN (SELECT m.sk FROM _changed AS c JOIN _key AS m ON m.object = ?3 AND m.k = c.k)"
-        return try connection.execute(
+    /// Records values of live rows that have become NULL.
+    private func noteNulls(_ condition: String, _ values: [Value], _ version: Int64) throws -> Int {
+        try connection.execute(
             """
-            UPDATE _large SET digest = NULL, length = NULL, version = ?2
-            WHERE partition = ?1 AND digest IS NOT NULL\(isChanged)
-                AND EXISTS (SELECT 1 FROM _row AS r WHERE r.partition = ?1 AND r.sk = _large.sk AND r.deleted = 0)
-                AND NOT EXISTS (
-                    SELECT 1 FROM _key AS m JOIN _digest AS d ON d.k = m.k
-                    WHERE m.object = ?3 AND m.sk = _large.sk AND d.attribute = _large.attribute)
-            """, values)
+            UPDATE _large SET digest = NULL, length = NULL, version = ?\(values.count + 1)
+            WHERE \(condition) AND EXISTS (SELECT 1 FROM _row AS r WHERE r.partition = ?1 AND r.sk = _large.sk AND r.deleted = 0)
+            """, values + [.integer(version)])
     }
 }

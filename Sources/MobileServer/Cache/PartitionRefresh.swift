@@ -2,128 +2,131 @@ internal import MobileModel
 internal import MobileStore
 internal import PostgreSQLClient
 
-/// Updates the cached rows of one partition from its back end, and gives every change the next version of the partition.
+/// Updates the cached rows of one partition from loaded ones, and gives every change the next version of the partition.
 ///
-/// The load is copied into a temporary table, and compared there: rows are equal when the texts that travel are.
+/// The rows are copied into a temporary table, and compared there: rows are equal when the texts that travel are.
 ///
-///     load (back end) --copy--> _load --keys--> rows of the partition
+///     loaded rows --copy--> _load --keys--> rows of the partition
 ///
-/// Where the back end knows the keys of changed rows, it loads only these.
+/// Few rows are copied and compared in the transaction that writes. Many are staged before it (see ``StagedRefresh``), and it takes those that differ.
 ///
-/// The caller holds the store's write transaction, the lock of the back end's row, and one read of the back end that began after the lock.
+/// The caller holds the lock of the back end's row, and has made sure that the partition is as it was before the rows were loaded.
 struct PartitionRefresh {
-    let object: ObjectPlan
-    let partition: Partition
+    let comparison: PartitionComparison
     let package: DeployedPackage
     let cache: PackageCache
     let connection: any StateConnection
-    let backEnd: any BackEnd
-    /// The read of the back end.
-    let source: any BackEndSnapshot
-    /// The time in milliseconds since 1970.
-    let now: Int64
-    /// The time after which all rows are compared although the back end knows the changed ones.
-    let comparisonInterval: Duration
+    /// The temporary table of the rows.
+    var table = "_load"
 
+    var object: ObjectPlan { comparison.object }
+    var partition: Partition { comparison.partition }
+    var objectID: Value { .integer(cache.id(of: object)) }
+    private var version: Int64 { comparison.state.version + 1 }
+
+    /// Compares rows in memory.
     /// - Returns: whether the partition has a new version.
-    func run() throws -> Bool {
-        let state = try partition.state(in: connection), mark = RefreshMark(object)
-        let isDue = !state.isLoaded || state.isComparisonDue(now, comparisonInterval)
-        let changes = try source.changes(of: object.model, since: isDue ? nil : mark.content(of: state.mark))
-        let keys = isDue ? nil : changes.keys
-        if let keys, keys.isEmpty { return false }
-        let version = state.version + 1
-        let changed = try keys.map { try refresh($0, version) } ?? refreshAll(version, isNew: !state.isLoaded)
-        let isChanged = changed > 0 || !state.isLoaded, next = changes.mark.map { mark.text(of: $0) }
+    func run(_ load: PartitionLoad) throws -> Bool {
+        let rows = Int64(load.rows.count)
+        try connection.stage("_load", columns) { add in
+            for (index, row) in load.rows.enumerated() { try add(values(of: row, number: Int64(index + 1))) }
+        }
+        if let keys = comparison.keys {
+            guard rows <= keys.count else { throw object.loadError("one key twice") }
+            try stage(keys: keys)
+        }
+        try addKeys(rows: rows, isNew: comparison.keys == nil && !comparison.state.isLoaded)
+        var changed = try writeRows()
+        changed += try comparison.keys == nil ? removeMissingRows(expected: rows) : remove("sk IN (\(missingKeyed))", [objectID])
+        if !object.largeAttributes.isEmpty { changed += try largeValues.run(load.digests, version) }
+        if comparison.keys != nil { try connection.execute("DROP TABLE _changed") }
+        try connection.execute("DROP TABLE _load")
+        return try finish(changed)
+    }
+
+    /// Takes over what a staged comparison has found.
+    /// - Parameter rows: the number of rows in ``table``; nil if not all of them are new.
+    /// - Returns: whether the partition has a new version.
+    func takeDifferences(newRows rows: Int64?) throws -> Bool {
+        try addKeys(rows: rows ?? 0, isNew: rows != nil)
+        var changed = try writeRows()
+        if let rows {
+            let live = try connection.number("SELECT count(*) FROM _row WHERE partition = ?1 AND deleted = 0", [.integer(partition.id)])
+            guard live == rows else { throw object.loadError("one key twice") }
+        } else {
+            changed += try remove("sk IN (SELECT sk FROM _missing)")
+        }
+        if !object.largeAttributes.isEmpty { changed += try largeValues.noteDifferences(version) }
+        return try finish(changed)
+    }
+
+    /// Stores the new version and mark.
+    private func finish(_ changed: Int) throws -> Bool {
+        let state = comparison.state, isChanged = changed > 0 || !state.isLoaded
         if isChanged { try partition.advance(to: version, from: state, eras: cache.eras, in: connection) }
-        if next != state.mark || keys == nil && next != nil {
+        if comparison.mark != state.mark || comparison.keys == nil && comparison.mark != nil {
             try connection.execute(
                 "UPDATE _partition SET mark = ?2, compared = ?3 WHERE id = ?1",
-                [.integer(partition.id), Value(next), .integer(keys == nil ? now : state.compared)])
+                [.integer(partition.id), Value(comparison.mark), .integer(comparison.keys == nil ? comparison.now : state.compared)])
         }
         return isChanged
     }
 
-    /// Compares all rows of the partition.
-    /// - Returns: the number of changed rows and values.
-    private func refreshAll(_ version: Int64, isNew: Bool) throws -> Int {
-        let rows = try copyLoad(nil)
-        try addKeys(rows: rows, isNew: isNew)
-        for (index, reference) in object.references.enumerated() { try addKeys(ofParents: index, reference) }
-        var changed = try writeRows(version)
-        changed += try removeMissingRows(expected: rows, version)
-        changed += try refreshLargeValues(nil, version)
-        try connection.execute("DROP TABLE _load")
-        return changed
+    var largeValues: LargeValueRefresh {
+        LargeValueRefresh(objectID: cache.id(of: object), partition: partition, connection: connection, isKeyed: comparison.keys != nil)
     }
 
-    /// Compares the rows with these keys. One that is not loaded is not in the partition.
-    private func refresh(_ keys: [RowKey], _ version: Int64) throws -> Int {
-        let keys = Array(Set(keys))
-        let rows = try copyLoad(keys)
-        guard rows <= keys.count else { throw object.loadError("one key twice") }
-        try connection.stage("_changed", [("k", "TEXT")]) { add in for key in keys { try add([.text(KeyText(key.value).text)]) } }
-        try addKeys(rows: rows, isNew: false)
-        for (index, reference) in object.references.enumerated() { try addKeys(ofParents: index, reference) }
-        var changed = try writeRows(version)
-        changed += try connection.execute(
-            """
-            UPDATE _row SET deleted = 1, version = ?2, body = ''
-            WHERE partition = ?1 AND deleted = 0 AND sk IN (
-                SELECT m.sk FROM _changed AS c \(connection.dialect.outerJoin) _key AS m ON m.object = ?3 AND m.k = c.k
-                WHERE NOT EXISTS (SELECT 1 FROM _load AS l WHERE l.k = c.k))
-            """, [.integer(partition.id), .integer(version), .integer(cache.id(of: object))])
-        changed += try refreshLargeValues(keys, version)
-        try connection.execute("DROP TABLE _changed")
-        try connection.execute("DROP TABLE _load")
-        return changed
+    // MARK: Temporary tables
+
+    /// The columns of a loaded row: its place in the load, its key, those of its parents, and its attributes as they travel.
+    var columns: [(name: String, type: String)] {
+        [("n", "BIGINT"), ("k", "TEXT")] + object.references.indices.map { (name: "r\($0)", type: "TEXT") } + [("body", "TEXT")]
     }
 
-    private func refreshLargeValues(_ keys: [RowKey]?, _ version: Int64) throws -> Int {
-        guard !object.largeAttributes.isEmpty else { return 0 }
-        return try LargeValueRefresh(
-            object: object, objectID: cache.id(of: object), partition: partition, connection: connection, backEnd: backEnd, source: source,
-            version: version, keys: keys
-        ).run()
+    /// Returns the values of a loaded row for these columns.
+    /// - Parameter number: its place in the load, from 1.
+    func values(of row: LoadedRow, number: Int64) -> [Value] {
+        [.integer(number), .text(row.key.text)] + row.references.map { Value($0?.text) } + [.text(row.attributes)]
     }
 
-    /// - Returns: the number of rows.
-    private func copyLoad(_ keys: [RowKey]?) throws -> Int64 {
-        let references = object.references.indices.map { (name: "r\($0)", type: "TEXT") }
-        var count: Int64 = 0
-        try connection.stage("_load", [("n", "BIGINT"), ("k", "TEXT")] + references + [("body", "TEXT")]) { add in
-            try BackEndLoad(object: object, parameters: partition.parameters, source: source).forEachRow(keys) { row in
-                count += 1
-                try add([.integer(count), .text(row.key.text)] + row.references.map { Value($0?.text) } + [.text(row.attributes)])
-            }
-        }
-        return count
+    /// Copies the keys that are compared.
+    func stage(keys: [RowKey]) throws {
+        try connection.stage("_changed", [("k", "TEXT")]) { add in for key in Set(keys) { try add([.text(KeyText(key.value).text)]) } }
+    }
+
+    /// A query of the compared keys that were not loaded; `?2` is the object. Such a row is not in the partition.
+    var missingKeyed: String {
+        """
+        SELECT m.sk FROM _changed AS c \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.k = c.k
+        WHERE c.k NOT IN (SELECT k FROM _load)
+        """
     }
 
     // MARK: Keys
 
-    /// Gives surrogate keys to rows that are new to the cache.
+    /// Gives surrogate keys to rows that are new to the cache, and to parents when the first child refers to them, even if the parent itself is not in
+    /// any partition.
     /// - Parameter isNew: whether all rows may be new; their number is not looked up then.
     private func addKeys(rows: Int64, isNew: Bool) throws {
-        let id = Value.integer(cache.id(of: object))
         let isUnknown = "NOT EXISTS (SELECT 1 FROM _key AS m WHERE m.object = ?1 AND m.k = l.k)"
-        let count = isNew ? rows : try connection.number("SELECT count(*) FROM _load AS l WHERE \(isUnknown)", [id])
-        guard count > 0 else { return }
-        let first = try cache.takeKeys(count, in: connection).first
-        try connection.execute(
-            """
-            INSERT INTO _key (object, k, sk)
-            SELECT CAST(?1 AS BIGINT), l.k, CAST(?2 AS BIGINT) + row_number() OVER (ORDER BY l.n) - 1 FROM _load AS l WHERE \(isUnknown)
-            ON CONFLICT (object, k) DO NOTHING
-            """, [id, .integer(first)])
+        let count = isNew ? rows : try connection.number("SELECT count(*) FROM \(table) AS l WHERE \(isUnknown)", [objectID])
+        if count > 0 {
+            let first = try cache.takeKeys(count, in: connection).first
+            try connection.execute(
+                """
+                INSERT INTO _key (object, k, sk)
+                SELECT CAST(?1 AS BIGINT), l.k, CAST(?2 AS BIGINT) + row_number() OVER (ORDER BY l.n) - 1 FROM \(table) AS l WHERE \(isUnknown)
+                ON CONFLICT (object, k) DO NOTHING
+                """, [objectID, .integer(first)])
+        }
+        for (index, reference) in object.references.enumerated() { try addKeys(ofParents: index, reference) }
     }
 
-    /// Gives a parent its surrogate key when the first child refers to it, even if the parent itself is not in any partition.
     private func addKeys(ofParents index: Int, _ reference: ReferencePlan) throws {
         guard let parent = package.object(named: reference.target) else { return }
         let id = Value.integer(cache.id(of: parent)), column = "l.r\(index)"
         let unknown = """
-            SELECT min(l.n) AS n, \(column) AS k FROM _load AS l
+            SELECT min(l.n) AS n, \(column) AS k FROM \(table) AS l
             WHERE \(column) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM _key AS m WHERE m.object = ?1 AND m.k = \(column)) GROUP BY \(column)
             """
         let count = try connection.number("SELECT count(*) FROM (\(unknown)) AS u", [id])
@@ -139,60 +142,75 @@ struct PartitionRefresh {
 
     // MARK: Rows
 
-    /// The loaded rows with their surrogate keys `m.sk`, and their texts.
-    private var loadedRows: (tables: String, body: String) {
-        var tables = "_load AS l \(connection.dialect.outerJoin) _key AS m ON m.object = ?3 AND m.k = l.k"
-        var body = "'[' || CAST(m.sk AS TEXT) || ',' || l.body"
-        for (index, reference) in object.references.enumerated() {
+    /// The text of a loaded row `l`, with its surrogate key `m.sk` and those of its parents `p0.sk`, ...
+    var body: String {
+        let parents = object.references.indices.map { " || ',' || coalesce(CAST(p\($0).sk AS TEXT), 'null')" }
+        return "'[' || CAST(m.sk AS TEXT) || ',' || l.body" + parents.joined() + " || ']'"
+    }
+
+    /// The joins of a loaded row with the keys of its parents.
+    var parents: String {
+        object.references.enumerated().map { index, reference in
             let parent = package.object(named: reference.target).map { cache.id(of: $0) } ?? 0
-            tables += " LEFT JOIN _key AS p\(index) ON p\(index).object = \(parent) AND p\(index).k = l.r\(index)"
-            body += " || ',' || coalesce(CAST(p\(index).sk AS TEXT), 'null')"
-        }
-        return (tables, body + " || ']'")
+            return " LEFT JOIN _key AS p\(index) ON p\(index).object = \(parent) AND p\(index).k = l.r\(index)"
+        }.joined()
     }
 
     /// Writes the rows that are new or have changed.
-    private func writeRows(_ version: Int64) throws -> Int {
-        let rows = loadedRows
-        return try onceEach {
+    private func writeRows() throws -> Int {
+        try onceEach {
             try connection.execute(
                 """
                 INSERT INTO _row (partition, sk, version, since, deleted, body)
-                SELECT CAST(?1 AS BIGINT), m.sk, CAST(?2 AS BIGINT), CAST(?2 AS BIGINT), 0, \(rows.body)
-                FROM \(rows.tables) LEFT JOIN _row AS o ON o.partition = ?1 AND o.sk = m.sk
-                WHERE o.sk IS NULL OR o.deleted = 1 OR o.body <> \(rows.body)
+                SELECT CAST(?1 AS BIGINT), m.sk, CAST(?2 AS BIGINT), CAST(?2 AS BIGINT), 0, \(body)
+                FROM \(table) AS l \(connection.dialect.outerJoin) _key AS m ON m.object = ?3 AND m.k = l.k\(parents)
+                    LEFT JOIN _row AS o ON o.partition = ?1 AND o.sk = m.sk
+                WHERE o.sk IS NULL OR o.deleted = 1 OR o.body <> \(body)
                 ON CONFLICT (partition, sk) DO UPDATE SET version = excluded.version,
                     since = CASE WHEN _row.deleted = 0 THEN _row.since ELSE excluded.since END, deleted = 0, body = excluded.body
-                """, [.integer(partition.id), .integer(version), .integer(cache.id(of: object))])
+                """, [.integer(partition.id), .integer(version), objectID])
         }
     }
 
-    /// PostgreSQL refuses to write a row twice in one statement; SQLite does it, and the number of rows is wrong afterwards.
-    private func onceEach(_ body: () throws -> Int) throws -> Int {
-        do { return try body() } catch let error as PostgreSQLError where error.sqlState == "21000" {
+    /// PostgreSQL refuses to write a row twice in one statement; SQLite does it, and the number of rows is wrong afterwards. Both refuse two digests of one
+    /// value.
+    func onceEach<R>(_ body: () throws -> R) throws -> R {
+        do { return try body() } catch let error as PostgreSQLError where ["21000", "23505"].contains(error.sqlState) {
+            throw object.loadError("one key twice", cause: error)
+        } catch let error as StoreError where error.code == .constraint {
             throw object.loadError("one key twice", cause: error)
         }
     }
 
+    /// Marks live rows as deleted.
+    /// - Parameter values: those of the condition, from `?2`.
+    private func remove(_ condition: String, _ values: [Value] = []) throws -> Int {
+        try connection.execute(
+            "UPDATE _row SET deleted = 1, version = ?\(values.count + 2), body = '' WHERE partition = ?1 AND deleted = 0 AND \(condition)",
+            [.integer(partition.id)] + values + [.integer(version)])
+    }
+
     /// Marks the rows as deleted that were not loaded. All loaded rows are in the partition by now, so it has lost rows exactly if it has more rows
     /// than were loaded.
-    private func removeMissingRows(expected: Int64, _ version: Int64) throws -> Int {
-        let id = Value.integer(partition.id), live = "partition = ?1 AND deleted = 0"
-        let count = try connection.number("SELECT count(*) FROM _row WHERE \(live)", [id])
+    private func removeMissingRows(expected: Int64) throws -> Int {
+        let count = try connection.number("SELECT count(*) FROM _row WHERE partition = ?1 AND deleted = 0", [.integer(partition.id)])
         guard count != expected else { return 0 }
         guard count > expected else { throw object.loadError("one key twice") }
-        try connection.execute("CREATE TEMP TABLE _present (sk BIGINT PRIMARY KEY)")
-        let present = try connection.execute(
-            "INSERT INTO _present SELECT m.sk FROM _load AS l JOIN _key AS m ON m.object = ?1 AND m.k = l.k WHERE true ON CONFLICT DO NOTHING",
-            [.integer(cache.id(of: object))])
-        guard Int64(present) == expected else { throw object.loadError("one key twice") }
-        let removed = try connection.execute(
-            """
-            UPDATE _row SET deleted = 1, version = ?2, body = ''
-            WHERE \(live) AND NOT EXISTS (SELECT 1 FROM _present AS p WHERE p.sk = _row.sk)
-            """, [id, .integer(version)])
+        let present = try stagePresent()
+        guard present == expected else { throw object.loadError("one key twice") }
+        let removed = try remove("NOT EXISTS (SELECT 1 FROM _present AS p WHERE p.sk = _row.sk)")
         try connection.execute("DROP TABLE _present")
         return removed
+    }
+
+    /// Collects the surrogate keys of the loaded rows, as far as they have some.
+    /// - Returns: their number.
+    func stagePresent() throws -> Int64 {
+        try connection.execute("CREATE TEMP TABLE _present (sk BIGINT PRIMARY KEY)")
+        return try Int64(
+            connection.execute(
+                "INSERT INTO _present SELECT m.sk FROM _load AS l JOIN _key AS m ON m.object = ?1 AND m.k = l.k WHERE true ON CONFLICT DO NOTHING",
+                [objectID]))
     }
 }
 

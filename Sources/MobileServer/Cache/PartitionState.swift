@@ -66,8 +66,9 @@ struct PartitionState: Sendable, Hashable {
 extension Partition {
     /// Returns the progress of the partition.
     /// - Throws: ``RequestFailure`` if the row is gone or that of another partition now, because the store was restored since it was found.
-    func state(in connection: any StateConnection) throws -> PartitionState {
-        let row = try connection.storedRow(PartitionState.columns + [.digest], "WHERE id = ?1", [.integer(id)])
+    /// - Parameter lock: the dialect's, for a transaction that changes the partition.
+    func state(lock: String = "", in connection: any StateConnection) throws -> PartitionState {
+        let row = try connection.storedRow(PartitionState.columns + [.digest], "WHERE id = ?1" + lock, [.integer(id)])
         // A process of an earlier release gives a new partition no name.
         guard let row, try row.optionalText(.digest) ?? digest == digest else {
             throw RequestFailure(.unavailable, "the server's state was restored during the request; try again")

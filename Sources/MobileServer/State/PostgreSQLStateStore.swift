@@ -8,6 +8,8 @@ internal import PostgreSQLClient
 /// the outcome is read from the engine's own record of transactions, and never guessed.
 struct PostgreSQLStateStore: StateStore {
     private let pool: PostgreSQLPool
+    /// Connections of long preparations: any number of these leaves those of the others free.
+    private let stagingPool: PostgreSQLPool
     let configuration: PostgreSQLConfiguration
     let name: String
 
@@ -22,6 +24,7 @@ struct PostgreSQLStateStore: StateStore {
         name = configuration.address
         self.configuration = configuration
         pool = PostgreSQLPool(configuration, maximumConnections: maximumConnections)
+        stagingPool = PostgreSQLPool(configuration, maximumConnections: 4)
         do { try PostgreSQLStateSchema.prepare(self) } catch let error as PostgreSQLError {
             pool.close()
             guard error.code != .misuse else { throw ServerError(.configuration, "state store: \(error.message)", cause: error) }
@@ -69,7 +72,16 @@ struct PostgreSQLStateStore: StateStore {
         }
     }
 
-    func close() throws { pool.close() }
+    func staging<R>(_ body: (any StagingConnection) throws -> R) throws -> R {
+        try stagingPool.withConnection(deadline: .now + configuration.connectionTimeout) { connection in
+            try body(PostgreSQLStagingConnection(connection: connection) { try pool.recordedOutcome(of: $0, until: $1) })
+        }
+    }
+
+    func close() throws {
+        stagingPool.close()
+        pool.close()
+    }
 
     /// Runs `attempt` until it returns a value or throws an error that a repetition does not help against. The pause before a repetition grows, with
     /// jitter, so that two processes do not meet again.
@@ -90,6 +102,8 @@ struct PostgreSQLStateStore: StateStore {
 /// A transaction on the state in a PostgreSQL database.
 struct PostgreSQLStateConnection: StateConnection {
     let connection: PostgreSQLConnection
+    /// Whether staged tables outlive the transaction.
+    var keepsStagedTables = false
 
     func historyID() throws -> String { try connection.historyID() }
 
@@ -105,7 +119,7 @@ struct PostgreSQLStateConnection: StateConnection {
 
     func stage(_ table: String, _ columns: [(name: String, type: String)], _ fill: (_ add: ([Value]) throws -> Void) throws -> Void) throws {
         let definition = columns.map { "\($0.name) \($0.type)" }.joined(separator: ", ")
-        try connection.execute("CREATE TEMP TABLE \(table) (\(definition)) ON COMMIT DROP")
+        try connection.execute("CREATE TEMP TABLE \(table) (\(definition)) ON COMMIT \(keepsStagedTables ? "PRESERVE ROWS" : "DROP")")
         try connection.copy(into: table, columns: columns.map(\.name)) { copy in
             try fill { try copy.add($0.map(PostgreSQLValue.init)) }
         }

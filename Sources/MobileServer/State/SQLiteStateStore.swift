@@ -3,6 +3,7 @@ internal import MobileStore
 /// The server's state in an SQLite file. One writer at a time; readers are not blocked.
 struct SQLiteStateStore: StateStore {
     let database: Database
+    private let profile: ConnectionProfile
 
     /// Opens the file, and brings its tables to the present version.
     /// - Parameter configuration: provides the path of the file, the connection timeout, and the clock.
@@ -22,7 +23,7 @@ struct SQLiteStateStore: StateStore {
                 try database.close()
                 throw error
             }
-            self.database = database
+            (self.database, self.profile) = (database, profile)
         } catch let error as StoreError {
             throw ServerError(.cache, "cache \(path): \(error.message)", cause: error)
         }
@@ -37,6 +38,15 @@ struct SQLiteStateStore: StateStore {
 
     func write<R>(label: String, isolation: StateIsolation, _ body: (any StateConnection) throws -> R) throws -> R {
         try database.write(label: label) { try body(SQLiteStateConnection(connection: $0)) }
+    }
+
+    func staging<R>(_ body: (any StagingConnection) throws -> R) throws -> R {
+        var profile = profile
+        profile.maxConnections = 1
+        profile.createsFile = false
+        let staging = try Database(profile)
+        defer { try? staging.close() }
+        return try body(SQLiteStagingConnection(database: staging))
     }
 
     func close() throws { try database.close() }

@@ -5,7 +5,7 @@ enum StateTables {
     /// The statements that create the tables in an empty database.
     static func statements(_ dialect: StateDialect) -> [String] {
         accounts(dialect) + cache(dialect) + clients(dialect) + logs(dialect) + SegmentTables.statements(dialect) + EraTables.statements(dialect)
-            + marks
+            + marks + refreshes(dialect)
     }
 
     private static func accounts(_ dialect: StateDialect) -> [String] {
@@ -51,6 +51,18 @@ enum StateTables {
     static let marks = [
         "ALTER TABLE _partition ADD COLUMN mark TEXT", "ALTER TABLE _partition ADD COLUMN compared BIGINT NOT NULL DEFAULT 0",
     ]
+
+    /// The leases of refreshes that load all rows (see ``RefreshLease``), one row per package and back end. number: that of the last lease; held: whether
+    /// it is in use; beat: rises while its holder lives; rekeyed: rises when a row gets another surrogate key than it had.
+    static func refreshes(_ dialect: StateDialect) -> [String] {
+        [
+            """
+            CREATE TABLE IF NOT EXISTS _refresh (
+                package BIGINT NOT NULL, name TEXT NOT NULL, number BIGINT NOT NULL DEFAULT 0, beat BIGINT NOT NULL DEFAULT 0,
+                held BIGINT NOT NULL DEFAULT 0, rekeyed BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (package, name))\(dialect.ordered)
+            """
+        ]
+    }
 
     /// The tables of cached rows, for all packages.
     static func cache(_ dialect: StateDialect) -> [String] {

@@ -40,6 +40,19 @@ internal import MobileCore
             return reads || !connection.isWriter ? try body(connection) : try connection.savepoint { try body(connection) }
         }
         try begin()
+        return try finish(body)
+    }
+
+    /// Runs `body` in a transaction that takes no lock before it writes.
+    func stage<R>(_ body: (Connection) throws -> R) throws -> R {
+        defer { end() }
+        guard isOutermost else { throw StoreError(.misuse, "stage: another read or write of this thread is in progress") }
+        _ = try connection.execute("BEGIN")
+        return try finish(body)
+    }
+
+    /// Runs `body` in the transaction that has begun, and commits it.
+    private func finish<R>(_ body: (Connection) throws -> R) throws -> R {
         let result: R
         do {
             result = try body(connection)

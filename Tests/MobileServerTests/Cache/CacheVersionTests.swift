@@ -16,7 +16,7 @@ import Testing
     /// Removes what version 7 added.
     static let toVersion6 =
         ["_row_deleted", "_partition_used", "_partition_digest"].map { "DROP INDEX \($0)" }
-        + ["_era", "_partition_era", "_reconciled"].map { "DROP TABLE \($0)" }
+        + ["_era", "_partition_era", "_reconciled", "_refresh"].map { "DROP TABLE \($0)" }
         + [("_partition", "digest"), ("_partition", "era"), ("_partition", "used"), ("_partition", "mark"),
             ("_partition", "compared"), ("_back_end", "era"), ("_traced_request", "noted")].map {
             "ALTER TABLE \($0) DROP COLUMN \($1)"
@@ -93,6 +93,8 @@ import Testing
         #expect(result.status == 200 && device.rows["Customer"] == rows["Customer"])
         let counts = try server.state { connection in try added.map { try connection.rows("SELECT count(*) FROM \($0)", []) } }
         #expect(counts == [[[0]], [[0]], [[0]], [[1]]])
+        let refreshes = try server.state { try $0.rows("SELECT name, held FROM _refresh") }
+        #expect(refreshes.allSatisfy { $0 == ["enterprise", 0] })
     }
 
     @Test("a cache of a later release is refused and left as it is; so is a file that is no cache, and one that is not there", .backEndInFile)

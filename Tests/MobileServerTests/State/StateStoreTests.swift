@@ -9,25 +9,14 @@ import Testing
 
 /// The seam between the server and the database of its own state, on both engines.
 @Suite struct StateStoreTests {
-    /// A store of one engine, with what it lives in.
+    /// A store of one engine with a table.
     final class Bench {
+        let state: StateBench
         let store: any StateStore
-        private let folder: TemporaryDirectory?
-        private let database: PostgreSQLTestDatabase?
 
         init(_ engine: Engine) throws {
-            var configuration = ServerConfiguration(cachePath: "")
-            switch engine {
-            case .sqlite:
-                let folder = try TemporaryDirectory()
-                (self.folder, database) = (folder, nil)
-                configuration.cachePath = folder.file("state.db")
-            case .postgreSQL:
-                let database = try PostgreSQLTestDatabase()
-                (folder, self.database) = (nil, database)
-                configuration.storeAddress = database.configuration.address
-            }
-            store = try configuration.openStateStore(createsFile: true)
+            state = try StateBench(engine)
+            store = try state.configuration.openStateStore(createsFile: true)
             try store.write(label: "test") { _ = try $0.execute("CREATE TABLE thing (id BIGINT PRIMARY KEY, name TEXT, bytes \($0.dialect.bytes))") }
         }
 
@@ -83,6 +72,57 @@ import Testing
             }
             #expect(sum == 6_250_000, "round \(round)")
         }
+    }
+
+    @Test(arguments: Engine.available)
+    func `a write is prepared beside other writes, on tables that it finds again`(engine: Engine) throws {
+        let bench = try Bench(engine), store = bench.store
+        func insert(_ id: Int64) throws {
+            try store.write(label: "test") { _ = try $0.execute("INSERT INTO thing (id) VALUES (?1)", [.integer(id)]) }
+        }
+        try insert(1)
+        let found = try store.staging { staging in
+            try staging.prepare { connection in
+                try connection.stage("_load", [("n", "BIGINT")]) { add in
+                    try add([.integer(1)])
+                    // The source of the rows is slow: others write meanwhile.
+                    try insert(2)
+                    try add([.integer(2)])
+                }
+            }
+            let before = try staging.prepare { connection in
+                let known = "SELECT count(*) FROM thing JOIN _load ON n = id"
+                let first = try connection.number(known)
+                try insert(3)
+                try connection.execute("INSERT INTO _load VALUES (3)")
+                // The snapshot has begun with the first read.
+                return try [first, connection.number(known)]
+            }
+            let after = try staging.write(label: "test") { connection in
+                try connection.execute("INSERT INTO thing (id) SELECT n + 10 FROM _load")
+                return try connection.number("SELECT count(*) FROM thing JOIN _load ON n = id")
+            }
+            return before + [after]
+        }
+        #expect(found == [2, 2, 3])
+        #expect(try store.read { try $0.number("SELECT count(*) FROM thing") } == 6)
+        func fail() throws {
+            try store.staging { staging in
+                try staging.write(label: "test") { connection in
+                    try connection.execute("DELETE FROM thing")
+                    throw Refusal()
+                }
+            }
+        }
+        #expect(throws: Refusal.self) { try fail() }
+        // The tables have gone with their connection.
+        let rows = try store.staging { staging in
+            try staging.prepare { connection in
+                try connection.stage("_load", [("n", "BIGINT")]) { _ in }
+                return try connection.number("SELECT count(*) + (SELECT count(*) FROM thing) FROM _load")
+            }
+        }
+        #expect(rows == 6)
     }
 
     @Test(arguments: Engine.available)
@@ -204,7 +244,7 @@ import Testing
     @Test(.needsPostgreSQL) func `a database of the first release gets the tables of segments and the marks of partitions`() throws {
         let database = try PostgreSQLTestDatabase()
         try PostgreSQLStateStore(database.configuration).close()
-        let added = ["_segment_run", "_segment", "_tombstone_horizon", "_secret"], connection = try database.connect()
+        let added = ["_segment_run", "_segment", "_tombstone_horizon", "_secret", "_refresh"], connection = try database.connect()
         for statement in RestoredStoreTests.toVersion3 + added.map({ "DROP TABLE \($0)" }) { try connection.execute(statement) }
         try connection.execute("UPDATE _state SET version = 1")
         try PostgreSQLStateStore(database.configuration).close()

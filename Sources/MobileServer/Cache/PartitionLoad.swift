@@ -1,0 +1,41 @@
+internal import MobileModel
+internal import MobileStore
+
+/// A comparison of one partition with its back end: what it began with, and the rows to compare.
+struct PartitionComparison {
+    let object: ObjectPlan
+    let partition: Partition
+    /// The progress of the partition before the read of the back end began. The changes are written only if it is still the same.
+    let state: PartitionState
+    /// The changed keys; nil if all rows are compared.
+    let keys: [RowKey]?
+    /// The mark of the back end up to which the partition has all changes afterwards, see ``RefreshMark``.
+    let mark: String?
+    /// The time in milliseconds since 1970.
+    let now: Int64
+}
+
+/// The rows and large values of a comparison in memory, read before the transaction that compares them.
+struct PartitionLoad {
+    let comparison: PartitionComparison
+    private(set) var rows: [LoadedRow] = []
+    /// The digests of large values, in the form of their staged table.
+    private(set) var digests: [[Value]] = []
+
+    /// The comparison has too many rows for the memory.
+    struct TooLarge: Error { let partition: Int64 }
+
+    /// Reads the rows.
+    /// - Throws: ``TooLarge``.
+    init(_ comparison: PartitionComparison, _ rules: RefreshRules, backEnd: any BackEnd, _ source: any BackEndSnapshot) throws {
+        self.comparison = comparison
+        let load = BackEndLoad(object: comparison.object, parameters: comparison.partition.parameters, source: source)
+        var bytes = 0
+        try load.forEachRow(comparison.keys) { row in
+            bytes += row.key.text.utf8.count + row.attributes.utf8.count
+            rows.append(row)
+            guard rows.count <= rules.rowsInMemory, bytes <= rules.bytesInMemory else { throw TooLarge(partition: comparison.partition.id) }
+        }
+        try LargeValueLoad(load: load, backEnd: backEnd).forEach(comparison.keys) { digests.append($0) }
+    }
+}
