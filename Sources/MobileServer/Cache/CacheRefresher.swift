@@ -69,21 +69,22 @@ final class CacheRefresher: Sendable {
     private func isUnchanged(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws -> Bool {
         let objects = Dictionary(uniqueKeysWithValues: package.objects.map { ($0.name, $0) })
         let keys = KeyMap(package: package, cache: cache)
-        let (states, applied) = try stateStore.read { connection in
-            (
-                try partitions.map { try $0.state(in: connection) },
-                try keys.appliedPosition(of: backEnd, in: connection)
-            )
+        let (states, marks, applied) = try stateStore.read { connection in
+            let states = try partitions.map { try $0.state(in: connection) }
+            let marks = try zip(partitions, states).map { partition, state in
+                try objects[partition.object].flatMap { try RefreshMark($0).content(of: state, in: connection) }
+            }
+            return (states, marks, try keys.appliedPosition(of: backEnd, in: connection))
         }
         let now = clock()
         guard states.allSatisfy({ $0.isLoaded && $0.mark != nil && !$0.isComparisonDue(now, comparisonInterval) }) else { return false }
         return try backEnd.system.read { source in
             let position = try source.position()
             guard try keys.hasAll(source, applied) else { return false }
-            for (partition, state) in zip(partitions, states) {
-                guard let object = objects[partition.object] else { return false }
-                let mark = RefreshMark(object).content(of: state.mark)
-                guard mark != nil, try source.changes(of: object.model, since: mark).keys?.isEmpty == true else { return false }
+            for (partition, mark) in zip(partitions, marks) {
+                guard let mark, let object = objects[partition.object] else { return false }
+                let parameters = BackEndLoad(object: object, parameters: partition.parameters, source: source).namedParameters
+                guard try source.changes(of: object.model, parameters: parameters, since: mark).areNone else { return false }
             }
             loadedPositions.withLock { loaded in
                 for (partition, state) in zip(partitions, states) {

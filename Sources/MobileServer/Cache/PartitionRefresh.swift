@@ -29,17 +29,21 @@ struct PartitionRefresh {
     func run() throws -> Bool {
         let state = try partition.state(in: connection), mark = RefreshMark(object)
         let isDue = !state.isLoaded || state.isComparisonDue(now, comparisonInterval)
-        let changes = try source.changes(of: object.model, since: isDue ? nil : mark.content(of: state.mark))
-        let keys = isDue ? nil : changes.keys
-        if let keys, keys.isEmpty { return false }
+        let parameters = BackEndLoad(object: object, parameters: partition.parameters, source: source).namedParameters
+        let known = isDue ? nil : try mark.content(of: state, in: connection)
+        let changes = try source.changes(of: object.model, parameters: parameters, since: known)
+        var keys = isDue ? nil : changes.keys
+        if let covers = changes.covers { keys = try keys.map { try $0 + vanishedKeys(covers, present: $0) } }
+        guard isDue || !changes.areNone else { return false }
         let version = state.version + 1
         let changed = try keys.map { try refresh($0, version) } ?? refreshAll(version, isNew: !state.isLoaded)
-        let isChanged = changed > 0 || !state.isLoaded, next = changes.mark.map { mark.text(of: $0) }
+        let isChanged = changed > 0 || !state.isLoaded, next = try changes.mark.map { try mark.text(of: $0) }
         if isChanged { try partition.advance(to: version, from: state, eras: cache.eras, in: connection) }
         if next != state.mark || keys == nil && next != nil {
             try connection.execute(
                 "UPDATE _partition SET mark = ?2, compared = ?3 WHERE id = ?1",
                 [.integer(partition.id), Value(next), .integer(keys == nil ? now : state.compared)])
+            try mark.store(changes.mark, of: partition.id, in: connection)
         }
         return isChanged
     }
@@ -77,6 +81,22 @@ struct PartitionRefresh {
         try connection.execute("DROP TABLE _changed")
         try connection.execute("DROP TABLE _load")
         return changed
+    }
+
+    /// Returns the keys of rows that the partition had, and that are gone from the back end.
+    private func vanishedKeys(_ covers: (RowKey) -> Bool, present: [RowKey]) throws -> [RowKey] {
+        let present = Set(present)
+        var vanished: [RowKey] = []
+        try connection.forEachRow(
+            """
+            SELECT m.k FROM _row AS r \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.sk = r.sk
+            WHERE r.partition = ?1 AND r.deleted = 0
+            """, [.integer(partition.id), .integer(cache.id(of: object))]
+        ) { row in
+            guard let key = row.value(0).text.flatMap({ KeyText(text: $0).value }).flatMap({ RowKey($0, of: object) }) else { return }
+            if covers(key), !present.contains(key) { vanished.append(key) }
+        }
+        return vanished
     }
 
     private func refreshLargeValues(_ keys: [RowKey]?, _ version: Int64) throws -> Int {

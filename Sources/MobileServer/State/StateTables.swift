@@ -5,7 +5,7 @@ enum StateTables {
     /// The statements that create the tables in an empty database.
     static func statements(_ dialect: StateDialect) -> [String] {
         accounts(dialect) + cache(dialect) + clients(dialect) + logs(dialect) + SegmentTables.statements(dialect) + EraTables.statements(dialect)
-            + marks
+            + marks + [longMarks]
     }
 
     private static func accounts(_ dialect: StateDialect) -> [String] {
@@ -51,6 +51,9 @@ enum StateTables {
     static let marks = [
         "ALTER TABLE _partition ADD COLUMN mark TEXT", "ALTER TABLE _partition ADD COLUMN compared BIGINT NOT NULL DEFAULT 0",
     ]
+
+    /// The table of marks that are too long for the partition's row (see ``RefreshMark``).
+    static let longMarks = "CREATE TABLE IF NOT EXISTS _mark (partition BIGINT PRIMARY KEY, content TEXT NOT NULL)"
 
     /// The tables of cached rows, for all packages.
     static func cache(_ dialect: StateDialect) -> [String] {

@@ -70,6 +70,8 @@ struct PostgreSQLBackEndConnection: BackEndConnection {
 
     var triggerLog: any TriggerLog { PostgreSQLTriggerLog(connection: self) }
 
+    var buckets: any BucketReading { PostgreSQLBuckets(connection: self) }
+
     var pieces: SQLitePieces? { nil }
 
     func ping() throws { _ = try first("SELECT 1") }

@@ -62,6 +62,9 @@ protocol BackEndConnection: SQLConnection {
     /// The log of changes that the back end's owner may have installed.
     var triggerLog: any TriggerLog { get }
 
+    /// The sums of rows, by which changes are found without a log.
+    var buckets: any BucketReading { get }
+
     /// Whether there is a table with this name, for the records of operations.
     func hasTable(_ name: String) throws -> Bool
 
