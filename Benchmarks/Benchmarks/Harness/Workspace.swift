@@ -20,7 +20,8 @@ final class Workspace {
     /// The partitions that servers have prepared, by their numbers of rows.
     var partitions: [Int: PreparedPartition] = [:]
     /// The same over back ends with trigger logs.
-    var loggedPartitions: [Int: LoggedPartition] = [:]
+    var loggedPartitions: [Int: ServedPartition] = [:]
+    var unloggedPartitions: [Int: ServedPartition] = [:]
     /// Whether large inputs are reduced to a tenth.
     let isQuick: Bool
     private var fileCount = 0
@@ -34,7 +35,7 @@ final class Workspace {
 
     func remove() {
         for partition in partitions.values { partition.stop() }
-        for partition in loggedPartitions.values { partition.server.stop() }
+        for partition in Array(loggedPartitions.values) + Array(unloggedPartitions.values) { partition.server.stop() }
         try? FileManager.default.removeItem(at: folder)
     }
 

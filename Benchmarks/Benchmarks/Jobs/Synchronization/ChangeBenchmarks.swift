@@ -1,12 +1,13 @@
+import BenchmarkReferences
 import Foundation
 import MobileExecution
 import MobileObjects
 import MobileStore
 import MobileSync
 
-/// Changes in large partitions: work is proportional to what changed, with a trigger log in the back end.
+/// Changes in large partitions: work is proportional to what changed, with a trigger log in the back end; without one, a scan finds it.
 enum ChangeBenchmarks {
-    static let all = [oneChanged, listening, replayTouch, devices]
+    static let all = [oneChanged, oneChangedByDigest, listening, replayTouch, devices]
 
     private static let changes = 20
 
@@ -32,9 +33,9 @@ enum ChangeBenchmarks {
     private static let oneChanged = Benchmark(
         id: "sync.one-changed.1m", shows: "one row changed in a partition of 1,000,000, found in the trigger log, and delivered to one device",
         limit: 3.0, countsRows: false, pairs: 3, note: "\(changes) times; the change itself is not measured",
-        prepare: { _ = try LoggedPartition.of($0, rows: $0.isQuick ? 100_000 : 1_000_000) },
+        prepare: { _ = try ServedPartition.of($0, rows: $0.isQuick ? 100_000 : 1_000_000) },
         reference: Side("synchronize() with nothing to do, and two commits") { workspace, watch in
-            let partition = try LoggedPartition.of(workspace, rows: workspace.isQuick ? 100_000 : 1_000_000)
+            let partition = try ServedPartition.of(workspace, rows: workspace.isQuick ? 100_000 : 1_000_000)
             let device = try device(workspace, partition.server)
             defer { device.remove(from: workspace) }
             let path = workspace.newFile("commits.db"), database = try Database(ConnectionProfile(path: path))
@@ -60,15 +61,16 @@ enum ChangeBenchmarks {
 
     /// Makes the changes one after the other, and calls `body` after each commit.
     private static func afterChanges(
-        _ workspace: Workspace, _ prepare: (BenchDevice, Database) throws -> Void = { _, _ in },
+        _ workspace: Workspace, of given: ServedPartition? = nil, count: Int = changes,
+        _ prepare: (BenchDevice, Database) throws -> Void = { _, _ in },
         _ body: (BenchDevice, _ key: Int64, _ text: String) throws -> Void
     ) throws -> Outcome {
-        let partition = try LoggedPartition.of(workspace, rows: workspace.isQuick ? 100_000 : 1_000_000)
+        let partition = try given ?? ServedPartition.of(workspace, rows: workspace.isQuick ? 100_000 : 1_000_000)
         let device = try device(workspace, partition.server), database = try backEnd(partition.folder)
         defer { device.remove(from: workspace) }
         try prepare(device, database)
         var done: Int64 = 0
-        for number in 1...changes {
+        for number in 1...count {
             let key = Int64(number * 4999), text = "change \(UUID())"
             try change(database, row: key, text)
             try body(device, key, text)
@@ -81,10 +83,43 @@ enum ChangeBenchmarks {
         return Outcome(rows: done, checksum: 0)
     }
 
+    // MARK: One row, without a log
+
+    private static let scans = 3
+
+    private static let oneChangedByDigest = Benchmark(
+        id: "sync.one-changed.digest", shows: "one row changed in a partition of 1,000,000, found by sums over all rows, and delivered to one device",
+        limit: 2.0, countsRows: false, pairs: 3, note: "\(scans) times, on a back end in SQLite without a log; the change itself is not measured",
+        prepare: { _ = try ServedPartition.unlogged($0, rows: $0.isQuick ? 100_000 : 1_000_000) },
+        reference: Side("C loop that reads every column of the rows") { workspace, watch in
+            let rows = workspace.isQuick ? 100_000 : 1_000_000
+            let path = ServerOfBenchmarks.backEnd(in: try ServedPartition.unlogged(workspace, rows: rows).folder)
+            var message = CMessage()
+            guard let loop = br_keyset_open(path, 10_000_000, "SELECT * FROM item", &message.characters, CMessage.size) else {
+                throw WrongResult("the C loop cannot read the back end: \(message.text)")
+            }
+            defer { br_keyset_close(loop) }
+            var done: Int64 = 0
+            for _ in 0..<scans {
+                var found: Int64 = 0, sum: UInt64 = 0
+                guard watch.measure({ br_keyset_all(loop, &found, &sum) }), found == rows, sum != 0 else {
+                    throw WrongResult("sync.one-changed.digest: \(found) rows")
+                }
+                done += 1
+            }
+            return Outcome(rows: done, checksum: 0)
+        },
+        subject: Side("synchronize() after the change") { workspace, watch in
+            let partition = try ServedPartition.unlogged(workspace, rows: workspace.isQuick ? 100_000 : 1_000_000)
+            return try afterChanges(workspace, of: partition, count: scans) { device, key, text in
+                try watch.measure { _ = try device.package.synchronize() }
+            }
+        })
+
     private static let listening = Benchmark(
         id: "sync.listening.1m", shows: "one row changed in a partition of 1,000,000: from its commit to the row on a listening device", limit: nil,
         countsRows: false, pairs: 3, note: "\(changes) times, with a trigger log; the device is looked at every 0.5 ms",
-        prepare: { _ = try LoggedPartition.of($0, rows: $0.isQuick ? 100_000 : 1_000_000) }, reference: synchronizing,
+        prepare: { _ = try ServedPartition.of($0, rows: $0.isQuick ? 100_000 : 1_000_000) }, reference: synchronizing,
         subject: Side("until the row is there", threads: 2) { workspace, watch in
             try afterChanges(
                 workspace,
@@ -114,7 +149,7 @@ enum ChangeBenchmarks {
     private static let operations: Int64 = 100
 
     private static func replay(_ workspace: Workspace, rows: Int, _ watch: inout Stopwatch) throws -> Outcome {
-        let partition = try LoggedPartition.of(workspace, rows: rows), device = try device(workspace, partition.server)
+        let partition = try ServedPartition.of(workspace, rows: rows), device = try device(workspace, partition.server)
         defer { device.remove(from: workspace) }
         let text = "\(UUID())"
         try device.package.transaction {
@@ -138,7 +173,7 @@ enum ChangeBenchmarks {
         id: "sync.replay.touch", shows: "\(operations) operations in a partition of 1,000,000 rows, replayed and their rows delivered", limit: 1.5,
         countsRows: false, pairs: 3, note: "with a trigger log on both sides",
         prepare: {
-            for rows in [1000, $0.isQuick ? 100_000 : 1_000_000] { _ = try LoggedPartition.of($0, rows: rows) }
+            for rows in [1000, $0.isQuick ? 100_000 : 1_000_000] { _ = try ServedPartition.of($0, rows: rows) }
         },
         reference: Side("the same in a partition of 1,000 rows") { try replay($0, rows: 1000, &$1) },
         subject: Side("synchronize() with \(operations) pending operations") {
@@ -150,7 +185,7 @@ enum ChangeBenchmarks {
     private static let deviceCount = 100
 
     private static func synchronize(_ workspace: Workspace, _ watch: inout Stopwatch, _ work: ([BenchDevice]) throws -> Int64) throws -> Outcome {
-        let partition = try LoggedPartition.of(workspace, rows: 1000)
+        let partition = try ServedPartition.of(workspace, rows: 1000)
         let devices = try (0..<deviceCount).map { _ in try device(workspace, partition.server) }
         let done = try watch.measure { try work(devices) }
         for device in devices {
@@ -164,7 +199,7 @@ enum ChangeBenchmarks {
     private static let devices = Benchmark(
         id: "sync.devices.100", shows: "synchronizations per second of \(deviceCount) devices at once", limit: 1.5, isRate: true, countsRows: false,
         note: "without changes; clients and server share the machine",
-        prepare: { _ = try LoggedPartition.of($0, rows: 1000) },
+        prepare: { _ = try ServedPartition.of($0, rows: 1000) },
         reference: Side("one device after the other") { workspace, watch in
             try synchronize(workspace, &watch) { devices in
                 for device in devices { try device.package.synchronize() }
@@ -184,22 +219,30 @@ enum ChangeBenchmarks {
         })
 }
 
-/// A running server over a back end with a trigger log.
-final class LoggedPartition {
+/// A running server over a back end, with a trigger log or without.
+final class ServedPartition {
     let folder: String
     let server: ServerOfBenchmarks
 
     /// Returns the partition of a workspace; prepares it at the first call.
-    static func of(_ workspace: Workspace, rows: Int) throws -> LoggedPartition {
+    static func of(_ workspace: Workspace, rows: Int) throws -> ServedPartition {
         if let known = workspace.loggedPartitions[rows] { return known }
-        let made = try LoggedPartition(workspace, rows: rows)
+        let made = try ServedPartition(workspace, rows: rows)
         workspace.loggedPartitions[rows] = made
         return made
     }
 
-    private init(_ workspace: Workspace, rows: Int) throws {
+    /// Returns the partition of a workspace without a log; prepares it at the first call.
+    static func unlogged(_ workspace: Workspace, rows: Int) throws -> ServedPartition {
+        if let known = workspace.unloggedPartitions[rows] { return known }
+        let made = try ServedPartition(workspace, rows: rows, isLogged: false)
+        workspace.unloggedPartitions[rows] = made
+        return made
+    }
+
+    private init(_ workspace: Workspace, rows: Int, isLogged: Bool = true) throws {
         folder = try workspace.serverFolder(rows: rows)
-        try ServerOfBenchmarks.installLog(folder: folder)
+        if isLogged { try ServerOfBenchmarks.installLog(folder: folder) }
         server = try ServerOfBenchmarks(folder: folder)
     }
 }
