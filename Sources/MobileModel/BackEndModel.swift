@@ -33,9 +33,9 @@ public struct BackEndBinding: Sendable, Equatable {
     public var changeDetection: ChangeDetection
     /// The ways to find changed rows.
     public enum ChangeDetection: Sendable, Equatable {
-        /// The rows are loaded and compared.
+        /// Sums over the rows show where they have changed; few rows are loaded and compared.
         case digest
-        /// A column whose value grows with each change of a row.
+        /// A column of the load or the table, whose value grows with each change of a row. The server's article "Back ends" has the rules for it.
         case versionColumn(String)
         /// Triggers of the back end write the keys of changed rows of ``BackEndBinding/table`` into a log. `tables`: the other tables that
         /// ``BackEndBinding/load`` reads; a change there loads all rows. Apart from them, a row of the load depends on the table's row with its key only.

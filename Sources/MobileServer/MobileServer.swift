@@ -45,7 +45,9 @@ public final class MobileServer: Sendable {
         self.log = log
         self.configuration = configuration
         let deployed = try configuration.packages.map {
-            try PackageDeployer($0, timeout: configuration.connectionTimeout, wholeValueLimit: configuration.maximumWholeValue).deploy()
+            try PackageDeployer(
+                $0, timeout: configuration.connectionTimeout, wholeValueLimit: configuration.maximumWholeValue, rules: configuration.changeRules
+            ).deploy()
         }
         for (index, package) in deployed.enumerated() where deployed[..<index].contains(where: { $0.identifier == package.identifier }) {
             throw ServerError(.configuration, "package \"\(package.identifier)\": deployed twice")

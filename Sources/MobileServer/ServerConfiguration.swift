@@ -61,6 +61,8 @@ public struct ServerConfiguration: Sendable {
     var segmentRules = SegmentRules()
     /// The times and limits of refreshes.
     var refreshRules = RefreshRules()
+    /// The rules by which changes are found with sums of rows.
+    var changeRules = ChangeRules()
     /// The time that a request waits for a connection to the cache or to a back end, each time that it needs one; default 10 s. After that, the
     /// request is refused with status 503.
     public var connectionTimeout = ServerConfiguration.defaultConnectionTimeout
@@ -73,8 +75,8 @@ public struct ServerConfiguration: Sendable {
     /// The tokens of operators' programs, such as a back end that reports its changes (`POST /mobile/v1/changes`); default none. 16 characters or more
     /// each: choose them at random.
     public var operatorTokens: Set<String> = []
-    /// The time after which all rows of a partition are compared with the back end although a trigger log knows the changed ones: a change that no
-    /// trigger saw is found then. Default one day.
+    /// The time after which all rows of a partition are compared with the back end although its mark shows the changed ones: a change that no trigger saw,
+    /// or that got no new version, is found then. Default one day.
     public var comparisonInterval: Duration = .seconds(86_400)
     /// The time for which the server keeps what grows with every device and every day.
     public var retention = Retention()

@@ -20,6 +20,7 @@
 #include "mc_page_select.h"
 #include "mc_page_writer.h"
 #include "mc_pool.h"
+#include "mc_row_digest.h"
 #include "mc_row_page.h"
 #include "mc_rows.h"
 #include "mc_statement.h"

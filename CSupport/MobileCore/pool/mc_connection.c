@@ -10,6 +10,7 @@
 
 #include "base/mc_memory.h"
 #include "decimal/mc_decimal_register.h"
+#include "digest/mc_row_digest_register.h"
 
 enum { NS_PER_MS = 1000000 };
 
@@ -209,6 +210,8 @@ mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc
         status = apply_options(connection, error);
     if (status == MC_OK)
         status = mc_decimal_register(connection->db, error);
+    if (status == MC_OK)
+        status = mc_row_digest_register(connection->db, error);
     if (status == MC_OK)
         status = mc_pool_hooks_open(connection, error);
     if (status == MC_OK)

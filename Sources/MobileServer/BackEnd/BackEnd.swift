@@ -108,12 +108,13 @@ public protocol BackEndSnapshot: BackEndAccess {
     /// and the server loads nothing. Without positions it loads the requested rows at every synchronization, and compares them.
     func position() throws -> BackEndPosition?
 
-    /// Finds the changes of an object's rows without loading them. One changed row of a million then costs one look-up, not a load.
+    /// Finds the changes of one partition's rows without loading them. One changed row of a million then costs one look-up, not a load.
     /// - Parameters:
     ///   - object: the object of the rows.
-    ///   - mark: a mark that an earlier read returned, maybe years ago or from a database that was restored since; nil at first.
-    /// - Returns: the changed keys, and the present mark; ``BackEndChanges/unknown`` (default) for a back end that does not record changes.
-    func changes(of object: ObjectModel, since mark: String?) throws -> BackEndChanges
+    ///   - parameters: the values of the object's synchronization parameters, by name.
+    ///   - mark: a mark that an earlier read of this partition returned, maybe years ago or from a database that was restored since; nil at first.
+    /// - Returns: the changed keys, and the present mark; ``BackEndChanges/unknown`` (default) for a back end that cannot find changes.
+    func changes(of object: ObjectModel, parameters: [String: Value], since mark: String?) throws -> BackEndChanges
 
     /// Loads the rows of one partition.
     /// - Parameters:
@@ -143,7 +144,7 @@ extension BackEndSnapshot {
     public func position() throws -> BackEndPosition? { nil }
 
     /// Returns ``BackEndChanges/unknown``.
-    public func changes(of object: ObjectModel, since mark: String?) throws -> BackEndChanges { .unknown }
+    public func changes(of object: ObjectModel, parameters: [String: Value], since mark: String?) throws -> BackEndChanges { .unknown }
 
     /// Returns false.
     public func forEachLargeValue(

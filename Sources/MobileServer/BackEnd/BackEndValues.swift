@@ -14,18 +14,28 @@ public struct BackEndPosition: Sendable, Hashable {
     public init(historyID: String, state: String) { (self.historyID, self.state) = (historyID, state) }
 }
 
-/// The changes of an object's rows since a mark.
+/// The changes of a partition's rows since a mark.
 public struct BackEndChanges: Sendable {
-    /// The keys of all rows of the object that were created, changed or deleted since the mark, in all partitions; further keys do no
-    /// harm. Nil if the back end does not know; the server then loads all rows and compares them.
+    /// The keys of all rows that were created, changed or deleted in the partition since the mark, apart from deleted ones that ``covers`` finds. Further keys
+    /// do no harm, so a back end may return those of all partitions. Nil if the back end does not know; the server then loads all rows and compares them.
     public let keys: [RowKey]?
-    /// The mark of the state that this read sees, for the next time: a text whose content is the back end's. Nil if there is none.
+    /// The mark of the state that this read sees, for the next time: a text whose content is the back end's. Nil if there is none. Texts of more than 512 bytes
+    /// are kept apart, and read only when the back end's position has moved; some tens of KB are a good limit.
     public let mark: String?
+    /// For a back end that does not have the keys of deleted rows: whether all present rows near a key are among ``keys``. The server asks this about each row
+    /// that it knows of the partition. One that is covered, and not among ``keys``, is gone. Nil (default) if no row has vanished: the server then
+    /// does not look at the rows that it knows.
+    public let covers: (@Sendable (RowKey) -> Bool)?
 
     /// Creates the answer of a back end.
-    public init(keys: [RowKey]?, mark: String?) { (self.keys, self.mark) = (keys, mark) }
+    public init(keys: [RowKey]?, mark: String?, covers: (@Sendable (RowKey) -> Bool)? = nil) {
+        (self.keys, self.mark, self.covers) = (keys, mark, covers)
+    }
 
-    /// The answer of a back end that does not record changes.
+    /// Whether nothing in the partition has changed. Without keys, its last rows may have vanished.
+    var areNone: Bool { keys?.isEmpty == true && covers == nil }
+
+    /// The answer of a back end that cannot find changes.
     public static let unknown = BackEndChanges(keys: nil, mark: nil)
 }
 

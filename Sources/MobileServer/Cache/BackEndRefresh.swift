@@ -176,12 +176,17 @@ struct BackEndRefresh {
     ) throws -> PartitionComparison? {
         let now = refresher.clock(), mark = RefreshMark(object)
         let isDue = !state.isLoaded || state.isComparisonDue(now, refresher.comparisonInterval)
-        let changes = try source.changes(of: object.model, since: isDue ? nil : mark.content(of: state.mark))
-        let keys = isDue ? nil : changes.keys
-        if let keys, keys.isEmpty { return nil }
+        let known = isDue ? nil : try refresher.stateStore.read { try mark.content(of: state, in: $0) }
+        let parameters = BackEndLoad(object: object, parameters: partition.parameters, source: source).namedParameters
+        let changes = try source.changes(of: object.model, parameters: parameters, since: known)
+        guard isDue || !changes.areNone else { return nil }
+        var keys = isDue ? nil : changes.keys.map { Set($0) }
+        if let present = keys, let covers = changes.covers {
+            keys = try present.union(refresher.stateStore.read { try partition.keys(of: object, refresher.cache, where: covers, in: $0) })
+        }
         return PartitionComparison(
-            object: object, partition: partition, state: state, keys: keys.map { Array(Set($0)) }, mark: changes.mark.map { mark.text(of: $0) },
-            now: now)
+            object: object, partition: partition, state: state, keys: keys.map { Array($0) }, mark: try changes.mark.map { try mark.text(of: $0) },
+            markContent: changes.mark, now: now)
     }
 
     /// Whether a comparison has many rows, as far as this is known before the load.

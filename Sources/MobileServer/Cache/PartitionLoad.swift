@@ -9,8 +9,10 @@ struct PartitionComparison {
     let state: PartitionState
     /// The changed keys; nil if all rows are compared.
     let keys: [RowKey]?
-    /// The mark of the back end up to which the partition has all changes afterwards, see ``RefreshMark``.
+    /// The mark of the back end up to which the partition has all changes afterwards, in the form of its row, see ``RefreshMark``.
     let mark: String?
+    /// The mark as the back end gave it.
+    let markContent: String?
     /// The time in milliseconds since 1970.
     let now: Int64
 }

@@ -68,6 +68,7 @@ struct PartitionRefresh {
             try connection.execute(
                 "UPDATE _partition SET mark = ?2, compared = ?3 WHERE id = ?1",
                 [.integer(partition.id), Value(comparison.mark), .integer(comparison.keys == nil ? comparison.now : state.compared)])
+            try RefreshMark(object).store(comparison.markContent, of: partition.id, in: connection)
         }
         return isChanged
     }

@@ -92,6 +92,23 @@ extension Partition {
     }
 }
 
+extension Partition {
+    /// Returns the keys of the cached rows for which a condition holds.
+    func keys(of object: ObjectPlan, _ cache: PackageCache, where holds: (RowKey) -> Bool, in connection: any StateConnection) throws -> [RowKey] {
+        var keys: [RowKey] = []
+        try connection.forEachRow(
+            """
+            SELECT m.k FROM _row AS r \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.sk = r.sk
+            WHERE r.partition = ?1 AND r.deleted = 0
+            """, [.integer(id), .integer(cache.id(of: object))]
+        ) { row in
+            guard let key = row.value(0).text.flatMap({ KeyText(text: $0).value }).flatMap({ RowKey($0, of: object) }) else { return }
+            if holds(key) { keys.append(key) }
+        }
+        return keys
+    }
+}
+
 extension PartitionParameters {
     /// Returns the name of a partition in tokens, which is the same in every life of a store.
     /// - Parameter parameters: the values as JSON.

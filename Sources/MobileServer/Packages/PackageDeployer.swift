@@ -44,9 +44,12 @@ struct ServedBackEnd: Sendable {
     ///   - place: the path of an SQLite file, or the address of a PostgreSQL database.
     ///   - timeout: the time to wait for a connection, and for locks.
     ///   - wholeValueLimit: the maximum size of a large value that is taken as a whole, in bytes.
-    init(name: String, at place: String, isIdempotent: Bool, timeout: Duration, wholeValueLimit: Int) throws {
+    ///   - rules: the rules by which changes are found.
+    init(name: String, at place: String, isIdempotent: Bool, timeout: Duration, wholeValueLimit: Int, rules: ChangeRules = ChangeRules()) throws {
         let engine = try Self.engine(name: name, at: place, timeout: timeout)
-        self.init(name: name, system: SQLBackEnd(name: name, engine: engine, isIdempotent: isIdempotent, wholeValueLimit: wholeValueLimit))
+        self.init(
+            name: name,
+            system: SQLBackEnd(name: name, engine: engine, isIdempotent: isIdempotent, wholeValueLimit: wholeValueLimit, rules: rules))
     }
 
     /// Opens the database of a back end that speaks SQL.
@@ -62,13 +65,15 @@ struct PackageDeployer {
     let deployment: PackageDeployment
     private let timeout: Duration
     private let wholeValueLimit: Int
+    private let rules: ChangeRules
     private var model: PackageModel { deployment.model }
 
     /// - Parameters:
     ///   - timeout: the time to wait for a connection to a back end, and for its locks.
     ///   - wholeValueLimit: the maximum size of a large value that is taken as a whole, in bytes.
-    init(_ deployment: PackageDeployment, timeout: Duration, wholeValueLimit: Int) {
-        (self.deployment, self.timeout, self.wholeValueLimit) = (deployment, timeout, wholeValueLimit)
+    ///   - rules: the rules by which changes are found.
+    init(_ deployment: PackageDeployment, timeout: Duration, wholeValueLimit: Int, rules: ChangeRules = ChangeRules()) {
+        (self.deployment, self.timeout, self.wholeValueLimit, self.rules) = (deployment, timeout, wholeValueLimit, rules)
     }
 
     func deploy() throws -> DeployedPackage {
@@ -103,7 +108,8 @@ struct PackageDeployer {
     private func open(_ backEnd: BackEndModel) throws -> ServedBackEnd {
         if let provided = deployment.providedBackEnds[backEnd.name] { return ServedBackEnd(name: backEnd.name, system: provided) }
         return try ServedBackEnd(
-            name: backEnd.name, at: place(of: backEnd), isIdempotent: backEnd.isIdempotent, timeout: timeout, wholeValueLimit: wholeValueLimit)
+            name: backEnd.name, at: place(of: backEnd), isIdempotent: backEnd.isIdempotent, timeout: timeout, wholeValueLimit: wholeValueLimit,
+            rules: rules)
     }
 
     /// Opens the database of a back end that speaks SQL.

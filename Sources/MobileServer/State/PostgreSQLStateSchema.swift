@@ -3,7 +3,7 @@ internal import PostgreSQLClient
 
 /// The versions of the server's tables in a PostgreSQL database.
 enum PostgreSQLStateSchema {
-    static let version: Int64 = 6
+    static let version: Int64 = 7
 
     /// Creates the tables in a database without them, and refuses a database of a later release. Of several processes that start together, one creates
     /// the tables.
@@ -52,6 +52,7 @@ enum PostgreSQLStateSchema {
         if found < 6 {
             for statement in StateTables.refreshes(.postgreSQL) { try connection.execute(statement) }
         }
+        if found < 7 { try connection.execute(StateTables.longMarks) }
         try connection.execute("UPDATE _state SET version = ?1", [.integer(version)])
     }
 }

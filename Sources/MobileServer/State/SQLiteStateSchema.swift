@@ -2,7 +2,7 @@ internal import MobileStore
 
 /// The versions of the server's tables in an SQLite file. An object's tables are named after package and object (see ``ObjectPlan``).
 enum SQLiteStateSchema {
-    static let version: Int64 = 9
+    static let version: Int64 = 10
 
     /// Creates the tables in a new file, adds those that a file of an earlier release lacks, and refuses a file of a later release.
     /// - Parameter now: milliseconds since 1970, UTC.
@@ -51,6 +51,7 @@ enum SQLiteStateSchema {
         if found < 9 {
             for statement in StateTables.refreshes(.sqlite) { _ = try connection.execute(statement) }
         }
+        if found < 10 { _ = try connection.execute(StateTables.longMarks) }
     }
 
     private static let tablesOfVersion2 = """

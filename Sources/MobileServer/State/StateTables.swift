@@ -5,7 +5,7 @@ enum StateTables {
     /// The statements that create the tables in an empty database.
     static func statements(_ dialect: StateDialect) -> [String] {
         accounts(dialect) + cache(dialect) + clients(dialect) + logs(dialect) + SegmentTables.statements(dialect) + EraTables.statements(dialect)
-            + marks + refreshes(dialect)
+            + marks + refreshes(dialect) + [longMarks]
     }
 
     private static func accounts(_ dialect: StateDialect) -> [String] {
@@ -63,6 +63,9 @@ enum StateTables {
             """
         ]
     }
+
+    /// The table of marks that are too long for the partition's row (see ``RefreshMark``).
+    static let longMarks = "CREATE TABLE IF NOT EXISTS _mark (partition BIGINT PRIMARY KEY, content TEXT NOT NULL)"
 
     /// The tables of cached rows, for all packages.
     static func cache(_ dialect: StateDialect) -> [String] {

@@ -12,24 +12,10 @@ import Testing
 
 /// Changes that the server finds in trigger logs, on both engines.
 @Suite struct TriggerLogTests {
-    /// The package of field sales, whose objects find changes in logs; orders are those of the region's customers.
-    private static let model = {
-        var model = FieldSales.model
-        for index in model.objects.indices {
-            let others = model.objects[index].name == "Order" ? ["the customers"] : []
-            model.objects[index].binding?.changeDetection = .triggerLog(tables: others)
-        }
-        model.objects[1].synchronizationParameters = [ParameterModel(name: "region", type: .string, personalizationKey: "region")]
-        model.objects[1].binding?.load = """
-            SELECT o.* FROM "order" AS o JOIN "the customers" AS c ON c."customer no" = o.customer WHERE c.region = :region
-            """
-        return model
-    }()
+    private static let model = ChangeWay.triggerLog.model
 
     private static func server(_ kind: BackEndKind, clock: VirtualClock = VirtualClock(start: .seconds(1_800_000_000))) throws -> TestServer {
-        try TestServer(model: model, tables: FieldSales.tables, postgreSQL: FieldSales.postgreSQLTables, on: kind) {
-            $0.clock = { clock.milliseconds }
-        }
+        try ChangeWay.triggerLog.server(kind) { $0.clock = { clock.milliseconds } }
     }
 
     private static func device(_ region: JSONValue, of server: TestServer) throws -> TestDevice {
@@ -57,92 +43,6 @@ import Testing
     }
 
     // MARK: Completeness
-
-    @Test(
-        "what random statements of other applications and of devices change is found in the log, and nothing else is read",
-        arguments: BackEndKind.allCases, 0..<6)
-    func histories(kind: BackEndKind, seed: Int) throws {
-        var random = SeededGenerator(seed: UInt64(seed) &+ (ProcessInfo.processInfo.environment["RANDOM_SEED"].flatMap(UInt64.init) ?? 0) &* 1000)
-        let clock = VirtualClock(start: .seconds(1_800_000_000)), server = try Self.server(kind, clock: clock)
-        let devices = [try Self.device("NORTH", of: server), try Self.device("SOUTH", of: server)]
-        for round in 0..<12 {
-            for _ in 0..<Int.random(in: 1...4, using: &random) { try change(server, kind, &random) }
-            if Bool.random(using: &random) { try operate(devices[0], round, &random) }
-            if Int.random(in: 0..<4, using: &random) == 0 { try server.restart() }
-            clock.advance(by: .seconds(60))
-            let before = try Self.comparisons(server)
-            for device in devices {
-                let result = try device.synchronize(groups: Self.groups)
-                #expect(result.status == 200 && result.resets.isEmpty)
-            }
-            let after = try Self.comparisons(server)
-            // A truncated table, and customers, whom the load of orders joins, are compared as a whole.
-            #expect(zip(before, after).allSatisfy { $0 <= $1 })
-            for device in devices {
-                let missed = try Self.missed(device)
-                #expect(missed == [], "seed \(seed), round \(round), \(device.name)")
-            }
-            clock.advance(by: .seconds(60))
-        }
-    }
-
-    /// Changes something as another application does, in one or two statements; one transaction in six is rolled back.
-    private func change(_ server: TestServer, _ kind: BackEndKind, _ random: inout SeededGenerator) throws {
-        struct Rollback: Error {}
-        let customer = Int.random(in: 1...4, using: &random), order = Int.random(in: 10...13, using: &random),
-            line = Int.random(in: 1...3, using: &random)
-        let region = ["NORTH", "SOUTH", "NORTH", "SOUTH", "EAST"].randomElement(using: &random) ?? "",
-            number = Int.random(in: 1...1000, using: &random)
-        let photo = kind == .sqlite ? "x'0\(line)'" : "'\\x0\(line)'::bytea"
-        let insertCustomer = """
-            INSERT INTO "the customers" ("customer no", name, region) VALUES (\(customer), 'new \(number)', '\(region)')
-            ON CONFLICT ("customer no") DO UPDATE SET name = excluded.name
-            """
-        let insertOrder = """
-            INSERT INTO "order" (id, customer) SELECT \(order), "customer no" FROM "the customers" WHERE "customer no" = \(customer)
-            ON CONFLICT (id) DO UPDATE SET customer = excluded.customer
-            """
-        let insertLine = """
-            INSERT INTO "order line" ("order", line, product, quantity) SELECT id, \(line), 'p\(number)', \(number) FROM "order" WHERE id = \(order)
-            ON CONFLICT ("order", line) DO UPDATE SET quantity = excluded.quantity
-            """
-        let statements =
-            [
-                [insertCustomer], [insertOrder], [insertLine], [insertLine], [insertCustomer, insertOrder, insertLine],
-                [#"UPDATE "the customers" SET name = 'name \#(number)' WHERE "customer no" = \#(customer)"#],
-                [#"UPDATE "the customers" SET region = '\#(region)' WHERE "customer no" = \#(customer)"#],
-                [#"UPDATE "the customers" SET photo = \#(photo), notes = 'note \#(number)' WHERE "customer no" = \#(customer)"#],
-                [#"UPDATE "the customers" SET photo = NULL WHERE "customer no" = \#(customer)"#],
-                [
-                    #"UPDATE "the customers" SET "customer no" = \#(customer) + 10 WHERE "customer no" = \#(customer) AND "customer no" NOT IN (SELECT customer FROM "order") AND NOT EXISTS (SELECT 1 FROM "the customers" WHERE "customer no" = \#(customer) + 10)"#
-                ],
-                [#"UPDATE "order" SET status = 'S\#(number)' WHERE id = \#(order)"#], [#"UPDATE "order" SET status = 'ALL\#(number)'"#],
-                [
-                    #"UPDATE "order line" SET line = line + 4 WHERE "order" = \#(order) AND line = \#(line) AND NOT EXISTS (SELECT 1 FROM "order line" AS l WHERE l."order" = \#(order) AND l.line = \#(line) + 4)"#
-                ],
-                [#"DELETE FROM "order line" WHERE "order" = \#(order)"#, #"DELETE FROM "order" WHERE id = \#(order)"#],
-                [kind == .postgreSQL && number % 2 == 0 ? #"TRUNCATE "order line""# : #"DELETE FROM "order line""#],
-            ].randomElement(using: &random) ?? []
-        let isRolledBack = Int.random(in: 0..<6, using: &random) == 0
-        do {
-            try server.backEnd { backEnd in
-                for statement in statements { try backEnd.execute(statement) }
-                if isRolledBack { throw Rollback() }
-            }
-        } catch is Rollback {}
-    }
-
-    private func operate(_ device: TestDevice, _ round: Int, _ random: inout SeededGenerator) throws {
-        guard let customer = device.rows["Customer"]?.values.randomElement(using: &random) else { return }
-        let update = OperationFrame(
-            id: device.nextID(), object: "Customer", change: .update, key: customer["_sk"]?.integer ?? 0,
-            attributes: ["name": .string("round \(round)")],
-            primaryKey: ["id": customer["id"] ?? .null])
-        let order = device.create(
-            "Order", ["customerId": customer["id"] ?? .null, "status": .string("R\(round)")], refs: ["customer": customer["_sk"] ?? .null])
-        let result = try device.synchronize([update, order], groups: Self.groups)
-        #expect(result.results.count == 2)
-    }
 
     @Test("one changed row is loaded alone; without a change nothing is written", arguments: BackEndKind.allCases)
     func oneRow(kind: BackEndKind) throws {
@@ -392,7 +292,7 @@ import Testing
         var changed = object.model
         changed.binding?.load = "SELECT * FROM \"order\" WHERE :region IS NOT NULL"
         let other = ObjectPlan(changed, binding: try #require(changed.binding), in: Self.model)
-        let text = RefreshMark(object).text(of: "17")
+        let text = try RefreshMark(object).text(of: "17")
         #expect(RefreshMark(object).content(of: text) == "17")
         #expect(RefreshMark(other).content(of: text) == nil)
         #expect(RefreshMark(object).content(of: nil) == nil)

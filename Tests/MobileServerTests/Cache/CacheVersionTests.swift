@@ -16,9 +16,11 @@ import Testing
     /// Removes what version 7 added.
     static let toVersion6 =
         ["_row_deleted", "_partition_used", "_partition_digest"].map { "DROP INDEX \($0)" }
-        + ["_era", "_partition_era", "_reconciled", "_refresh"].map { "DROP TABLE \($0)" }
-        + [("_partition", "digest"), ("_partition", "era"), ("_partition", "used"), ("_partition", "mark"),
-            ("_partition", "compared"), ("_back_end", "era"), ("_traced_request", "noted")].map {
+        + ["_era", "_partition_era", "_reconciled", "_refresh", "_mark"].map { "DROP TABLE \($0)" }
+        + [
+            ("_partition", "digest"), ("_partition", "era"), ("_partition", "used"), ("_partition", "mark"),
+            ("_partition", "compared"), ("_back_end", "era"), ("_traced_request", "noted"),
+        ].map {
             "ALTER TABLE \($0) DROP COLUMN \($1)"
         } + ["PRAGMA user_version = 6"]
 
@@ -91,6 +93,7 @@ import Testing
         try server.restartClosed()
         let rows = device.rows, result = try device.synchronize()
         #expect(result.status == 200 && device.rows["Customer"] == rows["Customer"])
+        #expect(try server.state { try $0.rows("SELECT count(*) FROM _mark", []) } == [[0]])
         let counts = try server.state { connection in try added.map { try connection.rows("SELECT count(*) FROM \($0)", []) } }
         #expect(counts == [[[0]], [[0]], [[0]], [[1]]])
         let refreshes = try server.state { try $0.rows("SELECT name, held FROM _refresh") }

@@ -212,8 +212,10 @@ import Testing
 
     /// Removes what version 4 of a database added.
     static let toVersion3 = [
-        "DROP TABLE _era", "DROP TABLE _partition_era", "DROP TABLE _reconciled", "DROP INDEX _row_deleted", "DROP INDEX _partition_used",
-        "ALTER TABLE _partition DROP COLUMN digest, DROP COLUMN era, DROP COLUMN used, DROP COLUMN mark, DROP COLUMN compared", "ALTER TABLE _back_end DROP COLUMN era",
+        "DROP TABLE _era", "DROP TABLE _partition_era", "DROP TABLE _reconciled", "DROP TABLE _mark", "DROP INDEX _row_deleted",
+        "DROP INDEX _partition_used",
+        "ALTER TABLE _partition DROP COLUMN digest, DROP COLUMN era, DROP COLUMN used, DROP COLUMN mark, DROP COLUMN compared",
+        "ALTER TABLE _back_end DROP COLUMN era",
         "ALTER TABLE _traced_request DROP COLUMN noted", "UPDATE _state SET version = 3",
     ]
 

@@ -1,13 +1,15 @@
+import BenchmarkReferences
 import Foundation
 import MobileExecution
 import MobileObjects
 import MobileStore
 import MobileSync
 
-/// Changes in large partitions: work is proportional to what changed, with a trigger log in the back end.
+/// Changes in large partitions: work is proportional to what changed, with a trigger log in the back end; without one, a scan finds it.
 enum ChangeBenchmarks {
     static let all = [
-        oneChanged(.logged), oneChanged(.inPostgreSQL), listening(.logged), listening(.inPostgreSQL), listening(.compared), replayTouch, devices,
+        oneChanged(.logged), oneChanged(.inPostgreSQL), oneChangedByDigest, listening(.logged), listening(.inPostgreSQL), listening(.compared),
+        replayTouch, devices,
     ]
 
     /// The place of the server's state, and the way in which it finds changes.
@@ -77,7 +79,7 @@ enum ChangeBenchmarks {
 
     /// Makes the changes one after the other, and calls `body` after each commit.
     private static func afterChanges(
-        _ variant: Variant, _ workspace: Workspace, _ prepare: (BenchDevice, Database) throws -> Void = { _, _ in },
+        _ variant: Variant, _ workspace: Workspace, count: Int = changes, _ prepare: (BenchDevice, Database) throws -> Void = { _, _ in },
         _ body: (BenchDevice, _ key: Int64, _ text: String) throws -> Void
     ) throws -> Outcome {
         let partition = try variant.partition(workspace)
@@ -85,7 +87,7 @@ enum ChangeBenchmarks {
         defer { device.remove(from: workspace) }
         try prepare(device, database)
         var done: Int64 = 0
-        for number in 1...changes {
+        for number in 1...count {
             let key = Int64(number * 4999), text = "change \(UUID())"
             try change(database, row: key, text)
             try body(device, key, text)
@@ -97,6 +99,36 @@ enum ChangeBenchmarks {
         try device.close()
         return Outcome(rows: done, checksum: 0)
     }
+
+    // MARK: One row, without a log
+
+    private static let scans = 3
+
+    private static let oneChangedByDigest = Benchmark(
+        id: "sync.one-changed.digest", shows: "one row changed in a partition of 1,000,000, found by sums over all rows, and delivered to one device",
+        limit: 2.0, countsRows: false, pairs: 3, note: "\(scans) times, on a back end in SQLite without a log; the change itself is not measured",
+        prepare: { _ = try Variant.compared.partition($0) },
+        reference: Side("C loop that reads every column of the rows") { workspace, watch in
+            let partition = try Variant.compared.partition(workspace), rows = workspace.isQuick ? 100_000 : 1_000_000
+            let path = ServerOfBenchmarks.backEnd(in: partition.folder)
+            var message = CMessage()
+            guard let loop = br_keyset_open(path, 10_000_000, "SELECT * FROM item", &message.characters, CMessage.size) else {
+                throw WrongResult("the C loop cannot read the back end: \(message.text)")
+            }
+            defer { br_keyset_close(loop) }
+            var done: Int64 = 0
+            for _ in 0..<scans {
+                var found: Int64 = 0, sum: UInt64 = 0
+                guard watch.measure({ br_keyset_all(loop, &found, &sum) }), found == rows, sum != 0 else {
+                    throw WrongResult("sync.one-changed.digest: \(found) rows")
+                }
+                done += 1
+            }
+            return Outcome(rows: done, checksum: 0)
+        },
+        subject: Side("synchronize() after the change") { workspace, watch in
+            try afterChanges(.compared, workspace, count: scans) { device, key, text in try watch.measure { _ = try device.package.synchronize() } }
+        })
 
     private static func listening(_ variant: Variant) -> Benchmark {
         Benchmark(

@@ -72,6 +72,8 @@ struct PostgreSQLBackEndConnection: BackEndConnection {
 
     var rowLock: String? { "FOR UPDATE" }
 
+    var buckets: any BucketReading { PostgreSQLBuckets(connection: self) }
+
     var pieces: SQLitePieces? { nil }
 
     func ping() throws { _ = try first("SELECT 1") }

@@ -12,11 +12,12 @@ final class SQLBackEnd: BackEnd {
     let isIdempotent: Bool
     /// The maximum size of a large value that is taken as a whole, in bytes.
     private let wholeValueLimit: Int
+    let rules: ChangeRules
     /// The objects by name; set by the check.
     private let objects = SystemLock<[String: SQLObject]>([:])
 
-    init(name: String, engine: any SQLEngine, isIdempotent: Bool, wholeValueLimit: Int) {
-        (self.name, self.engine, self.isIdempotent, self.wholeValueLimit) = (name, engine, isIdempotent, wholeValueLimit)
+    init(name: String, engine: any SQLEngine, isIdempotent: Bool, wholeValueLimit: Int, rules: ChangeRules = ChangeRules()) {
+        (self.name, self.engine, self.isIdempotent, self.wholeValueLimit, self.rules) = (name, engine, isIdempotent, wholeValueLimit, rules)
     }
 
     func check(_ objects: [ObjectModel], of package: PackageModel) throws {
@@ -134,10 +135,15 @@ extension SQLReading {
         for start in stride(from: 0, to: keys.count, by: 500) { try body(Array(keys[start..<min(start + 500, keys.count)])) }
     }
 
-    func changes(of object: ObjectModel, since mark: String?) throws -> BackEndChanges {
-        let object = try backEnd.object(object)
-        guard let otherTables = object.loggedTables else { return .unknown }
-        return try TriggerLogReader(object: object, otherTables: otherTables, log: connection.triggerLog).changes(since: mark)
+    func changes(of object: ObjectModel, parameters: [String: Value], since mark: String?) throws -> BackEndChanges {
+        let object = try backEnd.object(object), rules = backEnd.rules
+        if let otherTables = object.loggedTables {
+            return try TriggerLogReader(object: object, otherTables: otherTables, log: connection.triggerLog).changes(since: mark)
+        }
+        guard let column = object.versionColumn else {
+            return try DigestReader(object, parameters, rules, connection).changes(since: mark)
+        }
+        return try VersionReader(object, column, parameters, rules, connection).changes(since: mark)
     }
 }
 
@@ -194,6 +200,7 @@ private struct SQLBackEndCheck {
         }
         object = SQLObject(plan, table: table, loadColumns: load, connection.expressions)
         object.loggedTables = try loggedTables(of: object)
+        object.versionColumn = try versionColumn(of: object)
         try checkColumns(of: object)
         try checkStatements(of: object)
         return object
@@ -220,6 +227,20 @@ private struct SQLBackEndCheck {
             }
         }
         return tables
+    }
+
+    /// Returns the version column of an object that has one.
+    private func versionColumn(of object: SQLObject) throws -> VersionColumn? {
+        guard case .versionColumn(let name) = object.plan.binding.changeDetection else { return nil }
+        let place = "object \"\(object.model.name)\", version column \"\(name)\""
+        guard let column = object.versionColumn(named: name) else {
+            throw ServerError(.missingColumn, "\(place): neither the load nor the table \"\(object.table.name)\" has this column")
+        }
+        guard connection.buckets.isOrdered(column) else {
+            throw ServerError(.missingColumn, "\(place): versions are numbers, dates or time stamps")
+        }
+        _ = try prepare("SELECT max(\(column.column.sql)) FROM \(object.versionTables(column))", place)
+        return column
     }
 
     private func checkColumns(of object: SQLObject) throws {

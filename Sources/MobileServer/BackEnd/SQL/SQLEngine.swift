@@ -65,6 +65,9 @@ protocol BackEndConnection: SQLConnection {
     /// The clause of a SELECT that locks its rows until the transaction ends; nil where a transaction that writes excludes all others.
     var rowLock: String? { get }
 
+    /// The sums of rows, by which changes are found without a log.
+    var buckets: any BucketReading { get }
+
     /// Whether there is a table with this name, for the records of operations.
     func hasTable(_ name: String) throws -> Bool
 

@@ -11,6 +11,8 @@ struct SQLObject: Sendable {
     let expressions: any SQLExpressions
     /// The tables besides ``table`` that the load reads, for an object whose changes are found in the trigger log; nil for all others.
     var loggedTables: [BackEndTable]?
+    /// The version column, for an object whose changes are found by it; nil for all others.
+    var versionColumn: VersionColumn?
 
     var model: ObjectModel { plan.model }
 
@@ -72,11 +74,26 @@ struct SQLObject: Sendable {
     }
 
     /// The tables of the rows with large values: `source`, and `content` with the values.
-    var largeValueTables: String {
-        guard load != nil else { return "\(table.sql) AS content" }
+    var largeValueTables: String { load == nil ? "\(table.sql) AS content" : joinedTables }
+
+    /// The rows of the load as `source`, with their rows of the table as `content`.
+    private var joinedTables: String {
         let join = model.primaryKey.map { "\(column($0, prefix: "content.").sql) = \(sourceColumn($0).sql)" }.joined(separator: " AND ")
         return "\(source) JOIN \(table.sql) AS content ON \(join)"
     }
+
+    // MARK: Versions
+
+    /// Finds a version column in the load or else in the table; nil if neither has it.
+    func versionColumn(named name: String) -> VersionColumn? {
+        let isInLoad = loadColumns.contains { $0.name.caseInsensitivelyEquals(name) }
+        guard isInLoad || table.column(named: name) != nil else { return nil }
+        let column = SQLColumn(named: name, among: isInLoad ? loadColumns : table.columns, isInLoad ? "source." : "content.")
+        return VersionColumn(column: column, isInLoad: isInLoad)
+    }
+
+    /// The rows of the load as `source`, with the version column.
+    func versionTables(_ column: VersionColumn) -> String { column.isInLoad ? source : joinedTables }
 
     /// The key of a row with large values.
     var largeValueKey: String { keyExpression { load == nil ? column($0, prefix: "content.") : sourceColumn($0) } }

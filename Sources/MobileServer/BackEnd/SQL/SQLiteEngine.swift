@@ -11,6 +11,8 @@ final class SQLiteEngine: SQLEngine {
     let path: String
     let database: Database
     let contents: Database
+    /// The name of this use of the file, which ends when the server closes.
+    private let life = SystemEnvironment.randomBytes(8).hexadecimal
 
     var place: String { path }
 
@@ -36,15 +38,15 @@ final class SQLiteEngine: SQLEngine {
     }
 
     func read<R>(_ body: (any BackEndConnection) throws -> R) throws -> R {
-        try database.read { try body(SQLiteBackEndConnection(connection: $0)) }
+        try database.read { try body(SQLiteBackEndConnection(connection: $0, life: life)) }
     }
 
     func readContents<R>(_ body: (any BackEndConnection) throws -> R) throws -> R {
-        try contents.read { try body(SQLiteBackEndConnection(connection: $0)) }
+        try contents.read { try body(SQLiteBackEndConnection(connection: $0, life: life)) }
     }
 
     func write<R>(label: String, _ body: (any BackEndConnection) throws -> R) throws -> R {
-        try database.write(label: label) { try body(SQLiteBackEndConnection(connection: $0)) }
+        try database.write(label: label) { try body(SQLiteBackEndConnection(connection: $0, life: life)) }
     }
 
     let positionInterval: Duration = .milliseconds(20)
@@ -85,6 +87,8 @@ final class SQLiteEngine: SQLEngine {
 /// A transaction on a back end in an SQLite file.
 struct SQLiteBackEndConnection: BackEndConnection {
     let connection: Connection
+    /// The name of the engine's use of the file.
+    var life = ""
 
     private var statements: SQLiteStateConnection { SQLiteStateConnection(connection: connection) }
 
@@ -141,6 +145,8 @@ struct SQLiteBackEndConnection: BackEndConnection {
     var triggerLog: any TriggerLog { SQLiteTriggerLog(connection: self) }
 
     var rowLock: String? { nil }
+
+    var buckets: any BucketReading { SQLiteBuckets(connection: self) }
 
     var pieces: SQLitePieces? { SQLitePieces(connection: connection) }
 
