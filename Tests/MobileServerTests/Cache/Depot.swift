@@ -25,6 +25,8 @@ final class Depot: BackEnd {
         var name: String
         /// The names of the shelves are its letters: an article can be on several.
         var shelves: String
+        /// Whether it refers to the article with half of its number.
+        var hasParent = true
     }
 
     let contents = SystemLock(Contents())
@@ -119,8 +121,9 @@ private struct DepotSnapshot: BackEndTransaction, OperationRecords {
         depot.willLoad.withLock { $0 }?(keys == nil)
         let shelf = parameters["shelf"]?.text ?? ""
         for (number, article) in (before ?? contents).articles.sorted(by: { $0.key < $1.key }) where article.shelves.contains(shelf) {
-            // Each article refers to the one with half of its number.
-            let values: JSONObject = ["number": .integer(number), "name": .string(article.name), "parent": .integer(number / 2)]
+            let values: JSONObject = [
+                "number": .integer(number), "name": .string(article.name), "parent": article.hasParent ? .integer(number / 2) : .null,
+            ]
             if let keys, !keys.contains(where: { $0 == RowKey(values, of: object) }) { continue }
             try visit(BackEndRow(values))
             if depot.doubled.withLock({ $0 }) == number { try visit(BackEndRow(values)) }

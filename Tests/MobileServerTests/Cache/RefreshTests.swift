@@ -190,7 +190,10 @@ import Testing
             depot.willRead.withLock { $0 = create }
             depot.willLoad.withLock { $0 = { _ in create() } }
             // The first load is staged; the next one finds a few keys in the log.
-            for _ in 0..<2 { try servers.refresh(shelf) }
+            try servers.refresh(shelf)
+            let loaded = try servers.rows(Character(shelf)).filter { $0.key > 100 }
+            #expect(!loaded.isEmpty && loaded.allSatisfy { $0.value.key == $0.key + 5000 }, "\(shelf): \(loaded)")
+            try servers.refresh(shelf)
         }
         depot.willRead.withLock { $0 = nil }
         depot.willLoad.withLock { $0 = nil }
@@ -201,10 +204,10 @@ import Testing
         }
     }
 
-    @Test("what another server has found in the log during a load is not set back", .needsPostgreSQL)
-    func keyedMeanwhile() throws {
+    @Test("what another server has found in the log during a load is not set back", .needsPostgreSQL, arguments: [true, false])
+    func keyedMeanwhile(isStaged: Bool) throws {
         let depot = Self.depot(), clocks = (0..<2).map { _ in VirtualClock(start: .seconds(1_800_000_000)) }
-        let servers = try DepotServers(depot, .postgreSQL, count: 2, clocks: clocks, rules: [Self.rules(), Self.rules()])
+        let servers = try DepotServers(depot, .postgreSQL, count: 2, clocks: clocks, rules: isStaged ? [Self.rules(), Self.rules()] : [])
         try servers.refresh("A")
         try servers.refresh("A", on: 1)
         // For the first server, the comparison of all rows is due.
@@ -262,9 +265,20 @@ import Testing
         try keys.catchUp(with: #require(server.packages[0].deployed.backEnds["depot"]), server.packages[0].stateStore)
         stop.release()
         try refresh.finish()
-        try servers.refresh("A")
         let rows = try servers.rows("A")
         #expect(rows.count == 6 && rows[1] == .init(name: "again", key: 7777, parent: rows[1]?.parent))
+    }
+
+    @Test("a row that refers to a new parent is written, also where it referred to none before", arguments: StateStoreTests.Engine.available)
+    func newParent(engine: StateStoreTests.Engine) throws {
+        let depot = Self.depot(hasLog: false), servers = try DepotServers(depot, engine, rules: [Self.rules()])
+        depot.set(51, .init(name: "child", shelves: "A", hasParent: false))
+        try servers.refresh("A")
+        #expect(try servers.rows("A")[51]?.parent == nil && servers.key(of: 25) == nil)
+        depot.set(51, .init(name: "child", shelves: "A"))
+        try servers.refresh("A")
+        let parent = try servers.key(of: 25)
+        #expect(try parent != nil && servers.rows("A")[51]?.parent == parent)
     }
 
     @Test("a record with many outcomes is imported in portions", arguments: StateStoreTests.Engine.available)
