@@ -108,7 +108,7 @@ private struct DepotSnapshot: BackEndTransaction, OperationRecords {
 
     func position() -> BackEndPosition? { BackEndPosition(historyID: "", state: "\(contents.state)") }
 
-    func changes(of object: ObjectModel, since mark: String?) -> BackEndChanges {
+    func changes(of object: ObjectModel, parameters: [String: Value], since mark: String?) -> BackEndChanges {
         guard depot.hasLog else { return .unknown }
         let log = contents.log, present = "\(log.count)"
         guard let mark = mark.flatMap({ Int($0) }), mark <= log.count else { return BackEndChanges(keys: nil, mark: present) }
