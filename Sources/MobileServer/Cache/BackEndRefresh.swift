@@ -18,14 +18,16 @@ struct BackEndRefresh {
     private let backEnd: ServedBackEnd
     private let partitions: [Partition]
     private let keys: KeyMap
+    /// The keys of rows that the back end has reported as changed, by object; nil if all changes are to be found.
+    private let reported: [String: [RowKey]]?
 
     /// The number of looks in vain after which the refresh takes the lease, and after which it gives up.
     private static let conflictsBeforeLease = 3, maximumConflicts = 20
     /// The largest number of first loads that are staged, each with a commit of its own. More of them are taken for small ones, and share a write.
     private static let stagedFirstLoads = 8
 
-    init(_ refresher: CacheRefresher, _ backEnd: ServedBackEnd, _ partitions: [Partition]) {
-        (self.refresher, self.backEnd, self.partitions) = (refresher, backEnd, partitions)
+    init(_ refresher: CacheRefresher, _ backEnd: ServedBackEnd, _ partitions: [Partition], reported: [String: [RowKey]]? = nil) {
+        (self.refresher, self.backEnd, self.partitions, self.reported) = (refresher, backEnd, partitions, reported)
         keys = KeyMap(package: refresher.package, cache: refresher.cache)
     }
 
@@ -108,7 +110,7 @@ struct BackEndRefresh {
         let known = try refresher.stateStore.read { try self.known(in: $0) }
         let found = try backEnd.system.read { try look($0, known, lease, large) }
         guard let found, try write(found, known) else { return (false, true, false) }
-        for state in found.unchanged { refresher.note(state, at: found.position) }
+        if reported == nil { for state in found.unchanged { refresher.note(state, at: found.position) } }
         return (!found.isPartial, false, found.needsLease)
     }
 
@@ -137,7 +139,7 @@ struct BackEndRefresh {
             for partition in (outdated[object.name] ?? []).sorted(by: { $0.id < $1.id }) {
                 guard let state = states[partition.id] else { continue }
                 // Another request may have loaded it meanwhile.
-                if state.isLoaded && refresher.isLoaded(partition.id, state.position, look.position) { continue }
+                if reported == nil && state.isLoaded && refresher.isLoaded(partition.id, state.position, look.position) { continue }
                 guard rows < refresher.rules.rowsInMemory else {
                     look.isPartial = true
                     return look
@@ -175,6 +177,12 @@ struct BackEndRefresh {
         _ source: any BackEndSnapshot, _ object: ObjectPlan, _ partition: Partition, _ state: PartitionState
     ) throws -> PartitionComparison? {
         let now = refresher.clock(), mark = RefreshMark(object)
+        if let reported {
+            guard state.isLoaded, let keys = reported[object.name] else { return nil }
+            // The mark stays: other rows may have changed before these.
+            return PartitionComparison(
+                object: object, partition: partition, state: state, keys: Array(Set(keys)), mark: state.mark, markContent: nil, now: now)
+        }
         let isDue = !state.isLoaded || state.isComparisonDue(now, refresher.comparisonInterval)
         let known = isDue ? nil : try refresher.stateStore.read { try mark.content(of: state, in: $0) }
         let parameters = BackEndLoad(object: object, parameters: partition.parameters, source: source).namedParameters
@@ -223,7 +231,7 @@ struct BackEndRefresh {
             throw Interruption(cause: error)
         }
         guard let written else { return false }
-        refresher.note(written.state, at: position)
+        note(written.state, after: comparison.state, at: position)
         if written.isChanged { refresher.changed([written.state.partition]) }
         return true
     }
@@ -280,9 +288,13 @@ struct BackEndRefresh {
         }
         guard let written else { return false }
         // Only after the commit: a load that is rolled back does not count.
-        for state in written.states { refresher.note(state, at: look.position) }
+        for (state, load) in zip(written.states, look.loads) { note(state, after: load.comparison.state, at: look.position) }
         if !written.changed.isEmpty { refresher.changed(written.changed) }
         return true
+    }
+
+    private func note(_ state: PartitionState, after former: PartitionState, at position: BackEndPosition?) {
+        if reported == nil { refresher.note(state, at: position) } else { refresher.noteReported(state, after: former) }
     }
 
     /// Whether the partitions of a look are as they were before it, also after its outcomes were applied: these can demand a comparison of all rows.

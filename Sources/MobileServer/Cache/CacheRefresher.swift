@@ -50,14 +50,25 @@ final class CacheRefresher: Sendable {
         return partitions
     }
 
-    private func refresh(_ partitions: [Partition], _ backEnd: ServedBackEnd) throws {
+    /// Reads rows that a back end has reported as changed, in partitions that were loaded before. Other changes are found as always.
+    /// - Parameter keys: the keys of the rows, by the names of their objects.
+    func refresh(_ parameters: [PartitionParameters], reported keys: [String: [RowKey]]) throws {
+        let partitions = try find(parameters.filter { keys[$0.object] != nil })
+        for (name, backEnd) in package.backEnds.sorted(by: { $0.key < $1.key }) {
+            let objects = Set(package.objects.filter { $0.binding.backEnd == name }.map(\.name))
+            let own = partitions.filter { objects.contains($0.object) }
+            if !own.isEmpty { try refresh(own, backEnd, reported: keys) }
+        }
+    }
+
+    private func refresh(_ partitions: [Partition], _ backEnd: ServedBackEnd, reported keys: [String: [RowKey]]? = nil) throws {
         var known = Set<Int64>()
         var waiting = partitions.filter { known.insert($0.id).inserted }
         let deadline = ContinuousClock.now + rules.wait
         while !waiting.isEmpty {
             let taken = try turns.take(Set(waiting.map { .partition($0.id) }), until: deadline)
             defer { turns.give(taken) }
-            try BackEndRefresh(self, backEnd, waiting.filter { taken.contains(.partition($0.id)) }).run(until: deadline)
+            try BackEndRefresh(self, backEnd, waiting.filter { taken.contains(.partition($0.id)) }, reported: keys).run(until: deadline)
             waiting.removeAll { taken.contains(.partition($0.id)) }
         }
     }
@@ -91,6 +102,14 @@ final class CacheRefresher: Sendable {
     func note(_ state: PartitionState, at position: BackEndPosition?) {
         let loaded = LoadedPosition(position: position, partition: state.position, nextComparison: state.nextComparison(comparisonInterval))
         loadedPositions.withLock { $0[state.partition] = loaded }
+    }
+
+    /// Notes that reported rows were read. The partition has the rows of the same position of its back end as before, and of these rows later ones.
+    func noteReported(_ state: PartitionState, after former: PartitionState) {
+        loadedPositions.withLock { positions in
+            guard let known = positions[state.partition], known.partition == former.position else { return }
+            positions[state.partition] = LoadedPosition(position: known.position, partition: state.position, nextComparison: known.nextComparison)
+        }
     }
 
     /// Whether this process has loaded the rows of a position. In a restored store, the partition can be a new one with the number of a lost one.

@@ -152,7 +152,7 @@ final class EventService: Sendable {
     func take(_ report: ChangeReport) throws {
         try apply(report)
         if receiver != nil {
-            try stateStore.write(label: "reported changes") { try $0.notify(StateNotifications.changes, report.json.description) }
+            try stateStore.write(label: "reported changes") { try $0.notify(StateNotifications.changes, report.message) }
         }
     }
 
@@ -161,40 +161,28 @@ final class EventService: Sendable {
             throw RequestFailure(.notFound, "there is no package \"\(report.package.prefix(80))\"")
         }
         let package = packages[index]
-        for name in report.objects where package.deployed.object(named: name) == nil {
-            throw RequestFailure(.notFound, "package \"\(report.package)\" has no synchronized object \"\(name.prefix(80))\"")
+        let keys = try report.keys(in: package.deployed)
+        if !report.keys.isEmpty {
+            let wanted = watching.withLock { watching in
+                let watched = Set(registry.watched(among: Array(watching.parameters[index].keys)))
+                return watching.parameters[index].filter { watched.contains($0.key) && keys[$0.value.object] != nil }
+            }
+            if !wanted.isEmpty { try package.refresher.refresh(Array(wanted.values), reported: keys) }
+            // For whom nobody waits, the next synchronization looks.
+            package.refresher.forget(try partitions(of: Array(keys.keys), in: package).filter { wanted[$0] == nil })
+            if report.objects.isEmpty { return }
         }
         let objects = report.objects.isEmpty ? package.deployed.objects.map(\.name) : report.objects
-        let list = JSONValue.array(objects.compactMap { package.cache.objectIDs[$0] }.map { .integer($0) }).description
-        let partitions = try stateStore.read { connection in
-            try connection.rows("SELECT id FROM _partition WHERE object IN (\(connection.dialect.numbers("?1")))", [.text(list)])
-        }
-        package.refresher.forget(partitions.compactMap(\.first?.integer))
+        package.refresher.forget(try partitions(of: objects, in: package))
         for watch in watches[index] { watch.wake() }
     }
-}
 
-/// The report of a back end: "these objects have changed".
-struct ChangeReport: WireValue {
-    /// Name and version of the package.
-    let package: String
-    /// The names of the objects; empty for all.
-    let objects: [String]
-
-    init(json: JSONValue) throws(ProtocolError) {
-        guard let package = json["pkg"]?.string else { throw ProtocolError(.invalidContent, "report of changes: expected \"pkg\"") }
-        self.package = package
-        guard let listed = json["objects"] else {
-            objects = []
-            return
-        }
-        guard let names = listed.array, case let objects = names.compactMap(\.string), objects.count == names.count else {
-            throw ProtocolError(.invalidContent, "report of changes: expected names in \"objects\"")
-        }
-        self.objects = objects
+    private func partitions(of objects: [String], in package: ServedPackage) throws -> [Int64] {
+        let list = JSONValue.array(objects.compactMap { package.cache.objectIDs[$0] }.map { .integer($0) }).description
+        return try stateStore.read { connection in
+            try connection.rows("SELECT id FROM _partition WHERE object IN (\(connection.dialect.numbers("?1")))", [.text(list)])
+        }.compactMap(\.first?.integer)
     }
-
-    var json: JSONValue { ["pkg": .string(package), "objects": .array(objects.map { .string($0) })] }
 }
 
 extension ServedPackage {

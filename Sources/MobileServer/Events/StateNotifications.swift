@@ -10,7 +10,7 @@ enum StateNotifications {
     static let changes = "mobile_change"
 
     /// PostgreSQL takes fewer than 8000 bytes.
-    private static let messageBytes = 7000
+    static let messageBytes = 7000
 
     static func text(_ partitions: [Int64]) -> String {
         let text = partitions.map(String.init).joined(separator: ",")

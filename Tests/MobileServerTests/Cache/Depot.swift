@@ -188,9 +188,17 @@ final class DepotServers: @unchecked Sendable {
     func refresher(_ index: Int = 0) -> CacheRefresher { servers[index].packages[0].refresher }
 
     /// Brings shelves up to date, as a request of a device does.
-    func refresh(_ shelves: String, on index: Int = 0) throws {
-        let parameters = shelves.map { PartitionParameters(object: "Article", values: [.text("\($0)")], text: "[\"\($0)\"]") }
-        _ = try refresher(index).refresh(parameters)
+    func refresh(_ shelves: String, on index: Int = 0) throws { _ = try refresher(index).refresh(Self.parameters(shelves)) }
+
+    /// Reads reported articles on shelves.
+    func report(_ numbers: [Int64], on shelves: String) throws {
+        let object = Depot.model.objects[0]
+        try refresher().refresh(
+            Self.parameters(shelves), reported: ["Article": numbers.compactMap { RowKey(["number": .integer($0)], of: object) }])
+    }
+
+    private static func parameters(_ shelves: String) -> [PartitionParameters] {
+        shelves.map { PartitionParameters(object: "Article", values: [.text("\($0)")], text: "[\"\($0)\"]") }
     }
 
     struct Row: Equatable {

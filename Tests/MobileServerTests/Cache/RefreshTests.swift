@@ -81,6 +81,34 @@ import Testing
         }
     }
 
+    // MARK: Reported rows
+
+    @Test("reported rows are read alone; the next request finds the other changes", arguments: StateStoreTests.Engine.available)
+    func reported(engine: StateStoreTests.Engine) throws {
+        let depot = Self.depot(hasLog: false), servers = try DepotServers(depot, engine)
+        for number: Int64 in 1...3 { depot.set(number, Self.article("both", on: "AB")) }
+        try servers.refresh("AB")
+        let loads = depot.loads.withLock { $0 }
+        depot.set(1, nil)
+        depot.set(2, Self.article("reported", on: "AB"))
+        depot.set(3, Self.article("silent", on: "AB"))
+        for _ in 0..<2 { try servers.report([1, 2, 77], on: "AB") }
+        for shelf in "AB" {
+            let rows = try servers.rows(shelf)
+            #expect(rows[1] == nil && rows[2]?.name == "reported" && rows[3]?.name == "both", "shelf \(shelf)")
+            #expect(try servers.version(shelf) == 2, "shelf \(shelf): the second report is no news")
+        }
+        try servers.report([4], on: "C")
+        #expect(try servers.rows("C").isEmpty && depot.loads.withLock { $0 } == loads, "no shelf was loaded as a whole")
+        try servers.refresh("ABC")
+        #expect(try servers.rows("A")[3]?.name == "silent" && servers.rows("B")[3]?.name == "silent")
+        // A report of what was read already keeps the position: the next request loads nothing.
+        let known = depot.loads.withLock { $0 }
+        try servers.report([3], on: "AB")
+        try servers.refresh("ABC")
+        #expect(depot.loads.withLock { $0 } == known)
+    }
+
     // MARK: One load for several requests
 
     @Test("requests that come during a load wait for it, and load nothing", arguments: StateStoreTests.Engine.available)
