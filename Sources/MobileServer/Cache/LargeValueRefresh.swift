@@ -65,6 +65,7 @@ struct LargeValueRefresh {
                 WHERE m.object = ?2 AND m.k = d.k AND o.attribute = d.attribute AND o.digest = d.digest)
             """, values)
         try connection.execute("INSERT INTO _digest_gone (sk, attribute) SELECT sk, attribute FROM _large WHERE \(isGone)", values)
+        try connection.countRows(of: ["_digest_difference", "_digest_gone"])
     }
 
     /// Notes the differences of a staged comparison.
