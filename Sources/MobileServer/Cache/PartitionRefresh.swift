@@ -159,7 +159,9 @@ struct PartitionRefresh {
 
     /// Writes the rows that are new or have changed.
     private func writeRows() throws -> Int {
-        try onceEach {
+        // Of an empty table, the planner knows nothing.
+        guard try connection.exists("SELECT 1 FROM \(table) LIMIT 1") else { return 0 }
+        return try onceEach {
             try connection.execute(
                 """
                 INSERT INTO _row (partition, sk, version, since, deleted, body)

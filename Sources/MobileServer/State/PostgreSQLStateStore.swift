@@ -123,8 +123,7 @@ struct PostgreSQLStateConnection: StateConnection {
         try connection.copy(into: table, columns: columns.map(\.name)) { copy in
             try fill { try copy.add($0.map(PostgreSQLValue.init)) }
         }
-        // The planner has no statistics of a new table.
-        try connection.execute("ANALYZE \(table)")
+        try countRows(of: [table])
     }
 
     var dialect: StateDialect { .postgreSQL }

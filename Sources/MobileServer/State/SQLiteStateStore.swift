@@ -76,6 +76,7 @@ struct SQLiteStateConnection: StateConnection {
         let insert = try connection.statement(
             "INSERT INTO temp.\(table) VALUES (\(columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")))")
         try fill { _ = try insert.run($0) }
+        try countRows(of: [table])
     }
 }
 

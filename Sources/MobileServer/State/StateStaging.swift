@@ -15,13 +15,6 @@ protocol StagingConnection {
     func write<R>(label: String, _ body: (any StateConnection) throws -> R) throws -> R
 }
 
-extension StateConnection {
-    /// Gives statistics of temporary tables that statements have filled to a planner that needs them. PostgreSQL would take them for empty.
-    func countRows(of tables: [String]) throws {
-        if self is PostgreSQLStateConnection { try execute("ANALYZE " + tables.joined(separator: ", ")) }
-    }
-}
-
 /// A connection of its own to the SQLite file. Its temporary tables are in a file of their own, which no lock of the state covers.
 struct SQLiteStagingConnection: StagingConnection {
     let database: Database

@@ -131,6 +131,14 @@ protocol StateRow {
     func bytes(_ column: Int) -> [UInt8]
 }
 
+extension StateConnection {
+    /// Gives the planner the number of rows of temporary tables. Without it, PostgreSQL takes them for empty, and SQLite for large: to join the rows of the
+    /// state with a single one, it would read all of them for a Bloom filter.
+    func countRows(of tables: [String]) throws {
+        for table in tables { try execute("ANALYZE \(dialect.isShared ? "" : "temp.")\(table)") }
+    }
+}
+
 extension SQLConnection {
     @discardableResult
     func execute(_ sql: String) throws -> Int { try execute(sql, []) }
