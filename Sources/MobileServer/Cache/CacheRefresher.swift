@@ -12,7 +12,6 @@ final class CacheRefresher: Sendable {
     let comparisonInterval: Duration
     let rules: RefreshRules
     let turns = RefreshTurns()
-    private let restored = RestoredPartitions()
     /// Takes the partitions that a refresh has changed, after its commit.
     let changed: @Sendable ([Int64]) -> Void
     /// The back end's position at the last load, by partition. It is lost with the process: each partition is compared once after a start.
@@ -21,7 +20,7 @@ final class CacheRefresher: Sendable {
     struct LoadedPosition {
         let position: BackEndPosition?
         /// The position of the partition that has the rows of ``position``. One that another process has given a later version may have older rows: the
-        /// other one may have read the back end before this process.
+        /// other one may have read the back end before this process. One that was put back with a restored store has another position too.
         let partition: PartitionPosition
         /// The time of the next comparison of all rows, in milliseconds since 1970; nil where each load is one.
         let nextComparison: Int64?
@@ -39,8 +38,6 @@ final class CacheRefresher: Sendable {
     /// - Returns: the partitions, in the order of `parameters`.
     func refresh(_ parameters: [PartitionParameters]) throws -> [Partition] {
         let partitions = try find(parameters)
-        let putBack = restored.take(partitions)
-        if !putBack.isEmpty { forget(putBack) }
         for (name, backEnd) in package.backEnds.sorted(by: { $0.key < $1.key }) {
             let objects = Set(package.objects.filter { $0.binding.backEnd == name }.map(\.name))
             let own = partitions.filter { objects.contains($0.object) }

@@ -14,7 +14,7 @@ struct PostgreSQLBackEndError: Error, CustomStringConvertible {
     var description: String { (statement.map { "\"\($0.prefix(200))\": " } ?? "") + "\(error)" }
 
     /// Whether another session has created the same object first.
-    var isCollision: Bool { error.code == .constraint || error.sqlState == "42P07" }  // duplicate_table
+    var isCollision: Bool { error.code == .constraint || ["42P07", "42710"].contains(error.sqlState) }  // duplicate_table, duplicate_object
 
     /// Runs `body`, and marks its error.
     static func marking<R>(_ statement: String? = nil, _ body: () throws -> R) throws -> R {
