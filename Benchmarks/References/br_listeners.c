@@ -96,7 +96,7 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Handles what has happened, or waits for it for at most 10 ms. */
+/* Handles the events of sockets, or waits for them for at most 10 ms. */
 static void advance(br_listeners *group)
 {
     struct epoll_event events[256];

@@ -50,7 +50,7 @@ struct ChangeReport: WireValue {
     }
 
     /// Returns the keys in the form of the cache.
-    /// - Throws: ``RequestFailure`` for an object that the package does not have, and for a key that is none.
+    /// - Throws: ``RequestFailure`` for an object that the package does not have, and for a key that does not fit.
     func keys(in package: DeployedPackage) throws(RequestFailure) -> [String: [RowKey]] {
         for name in objects + keys.keys.sorted() where package.object(named: name) == nil {
             throw RequestFailure(.notFound, "package \"\(package.identifier)\" has no synchronized object \"\(name.prefix(80))\"")

@@ -168,7 +168,7 @@ final class EventService: Sendable {
                 return watching.parameters[index].filter { watched.contains($0.key) && keys[$0.value.object] != nil }
             }
             if !wanted.isEmpty { try package.refresher.refresh(Array(wanted.values), reported: keys) }
-            // For whom nobody waits, the next synchronization looks.
+            // The rows of partitions without listeners are read by the next synchronization.
             package.refresher.forget(try partitions(of: Array(keys.keys), in: package).filter { wanted[$0] == nil })
             if report.objects.isEmpty { return }
         }

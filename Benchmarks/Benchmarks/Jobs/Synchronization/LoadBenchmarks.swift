@@ -8,7 +8,7 @@ import MobileSync
 import MobileTransport
 import PostgreSQLTestSupport
 
-/// What many devices cost a server, and what a second process gives.
+/// The cost of many devices for a server, and the gain of a second process.
 enum LoadBenchmarks {
     static let all = [firsts, twoProcesses]
 

@@ -11,7 +11,7 @@ import TestSupport
 final class ServerOfBenchmarks {
     static let option = "--serve", settingsOption = "--serve-settings"
 
-    /// What one benchmark's server has in addition to a folder.
+    /// The settings of one benchmark's server, apart from its folder.
     struct Settings: Codable {
         /// The objects of the synchronization group `boxes`; the others are in `default`.
         var boxes: [String] = []
