@@ -111,7 +111,7 @@ package final class PostgreSQLServer: Sendable {
         }
     }
 
-    /// Makes a stopped standby the primary, under the address of the killed one. What that one has committed since the standby was stopped is lost.
+    /// Makes a stopped standby the primary, under the address of the killed one. Its commits since the standby was stopped are lost.
     package func promote(inPlaceOf primary: PostgreSQLServer) throws {
         try start(settings.merging(["unix_socket_directories": primary.folder]) { $1 })
         let connection = try PostgreSQLConnection(primary.configuration(database: "postgres"))

@@ -34,7 +34,7 @@ struct PromotedStandbyTests {
         for _ in 0..<3 { try field.inParallel { try $0.work() } }
         let committed = try Self.count(backEnd)
 
-        // The devices go on while the primary dies and the standby takes its place.
+        // The devices continue while the primary dies and the standby takes its place.
         let isDone = SystemLock(false), failure = SystemLock<(any Error)?>(nil)
         Thread.detachNewThread {
             do {

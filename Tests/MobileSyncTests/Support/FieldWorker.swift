@@ -124,7 +124,7 @@ final class FieldWorker: Sendable {
         }
     }
 
-    /// What is known of a row, for the message of a test.
+    /// The facts about a row, for the message of a test.
     func facts(about name: String) throws -> String {
         try memory.withLock { memory in
             guard let device = memory.device, let key = memory.keys[name] else { return "no row" }
