@@ -37,7 +37,7 @@ struct PartitionRefresh {
         }
         try addKeys(rows: rows, isNew: comparison.keys == nil && !comparison.state.isLoaded)
         var changed = try writeRows()
-        changed += try comparison.keys == nil ? removeMissingRows(expected: rows) : remove("sk IN (\(missingKeyed))", [objectID])
+        changed += try comparison.keys == nil ? removeMissingRows(expected: rows) : removeMissingKeys()
         if !object.largeAttributes.isEmpty { changed += try largeValues.run(load.digests, version) }
         if comparison.keys != nil { try connection.execute("DROP TABLE _changed") }
         try connection.execute("DROP TABLE _load")
@@ -192,6 +192,16 @@ struct PartitionRefresh {
             "UPDATE _row SET deleted = 1, version = ?\(values.count + 2), body = '' WHERE partition = ?1 AND deleted = 0 AND \(condition)",
             [.integer(partition.id)] + values + [.integer(version)])
     }
+
+    /// Marks the rows as deleted whose keys were compared and not loaded. Few of them are deleted one by one: without statistics of a partition that has
+    /// just been loaded, PostgreSQL would read all of its rows.
+    private func removeMissingKeys() throws -> Int {
+        let missing = try connection.rows(missingKeyed.replacing("?2", with: "?1") + " LIMIT \(Self.singleDeletes + 1)", [objectID])
+        guard missing.count <= Self.singleDeletes else { return try remove("sk IN (\(missingKeyed))", [objectID]) }
+        return try missing.reduce(0) { try $0 + remove("sk = ?2", [$1[0]]) }
+    }
+
+    private static let singleDeletes = 100
 
     /// Marks the rows as deleted that were not loaded. All loaded rows are in the partition by now, so it has lost rows exactly if it has more rows
     /// than were loaded.

@@ -110,14 +110,14 @@ import Testing
         #expect(report(#"{"pkg": "Field:2.0"}"#, token) == 204 && package.refresher.loadedPositions.withLock { $0.count } == 0)
         try device.synchronize(groups: ["default", "lines"])
         #expect(package.refresher.loadedPositions.withLock { $0.count } == 3)
-        let many = (0...ChangeReport.maximumKeys).map { #"{"order": \#($0), "line": 1}"# }.joined(separator: ",")
-        for keys in [#"{"Line": [{"order": 10}]}"#, #"{"Line": [7]}"#, #"{"Line": {}}"#, "[]", #"{"Line": [\#(many)]}"#] {
+        let many = (0...ChangeReport.maximumKeys).map { #"{"orderId": \#($0), "line": 1}"# }.joined(separator: ",")
+        for keys in [#"{"Line": [{"orderId": 10}]}"#, #"{"Line": [7]}"#, #"{"Line": {}}"#, "[]", #"{"Line": [\#(many)]}"#] {
             #expect(report(#"{"pkg": "Field:2.0", "keys": \#(keys)}"#, token) == 400, "\(keys.prefix(80))")
         }
         #expect(report(#"{"pkg": "Field:2.0", "keys": {"None": []}}"#, token) == 404)
         #expect(report(#"{"pkg": "Field:2.0", "keys": {"Line": []}}"#, token) == 204)
         #expect(package.refresher.loadedPositions.withLock { $0.count } == 3)
-        #expect(report(#"{"pkg": "Field:2.0", "keys": {"Line": [{"order": 10, "line": 1}]}}"#, token) == 204)
+        #expect(report(#"{"pkg": "Field:2.0", "keys": {"Line": [{"orderId": 10, "line": 1}]}}"#, token) == 204)
         #expect(package.refresher.loadedPositions.withLock { $0.count } == 2, "nobody listens, so the next synchronization reads the rows")
         #expect(throws: ServerError.self) { _ = try FieldSales.server { $0.operatorTokens = ["short"] } }
     }

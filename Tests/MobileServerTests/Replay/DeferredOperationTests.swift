@@ -15,7 +15,7 @@ import Testing
     }
 
     private func bench() throws -> RejectedParentTests.Bench {
-        try RejectedParentTests.Bench(server: Folders.server { $0.connectionTimeout = .milliseconds(50) })
+        try RejectedParentTests.Bench(server: Folders.server { $0.connectionTimeout = .milliseconds(500) })
     }
 
     @Test("ERR-01 ERR-09: where the back end is busy, operations are deferred with code 409, without a record, and done when they come again")
@@ -88,7 +88,7 @@ import Testing
             .replacing(#"{"backEnd": "enterprise", "table": "note""#, with: #"{"backEnd": "notes", "table": "note""#))
         let bench = try RejectedParentTests.Bench(
             server: TestServer(model: model, tables: Folders.tables, folder: folder) {
-                $0.connectionTimeout = .milliseconds(50)
+                $0.connectionTimeout = .milliseconds(500)
                 $0.packages = [PackageDeployment(model, backEnds: ["enterprise": folder.file("enterprise.db"), "notes": notes])]
             })
         func note(_ id: Int64, _ refs: String = "") -> String {
