@@ -111,6 +111,13 @@ import Testing
         // Example: end
         #expect(example.take() == ["submitted"])
         #expect(try crm.outbox.map(\.entity) == ["Customer"])
+        // Example: Entity.conflict()
+        if let conflict = try customer.conflict() {
+            print("You: \(customer.city). The office: \(conflict.row?["city"] ?? .null)")
+            try customer.cancelPending()  // the version of the office
+        }
+        // Example: end
+        #expect(example.take().isEmpty && customer.isPending, "the server has not answered yet")
 
         do {
             let castle = try Customer.load(3, in: crm)
