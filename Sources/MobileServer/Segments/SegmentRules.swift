@@ -2,8 +2,8 @@
 struct SegmentRules: Sendable {
     /// If a client needs fewer rows of a partition, they are composed live: a synchronization with few rows stays one request and one answer.
     var leastRows: Int64 = 4096
-    /// The number of bytes of JSON after which a segment ends.
-    var textBytes = 1 << 20
+    /// The number of bytes of JSON after which a segment ends. On mobile networks each further request costs a round trip.
+    var textBytes = 4 << 20
     /// Increments of this number become one.
     var mergedIncrements = 16
     /// The base is written again when this part of its rows has changed: one in `rewrittenPart`.
