@@ -47,6 +47,8 @@ public struct SynchronizeHeader: WireValue, Hashable {
     public var keyClaims: [Int64]
     /// By era of a back end: the number of the last operation whose acceptance the client remembers. Default empty.
     public var receipts: [String: Int64] = [:]
+    /// By era of a back end: the number that its record had reached when the client was last sent rows, see ``GroupEnd/records``. Default empty.
+    public var seen: [String: Int64] = [:]
     /// The operations that the client lists as lost since its last upload, see ``SynchronizeAnswer/lost``. Default empty.
     public var lost: [ReportedOperation] = []
     /// The present client id of a database that settles the operations of ``client``: it is a copy of that client's database. Such an upload requests no
@@ -84,6 +86,7 @@ public struct SynchronizeHeader: WireValue, Hashable {
         keysLeft = try members.optionalInteger("keysLeft", in: 0 ... .max) ?? 0
         keyClaims = try members.claimedKeyRanges("keyClaims")
         receipts = try members.numbersByEra("receipts")
+        seen = try members.numbersByEra("seen")
         lost = try members.reportedOperations("lost")
         successor = try members.optionalString("successor")
     }
@@ -98,6 +101,7 @@ public struct SynchronizeHeader: WireValue, Hashable {
         object["keysLeft"] = .integer(keysLeft)
         if !keyClaims.isEmpty { object["keyClaims"] = .array(keyClaims.map { .integer($0) }) }
         object.set("receipts", receipts.byEra)
+        object.set("seen", seen.byEra)
         if !lost.isEmpty { object["lost"] = .array(lost.map(\.json)) }
         object.set("successor", successor)
         return .object(object)

@@ -28,7 +28,7 @@ struct DownloadComposer {
         var steps: [Download.Step] = [.frame(.answer(answer))]
         if let keys { steps.append(.frame(.keyRange(keys))) }
         steps += (system ?? []).map { .frame($0) }
-        let deltas = try groups.map(delta)
+        let deltas = try groups.map { try delta(of: $0, hasOutcomes: !outcomes.isEmpty) }
         let needs = requiresSegments ? deltas.flatMap { $0.objects.flatMap { $0.plans.compactMap(\.need) } } : []
         guard needs.isEmpty else { throw SegmentsMissing(needs: needs) }
         for delta in deltas {
@@ -47,7 +47,8 @@ struct DownloadComposer {
     }
 
     /// Returns the data of a group that the client does not have.
-    private func delta(of group: RequestedGroups.Group) throws -> (objects: [ObjectDelta], end: GroupEnd) {
+    /// - Parameter hasOutcomes: whether the client has sent operations.
+    private func delta(of group: RequestedGroups.Group, hasOutcomes: Bool) throws -> (objects: [ObjectDelta], end: GroupEnd) {
         let reading = TokenReading(
             delivered: group.token.flatMap { DeliveredState($0, epoch: cache.epoch) }, cache: cache, connection: connection)
         var next = DeliveredState(epoch: cache.epoch), objects: [ObjectDelta] = []
@@ -61,6 +62,22 @@ struct DownloadComposer {
                     delivered: reread.contains(object.name) ? nil : reading.versions(of: object, states), segments, grants, connection))
             next.objects[object.name] = Dictionary(states.map { ($0.partition.digest, $0.state.position) }) { $1 }
         }
-        return (objects, GroupEnd(group: group.name, token: next.token))
+        var end = GroupEnd(group: group.name, token: next.token)
+        // Nothing new costs no further statement.
+        if hasOutcomes || end.token != group.token { end.records = try records(of: group.objects) }
+        return (objects, end)
+    }
+
+    /// Returns, by era, how far the cache has read the records of the objects' back ends. The cache never has a row before it has read that a device
+    /// has created it.
+    private func records(of objects: [ObjectPlan]) throws -> [String: Int64] {
+        let keys = KeyMap(package: package, cache: cache), names = Set(objects.map(\.binding.backEnd))
+        var records: [String: Int64] = [:]
+        for backEnd in package.backEnds.values where names.contains(backEnd.name) && !backEnd.isIdempotent {
+            let applied = try keys.appliedPosition(of: backEnd, in: connection)
+            // Nothing was recorded, or the back end has no eras yet.
+            if !applied.era.isEmpty { records[applied.era] = applied.number }
+        }
+        return records
     }
 }

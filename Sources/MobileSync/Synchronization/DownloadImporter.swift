@@ -118,7 +118,7 @@ final class DownloadImporter {
                 case .largeValue(let part): try importLargeValue(part, spool, transaction)
                 case .groupEnd(let end):
                     try checkGroups([end.group])
-                    try transaction.setToken(end.token.text, ofGroup: end.group)
+                    try transaction.setToken(end.token.text, ofGroup: end.group, records: end.records)
                     group = end.group
                     if isReset { package.notify { $0.onResetSuccess() } }
                     if isLast { package.notify { $0.onImportSuccess() } }
