@@ -90,7 +90,9 @@ extension Transaction {
     /// generated keys: the restored back end may have given these to other rows.
     fileprivate func keysHere(ofRepeated operation: [Value]) throws -> [Value] {
         let columns: [AcceptedColumn] = [.entity, .key, .change, .attributes, .primaryKey, .references]
-        guard let row = try connection.storedRow(columns, "WHERE \"id\" = ?1 AND \"client\" = ?2", operation) else { return [.text("{}"), .text("{}")] }
+        guard let row = try connection.storedRow(columns, "WHERE \"id\" = ?1 AND \"client\" = ?2", operation) else {
+            return [.text("{}"), .text("{}")]
+        }
         let entity = try metadata.entity(named: row.text(.entity)), references = try row.object(.references)
         var attributes = try row.object(.attributes)
         for relationship in entity.references.map({ entity.relationships[$0] }) {
@@ -157,6 +159,9 @@ extension PackageDatabase {
 
     /// Submits a lost operation again, under a new id: the next synchronization sends it as it was, without its large values. The row takes part again
     /// when its answer comes. It is listed no longer. If the object refuses conflicts, the operation is based on the row as it is here at this time.
+    ///
+    /// A primary key that the back end has generated is sent only for a row that is here: the restored back end may have given that of another one to a new
+    /// row. So an operation on a lost row, or below one, is rejected, unless the create of that row was submitted again before it.
     ///
     /// The copy of a database gives a row that its original has created another surrogate key, because the key was granted to the original.
     /// - Throws: ``ObjectError/Code/notFound`` for an operation that is not listed.

@@ -155,29 +155,20 @@ public struct GroupEnd: WireValue, Hashable {
     public var group: String
     /// The state of the group on the client once it has stored everything before this frame.
     public var token: Token
-    /// By era of a back end: the number of the last operation that its record had when the rows of the group were read. The client
-    /// returns it as ``SynchronizeHeader/seen``. Empty (default) for a group without changes.
-    public var records: [String: Int64]
 
     /// Creates the end of a group.
-    public init(group: String, token: Token, records: [String: Int64] = [:]) {
+    public init(group: String, token: Token) {
         self.group = group
         self.token = token
-        self.records = records
     }
 
     public init(json: JSONValue) throws(ProtocolError) {
         let members = try WireMembers(json, "end of group")
         group = try members.string("group")
         token = try Token(json: members.value("token", "an object"))
-        records = try members.numbersByEra("records")
     }
 
-    public var json: JSONValue {
-        var members: JSONObject = ["group": .string(group), "token": token.json]
-        members.set("records", records.byEra)
-        return .object(members)
-    }
+    public var json: JSONValue { ["group": .string(group), "token": token.json] }
 }
 
 /// Surrogate keys that the client may give to new rows: the payload of a `K` frame.

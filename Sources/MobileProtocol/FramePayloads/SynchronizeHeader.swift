@@ -47,7 +47,7 @@ public struct SynchronizeHeader: WireValue, Hashable {
     public var keyClaims: [Int64]
     /// By era of a back end: the number of the last operation whose acceptance the client remembers. Default empty.
     public var receipts: [String: Int64] = [:]
-    /// By era of a back end: the number that its record had reached when the client was last sent rows, see ``GroupEnd/records``. Default empty.
+    /// By era of a back end: the number that its record had reached when the client was last sent rows, see ``SynchronizeAnswer/records``. Default empty.
     public var seen: [String: Int64] = [:]
     /// The operations that the client lists as lost since its last upload, see ``SynchronizeAnswer/lost``. Default empty.
     public var lost: [ReportedOperation] = []
@@ -140,6 +140,9 @@ public struct SynchronizeAnswer: WireValue, Hashable {
     /// By era: the number up to which the back end has the operations of ``SynchronizeHeader/receipts``. It was restored from a backup, and accepted
     /// operations of this era above that number are lost. Default empty.
     public var lost: [String: Int64] = [:]
+    /// By era of a back end: the number of the last operation that its record had when the rows of the groups were read. The client stores it with each
+    /// group's token, and returns it as ``SynchronizeHeader/seen``. Default empty, as for a download without changes.
+    public var records: [String: Int64] = [:]
 
     /// Creates the beginning of a download, in the current version of the protocol.
     public init(
@@ -162,6 +165,7 @@ public struct SynchronizeAnswer: WireValue, Hashable {
         inquiries = try members.isAbsent("inquiries") ? [] : members.strings("inquiries").map(ServerInquiry.init(rawValue:))
         refusedClaims = try members.claimedKeyRanges("refusedClaims")
         lost = try members.numbersByEra("lost")
+        records = try members.numbersByEra("records")
     }
 
     public var json: JSONValue {
@@ -171,6 +175,7 @@ public struct SynchronizeAnswer: WireValue, Hashable {
         ]
         if !inquiries.isEmpty { members["inquiries"] = .array(inquiries.map { .string($0.rawValue) }) }
         members.set("lost", lost.byEra)
+        members.set("records", records.byEra)
         if !refusedClaims.isEmpty { members["refusedClaims"] = .array(refusedClaims.map { .integer($0) }) }
         return .object(members)
     }

@@ -102,7 +102,7 @@ struct KeyMap {
         try connection.execute("DELETE FROM _key WHERE object = ?1 AND (sk = ?2 OR k = ?3)", row)
         try connection.execute("INSERT INTO _key (object, sk, k) VALUES (?1, ?2, ?3)", row)
         try cache.keepFree(from: surrogateKey, in: connection)
-        for owner in [client, RejectedRows.displaced] { try RejectedRows(cache: cache).remove(surrogateKey, of: owner, in: connection) }
+        try RejectedRows(cache: cache).remove(surrogateKey, of: client, in: connection)
         return remembered
     }
 

@@ -32,9 +32,10 @@ struct RejectedRows {
             """, row(surrogateKey, client) + [.integer(operation)])
     }
 
-    /// Removes a row that was created after all.
+    /// Removes a row that was created after all, or once more.
     func remove(_ surrogateKey: Int64, of client: String, in connection: any StateConnection) throws {
-        _ = try connection.execute("DELETE FROM _rejected_row WHERE package = ?1 AND client = ?2 AND _sk = ?3", row(surrogateKey, client))
+        _ = try connection.execute(
+            "DELETE FROM _rejected_row WHERE package = ?1 AND client IN (?2, ?4) AND _sk = ?3", row(surrogateKey, client) + [.text(Self.displaced)])
     }
 
     /// Removes the rows beyond ``limit``; the newest stay.

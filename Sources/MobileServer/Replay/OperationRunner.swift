@@ -11,8 +11,9 @@ struct OperationRunner {
     let header: SynchronizeHeader
     /// The back end, in the batch's transaction.
     let transaction: any BackEndTransaction
-    /// What the device has seen of the back ends, and the record of this one; nil where it keeps none.
+    /// The device's knowledge of the records of the back ends.
     let seen: SeenRecords
+    /// The record of this back end; nil where it keeps none.
     let record: SeenRecords.Present?
     /// The known keys of rows.
     var rows: RowDirectory

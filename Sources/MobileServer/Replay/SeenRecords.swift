@@ -1,7 +1,7 @@
 internal import MobileProtocol
 
-/// What the device of an upload has seen of the back ends' records of operations, and so whether one of them was restored since: it lacks operations whose
-/// rows the device may have.
+/// The state of the back ends' records of operations when the device of an upload was sent its rows. It shows whether one of them was restored since: then
+/// the back end lacks operations whose rows the device may have.
 ///
 /// A restored back end gives generated primary keys again. Where the server does not know a row, the primary key that the device has for it may be that
 /// of another row then. Where only the server's own state was lost, the key is right, and it is all that is left.

@@ -25,12 +25,16 @@ struct DownloadComposer {
         answer: SynchronizeAnswer, groups: [RequestedGroups.Group], keys: KeyRange?, outcomes: [OperationOutcome], system: [FrameContent]?
     ) throws -> Download {
         let rows = Spool(), largeValues = LargeValueList()
+        let deltas = try groups.map(delta)
+        let needs = requiresSegments ? deltas.flatMap { $0.objects.flatMap { $0.plans.compactMap(\.need) } } : []
+        guard needs.isEmpty else { throw SegmentsMissing(needs: needs) }
+        var answer = answer
+        // Nothing new costs no further statement.
+        let isChanged = !outcomes.isEmpty || zip(groups, deltas).contains { $0.token != $1.end.token }
+        if isChanged { answer.records = try records(of: groups.flatMap(\.objects)) }
         var steps: [Download.Step] = [.frame(.answer(answer))]
         if let keys { steps.append(.frame(.keyRange(keys))) }
         steps += (system ?? []).map { .frame($0) }
-        let deltas = try groups.map { try delta(of: $0, hasOutcomes: !outcomes.isEmpty) }
-        let needs = requiresSegments ? deltas.flatMap { $0.objects.flatMap { $0.plans.compactMap(\.need) } } : []
-        guard needs.isEmpty else { throw SegmentsMissing(needs: needs) }
         for delta in deltas {
             for object in delta.objects { try object.compose(rows, largeValues, &steps) }
             steps.append(.frame(.groupEnd(delta.end)))
@@ -47,8 +51,7 @@ struct DownloadComposer {
     }
 
     /// Returns the data of a group that the client does not have.
-    /// - Parameter hasOutcomes: whether the client has sent operations.
-    private func delta(of group: RequestedGroups.Group, hasOutcomes: Bool) throws -> (objects: [ObjectDelta], end: GroupEnd) {
+    private func delta(of group: RequestedGroups.Group) throws -> (objects: [ObjectDelta], end: GroupEnd) {
         let reading = TokenReading(
             delivered: group.token.flatMap { DeliveredState($0, epoch: cache.epoch) }, cache: cache, connection: connection)
         var next = DeliveredState(epoch: cache.epoch), objects: [ObjectDelta] = []
@@ -62,10 +65,7 @@ struct DownloadComposer {
                     delivered: reread.contains(object.name) ? nil : reading.versions(of: object, states), segments, grants, connection))
             next.objects[object.name] = Dictionary(states.map { ($0.partition.digest, $0.state.position) }) { $1 }
         }
-        var end = GroupEnd(group: group.name, token: next.token)
-        // Nothing new costs no further statement.
-        if hasOutcomes || end.token != group.token { end.records = try records(of: group.objects) }
-        return (objects, end)
+        return (objects, GroupEnd(group: group.name, token: next.token))
     }
 
     /// Returns, by era, how far the cache has read the records of the objects' back ends. The cache never has a row before it has read that a device

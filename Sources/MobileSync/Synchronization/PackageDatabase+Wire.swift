@@ -40,7 +40,7 @@ extension PackageDatabase {
     func inheritedHeader(ofClient client: String) throws -> SynchronizeHeader {
         var header = SynchronizeHeader(client: client, package: wireName, keysLeft: .max, keyClaims: try keyClaims(ofFormerClient: client))
         header.successor = try clientID
-        // Their primary keys are those that the original had, of which this database is a copy.
+        // Original and copy have seen the same up to the copy.
         header.seen = try seenRecords
         return header
     }

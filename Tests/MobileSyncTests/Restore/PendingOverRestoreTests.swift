@@ -142,7 +142,8 @@ import Testing
         #expect(try scene.isUntouched())
     }
 
-    @Test("lost operations that are submitted again reach no other row, also when the device has long forgotten what it saw", arguments: Loss.allCases)
+    @Test(
+        "lost operations that are submitted again reach no other row, also when the device has long forgotten what it saw", arguments: Loss.allCases)
     func submittedAgain(loss: Loss) throws {
         let scene = try Scene(), bench = scene.bench, device = scene.device
         try scene.change()
