@@ -62,7 +62,9 @@ import Testing
         "a back end that hangs in a load keeps no login, no password, no grant, no other package and no other partition waiting",
         arguments: StateStoreTests.Engine.available)
     func slowBackEnd(engine: StateStoreTests.Engine) throws {
-        let depot = Self.depot(hasLog: false), servers = try DepotServers(depot, engine, rules: [Self.rules()], also: Self.depot())
+        let depot = Self.depot(hasLog: false), other = Self.depot()
+        for number: Int64 in 1...6 { other.set(number, Self.article("other", on: "Z")) }
+        let servers = try DepotServers(depot, engine, rules: [Self.rules()], also: other)
         for isFirst in [true, false] {
             let stop = Stop()
             depot.willLoad.withLock { $0 = { _ in stop.pass() } }
@@ -81,7 +83,7 @@ import Testing
                     isAnswered.withLock { $0 = isComplete }
                 }
             }
-            try login("Other:1.0", "A").finish()
+            try login("Other:1.0", "Z").finish()
             #expect(isAnswered.withLock { $0 })
             // Another shelf that was loaded before, or is loaded in memory.
             if !isFirst {
