@@ -31,6 +31,20 @@ extension PackageModel {
         return Self.mapping(relationship, inverse)
     }
 
+    /// Whether the back end gives the primary key of `object`, or a part of it: an attribute is generated, or holds a generated part of the key of the
+    /// row that a relationship leads to.
+    package func hasGeneratedKey(_ object: ObjectModel) -> Bool { object.primaryKey.contains { isGenerated($0, of: object, []) } }
+
+    private func isGenerated(_ name: String, of object: ObjectModel, _ visited: Set<[String]>) -> Bool {
+        guard let attribute = object.attribute(named: name), !visited.contains([object.name, name]) else { return false }
+        if attribute.isGenerated { return true }
+        let visited = visited.union([[object.name, name]])
+        return references(of: object).contains { reference in
+            guard let target = self.object(named: reference.target) else { return false }
+            return mapping(of: reference).contains { $0.source == name && isGenerated($0.target, of: target, visited) }
+        }
+    }
+
     private static func mapping(_ relationship: RelationshipModel, _ inverse: RelationshipModel?) -> [RelationshipModel.Mapping] {
         guard relationship.mapping.isEmpty else { return relationship.mapping }
         return (inverse?.mapping ?? []).map { .init(source: $0.target, target: $0.source) }

@@ -23,11 +23,13 @@ extension PackageDatabase {
 
 extension Transaction {
     /// Stores the progress of a group whose rows were imported in this transaction.
-    package func setToken(_ token: String?, ofGroup group: String) throws {
+    /// - Parameter records: by era of a back end, how far its record had come when the rows were read; empty (default) where nothing has changed.
+    package func setToken(_ token: String?, ofGroup group: String, records: [String: Int64] = [:]) throws {
         try dropBasesOfUnchangedRows(inGroup: group)
+        let seen = try SeenRecords(ofGroup: group, connection).seeing(records) { try database.hasPendingOperations(connection) }
         try connection.execute(
-            "INSERT OR REPLACE INTO \"_group\" (\"name\", \"token\", \"synchronized\") VALUES (?1, ?2, ?3)",
-            [.text(group), Value(token), .text(ISO8601Text.text(database.environment.now()))])
+            "INSERT OR REPLACE INTO \"_group\" (\"name\", \"token\", \"synchronized\", \"records\") VALUES (?1, ?2, ?3, ?4)",
+            [.text(group), Value(token), .text(ISO8601Text.text(database.environment.now())), seen.stored])
     }
 
     /// Forgets the progress of one group: its next synchronization brings everything.
@@ -35,6 +37,6 @@ extension Transaction {
         try connection.execute("UPDATE \"_group\" SET \"token\" = NULL WHERE \"name\" = ?1", [.text(group)])
     }
 
-    /// Forgets the progress of all groups: the next synchronization brings everything.
-    package func forgetTokens() throws { try connection.execute("DELETE FROM \"_group\" WHERE TRUE") }
+    /// Forgets the progress of all groups: the next synchronization brings everything. Pending changes stay, and with them what the groups have seen.
+    package func forgetTokens() throws { try connection.execute("UPDATE \"_group\" SET \"token\" = NULL, \"synchronized\" = NULL WHERE TRUE") }
 }

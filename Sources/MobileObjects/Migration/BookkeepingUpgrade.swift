@@ -114,7 +114,10 @@ struct BookkeepingUpgrade {
             if upgrade.model.incompleteGroups.contains(name) {
                 try connection.execute("UPDATE \"_group\" SET \"token\" = NULL WHERE \"name\" = ?1", [.text(name)])
             } else if !groups.contains(name), upgrade.old.synchronizationGroups.contains(name) {
+                // Its rows may be in any other group now.
+                let seen = try SeenRecords(ofGroup: name, connection)
                 try connection.execute("DELETE FROM \"_group\" WHERE \"name\" = ?1", [.text(name)])
+                for group in upgrade.new.synchronizationGroups { try seen.add(toGroup: group, connection) }
             }
         }
     }

@@ -1,4 +1,5 @@
 public import Foundation
+import MobileModel
 public import MobileStore
 
 /// An operation that the server had accepted, and that its back end does not have any more, because it was restored from an older backup. It is listed
@@ -85,6 +86,32 @@ extension Transaction {
         return [.text(JSONValue.object(basis.original).description), .integer(basis.follows)]
     }
 
+    /// Returns the columns `attributes` and `primary_key` of a lost operation that is submitted again. Of rows that are not here any more they have no
+    /// generated keys: the restored back end may have given these to other rows.
+    fileprivate func keysHere(ofRepeated operation: [Value]) throws -> [Value] {
+        let columns: [AcceptedColumn] = [.entity, .key, .change, .attributes, .primaryKey, .references]
+        guard let row = try connection.storedRow(columns, "WHERE \"id\" = ?1 AND \"client\" = ?2", operation) else {
+            return [.text("{}"), .text("{}")]
+        }
+        let entity = try metadata.entity(named: row.text(.entity)), references = try row.object(.references)
+        var attributes = try row.object(.attributes)
+        for relationship in entity.references.map({ entity.relationships[$0] }) {
+            guard let key = references[relationship.name]?.integer, try isGone(metadata.entities[relationship.targetIndex], key) else { continue }
+            // The server fills them if it knows the parent, and rejects the operation otherwise.
+            for name in relationship.mapping.map({ entity.attributes[$0.source].name }) where attributes[name] != nil { attributes[name] = .null }
+        }
+        let isGone = try row.text(.change) != OutboxRecord.Change.other.rawValue && isGone(entity, row.integer(.key))
+        return [.text(JSONValue.object(attributes).description), isGone ? .text("{}") : try row.value(.primaryKey)]
+    }
+
+    /// Whether a row with a generated key is not in this database.
+    private func isGone(_ entity: EntityMetadata, _ key: Int64) throws -> Bool {
+        guard metadata.model.hasGeneratedKey(entity.model) else { return false }
+        return try [entity.sql.table, entity.sql.originalTable].allSatisfy {
+            try connection.first("SELECT 1 FROM \($0) WHERE \"_sk\" = ?1", [.integer(key)]) == nil
+        }
+    }
+
     /// Gives the row of an inherited create another key, unless the server has the row again: then the key is the row's.
     fileprivate func renumberInherited(_ operation: LostOperation, _ key: [Value]) throws {
         let row = try connection.storedRow([AcceptedColumn.key, .change], "WHERE \"id\" = ?1 AND \"client\" = ?2", key)
@@ -133,6 +160,9 @@ extension PackageDatabase {
     /// Submits a lost operation again, under a new id: the next synchronization sends it as it was, without its large values. The row takes part again
     /// when its answer comes. It is listed no longer. If the object refuses conflicts, the operation is based on the row as it is here at this time.
     ///
+    /// A primary key that the back end has generated is sent only for a row that is here: the restored back end may have given that of another one to a new
+    /// row. So an operation on a lost row, or below one, is rejected, unless the create of that row was submitted again before it.
+    ///
     /// The copy of a database gives a row that its original has created another surrogate key, because the key was granted to the original.
     /// - Throws: ``ObjectError/Code/notFound`` for an operation that is not listed.
     public final func submitAgain(_ operation: LostOperation) throws {
@@ -141,15 +171,15 @@ extension PackageDatabase {
             try transaction.renumberInherited(operation, key)
             let id = try transaction.nextCounter()
             try transaction.keepCounter()
-            let compared = try transaction.compared(ofRepeated: key, id)
+            let compared = try transaction.compared(ofRepeated: key, id), keys = try transaction.keysHere(ofRepeated: key)
             let count = try transaction.connection.execute(
                 """
                 INSERT INTO "_outbox" ("id", "entity", "sk", "change", "operation", "batch", "attributes", "primary_key", "refs", "parameters",
                     "submitted", "changed", "imported", "digest", "deferrals", "original", "follows", "client")
-                SELECT ?3, "entity", "sk", "change", "operation", ?3, "attributes", "primary_key", "refs", "parameters", '', '', 0, "digest", 0,
+                SELECT ?3, "entity", "sk", "change", "operation", ?3, ?6, ?7, "refs", "parameters", '', '', 0, "digest", 0,
                     ?4, ?5, ''
                 FROM "_accepted" WHERE "id" = ?1 AND "client" = ?2 AND "lost" > 0
-                """, key + [.integer(id)] + compared)
+                """, key + [.integer(id)] + compared + keys)
             guard count == 1 else { throw ObjectError(.notFound, "operation \(operation.id) of \(operation.entity) is not listed as lost") }
             try transaction.connection.execute("DELETE FROM \"_accepted\" WHERE \"id\" = ?1 AND \"client\" = ?2", key)
         }

@@ -56,6 +56,9 @@ extension PackageDatabase {
         try transaction { for object in objects { try object.cancelPending() } }
     }
 
+    /// Whether changes or operations wait, as a transaction sees it.
+    final func hasPendingOperations(_ connection: Connection) throws -> Bool { try connection.first(pendingTest) != nil }
+
     private final var pendingTest: String {
         let tables = metadata.storedEntities.filter { !$0.isLocal }.map(\.sql.originalTable) + ["\"_outbox\""]
         return "SELECT 1 WHERE " + tables.map { "EXISTS (SELECT 1 FROM \($0))" }.joined(separator: " OR ")

@@ -47,6 +47,7 @@ enum AcceptedColumn: String, StoredColumn {
     case change
     case operation
     case attributes
+    case primaryKey = "primary_key"
     case references = "refs"
     case parameters
     case accepted
@@ -106,6 +107,7 @@ enum GroupColumn: String, StoredColumn {
     case name
     case token
     case synchronized
+    case records
 }
 
 enum KeyRangeColumn: String, StoredColumn {

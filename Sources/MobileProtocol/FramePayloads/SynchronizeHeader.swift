@@ -47,6 +47,8 @@ public struct SynchronizeHeader: WireValue, Hashable {
     public var keyClaims: [Int64]
     /// By era of a back end: the number of the last operation whose acceptance the client remembers. Default empty.
     public var receipts: [String: Int64] = [:]
+    /// By era of a back end: the number that its record had reached when the client was last sent rows, see ``SynchronizeAnswer/records``. Default empty.
+    public var seen: [String: Int64] = [:]
     /// The operations that the client lists as lost since its last upload, see ``SynchronizeAnswer/lost``. Default empty.
     public var lost: [ReportedOperation] = []
     /// The present client id of a database that settles the operations of ``client``: it is a copy of that client's database. Such an upload requests no
@@ -84,6 +86,7 @@ public struct SynchronizeHeader: WireValue, Hashable {
         keysLeft = try members.optionalInteger("keysLeft", in: 0 ... .max) ?? 0
         keyClaims = try members.claimedKeyRanges("keyClaims")
         receipts = try members.numbersByEra("receipts")
+        seen = try members.numbersByEra("seen")
         lost = try members.reportedOperations("lost")
         successor = try members.optionalString("successor")
     }
@@ -98,6 +101,7 @@ public struct SynchronizeHeader: WireValue, Hashable {
         object["keysLeft"] = .integer(keysLeft)
         if !keyClaims.isEmpty { object["keyClaims"] = .array(keyClaims.map { .integer($0) }) }
         object.set("receipts", receipts.byEra)
+        object.set("seen", seen.byEra)
         if !lost.isEmpty { object["lost"] = .array(lost.map(\.json)) }
         object.set("successor", successor)
         return .object(object)
@@ -136,6 +140,9 @@ public struct SynchronizeAnswer: WireValue, Hashable {
     /// By era: the number up to which the back end has the operations of ``SynchronizeHeader/receipts``. It was restored from a backup, and accepted
     /// operations of this era above that number are lost. Default empty.
     public var lost: [String: Int64] = [:]
+    /// By era of a back end: the number of the last operation that its record had when the rows of the groups were read. The client stores it with each
+    /// group's token, and returns it as ``SynchronizeHeader/seen``. Default empty, as for a download without changes.
+    public var records: [String: Int64] = [:]
 
     /// Creates the beginning of a download, in the current version of the protocol.
     public init(
@@ -158,6 +165,7 @@ public struct SynchronizeAnswer: WireValue, Hashable {
         inquiries = try members.isAbsent("inquiries") ? [] : members.strings("inquiries").map(ServerInquiry.init(rawValue:))
         refusedClaims = try members.claimedKeyRanges("refusedClaims")
         lost = try members.numbersByEra("lost")
+        records = try members.numbersByEra("records")
     }
 
     public var json: JSONValue {
@@ -167,6 +175,7 @@ public struct SynchronizeAnswer: WireValue, Hashable {
         ]
         if !inquiries.isEmpty { members["inquiries"] = .array(inquiries.map { .string($0.rawValue) }) }
         members.set("lost", lost.byEra)
+        members.set("records", records.byEra)
         if !refusedClaims.isEmpty { members["refusedClaims"] = .array(refusedClaims.map { .integer($0) }) }
         return .object(members)
     }

@@ -41,11 +41,15 @@ final class RecordEras: Sendable {
     }
 
     /// Makes sure that a transaction may record operations in the present era.
+    /// - Returns: the life of the data; nil for a back end that does not know it.
     /// - Throws: ``Ended`` if it is not an era of this life of the data. The transaction has to begin again after ``begin()``.
-    func check(_ transaction: any BackEndTransaction, _ records: any OperationRecords) throws {
-        guard let life = try transaction.position()?.historyID, present.withLock({ $0 }) != life else { return }
+    @discardableResult
+    func check(_ transaction: any BackEndTransaction, _ records: any OperationRecords) throws -> String? {
+        guard let life = try transaction.position()?.historyID else { return nil }
+        guard present.withLock({ $0 }) != life else { return life }
         guard try records.eras().last?.historyID == life else { throw Ended() }
         present.withLock { $0 = life }
+        return life
     }
 
     struct Ended: Error {}

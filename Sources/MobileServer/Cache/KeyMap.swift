@@ -29,9 +29,7 @@ struct KeyMap {
                 try connection.execute("UPDATE _partition SET mark = NULL WHERE object = ?1", [.integer(cache.id(of: object))])
             }
         }
-        var rejected = Set<String>()
-        for (_, client, outcome) in missing where try apply(outcome, of: client, in: connection) { rejected.insert(client) }
-        for client in rejected { try RejectedRows(cache: cache).prune(client, in: connection) }
+        try apply(missing.map { ($0.client, $0.outcome) }, in: connection)
         // Unless another import has read more.
         guard present == found.known || found.history.holds(present.number, in: present.era) && present.number < found.end.number else { return true }
         try connection.execute(
@@ -71,32 +69,41 @@ struct KeyMap {
 
     /// Imports the outcomes of a batch on a back end that keeps no record of them.
     func apply(_ outcomes: [OperationOutcome], of client: String, in connection: any StateConnection) throws {
-        var hasRejected = false
-        for outcome in outcomes { hasRejected = try apply(outcome, of: client, in: connection) || hasRejected }
-        if hasRejected { try RejectedRows(cache: cache).prune(client, in: connection) }
+        try apply(outcomes.map { (client, $0) }, in: connection)
+    }
+
+    private func apply(_ outcomes: [(client: String, outcome: OperationOutcome)], in connection: any StateConnection) throws {
+        let remembered = Set(try outcomes.compactMap { try apply($0.outcome, of: $0.client, in: connection) })
+        for client in remembered { try RejectedRows(cache: cache).prune(client, in: connection) }
     }
 
     /// Assigns one row the key that its device gave it, or records that there is no such row. The replay has already checked that the client may
     /// assign this key, and that the row has no other one. Existing entries of either in the map are therefore out of date.
-    /// - Returns: whether the row is recorded as rejected.
-    private func apply(_ outcome: OperationOutcome, of client: String, in connection: any StateConnection) throws -> Bool {
+    /// - Returns: the client under which ``RejectedRows`` have another row now; nil without one.
+    private func apply(_ outcome: OperationOutcome, of client: String, in connection: any StateConnection) throws -> String? {
         let surrogateKey = outcome.result.key
         if outcome.result.outcome == .rejected, outcome.change == .create {
             try RejectedRows(cache: cache).add(surrogateKey, operation: outcome.result.id, of: client, in: connection)
-            return true
+            return client
         }
-        guard let key = outcome.rowKey, let object = package.object(named: outcome.result.object) else { return false }
+        guard let key = outcome.rowKey, let object = package.object(named: outcome.result.object) else { return nil }
         let row: [Value] = [.integer(cache.id(of: object)), .integer(surrogateKey), .text(KeyText(key).text)]
+        var remembered: String?
         if try connection.exists("SELECT 1 FROM _key WHERE object = ?1 AND (sk = ?2 OR k = ?3) AND NOT (sk = ?2 AND k = ?3)", row) {
             // Rows under the former key are found by a comparison of all rows only, and not by one that has looked up its keys already.
             try connection.execute("UPDATE _partition SET mark = NULL WHERE object = ?1", [row[0]])
             try RefreshLease.noteRekeyed(package: cache.id, backEnd: object.binding.backEnd, in: connection)
+            for former in try connection.rows("SELECT sk FROM _key WHERE object = ?1 AND k = ?3 AND sk <> ?2", row) {
+                guard let former = former[0].integer else { continue }
+                try RejectedRows(cache: cache).addDisplaced(former, in: connection)
+                remembered = RejectedRows.displaced
+            }
         }
         try connection.execute("DELETE FROM _key WHERE object = ?1 AND (sk = ?2 OR k = ?3)", row)
         try connection.execute("INSERT INTO _key (object, sk, k) VALUES (?1, ?2, ?3)", row)
         try cache.keepFree(from: surrogateKey, in: connection)
         try RejectedRows(cache: cache).remove(surrogateKey, of: client, in: connection)
-        return false
+        return remembered
     }
 
     /// Returns the number up to which the record of operations was read, with the back end's era of it.

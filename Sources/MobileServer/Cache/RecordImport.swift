@@ -15,7 +15,7 @@ struct RecordImport {
     let history: RecordHistory
     /// The outcomes of this package, by their numbers.
     private(set) var outcomes: [(number: Int64, client: String, outcome: OperationOutcome)] = []
-    /// The number of the last record, also of another package's; nil if there is none.
+    /// The last number that was read, also of another package's operation; nil if there is none.
     private(set) var last: Int64?
 
     /// The maximum number of outcomes in memory. Before there are more, they are applied.
@@ -46,7 +46,9 @@ struct RecordImport {
             guard outcome.package == package else { return }
             found.outcomes.append((number, client, outcome))
         }
-        return found.last == nil && !found.isRestored ? nil : found
+        // The records at the end may be settled and gone: the number says how far the record had come all the same.
+        found.last = max(found.last ?? 0, found.history.last)
+        return found
     }
 
     /// Whether the record has lost what the cache has applied, because the back end was restored from an older backup. All of it is read then.

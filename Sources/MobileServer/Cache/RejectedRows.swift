@@ -1,6 +1,6 @@
 internal import MobileStore
 
-/// The rows that a client tried to create and that were rejected. Later operations that refer to one of them are rejected as well.
+/// The rows that a client tried to create and that were rejected, and those whose primary key another row has got. Later operations that refer to one of them are rejected as well.
 ///
 /// A row is remembered until it is created after all, until its client unsubscribes, or until ``limit`` later rows of the same client were rejected.
 /// The back end holds the record of the decision. From there, rejected rows are imported like the keys of new rows (see ``KeyMap``).
@@ -9,6 +9,15 @@ struct RejectedRows {
 
     /// The maximum number of remembered rows per client.
     static let limit: Int64 = 10_000
+
+    /// In place of a client: the rows whose primary key another row has got. The back end was restored and gave the key again, or it gives keys of
+    /// deleted rows again. Devices may still know these rows by that key.
+    static let displaced = ""
+
+    /// Remembers a row whose primary key another row has got.
+    func addDisplaced(_ surrogateKey: Int64, in connection: any StateConnection) throws {
+        try add(surrogateKey, operation: cache.eras.clock(), of: Self.displaced, in: connection)
+    }
 
     func contains(_ surrogateKey: Int64, of client: String, in connection: any StateConnection) throws -> Bool {
         try connection.first(
@@ -23,9 +32,10 @@ struct RejectedRows {
             """, row(surrogateKey, client) + [.integer(operation)])
     }
 
-    /// Removes a row that was created after all.
+    /// Removes a row that was created after all, or once more.
     func remove(_ surrogateKey: Int64, of client: String, in connection: any StateConnection) throws {
-        _ = try connection.execute("DELETE FROM _rejected_row WHERE package = ?1 AND client = ?2 AND _sk = ?3", row(surrogateKey, client))
+        _ = try connection.execute(
+            "DELETE FROM _rejected_row WHERE package = ?1 AND client IN (?2, ?4) AND _sk = ?3", row(surrogateKey, client) + [.text(Self.displaced)])
     }
 
     /// Removes the rows beyond ``limit``; the newest stay.

@@ -13,6 +13,8 @@ struct ObjectPlan: Sendable {
     let keyAttributes: [AttributeModel]
     /// The relationships whose reference the rows hold.
     let references: [ReferencePlan]
+    /// Whether the back end gives the primary key, or a part of it.
+    let hasGeneratedKey: Bool
 
     var name: String { model.name }
 
@@ -23,6 +25,7 @@ struct ObjectPlan: Sendable {
         largeAttributes = object.attributes.filter(\.isLarge)
         keyAttributes = object.primaryKey.compactMap { object.attribute(named: $0) }
         references = package.references(of: object).compactMap { ReferencePlan($0, of: object, in: package) }
+        hasGeneratedKey = package.hasGeneratedKey(object)
     }
 
     /// The columns of a row without key and bookkeeping, with their names on the devices. Not quoted.

@@ -23,6 +23,7 @@ struct OperationReplayer {
     private var settledBelow: Int64 { header.settledBelow }
     /// The eras of the back ends' records, by the names of the back ends.
     let recordEras: [String: RecordEras]
+    let receipts: ReceiptCheck
     let configuration: ServerConfiguration
 
     /// Replays all batches of `upload` in order.
@@ -30,6 +31,7 @@ struct OperationReplayer {
     func replay(_ upload: UploadReader) throws -> [OperationOutcome] {
         var outcomes: [OperationOutcome] = []
         var rows = RowDirectory(package: package, cache: cache, stateStore: stateStore, client: client)
+        let seen = SeenRecords(header, receipts)
         for backEnd in package.backEnds.values { try KeyMap(package: package, cache: cache).catchUp(with: backEnd, stateStore) }
         var operations = try upload.operations()
         /// By back end: the first deferral of this upload.
@@ -40,7 +42,7 @@ struct OperationReplayer {
             if let deferral = deferrals[backEnd.name] {
                 results = try postpone(batch: first.batch, &operations, deferral)
             } else {
-                results = try replay(batch: first, on: backEnd, &operations, &rows)
+                results = try replay(batch: first, on: backEnd, &operations, &rows, seen)
                 log(results)
                 deferrals[backEnd.name] = results.lazy.map(\.result).first { $0.outcome == .deferred }.map { Rejection($0.code, $0.message) }
             }
@@ -91,9 +93,10 @@ struct OperationReplayer {
     /// Replays the batch that begins with `first`, and leaves `operations` after it. The operations are read one at a time, inside the transaction,
     /// because a batch may be as long as the upload.
     private func replay(
-        batch first: OperationFrame, on backEnd: ServedBackEnd, _ operations: inout UploadOperations, _ rows: inout RowDirectory
+        batch first: OperationFrame, on backEnd: ServedBackEnd, _ operations: inout UploadOperations, _ rows: inout RowDirectory,
+        _ seen: SeenRecords
     ) throws -> [OperationOutcome] {
-        let state = BatchState(operations, rows)
+        let state = BatchState(operations, rows, seen)
         let outcomes: [OperationOutcome]
         do {
             outcomes = try run(batch: first.batch, on: backEnd, state)
@@ -104,6 +107,12 @@ struct OperationReplayer {
         } catch let error as PostgreSQLError {
             // The server's own state was out of reach.
             throw error
+        } catch let displaced as RowDirectory.Displaced {
+            rows.take(displaced)
+            return try replay(batch: first, on: backEnd, &operations, &rows, seen)
+        } catch let failure as RequestFailure {
+            // The server was busy, and decided nothing.
+            throw failure
         } catch let error as ProtocolError {
             // The upload itself can no longer be read: that decides nothing about its operations.
             throw error
@@ -140,8 +149,11 @@ struct OperationReplayer {
         var rows: RowDirectory
         /// The operation in progress; nil outside of operations, such as at the commit.
         var current: OperationFrame?
+        let seen: SeenRecords
 
-        init(_ operations: UploadOperations, _ rows: RowDirectory) { (self.operations, self.rows) = (operations, rows) }
+        init(_ operations: UploadOperations, _ rows: RowDirectory, _ seen: SeenRecords) {
+            (self.operations, self.rows, self.seen) = (operations, rows, seen)
+        }
     }
 
     private func run(batch: Int64, on backEnd: ServedBackEnd, _ state: BatchState) throws -> [OperationOutcome] {
@@ -149,19 +161,24 @@ struct OperationReplayer {
             // No operation of the batch has been read yet.
             configuration.log("back end \"\(backEnd.name)\" was restored, or is another one now: an era begins in its record of operations")
             try recordEras[backEnd.name]?.begin()
+            // The keys that were read before may be those of the former life.
+            try KeyMap(package: package, cache: cache).catchUp(with: backEnd, stateStore)
             return try runOnce(batch: batch, on: backEnd, state)
         }
     }
 
     private func runOnce(batch: Int64, on backEnd: ServedBackEnd, _ state: BatchState) throws -> [OperationOutcome] {
-        let applied = try stateStore.read { try KeyMap(package: package, cache: cache).appliedPosition(of: backEnd, in: $0).number }
+        let applied = try stateStore.read { try KeyMap(package: package, cache: cache).appliedPosition(of: backEnd, in: $0) }
         return try backEnd.system.replay(for: client) { transaction in
             let records = try records(of: backEnd, transaction)
-            if let records { try recordEras[backEnd.name]?.check(transaction, records) }
+            let life = try records.flatMap { try recordEras[backEnd.name]?.check(transaction, $0) }
+            let record = records.map { SeenRecords.Present(backEnd: backEnd.name, records: $0, life: life) }
             // Without a record of the operations there is no floor: they may be repeated.
             let floor = try records?.raiseFloor(of: client, to: settledBelow) ?? 0
             var runner = OperationRunner(
-                package: package, access: access, client: client, header: header, transaction: transaction, rows: state.rows)
+                package: package, access: access, client: client, header: header, transaction: transaction, seen: state.seen,
+                record: record, rows: state.rows)
+            runner.rows.beginBatch()
             var outcomes: [OperationOutcome] = []
             while let operation = try state.operations.next(ofBatch: batch) {
                 state.current = operation.frame
@@ -181,8 +198,9 @@ struct OperationReplayer {
                 try records?.record(outcome, client: client)
                 outcomes.append(outcome)
             }
+            if let record { try runner.rows.checkDisplaced(record, since: applied) }
             // Together with a change, because a separate change would cause a comparison of every cached row.
-            if floor > 0 { try records?.remove(client: client, below: floor, upTo: applied) }
+            if floor > 0 { try records?.remove(client: client, below: floor, upTo: applied.number) }
             state.rows = runner.rows
             return outcomes
         }

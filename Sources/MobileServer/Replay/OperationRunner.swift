@@ -11,6 +11,10 @@ struct OperationRunner {
     let header: SynchronizeHeader
     /// The back end, in the batch's transaction.
     let transaction: any BackEndTransaction
+    /// The device's knowledge of the records of the back ends.
+    let seen: SeenRecords
+    /// The record of this back end; nil where it keeps none.
+    let record: SeenRecords.Present?
     /// The known keys of rows.
     var rows: RowDirectory
     /// The tests of the objects met so far, by name.
@@ -22,10 +26,10 @@ struct OperationRunner {
 
     init(
         package: DeployedPackage, access: UserAccess, client: String, header: SynchronizeHeader, transaction: any BackEndTransaction,
-        rows: RowDirectory
+        seen: SeenRecords, record: SeenRecords.Present?, rows: RowDirectory
     ) {
         (self.package, self.access, self.client, self.header) = (package, access, client, header)
-        (self.transaction, self.rows) = (transaction, rows)
+        (self.transaction, self.seen, self.record, self.rows) = (transaction, seen, record, rows)
     }
 
     /// Runs one operation.
@@ -104,6 +108,10 @@ struct OperationRunner {
         _ modelled: OperationModel, _ operation: UploadReader.Operation, _ object: ObjectPlan, _ key: RowKey?, isTested: Bool
     ) throws -> Value? {
         let frame = operation.frame
+        // Statements of the model could find another row by their parameters.
+        if key == nil, frame.change == .update || frame.change == .delete, object.hasGeneratedKey {
+            throw Rejection(ResultCode.notFound, "the row of \"\(object.name)\" is not known to the server")
+        }
         var values = frame.attributes
         let parentKeys = try fillReferences(of: frame, object, into: &values)
         // After the references: they fill parts of keys too.
@@ -153,9 +161,25 @@ struct OperationRunner {
 
     /// Returns the key of the row that is changed. The server's record comes first: the device may not yet know the key that the back end gave to a
     /// row of this device.
-    private func key(of frame: OperationFrame, _ object: ObjectPlan) throws -> RowKey? {
+    private mutating func key(of frame: OperationFrame, _ object: ObjectPlan) throws -> RowKey? {
         guard frame.change != .create else { return nil }
-        return try rows.key(of: RowIdentity(frame), object) ?? RowKey(wire: frame.primaryKey, of: object)
+        let row = RowIdentity(frame)
+        if let key = try rows.key(of: row, object) {
+            rows.need(key, of: row)
+            return key
+        }
+        guard let key = RowKey(wire: frame.primaryKey, of: object) else { return nil }
+        // Otherwise the operation would reach another row.
+        guard try !mayBeOfAnother(row, object) else {
+            throw Rejection(ResultCode.notFound, "the row of \"\(object.name)\" is not in the back end any more")
+        }
+        return key
+    }
+
+    /// Whether the primary key that the device has for a row, which the server does not know, may be that of another row by now.
+    private func mayBeOfAnother(_ row: RowIdentity, _ object: ObjectPlan) throws -> Bool {
+        guard object.hasGeneratedKey else { return false }
+        return try rows.isDisplaced(row, object) || seen.isRestored(object.binding.backEnd, record)
     }
 
     // MARK: References
@@ -163,7 +187,7 @@ struct OperationRunner {
     /// Fills the attributes that refer to a parent with the parent's key, which the back end may have just created (PND-16). An update sets them only
     /// if the reference was changed, or leads to a row of this upload.
     /// - Returns: the parts of the parents' keys, by attribute.
-    private func fillReferences(
+    private mutating func fillReferences(
         of frame: OperationFrame, _ object: ObjectPlan, into values: inout JSONObject
     ) throws -> [String: (part: Value, key: AttributeModel)] {
         var parts: [String: (part: Value, key: AttributeModel)] = [:]
@@ -175,10 +199,12 @@ struct OperationRunner {
             guard let key = try rows.key(of: parent, target) else {
                 if let rejection = try rows.rejection(ofCreating: surrogateKey, target) { throw rejection }
                 // The device knows the parent's key itself, for example after the server has lost its cache.
-                if reference.pairs.allSatisfy({ values[$0.source.name] ?? .null != .null }) { continue }
+                let isGiven = reference.pairs.allSatisfy { values[$0.source.name] ?? .null != .null }
+                if isGiven, try !mayBeOfAnother(parent, target) { continue }
                 throw Rejection(
                     ResultCode.failedDependency, "the server does not know the row of \"\(target.name)\" that \"\(reference.name)\" refers to")
             }
+            rows.need(key, of: parent)
             for (index, pair) in reference.pairs.enumerated() {
                 parts[pair.source.name] = (key.parts[index], pair.key)
                 values[pair.source.name] = WireConversion.json(cached: key.parts[index], of: pair.key)

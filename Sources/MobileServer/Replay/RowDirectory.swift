@@ -22,6 +22,10 @@ struct RowDirectory {
     private var owners: [String: [Value: Int64]] = [:]
     /// The surrogate keys of rows whose creation was rejected or deferred in this upload, with the code.
     private var rejected: [Int64: Int64] = [:]
+    /// The surrogate keys of the rows that the present batch needs, by object and key in the back end.
+    private var needed: [String: [Value: Int64]] = [:]
+    /// By back end: the number up to which the record was read for ``displaced(in:after:)``, with the life of the data.
+    private var read: [String: (life: String, number: Int64)] = [:]
 
     init(package: DeployedPackage, cache: PackageCache, stateStore: any StateStore, client: String) {
         (self.package, self.cache, self.stateStore, self.client) = (package, cache, stateStore, client)
@@ -31,9 +35,67 @@ struct RowDirectory {
     func key(of row: RowIdentity, _ object: ObjectPlan) throws -> RowKey? {
         if let key = keys[row] { return key }
         let known = try stateStore.read { try KeyMap(package: package, cache: cache).key(of: row.surrogateKey, in: object, $0) }
-        // A back end that was restored gives the keys of lost rows once more: this one belongs to a row that the upload has created.
-        if let known, owners[object.name]?[known] != nil { return nil }
+        // A back end that was restored gives the keys of lost rows once more: this one belongs to another row by now.
+        if let known, isDisplaced(known, row) { return nil }
         return known.flatMap { RowKey($0, of: object) }
+    }
+
+    private func isDisplaced(_ key: Value, _ row: RowIdentity) -> Bool {
+        owners[row.object]?[key].map { $0 != row.surrogateKey } ?? false
+    }
+
+    /// Whether another row has got the primary key of a row that the server knew.
+    func isDisplaced(_ row: RowIdentity, _ object: ObjectPlan) throws -> Bool {
+        let known = try stateStore.read { connection in
+            let isRemembered = try RejectedRows(cache: cache).contains(row.surrogateKey, of: RejectedRows.displaced, in: connection)
+            return (isRemembered, try KeyMap(package: package, cache: cache).key(of: row.surrogateKey, in: object, connection))
+        }
+        return known.0 || known.1.map { isDisplaced($0, row) } ?? false
+    }
+
+    // MARK: Rows of other clients
+
+    /// A row that the batch needs has lost its primary key to a row that another client has created meanwhile. The batch must begin again.
+    struct Displaced: Error {
+        /// Rows of other clients, with their keys in the back end.
+        let owners: [(row: RowIdentity, key: Value)]
+    }
+
+    mutating func beginBatch() { needed = [:] }
+
+    /// Takes over which rows have keys now.
+    mutating func take(_ displaced: Displaced) {
+        for owner in displaced.owners { owners[owner.row.object, default: [:]][owner.key] = owner.row.surrogateKey }
+    }
+
+    /// Notes that the batch changes or refers to a row.
+    mutating func need(_ key: RowKey, of row: RowIdentity) { needed[row.object, default: [:]][key.value] = row.surrogateKey }
+
+    /// Makes sure that no other client has created a row under a key that the batch needs, since the cache has read the record: a back end that was
+    /// restored, or that gives keys of deleted rows again, gave it then. The end of the batch's transaction is the time for it: a creation that comes
+    /// later did not have the key yet.
+    /// - Parameter applied: the position of the cache before the batch began.
+    /// - Throws: ``Displaced``.
+    mutating func checkDisplaced(_ record: SeenRecords.Present, since applied: AppliedPosition) throws {
+        guard !needed.isEmpty else { return }
+        var last: Int64, created: [(row: RowIdentity, key: Value)] = []
+        if let read = read[record.backEnd], read.life == record.life {
+            last = max(read.number, applied.number)
+        } else {
+            last = try RecordHistory(record.records).holds(applied.number, in: applied.era) ? applied.number : 0
+        }
+        try record.records.forEachOutcome(after: last) { number, client, text in
+            last = max(last, number)
+            guard client != self.client, let outcome = try? OperationOutcome(json: JSONValue(parsing: text)), let key = outcome.rowKey,
+                outcome.package == package.identifier, outcome.result.outcome == .accepted
+            else { return }
+            created.append((RowIdentity(outcome.result.object, outcome.result.key), key))
+        }
+        let displaced = Displaced(owners: created)
+        let isDisplaced = created.contains { owner in needed[owner.row.object]?[owner.key].map { $0 != owner.row.surrogateKey } ?? false }
+        if isDisplaced { throw displaced }
+        take(displaced)
+        if let life = record.life { read[record.backEnd] = (life, last) }
     }
 
     /// Whether an operation of this upload has created the row or changed its key.

@@ -25,12 +25,16 @@ struct DownloadComposer {
         answer: SynchronizeAnswer, groups: [RequestedGroups.Group], keys: KeyRange?, outcomes: [OperationOutcome], system: [FrameContent]?
     ) throws -> Download {
         let rows = Spool(), largeValues = LargeValueList()
-        var steps: [Download.Step] = [.frame(.answer(answer))]
-        if let keys { steps.append(.frame(.keyRange(keys))) }
-        steps += (system ?? []).map { .frame($0) }
         let deltas = try groups.map(delta)
         let needs = requiresSegments ? deltas.flatMap { $0.objects.flatMap { $0.plans.compactMap(\.need) } } : []
         guard needs.isEmpty else { throw SegmentsMissing(needs: needs) }
+        var answer = answer
+        // Nothing new costs no further statement.
+        let isChanged = !outcomes.isEmpty || zip(groups, deltas).contains { $0.token != $1.end.token }
+        if isChanged { answer.records = try records(of: groups.flatMap(\.objects)) }
+        var steps: [Download.Step] = [.frame(.answer(answer))]
+        if let keys { steps.append(.frame(.keyRange(keys))) }
+        steps += (system ?? []).map { .frame($0) }
         for delta in deltas {
             for object in delta.objects { try object.compose(rows, largeValues, &steps) }
             steps.append(.frame(.groupEnd(delta.end)))
@@ -62,5 +66,18 @@ struct DownloadComposer {
             next.objects[object.name] = Dictionary(states.map { ($0.partition.digest, $0.state.position) }) { $1 }
         }
         return (objects, GroupEnd(group: group.name, token: next.token))
+    }
+
+    /// Returns, by era, how far the cache has read the records of the objects' back ends. The cache never has a row before it has read that a device
+    /// has created it.
+    private func records(of objects: [ObjectPlan]) throws -> [String: Int64] {
+        let keys = KeyMap(package: package, cache: cache), names = Set(objects.map(\.binding.backEnd))
+        var records: [String: Int64] = [:]
+        for backEnd in package.backEnds.values where names.contains(backEnd.name) && !backEnd.isIdempotent {
+            let applied = try keys.appliedPosition(of: backEnd, in: connection)
+            // Nothing was recorded, or the back end has no eras yet.
+            if !applied.era.isEmpty { records[applied.era] = applied.number }
+        }
+        return records
     }
 }

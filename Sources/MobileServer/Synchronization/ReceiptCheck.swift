@@ -36,6 +36,24 @@ final class ReceiptCheck: Sendable {
         return lost
     }
 
+    /// Returns the history of a back end's record; nil for one without a record.
+    /// - Throws: ``Rejection`` as a deferral, if the back end cannot be reached.
+    func history(ofBackEnd name: String) throws -> RecordHistory? {
+        guard let backEnd = backEnds.first(where: { $0.name == name }) else { return nil }
+        do { return try history(backEnd) } catch {
+            throw Rejection(ResultCode.unavailable, "the back end is out of reach; try again", detail: "record of \"\(name)\": \(error)")
+        }
+    }
+
+    /// Whether an era is of the record of another back end than `name`.
+    /// - Throws: as ``history(ofBackEnd:)``.
+    func isOfAnother(_ era: String, than name: String) throws -> Bool {
+        for backEnd in backEnds where backEnd.name != name {
+            if try history(ofBackEnd: backEnd.name)?.reached(in: era) != nil { return true }
+        }
+        return false
+    }
+
     /// Adds their receipts to the results of accepted operations.
     /// - Throws: ``RequestFailure`` if the record of an operation is gone already, because the back end was replaced since: the client sends the operation
     ///   again.

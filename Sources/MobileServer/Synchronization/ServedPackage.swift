@@ -93,7 +93,7 @@ struct ServedPackage: Sendable {
         let refusedClaims = try clients.claimKeys(header.keyClaims, for: header.client)
         let replayer = OperationReplayer(
             package: deployed, cache: cache, stateStore: stateStore, client: header.client, access: access, header: header,
-            recordEras: recordEras, configuration: configuration)
+            recordEras: recordEras, receipts: receipts, configuration: configuration)
         try log.receive(upload, header, user: user)
         // Without the keys of the refused ranges, the later operations would overtake the earlier ones: none of them is done.
         var outcomes =

@@ -23,6 +23,8 @@ final class DownloadImporter {
     private(set) var hasNewIdentity = false
     /// By era: the number above which accepted operations are lost.
     private var lost: [String: Int64] = [:]
+    /// By era: how far the records of the back ends had come when the rows of the groups were read.
+    private var records: [String: Int64] = [:]
     private var answers: [ReplayResult] = []
     private var logRecords: [LogRecordEntry] = []
     /// The upload that the server has received.
@@ -65,7 +67,7 @@ final class DownloadImporter {
                     remaining = answer.groups.count { $0 != SystemGroup.name }
                     inquiries = answer.inquiries
                     refusedClaims = answer.refusedClaims
-                    lost = answer.lost
+                    (lost, records) = (answer.lost, answer.records)
                     received = Set(answer.groups)
                     try checkGroups(answer.groups)
                 case .keyRange(let range): keyRange = range
@@ -118,7 +120,7 @@ final class DownloadImporter {
                 case .largeValue(let part): try importLargeValue(part, spool, transaction)
                 case .groupEnd(let end):
                     try checkGroups([end.group])
-                    try transaction.setToken(end.token.text, ofGroup: end.group)
+                    try transaction.setToken(end.token.text, ofGroup: end.group, records: records)
                     group = end.group
                     if isReset { package.notify { $0.onResetSuccess() } }
                     if isLast { package.notify { $0.onImportSuccess() } }

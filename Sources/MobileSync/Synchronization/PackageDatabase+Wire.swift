@@ -31,6 +31,7 @@ extension PackageDatabase {
             personalization: try personalizationValues, settledBelow: try settledBelow, keysLeft: try keyGenerator.keysLeft,
             keyClaims: try keyClaims)
         header.receipts = try receipts
+        header.seen = try seenRecords
         return header
     }
 
@@ -39,6 +40,8 @@ extension PackageDatabase {
     func inheritedHeader(ofClient client: String) throws -> SynchronizeHeader {
         var header = SynchronizeHeader(client: client, package: wireName, keysLeft: .max, keyClaims: try keyClaims(ofFormerClient: client))
         header.successor = try clientID
+        // Original and copy have seen the same up to the copy.
+        header.seen = try seenRecords
         return header
     }
 

@@ -91,7 +91,7 @@ private struct Facts {
         logRecords = try connection.rows(
             #"SELECT "timestamp", "code", "component", "entity_key", "message" FROM "_log_record" ORDER BY "timestamp" DESC, "message_id" DESC LIMIT ?1"#,
             [limit])
-        groups = try connection.rows(#"SELECT "name", "synchronized" FROM "_group" ORDER BY "name""#)
+        groups = try connection.rows(#"SELECT "name", "synchronized" FROM "_group" WHERE "synchronized" IS NOT NULL ORDER BY "name""#)
         subscriptions = try connection.rows(#"SELECT "entity", "parameters" FROM "_subscription" ORDER BY "id" LIMIT ?1"#, [limit])
     }
 

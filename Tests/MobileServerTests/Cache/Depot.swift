@@ -163,7 +163,8 @@ final class DepotServers: @unchecked Sendable {
     private let bench: StateBench
 
     init(
-        _ depot: Depot, _ engine: StateStoreTests.Engine, count: Int = 1, clocks: [VirtualClock] = [], rules: [RefreshRules] = []
+        _ depot: Depot, _ engine: StateStoreTests.Engine, count: Int = 1, clocks: [VirtualClock] = [], rules: [RefreshRules] = [],
+        also other: Depot? = nil
     ) throws {
         let bench = try StateBench(engine)
         (self.depot, self.bench) = (depot, bench)
@@ -171,6 +172,12 @@ final class DepotServers: @unchecked Sendable {
             var configuration = bench.configuration
             configuration.packages = [PackageDeployment(Depot.model)]
             configuration.packages[0].providedBackEnds = ["depot": depot]
+            if let other {
+                var model = Depot.model
+                model.name = "Other"
+                configuration.packages.append(PackageDeployment(model))
+                configuration.packages[1].providedBackEnds = ["depot": other]
+            }
             (configuration.users, configuration.passwordParameters) = (["ada": "secret"], .init(n: 16))
             if index < clocks.count {
                 let clock = clocks[index]
@@ -199,6 +206,34 @@ final class DepotServers: @unchecked Sendable {
 
     private static func parameters(_ shelves: String) -> [PartitionParameters] {
         shelves.map { PartitionParameters(object: "Article", values: [.text("\($0)")], text: "[\"\($0)\"]") }
+    }
+
+    /// Registers a device, and synchronizes one shelf of a package with it, as a client does.
+    /// - Returns: whether the answer is complete.
+    func login(password: String, package: String, shelf: JSONValue) throws -> Bool {
+        let client = UUID().uuidString
+        let header = MessageHeader(method: .register, id: "1", package: package, client: client, application: "depot", device: client)
+        let message = Message(header, content: Credentials(user: "ada", password: password))
+        let answer = try respond(Endpoint.messages, Message.bytes([message]), token: nil)
+        guard let granted = try Message.messages(parsing: answer.bytes).first, granted.header.method == .register.result else { return false }
+        var writer = FrameWriter(.upload)
+        try writer.write(
+            .header(SynchronizeHeader(client: client, package: package, groups: ["default"], subscriptions: ["Article": [["shelf": shelf]]])))
+        try writer.write(.streamEnd)
+        let download = try respond(Endpoint.synchronize, writer.take(), token: granted.content(as: SessionGrant.self).token)
+        guard download.status == 200 else { return false }
+        var reader = FrameReader(.download), last: FrameContent?
+        let spool = Spool(download.bytes)
+        while let frame = try reader.next(from: { try spool.nextChunk() }) { last = frame.content }
+        if case .streamEnd? = last { return true }
+        return false
+    }
+
+    private func respond(_ path: String, _ body: [UInt8], token: String?) throws -> (status: Int, bytes: [UInt8]) {
+        let response = servers[0].respond(
+            to: ServerRequest(
+                method: "POST", path: path, headers: token.map { ["authorization": "Bearer \($0)"] } ?? [:], body: Spool(body)))
+        return (response.status, try TestServer.bytes(of: response))
     }
 
     struct Row: Equatable {

@@ -58,9 +58,13 @@ import Testing
 
     // MARK: Other work
 
-    @Test("a back end that hangs in a load keeps no password, no grant and no other partition waiting", arguments: StateStoreTests.Engine.available)
+    @Test(
+        "a back end that hangs in a load keeps no login, no password, no grant, no other package and no other partition waiting",
+        arguments: StateStoreTests.Engine.available)
     func slowBackEnd(engine: StateStoreTests.Engine) throws {
-        let depot = Self.depot(hasLog: false), servers = try DepotServers(depot, engine, rules: [Self.rules()])
+        let depot = Self.depot(hasLog: false), other = Self.depot()
+        for number: Int64 in 1...6 { other.set(number, Self.article("other", on: "Z")) }
+        let servers = try DepotServers(depot, engine, rules: [Self.rules()], also: other)
         for isFirst in [true, false] {
             let stop = Stop()
             depot.willLoad.withLock { $0 = { _ in stop.pass() } }
@@ -71,8 +75,23 @@ import Testing
             let keys = try servers.store.write(label: "test") { try server.packages[0].cache.takeKeys(10, in: $0) }
             #expect(keys.last - keys.first == 9)
             depot.willLoad.withLock { $0 = nil }
+            // Whole requests, on a thread that the test does not wait for without end.
+            let isAnswered = SystemLock(false)
+            func login(_ package: String, _ shelf: JSONValue) -> Work {
+                Work {
+                    let isComplete = try servers.login(password: "other \(isFirst)", package: package, shelf: shelf)
+                    isAnswered.withLock { $0 = isComplete }
+                }
+            }
+            try login("Other:1.0", "Z").finish()
+            #expect(isAnswered.withLock { $0 })
             // Another shelf that was loaded before, or is loaded in memory.
-            if !isFirst { try servers.refresh("B") }
+            if !isFirst {
+                try servers.refresh("B")
+                isAnswered.withLock { $0 = false }
+                try login("Depot:1.0", "B").finish()
+                #expect(isAnswered.withLock { $0 })
+            }
             stop.release()
             try refresh.finish()
             #expect(try servers.rows("A").count == 6)

@@ -19,9 +19,6 @@ struct PromotedStandbyTests {
         let primary = try PostgreSQLServer(settings: ["idle_in_transaction_session_timeout": "2000"])
         let state = try primary.database(), backEnd = try primary.database()
         try backEnd.connect().run(script: CRMTables.postgreSQL)
-        // A primary key that the standby gave once more would let the pending change of a lost row reach another one.
-        try backEnd.connect().run(
-            script: "ALTER TABLE customer ALTER id DROP IDENTITY; ALTER TABLE customer ALTER id SET DEFAULT (random() * 9e15)::bigint")
         let fleet = try ServerFleet(directory, store: state.configuration.address, backEnd: Self.address(of: backEnd))
         defer { fleet.stop() }
         for index in 0..<fleet.count { try fleet.start(index, makesUser: index == 0) }

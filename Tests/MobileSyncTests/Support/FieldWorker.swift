@@ -101,7 +101,10 @@ final class FieldWorker: Sendable {
     func check(_ rows: [BackEndCustomer]) throws -> [String] {
         guard let device = memory.withLock({ $0.device }) else { return [] }
         // A row whose last operation was rejected keeps its values until its user decides.
-        let customers = try Customer.findAll(in: device.crm), rejected = Set(customers.filter(\.isPending).map(\.name))
+        let customers = try Customer.findAll(in: device.crm), names = memory.withLock { Dictionary($0.keys.map { ($0.value, $0.key) }) { $1 } }
+        // A rejected delete keeps its row away in the same way.
+        let deletes = try device.crm.logRecords().filter { $0.operation == "delete" }.compactMap { Int64($0.entityKey).flatMap { names[$0] } }
+        let rejected = Set(customers.filter(\.isPending).map(\.name) + deletes)
         let mine = Set(customers.map { BackEndCustomer(id: $0.id_, name: $0.name, city: $0.city) }.filter { !rejected.contains($0.name) })
         let theirs = Set(rows.filter { !rejected.contains($0.name) })
         #expect(mine == theirs, "device \(number) has in addition \(mine.subtracting(theirs)) and lacks \(theirs.subtracting(mine))")
