@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "MobileObjects", targets: ["MobileObjects"]),
         .library(name: "MobileSync", targets: ["MobileSync"]),
         .library(name: "MobileVault", targets: ["MobileVault"]),
+        .library(name: "WorklightClient", targets: ["WorklightClient"]),
         .library(name: "MobileServer", targets: ["MobileServer"]),
         .plugin(name: "MobileGenPlugin", targets: ["MobileGenPlugin"]),
         .executable(name: "mobile", targets: ["mobile"]),
@@ -73,6 +74,9 @@ let package = Package(
                 "MobileObjects", "MobileVault", "MobileProtocol", "MobileTransport", "MobileCrypto", "MobileStore", "MobileModel", "MobileExecution",
             ],
             swiftSettings: swift),
+
+        .target(
+            name: "WorklightClient", dependencies: ["MobileStore", "MobileTransport", "MobileExecution"], swiftSettings: swift),
 
         // The server. Its client of PostgreSQL uses no other part of it.
         .target(name: "PostgreSQLClient", dependencies: ["MobilePostgreSQL", "MobileExecution"], swiftSettings: swiftOverC),
