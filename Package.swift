@@ -158,6 +158,10 @@ let package = Package(
             name: "MobileObjectsTests",
             dependencies: ["MobileObjects", "MobileStore", "MobileExecution", "SampleCRM", "TestSupport", "FaultInjection"],
             swiftSettings: swift),
+        .testTarget(
+            name: "WorklightClientTests",
+            dependencies: ["WorklightClient", "MobileServer", "MobileProtocol", "MobileStore", "MobileTransport", "MobileExecution", "TestSupport"],
+            swiftSettings: swift),
         .testTarget(name: "MobileCryptoTests", dependencies: ["MobileCrypto", "TestSupport"], swiftSettings: swift),
         .testTarget(
             name: "MobileTransportTests",

@@ -46,6 +46,7 @@ open class ChallengeHandler: BaseChallengeHandler, @unchecked Sendable {
 
     /// Asynchronous form of ``submitLoginForm(_:parameters:headers:timeout:method:)``; ``onSuccess(_:)`` and ``onFailure(_:)`` are not called.
     /// - Throws: ``WLFailResponse``.
+    @discardableResult
     public final func loginForm(
         _ url: String, parameters: [String: String] = [:], headers: [String: String] = [:], timeout: Duration = .zero, method: String = "POST"
     ) async throws -> WLResponse {

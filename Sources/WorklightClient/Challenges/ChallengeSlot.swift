@@ -12,6 +12,8 @@ final class ChallengeSlot: @unchecked Sendable {
     var answering: WLRequest?
     /// The client's counter when the realm was accepted last: a challenge to a request that was sent earlier is out of date.
     var satisfiedAt: UInt64 = 0
+    /// The client's counter when the handler gave up, or the server refused the realm, for the last time: requests that were sent earlier share that end.
+    var failedAt: UInt64 = 0
 
     init(_ handler: BaseChallengeHandler) {
         self.handler = handler

@@ -55,11 +55,23 @@ extension WLEngine {
             slot.active = (request, challenge)
             return (slot.handler as? AntiXSRFHandler)?.start(challenge.object ?? [:], self, slot) ?? ()
         }
-        if slot.satisfiedAt > request.sentAt { return goOn(request, without: slot.realm) }
+        guard !isOutdated(request, slot) else { return }
         let isBusy = slot.active != nil || slot.answering.map { $0.isInFlight && !$0.isFinished && $0 !== request } ?? false
         guard !isBusy else { return slot.waiting.append(request) }
         slot.active = (request, challenge)
         (slot.handler as? WLChallengeHandler)?.start(challenge.object ?? [:], self, slot)
+    }
+
+    /// Ends the challenge of a request that was sent before the last one was decided: it is sent again after a success, and fails after a failure. So
+    /// many requests at a time meet one login.
+    private func isOutdated(_ request: WLRequest, _ slot: ChallengeSlot) -> Bool {
+        guard max(slot.satisfiedAt, slot.failedAt) > request.sentAt else { return false }
+        if slot.satisfiedAt > slot.failedAt {
+            goOn(request, without: slot.realm)
+        } else {
+            request.finish(.failure(WLFailResponse(.unexpectedError, "the login failed meanwhile", context: request.context)))
+        }
+        return true
     }
 
     /// Answers for the request that the handler works on; nil goes on without an answer.
@@ -104,6 +116,7 @@ extension WLEngine {
             let own = WLFailResponse(isDisabled ? .applicationVersionDenied : .unexpectedError, text, of: response)
             if failure == nil || isDisabled { failure = own }
             guard let slot = slots[member.key] else { continue }
+            slot.failedAt = tick()
             (slot.handler as? WLChallengeHandler)?.handleFailure(Self.withoutEmptyLink(reasons))
             for waiting in slot.takeWaiting() {
                 waiting.finish(.failure(WLFailResponse(own.errorCode, text, status: head.status, body: body, context: waiting.context)))
@@ -135,7 +148,7 @@ extension WLEngine {
             return request.finish(.failure(WLFailResponse(.unexpectedError, "the server repeats its challenge", of: response)))
         }
         request.expectAnswer(slot.realm)
-        if slot.satisfiedAt > request.sentAt { return goOn(request, without: slot.realm) }
+        guard !isOutdated(request, slot) else { return }
         guard slot.active == nil else { return slot.waiting.append(request) }
         slot.active = (request, .null)
         handler.handleChallenge(response)
@@ -151,6 +164,7 @@ extension WLEngine {
 
     func submitFailure(_ slot: ChallengeSlot, _ response: WLResponse?) {
         guard slot.active != nil else { return }
+        slot.failedAt = tick()
         let failed = [slot.takeActive()?.request].compactMap { $0 } + slot.takeWaiting()
         let text = (response as? WLFailResponse)?.errorMsg
         for request in failed {
