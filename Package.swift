@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "MobileVault", targets: ["MobileVault"]),
         .library(name: "WorklightClient", targets: ["WorklightClient"]),
         .library(name: "MobileServer", targets: ["MobileServer"]),
+        .library(name: "MobileServerWorklight", targets: ["MobileServerWorklight"]),
         .plugin(name: "MobileGenPlugin", targets: ["MobileGenPlugin"]),
         .executable(name: "mobile", targets: ["mobile"]),
     ],
@@ -87,6 +88,10 @@ let package = Package(
             ],
             swiftSettings: swift),
 
+        .target(
+            name: "MobileServerWorklight", dependencies: ["MobileServer", "MobileProtocol", "MobileStore", "MobileCrypto", "MobileExecution"],
+            swiftSettings: swift),
+
         // Tools.
         .target(name: "MobileGenerator", dependencies: ["MobileModel"], swiftSettings: swift),
         .executableTarget(name: "mobilegen", dependencies: ["MobileGenerator"], swiftSettings: swift),
@@ -98,14 +103,14 @@ let package = Package(
             name: "mobile",
             dependencies: [
                 "MobileSync", "MobileServer", "MobileObjects", "MobileStore", "MobileModel", "MobileGenerator", "MobileProtocol",
-                "MobileTransport", "MobileExecution", "SampleCRM",
+                "MobileTransport", "MobileExecution", "SampleCRM", "WorklightClient", "MobileServerWorklight",
             ],
             swiftSettings: swift),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
                 "MobileStore", "MobileObjects", "MobileSync", "MobileServer", "MobileExecution", "MobileTransport", "MobileModel", "MobileProtocol",
-                "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient", "PostgreSQLTestSupport", "TestSupport",
+                "WorklightClient", "MobileServerWorklight", "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient", "PostgreSQLTestSupport", "TestSupport",
             ],
             path: "Benchmarks/Benchmarks",
             swiftSettings: swift, plugins: ["MobileGenPlugin"]),
@@ -161,6 +166,13 @@ let package = Package(
         .testTarget(
             name: "WorklightClientTests",
             dependencies: ["WorklightClient", "MobileServer", "MobileProtocol", "MobileStore", "MobileTransport", "MobileExecution", "TestSupport"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "MobileServerWorklightTests",
+            dependencies: [
+                "MobileServerWorklight", "WorklightClient", "MobileServer", "MobileProtocol", "MobileCrypto", "MobileStore", "MobileTransport",
+                "MobileExecution", "TestSupport",
+            ],
             swiftSettings: swift),
         .testTarget(name: "MobileCryptoTests", dependencies: ["MobileCrypto", "TestSupport"], swiftSettings: swift),
         .testTarget(

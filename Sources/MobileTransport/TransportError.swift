@@ -37,7 +37,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     public let body: [UInt8]
     /// The underlying failure; nil if there is none.
     public let cause: (any Error)?
-    /// Whether it is certain that nothing of the request was sent, because no connection was established.
+    /// Whether it is certain that the request was not sent, because no connection was established.
     public let isBeforeConnection: Bool
 
     /// Creates an error; with the server's answer if there is one.

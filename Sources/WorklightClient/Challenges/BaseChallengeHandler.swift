@@ -1,7 +1,7 @@
 internal import MobileExecution
 public import MobileStore
 
-/// What all challenge handlers have in common. Applications derive from ``ChallengeHandler`` or ``WLChallengeHandler``. Worklight 5.0.6: class
+/// The common part of all challenge handlers. Applications derive from ``ChallengeHandler`` or ``WLChallengeHandler``. Worklight 5.0.6: class
 /// `BaseChallengeHandler`.
 ///
 /// A handler works on one request at a time; others that meet the same challenge wait and are sent again after it. The client calls a handler on one of
@@ -81,7 +81,7 @@ public final class WLAsyncChallengeHandler: WLChallengeHandler, @unchecked Senda
     /// Creates a handler.
     /// - Parameters:
     ///   - realm: the name of the realm.
-    ///   - answer: returns the answer, or nil to go on without one. If it throws, the requests fail.
+    ///   - answer: returns the answer, or nil to continue without one. If it throws, the requests fail.
     public init(realm: String, answer: @escaping @Sendable (JSONObject) async throws -> JSONValue?) {
         self.answer = answer
         super.init(realm: realm)

@@ -45,7 +45,7 @@ final class DeviceHandler: WLChallengeHandler, @unchecked Sendable {
     }
 }
 
-/// Devices with certificates of their own are not supported: where the server does not demand a certificate, the request goes on without.
+/// Devices with certificates of their own are not supported: where the server does not demand a certificate, the request is sent without.
 final class ProvisionedDeviceHandler: WLChallengeHandler, @unchecked Sendable {
     init() { super.init(realm: BuiltInRealm.provisionedDevice) }
 

@@ -3,7 +3,7 @@ internal import MobileExecution
 /// A handler of a login of the application's own, such as a form or an adapter. It recognizes the server's request for it in any response. Worklight
 /// 5.0.6: class `ChallengeHandler`.
 open class ChallengeHandler: BaseChallengeHandler, @unchecked Sendable {
-    /// Whether a response asks for the login. Asked for each response that is no challenge of the platform, successes included, in the order in which
+    /// Whether a response requests the login. Called for each response that is not a challenge of the platform, successes included, in the order in which
     /// handlers were registered; the first one that returns true handles it. Worklight 5.0.6: `isCustomResponse:`.
     open func isCustomResponse(_ response: WLResponse) -> Bool { false }
 
@@ -11,7 +11,7 @@ open class ChallengeHandler: BaseChallengeHandler, @unchecked Sendable {
     /// 5.0.6: `handleChallenge:`.
     open func handleChallenge(_ response: WLResponse) { submitFailure(response) }
 
-    /// Receives the answer to a login form, whatever its status, and the successful one to an adapter's procedure. Worklight 5.0.6: `onSuccess:`.
+    /// Receives the answer to a login form, with any status, and the successful one to an adapter's procedure. Worklight 5.0.6: `onSuccess:`.
     open func onSuccess(_ response: WLResponse) {}
 
     /// Receives the failure of a login form (no answer came) or of an adapter's procedure. Worklight 5.0.6: `onFailure:`.

@@ -21,7 +21,7 @@ final class ChallengeSlot: @unchecked Sendable {
     }
 
     /// Ends the work of the handler.
-    /// - Returns: the request to go on with: that of the challenge, or the first one that waits if it has ended; and the challenge.
+    /// - Returns: the request to continue with: that of the challenge, or the first one that waits if it has ended; and the challenge.
     func takeActive() -> (request: WLRequest, challenge: JSONValue)? {
         guard let active else { return nil }
         self.active = nil

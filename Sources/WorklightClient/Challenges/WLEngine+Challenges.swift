@@ -51,7 +51,7 @@ extension WLEngine {
 
     private func startChallenge(_ slot: ChallengeSlot, _ challenge: JSONValue, _ request: WLRequest) {
         guard !(slot.handler is AntiXSRFHandler) else {
-            // The value is taken at once, so nobody has to wait.
+            // The value is taken at once, so no request has to wait.
             slot.active = (request, challenge)
             return (slot.handler as? AntiXSRFHandler)?.start(challenge.object ?? [:], self, slot) ?? ()
         }
@@ -62,8 +62,8 @@ extension WLEngine {
         (slot.handler as? WLChallengeHandler)?.start(challenge.object ?? [:], self, slot)
     }
 
-    /// Ends the challenge of a request that was sent before the last one was decided: it is sent again after a success, and fails after a failure. So
-    /// many requests at a time meet one login.
+    /// Ends the challenge of a request that was sent before the last one was decided: it is sent again after a success, and fails after a failure. In this way, any number of simultaneous requests
+    /// meets one login.
     private func isOutdated(_ request: WLRequest, _ slot: ChallengeSlot) -> Bool {
         guard max(slot.satisfiedAt, slot.failedAt) > request.sentAt else { return false }
         if slot.satisfiedAt > slot.failedAt {
@@ -74,7 +74,7 @@ extension WLEngine {
         return true
     }
 
-    /// Answers for the request that the handler works on; nil goes on without an answer.
+    /// Answers for the request that the handler works on; nil continues without an answer.
     func submitAnswer(_ slot: ChallengeSlot, _ answer: JSONValue?) {
         guard let (request, challenge) = slot.takeActive() else { return }
         guard let answer else {
@@ -139,7 +139,7 @@ extension WLEngine {
     func startCustomChallenge(_ slot: ChallengeSlot, _ response: WLResponse, _ request: WLRequest) {
         guard !request.isFinished, let handler = slot.handler as? ChallengeHandler else { return }
         if case .authentication(let origin) = request.kind, origin === slot {
-            // The login itself asks for the login: the handler goes on, and the request has done its work.
+            // The login itself asks for the login: the handler continues, and the request has done its work.
             request.finishSilently()
             return handler.handleChallenge(response)
         }
@@ -220,7 +220,8 @@ extension WLEngine {
     ) {
         send(
             WLRequest(
-                .authentication(slot), url: configuration.rootURL + "/invoke", fields: data.fields, timeout: options.timeout ?? configuration.defaultTimeout,
+                .authentication(slot), url: configuration.rootURL + "/invoke", fields: data.fields,
+                timeout: options.timeout ?? configuration.defaultTimeout,
                 context: options.invocationContext, completion: completion))
     }
 }

@@ -179,7 +179,7 @@ public final class WLClient: Sendable {
         stopHeartbeat()
     }
 
-    /// Says that the application is visible again: asks the server for messages and goes on with signs of life.
+    /// Says that the application is visible again: asks the server for messages and resumes the signs of life.
     public func enterForeground() {
         state.withLock { $0.isInBackground = false }
         guard isConnected else { return }

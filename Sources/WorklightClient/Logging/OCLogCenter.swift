@@ -1,6 +1,6 @@
+internal import Foundation
 internal import MobileExecution
 internal import MobileStore
-internal import Foundation
 
 /// The log of one client: its settings, the captured lines, and their way to the server. Worklight 5.0.6: the class methods of `OCLogger`.
 ///
@@ -113,7 +113,9 @@ public final class OCLogCenter: Sendable {
     private func size(_ store: ClientStore) throws -> Int {
         if let size = state.withLock({ $0.size }) { return size }
         let size = try store.database.read {
-            Int(try $0.number("SELECT coalesce(sum(length(CAST(entry AS BLOB)) + 1), 0) FROM wl_log WHERE part = ?", [.integer(Part.current.rawValue)]))
+            Int(
+                try $0.number(
+                    "SELECT coalesce(sum(length(CAST(entry AS BLOB)) + 1), 0) FROM wl_log WHERE part = ?", [.integer(Part.current.rawValue)]))
         }
         state.withLock { $0.size = size }
         return size

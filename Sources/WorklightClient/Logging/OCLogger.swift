@@ -33,7 +33,7 @@ public enum OCLogType: Int, Sendable, CaseIterable, Comparable {
 ///     let logger = client.logs.logger(package: "accounts")
 ///     logger.warn("balance is negative", metadata: ["account": "123-456-789"])
 public final class OCLogger: Sendable {
-    /// The name that stands in each line.
+    /// The name in each line.
     public let package: String
     private let center: OCLogCenter
 

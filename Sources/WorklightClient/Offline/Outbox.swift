@@ -81,7 +81,7 @@ final class Outbox: Sendable {
         }
     }
 
-    /// Sends the waiting calls. A replay in progress goes on.
+    /// Sends the waiting calls. A replay in progress continues.
     func replay() {
         let isFirst = state.withLock { state in
             defer { state.isReplaying = true }

@@ -50,6 +50,6 @@ extension WLFailResponse {
         return [.cannotConnect, .timeout, .interrupted, .tls].contains(cause.code)
     }
 
-    /// Whether it is certain that the server knows nothing of the last sending.
+    /// Whether it is certain that the server did not receive the last sending.
     var isNotSent: Bool { isOutOfReach && (cause as? TransportError)?.isBeforeConnection == true }
 }

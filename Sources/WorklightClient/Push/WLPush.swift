@@ -3,7 +3,7 @@ public import MobileStore
 
 /// The push subscriptions of a client. Worklight 5.0.6: class `WLPush`.
 ///
-/// The device's token is handed over with ``setTokenFromClient(_:)``. As soon as the server has it, the listener is called, and event sources can be
+/// The device's token is handed over with ``setTokenFromClient(_:)``. When the server knows it, the listener is called, and event sources can be
 /// subscribed.
 public final class WLPush: Sendable {
     struct EventSource: Hashable {
@@ -180,7 +180,9 @@ public final class WLPush: Sendable {
     private func take(_ node: JSONNode) {
         var subscriptions: [String: EventSource] = [:]
         for source in node["eventSources"] {
-            guard let alias = source["alias"].string, let adapter = source["adapter"].string, let name = source["eventSource"].string else { continue }
+            guard let alias = source["alias"].string, let adapter = source["adapter"].string, let name = source["eventSource"].string else {
+                continue
+            }
             subscriptions[alias] = EventSource(adapter: adapter, name: name)
         }
         let token = node["token"].string

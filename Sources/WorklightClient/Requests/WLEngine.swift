@@ -1,7 +1,7 @@
+internal import Foundation
 internal import MobileExecution
 internal import MobileStore
 internal import MobileTransport
-internal import Foundation
 
 /// The work of a client: sends requests, and processes challenges. Its state is used by jobs of the mailbox only; what other threads read has a lock.
 final class WLEngine: @unchecked Sendable {
@@ -26,7 +26,7 @@ final class WLEngine: @unchecked Sendable {
     var extractor: WLCookieExtractor?
     /// Called with the state of push subscriptions of a response.
     var onSubscriptionState: ((JSONNode) -> Void)?
-    /// Counts sendings and acceptances, to tell which came first.
+    /// Counts sendings and acceptances, for their order.
     private var counter: UInt64 = 0
     private var knownMessageID: String??
     private let knownDeviceID = SystemLock<String?>(nil)
@@ -41,7 +41,8 @@ final class WLEngine: @unchecked Sendable {
         for handler in builtIn as [WLChallengeHandler] { register(handler) }
         if let value = keep(or: nil, { try store?.setting(.persistentCookie) }) {
             jar.withLock {
-                $0.set(WLCookie(name: CookieJar.persistentName, value: value, expires: configuration.clock() + 31_536_000), now: configuration.clock())
+                $0.set(
+                    WLCookie(name: CookieJar.persistentName, value: value, expires: configuration.clock() + 31_536_000), now: configuration.clock())
             }
         }
     }
@@ -69,7 +70,8 @@ final class WLEngine: @unchecked Sendable {
         fields["x-wl-app-version"] = configuration.applicationVersion
         fields["Accept-Encoding"] = "gzip"
         var form = request.fields
-        if case .plain = request.kind {} else {
+        if case .plain = request.kind {
+        } else {
             fields["X-Requested-With"] = "XMLHttpRequest"
             fields["x-wl-platform-version"] = configuration.platformVersion
             fields["Accept-Language"] = configuration.acceptLanguage
@@ -136,7 +138,7 @@ final class WLEngine: @unchecked Sendable {
         request.finish(outcome(response, request))
     }
 
-    /// Determines the end of a request whose response is no challenge.
+    /// Determines the end of a request whose response is not a challenge.
     private func outcome(_ response: WLResponse, _ request: WLRequest) -> WLRequest.Outcome {
         guard response.httpStatus == 200 else { return .failure(WLFailResponse(of: response)) }
         if let state = response.body.member("notificationSubscriptionState"), state.isObject { onSubscriptionState?(state) }
@@ -159,7 +161,7 @@ final class WLEngine: @unchecked Sendable {
         return WLFailResponse(code, context: request.context, cause: error)
     }
 
-    // MARK: What other parts use
+    // MARK: Used by other parts
 
     /// Advances the counter.
     func tick() -> UInt64 {

@@ -45,7 +45,8 @@ final class WLRequest: @unchecked Sendable {
     var isFinished: Bool { completion == nil }
 
     init(
-        _ kind: Kind, method: String = "POST", url: String, fields: [(name: String, value: String)] = [], headers: [(name: String, value: String)] = [],
+        _ kind: Kind, method: String = "POST", url: String, fields: [(name: String, value: String)] = [],
+        headers: [(name: String, value: String)] = [],
         body: [UInt8]? = nil, timeout: Duration?, context: (any Sendable)? = nil, completion: @escaping (Outcome) -> Void
     ) {
         self.kind = kind

@@ -1,6 +1,6 @@
 internal import MobileStore
 
-/// The body of a response, read in the way of the original clients: JSON is what lies between the first `{` and the last `}`. The secure-comment
+/// The body of a response, read in the way of the original clients: JSON begins with the first `{` and ends with the last `}`. The secure-comment
 /// prefix, a byte order mark and stray text around the object therefore need no rule of their own.
 final class ResponseBody: Sendable {
     /// The bytes, decompressed.

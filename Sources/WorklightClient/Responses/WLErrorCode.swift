@@ -51,7 +51,7 @@ public enum WLErrorCode: Int, Sendable, CaseIterable {
         self = json?["errorCode"]?.string.flatMap { WLErrorCode(wireName: $0) } ?? .unexpectedError
     }
 
-    /// Determines the code of an answer that is no success.
+    /// Determines the code of an answer that is not a success.
     /// - Parameters:
     ///   - status: its HTTP status. Statuses from 408 to 499 count as timeouts, because the original clients do that.
     ///   - errorCode: its member `errorCode`; nil if the answer is a JSON object without it.

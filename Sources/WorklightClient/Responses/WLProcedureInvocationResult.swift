@@ -1,5 +1,5 @@
-public import MobileStore
 internal import Foundation
+public import MobileStore
 
 /// The result of a procedure: the object that the adapter returned. Worklight 5.0.6: class `WLProcedureInvocationResult`.
 public final class WLProcedureInvocationResult: Sendable {

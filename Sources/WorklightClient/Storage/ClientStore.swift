@@ -1,6 +1,6 @@
 internal import MobileStore
 
-/// What a client keeps on the device: the tables of its database.
+/// The data that a client keeps on the device: the tables of its database.
 struct ClientStore: Sendable {
     let database: Database
 

@@ -28,11 +28,15 @@ import WorklightClient
         #expect(server.violations + second.violations == [])
     }
 
-    @Test("WL-055 WL-116: a challenge of the platform without its members fails the request", arguments: [
-        ["wl_antiXSRFRealm": [:]], ["wl_antiXSRFRealm": ["WL-Instance-Id": 7]], ["wl_antiXSRFRealm": "i1"], ["wl_deviceNoProvisioningRealm": [:]],
-        ["wl_remoteDisableRealm": ["messageId": "17", "messageType": "NOTIFY"]], ["wl_remoteDisableRealm": ["message": "m", "messageType": "NOTIFY"]],
-        ["wl_remoteDisableRealm": ["message": "m", "messageId": "17"]], ["wl_remoteDisableRealm": ["message": 1, "messageId": "17", "messageType": "N"]],
-    ] as [JSONObject])
+    @Test(
+        "WL-055 WL-116: a challenge of the platform without its members fails the request",
+        arguments: [
+            ["wl_antiXSRFRealm": [:]], ["wl_antiXSRFRealm": ["WL-Instance-Id": 7]], ["wl_antiXSRFRealm": "i1"], ["wl_deviceNoProvisioningRealm": [:]],
+            ["wl_remoteDisableRealm": ["messageId": "17", "messageType": "NOTIFY"]],
+            ["wl_remoteDisableRealm": ["message": "m", "messageType": "NOTIFY"]],
+            ["wl_remoteDisableRealm": ["message": "m", "messageId": "17"]],
+            ["wl_remoteDisableRealm": ["message": 1, "messageId": "17", "messageType": "N"]],
+        ] as [JSONObject])
     func incomplete(challenge: JSONObject) async throws {
         let server = try server([challenge])
         let client = try await server.connectedClient()
@@ -166,9 +170,11 @@ import WorklightClient
         #expect(shown.all.count == 4)
     }
 
-    @Test("WL-117 WL-118: a disabled version", arguments: [
-        JSONValue.string("https://example.org/app"), .null, "", "null",
-    ])
+    @Test(
+        "WL-117 WL-118: a disabled version",
+        arguments: [
+            JSONValue.string("https://example.org/app"), .null, "", "null",
+        ])
     func disabled(link: JSONValue) async throws {
         let server = try StrictServer { _, _ in
             .json(["WL-Authentication-Failure": ["wl_remoteDisableRealm": ["message": "Please upgrade", "downloadLink": link]]], status: 403)
@@ -180,7 +186,10 @@ import WorklightClient
         #expect(found?.errorCode == .applicationVersionDenied)
         #expect(found?.errorMsg == "Please upgrade")
         let isLink = link == "https://example.org/app"
-        #expect(handler.failures.all == [isLink ? "{\"message\":\"Please upgrade\",\"downloadLink\":\"https://example.org/app\"}" : "{\"message\":\"Please upgrade\"}"])
+        #expect(
+            handler.failures.all == [
+                isLink ? "{\"message\":\"Please upgrade\",\"downloadLink\":\"https://example.org/app\"}" : "{\"message\":\"Please upgrade\"}"
+            ])
         let plain = try server.client()
         #expect(await failure { try await plain.connect() }?.errorCode == .applicationVersionDenied)
     }

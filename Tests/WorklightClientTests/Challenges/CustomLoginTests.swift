@@ -50,10 +50,13 @@ import WorklightClient
         #expect(server.violations == [])
     }
 
-    @Test("WL-088: the address of a form", arguments: [
-        ("j_security_check", StrictRequest.application + "j_security_check"), ("/j_security_check", StrictRequest.application + "j_security_check"),
-        ("//x/j_security_check", StrictRequest.application + "x/j_security_check"), ("http", "/own/j_security_check"),
-    ])
+    @Test(
+        "WL-088: the address of a form",
+        arguments: [
+            ("j_security_check", StrictRequest.application + "j_security_check"),
+            ("/j_security_check", StrictRequest.application + "j_security_check"),
+            ("//x/j_security_check", StrictRequest.application + "x/j_security_check"), ("http", "/own/j_security_check"),
+        ])
     func address(url: String, path: String) async throws {
         let server = try formServer()
         let client = try await server.connectedClient()

@@ -2,6 +2,7 @@ import MobileExecution
 import MobileStore
 import TestSupport
 import Testing
+
 @testable import WorklightClient
 
 /// Worklight protocol, sections 4.2 and 4.9: several realms, requests that wait, and requests that are sent again.
@@ -63,7 +64,8 @@ import Testing
         #expect(server.requests("query").count == 2)
     }
 
-    @Test("WL-074 WL-075: of two requests with the same challenge one is handled, the other waits and is sent once after it", arguments: [true, false])
+    @Test(
+        "WL-074 WL-075: of two requests with the same challenge one is handled, the other waits and is sent once after it", arguments: [true, false])
     func two(announces: Bool) async throws {
         let server = try server(realms: ["a"], announces: announces)
         let client = try await server.connectedClient()

@@ -32,7 +32,8 @@ import WorklightClient
         let client = try server.client()
         let called = RecordingDelegate()
         client.connect(
-            delegate: WLClosureDelegate(onSuccess: { _ in client.invokeProcedure(.total, delegate: called) }, onFailure: { _ in Issue.record("failed") }))
+            delegate: WLClosureDelegate(
+                onSuccess: { _ in client.invokeProcedure(.total, delegate: called) }, onFailure: { _ in Issue.record("failed") }))
         await called.called()
         #expect(called.events.all == ["success 200"])
     }
@@ -107,11 +108,14 @@ import WorklightClient
         #expect(server.requests.last?.headers["wl-instance-id"] == "i1")
     }
 
-    @Test("WL-047: members of init with an unknown shape do not matter", arguments: [
-        "{\"userPrefs\":7,\"gadgetProps\":[],\"userInfo\":\"x\",\"notificationSubscriptionState\":[1]}", "{\"userPrefs\":{\"a\":{\"b\":1}}}", "[]",
-        "{\"notificationSubscriptionState\":{\"token\":7,\"eventSources\":{\"a\":1}}}", "{\"WL-Authentication-Success\":[1,2]}", "<html>",
-        "{\"notificationSubscriptionState\":{\"eventSources\":[7,{\"alias\":1},null]}}", "{\"userPrefs\":{\"é\":\"1\",\"e\u{301}\":\"2\"}}",
-    ])
+    @Test(
+        "WL-047: members of init with an unknown shape do not matter",
+        arguments: [
+            "{\"userPrefs\":7,\"gadgetProps\":[],\"userInfo\":\"x\",\"notificationSubscriptionState\":[1]}", "{\"userPrefs\":{\"a\":{\"b\":1}}}",
+            "[]",
+            "{\"notificationSubscriptionState\":{\"token\":7,\"eventSources\":{\"a\":1}}}", "{\"WL-Authentication-Success\":[1,2]}", "<html>",
+            "{\"notificationSubscriptionState\":{\"eventSources\":[7,{\"alias\":1},null]}}", "{\"userPrefs\":{\"é\":\"1\",\"e\u{301}\":\"2\"}}",
+        ])
     func shapes(text: String) async throws {
         let server = try StrictServer { _, _ in .text(text) }
         let client = try await server.connectedClient()
@@ -154,7 +158,7 @@ import WorklightClient
         try await client.connect()
         #expect(eventually { server.requests("heartbeat").count >= 3 })
         client.enterBackground()
-        // What was on its way has arrived when a later request of the same client has been answered.
+        // Requests on their way have arrived when a later request of the same client has been answered.
         _ = await failure { try await client.invokeProcedure(.total) }
         _ = await failure { try await client.invokeProcedure(.total) }
         let count = server.requests("heartbeat").count

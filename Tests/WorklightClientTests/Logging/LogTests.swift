@@ -13,7 +13,8 @@ import WorklightClient
         }
     }
 
-    private func client(_ server: StrictServer, store: String = "client.db", _ change: (inout WLConfiguration) -> Void = { _ in }) throws -> WLClient {
+    private func client(_ server: StrictServer, store: String = "client.db", _ change: (inout WLConfiguration) -> Void = { _ in }) throws -> WLClient
+    {
         let client = try server.client(store: server.store(store), change)
         client.logs.printer = { _ in }
         return client
@@ -28,10 +29,12 @@ import WorklightClient
         return try #require(JSONValue(parsing: "[\(data.dropLast())]").array)
     }
 
-    @Test("WL-136: a level keeps itself and the more severe ones", arguments: [
-        (OCLogType.info, ["ERROR", "WARN", "INFO"]), (.error, ["ERROR"]), (.warn, ["ERROR", "WARN"]), (.log, ["ERROR", "WARN", "INFO", "LOG"]),
-        (.debug, ["ERROR", "WARN", "INFO", "LOG", "DEBUG"]),
-    ])
+    @Test(
+        "WL-136: a level keeps itself and the more severe ones",
+        arguments: [
+            (OCLogType.info, ["ERROR", "WARN", "INFO"]), (.error, ["ERROR"]), (.warn, ["ERROR", "WARN"]), (.log, ["ERROR", "WARN", "INFO", "LOG"]),
+            (.debug, ["ERROR", "WARN", "INFO", "LOG", "DEBUG"]),
+        ])
     func levels(level: OCLogType, kept: [String]) throws {
         let server = try server()
         let client = try client(server)

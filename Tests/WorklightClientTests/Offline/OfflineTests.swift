@@ -87,12 +87,16 @@ import WorklightClient
         let server = try server()
         let client = try client(server)
         let delegates = (0..<5).map { _ in RecordingDelegate() }
-        for number in 0..<3 { client.invokeProcedure(data(Int64(number)), delegate: delegates[number], options: WLProcedureOptions(replay: .ifNotSent)) }
+        for number in 0..<3 {
+            client.invokeProcedure(data(Int64(number)), delegate: delegates[number], options: WLProcedureOptions(replay: .ifNotSent))
+        }
         #expect(client.waitingCalls == 3)
         try await client.connect()
         for delegate in delegates[..<3] { await delegate.called() }
         network.mode = .unreachable
-        for number in 3..<5 { client.invokeProcedure(data(Int64(number)), delegate: delegates[number], options: WLProcedureOptions(replay: .ifNotSent)) }
+        for number in 3..<5 {
+            client.invokeProcedure(data(Int64(number)), delegate: delegates[number], options: WLProcedureOptions(replay: .ifNotSent))
+        }
         #expect(eventually { client.waitingCalls == 2 })
         network.mode = .online
         client.replayWaitingCalls()
@@ -114,7 +118,7 @@ import WorklightClient
         client.invokeProcedure(data(2), delegate: delegate, options: WLProcedureOptions(replay: .repeatable))
         #expect(eventually { client.waitingCalls == 1 && server.requests("query").count == 2 })
         network.mode = .online
-        // The replay that met the lost answer may still be going on.
+        // The replay that met the lost answer may still be running.
         #expect(
             eventually {
                 client.replayWaitingCalls()

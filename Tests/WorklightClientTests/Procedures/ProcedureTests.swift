@@ -13,11 +13,13 @@ import WorklightClient
         }
     }
 
-    @Test("WL-101 WL-102: parameters arrive as the values that they are", arguments: [
-        ([], "[]"), (["string", 7, .number("65.878"), true], "[\"string\",7,65.878,true]"),
-        ([false, 1, 0, nil, ["a": [1, ["b": nil]]], "ü\"\\\n"], "[false,1,0,null,{\"a\":[1,{\"b\":null}]},\"ü\\\"\\\\\\n\"]"),
-        ([.integer(.max), .integer(.min), .number("1e300")], "[9223372036854775807,-9223372036854775808,1e300]"),
-    ] as [([JSONValue], String)])
+    @Test(
+        "WL-101 WL-102: parameters arrive as the values that they are",
+        arguments: [
+            ([], "[]"), (["string", 7, .number("65.878"), true], "[\"string\",7,65.878,true]"),
+            ([false, 1, 0, nil, ["a": [1, ["b": nil]]], "ü\"\\\n"], "[false,1,0,null,{\"a\":[1,{\"b\":null}]},\"ü\\\"\\\\\\n\"]"),
+            ([.integer(.max), .integer(.min), .number("1e300")], "[9223372036854775807,-9223372036854775808,1e300]"),
+        ] as [([JSONValue], String)])
     func parameters(values: [JSONValue], text: String) async throws {
         let server = try server(.success)
         var data = WLProcedureInvocationData(adapter: "Stock", procedure: "quote")
@@ -38,12 +40,14 @@ import WorklightClient
         #expect(response.invocationResult?.procedureInvocationErrors == [])
     }
 
-    @Test("WL-104 WL-105 WL-106: failures of a procedure and their texts", arguments: [
-        ("{\"isSuccessful\":false,\"errors\":[\"a\",\"b\"]}", ["a", "b"]), ("{\"isSuccessful\":false,\"errors\":\"one\"}", ["one"]),
-        ("{\"isSuccessful\":false}", []), ("{\"a\":1}", []), ("{}", []), ("{\"isSuccessful\":1}", []), ("{\"isSuccessful\":\"yes\"}", []),
-        ("{\"isSuccessful\":null,\"errors\":[1,{\"x\":2}]}", ["1", "{\"x\":2}"]), ("{\"isSuccessful\":true,\"isSuccessful\":false}", []),
-        ("{\"isSuccessful\":[true],\"errors\":7}", []),
-    ])
+    @Test(
+        "WL-104 WL-105 WL-106: failures of a procedure and their texts",
+        arguments: [
+            ("{\"isSuccessful\":false,\"errors\":[\"a\",\"b\"]}", ["a", "b"]), ("{\"isSuccessful\":false,\"errors\":\"one\"}", ["one"]),
+            ("{\"isSuccessful\":false}", []), ("{\"a\":1}", []), ("{}", []), ("{\"isSuccessful\":1}", []), ("{\"isSuccessful\":\"yes\"}", []),
+            ("{\"isSuccessful\":null,\"errors\":[1,{\"x\":2}]}", ["1", "{\"x\":2}"]), ("{\"isSuccessful\":true,\"isSuccessful\":false}", []),
+            ("{\"isSuccessful\":[true],\"errors\":7}", []),
+        ])
     func failures(body: String, errors: [String]) async throws {
         let server = try server(.text("/*-secure-\n\(body)*/"))
         let client = try await server.connectedClient()
@@ -139,7 +143,8 @@ import WorklightClient
     }
 
     @Test func `a result is read as a type of the application`() async throws {
-        let server = try server(.json(["isSuccessful": true, "resultSet": [["name": "IBM", "price": .number("65.878")], ["name": "X", "price": nil]]]))
+        let server = try server(
+            .json(["isSuccessful": true, "resultSet": [["name": "IBM", "price": .number("65.878")], ["name": "X", "price": nil]]]))
         let client = try await server.connectedClient()
         let quotes = try await client.invokeProcedure(.total, as: [Quote].self, member: "resultSet")
         #expect(quotes == [Quote(name: "IBM", price: 65.878), Quote(name: "X", price: nil)])

@@ -40,9 +40,11 @@ import WorklightClient
         return client
     }
 
-    @Test("WL-123: a token that the server does not have is sent once, an equal one is not; both make ready", arguments: [
-        ("", 1), ("other", 1), ("00ff", 0), (nil, 1),
-    ] as [(JSONValue, Int)])
+    @Test(
+        "WL-123: a token that the server does not have is sent once, an equal one is not; both make ready",
+        arguments: [
+            ("", 1), ("other", 1), ("00ff", 0), (nil, 1),
+        ] as [(JSONValue, Int)])
     func token(known: JSONValue, updates: Int) async throws {
         let server = try server(state(token: known))
         let listener = Listener()
@@ -117,7 +119,8 @@ import WorklightClient
         let server = try StrictServer { [state] request, _ in
             switch request.name {
             case "init": .json(state("00ff", ["a", "b"]))
-            default: .json(["isSuccessful": true, "notificationSubscriptionState": state("00ff", ["b", "c"])["notificationSubscriptionState"] ?? nil])
+            default:
+                .json(["isSuccessful": true, "notificationSubscriptionState": state("00ff", ["b", "c"])["notificationSubscriptionState"] ?? nil])
             }
         }
         let client = try await readyClient(server, Listener())
@@ -157,9 +160,11 @@ import WorklightClient
     }
     private static let delivered = "{\"alert\":\"New mail\",\"badge\":3,\"sound\":\"default\"} {\"alias\":\"mail\",\"folder\":\"inbox\"}"
 
-    @Test("WL-129 WL-131: a notification reaches the listener of its alias; its payload may be an object or text", arguments: [
-        ["alias": "mail", "folder": "inbox"], "{\"alias\":\"mail\",\"folder\":\"inbox\"}",
-    ] as [JSONValue])
+    @Test(
+        "WL-129 WL-131: a notification reaches the listener of its alias; its payload may be an object or text",
+        arguments: [
+            ["alias": "mail", "folder": "inbox"], "{\"alias\":\"mail\",\"folder\":\"inbox\"}",
+        ] as [JSONValue])
     func notification(payload: JSONValue) async throws {
         let server = try server(state(token: "00ff", ["mail"]))
         let listener = Listener()
@@ -169,7 +174,9 @@ import WorklightClient
         #expect(listener.events.all == [Self.delivered])
     }
 
-    @Test("WL-131: a payload without an alias is dropped", arguments: [["folder": "inbox"], ["alias": nil], ["alias": ""], "no JSON", nil, 7] as [JSONValue])
+    @Test(
+        "WL-131: a payload without an alias is dropped",
+        arguments: [["folder": "inbox"], ["alias": nil], ["alias": ""], "no JSON", nil, 7] as [JSONValue])
     func withoutAlias(payload: JSONValue) async throws {
         let server = try server(state(token: "00ff", ["mail"]))
         let listener = Listener()
@@ -195,10 +202,13 @@ import WorklightClient
         #expect(listener.events.all == [Self.delivered])
     }
 
-    @Test("WL-132: the number of an event source is its alias", arguments: [
-        (["payload": ["alias": "7"]], 7), (["payload": "{\"alias\":\"7\"}"], 7), (["payload": ["alias": 7]], 7), (["payload": ["alias": "mail"]], -1),
-        (["payload": [:]], -1), ([:], -1), (["payload": ["alias": "99999999999999999999"]], -1),
-    ] as [(JSONObject, Int)])
+    @Test(
+        "WL-132: the number of an event source is its alias",
+        arguments: [
+            (["payload": ["alias": "7"]], 7), (["payload": "{\"alias\":\"7\"}"], 7), (["payload": ["alias": 7]], 7),
+            (["payload": ["alias": "mail"]], -1),
+            (["payload": [:]], -1), ([:], -1), (["payload": ["alias": "99999999999999999999"]], -1),
+        ] as [(JSONObject, Int)])
     func number(userInfo: JSONObject, expected: Int) throws {
         let server = try server(state(token: ""))
         #expect(try server.client().getEventSourceID(fromUserInfo: userInfo) == expected)

@@ -9,11 +9,14 @@ import WorklightClient
         WLConfiguration(scheme: scheme, host: "h", port: port, serverContext: context, applicationID: "Demo", applicationVersion: "1.0")
     }
 
-    @Test("WL-001 WL-002 WL-003: the root address", arguments: [
-        ("http", "10080", "/Demo/", "http://h:10080/Demo"), ("http", "80", "Demo", "http://h:80/Demo"), ("https", "443", "/Demo", "https://h/Demo"),
-        ("https", "8443", "/a/b/", "https://h:8443/a/b"), ("http", "", "/", "http://h"), ("https", "", "", "https://h"),
-        ("http", "443", "/", "http://h:443"),
-    ])
+    @Test(
+        "WL-001 WL-002 WL-003: the root address",
+        arguments: [
+            ("http", "10080", "/Demo/", "http://h:10080/Demo"), ("http", "80", "Demo", "http://h:80/Demo"),
+            ("https", "443", "/Demo", "https://h/Demo"),
+            ("https", "8443", "/a/b/", "https://h:8443/a/b"), ("http", "", "/", "http://h"), ("https", "", "", "https://h"),
+            ("http", "443", "/", "http://h:443"),
+        ])
     func root(scheme: String, port: String, context: String, expected: String) {
         #expect(configuration(scheme, port, context).rootURL == expected)
     }
@@ -40,11 +43,13 @@ import WorklightClient
         <key>environment</key><string>iOSnative</string><key>wlUid</key><string>abc==</string>
         """
 
-    @Test("WL-150: the keys of worklight.plist", arguments: [
-        ("<key>port</key><integer>10080</integer><key>platformVersion</key><string>6.0.0</string>", "10080", "6.0.0"),
-        ("<key>port</key><string>10080</string><key>wlPlatformVersion</key><string>6.1.0</string>", "10080", "6.1.0"),
-        ("<key>port</key><string></string>", "", nil),
-    ])
+    @Test(
+        "WL-150: the keys of worklight.plist",
+        arguments: [
+            ("<key>port</key><integer>10080</integer><key>platformVersion</key><string>6.0.0</string>", "10080", "6.0.0"),
+            ("<key>port</key><string>10080</string><key>wlPlatformVersion</key><string>6.1.0</string>", "10080", "6.1.0"),
+            ("<key>port</key><string></string>", "", nil),
+        ])
     func file(members: String, port: String, platform: String?) throws {
         let (directory, path) = try plist(Self.file + members)
         let configuration = try WLConfiguration(plist: path)

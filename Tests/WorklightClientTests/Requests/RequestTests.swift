@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WorklightClient
 
-/// Worklight protocol, sections 1.2 to 1.4. The strict server checks the form of every request of every test; here each rule is looked at by itself.
+/// Worklight protocol, sections 1.2 to 1.4. The strict server checks the form of every request of every test; here each rule is checked by itself.
 @Suite struct RequestTests {
     /// Sends one request of each kind, with a challenge in between.
     private func everyKind() async throws -> StrictServer {
@@ -44,7 +44,11 @@ import WorklightClient
         let names = Set(server.requests.map(\.path))
         let application = "/Demo/apps/services/api/Demo/iOSnative/"
         #expect(
-            names == Set(["init", "query", "heartbeat", "logactivity", "authenticate", "notifications", "logout"].map { application + $0 } + ["/Demo/invoke"]))
+            names
+                == Set(
+                    ["init", "query", "heartbeat", "logactivity", "authenticate", "notifications", "logout"].map { application + $0 } + [
+                        "/Demo/invoke"
+                    ]))
         for request in server.requests {
             #expect(request.method == "POST")
             #expect(request.field("isAjaxRequest") == "true")

@@ -7,17 +7,23 @@ import WorklightClient
 
 /// Worklight protocol, section 11.
 @Suite struct ErrorCodeTests {
-    @Test("WL-151 WL-152 WL-153: the code of a response that is no success", arguments: [
-        (500, "", WLErrorCode.unresponsiveHost), (503, "<html></html>", .unresponsiveHost), (500, "{\"errorCode\":\"REQUEST_TIMEOUT\"}", .requestTimeout),
-        (500, "{\"a\":1}", .unexpectedError), (500, "{\"errorCode\":\"AUTHENTICATION_REQUIRED\"}", .unresponsiveHost),
-        (404, "{\"errorCode\":\"AUTHENTICATION_REQUIRED\"}", .unexpectedError), (409, "{\"errorCode\":\"no such name\"}", .requestTimeout),
-        (500, "{\"errorCode\":7}", .unresponsiveHost), (500, "{\"errorCode\":null}", .unexpectedError),
-        (404, "", .unexpectedError), (407, "", .unexpectedError), (408, "", .requestTimeout), (409, "", .requestTimeout), (410, "", .requestTimeout),
-        (429, "", .requestTimeout), (499, "", .requestTimeout), (400, "", .unexpectedError), (302, "", .unexpectedError), (201, "{}", .unexpectedError),
-        (204, "", .unexpectedError), (403, "{\"errorCode\":\"APP_VERSION_ACCESS_DENIAL\"}", .applicationVersionDenied),
-        (403, "{\"errorCode\":\"APP_VERSION_ACCESS_NOTIFY\"}", .applicationVersionNotify), (500, "{\"errorCode\":\"PROCEDURE_ERROR\"}", .procedureError),
-        (400, "{\"errorCode\":\"UNRESPONSIVE_HOST\"}", .unresponsiveHost), (500, "{\"errorCode\":\"UNEXPECTED_ERROR\"}", .unexpectedError),
-    ])
+    @Test(
+        "WL-151 WL-152 WL-153: the code of a response that is no success",
+        arguments: [
+            (500, "", WLErrorCode.unresponsiveHost), (503, "<html></html>", .unresponsiveHost),
+            (500, "{\"errorCode\":\"REQUEST_TIMEOUT\"}", .requestTimeout),
+            (500, "{\"a\":1}", .unexpectedError), (500, "{\"errorCode\":\"AUTHENTICATION_REQUIRED\"}", .unresponsiveHost),
+            (404, "{\"errorCode\":\"AUTHENTICATION_REQUIRED\"}", .unexpectedError), (409, "{\"errorCode\":\"no such name\"}", .requestTimeout),
+            (500, "{\"errorCode\":7}", .unresponsiveHost), (500, "{\"errorCode\":null}", .unexpectedError),
+            (404, "", .unexpectedError), (407, "", .unexpectedError), (408, "", .requestTimeout), (409, "", .requestTimeout),
+            (410, "", .requestTimeout),
+            (429, "", .requestTimeout), (499, "", .requestTimeout), (400, "", .unexpectedError), (302, "", .unexpectedError),
+            (201, "{}", .unexpectedError),
+            (204, "", .unexpectedError), (403, "{\"errorCode\":\"APP_VERSION_ACCESS_DENIAL\"}", .applicationVersionDenied),
+            (403, "{\"errorCode\":\"APP_VERSION_ACCESS_NOTIFY\"}", .applicationVersionNotify),
+            (500, "{\"errorCode\":\"PROCEDURE_ERROR\"}", .procedureError),
+            (400, "{\"errorCode\":\"UNRESPONSIVE_HOST\"}", .unresponsiveHost), (500, "{\"errorCode\":\"UNEXPECTED_ERROR\"}", .unexpectedError),
+        ])
     func mapping(status: Int, body: String, code: WLErrorCode) async throws {
         let server = try StrictServer { request, _ in
             guard request.name == "query" else { throw StrictServer.Unscripted() }
@@ -82,11 +88,14 @@ import WorklightClient
         #expect(await failure { try await nowhere.connect() }?.errorCode == .unresponsiveHost)
     }
 
-    @Test("WL-154: failures of TLS and of the protocol", arguments: [
-        (TransportError.Code.tls, false, WLErrorCode.unresponsiveHost), (.cannotConnect, false, .unresponsiveHost), (.timeout, true, .unresponsiveHost),
-        (.timeout, false, .requestTimeout), (.interrupted, false, .unexpectedError), (.cancelled, false, .unexpectedError),
-        (.responseTooLong, false, .unexpectedError), (.other, false, .unexpectedError),
-    ])
+    @Test(
+        "WL-154: failures of TLS and of the protocol",
+        arguments: [
+            (TransportError.Code.tls, false, WLErrorCode.unresponsiveHost), (.cannotConnect, false, .unresponsiveHost),
+            (.timeout, true, .unresponsiveHost),
+            (.timeout, false, .requestTimeout), (.interrupted, false, .unexpectedError), (.cancelled, false, .unexpectedError),
+            (.responseTooLong, false, .unexpectedError), (.other, false, .unexpectedError),
+        ])
     func failures(code: TransportError.Code, isBefore: Bool, expected: WLErrorCode) async throws {
         let client = try WLClient(
             WLConfiguration(host: "h", applicationID: "Demo", applicationVersion: "1.0"), transport: FailingTransport(code: code, isBefore: isBefore))

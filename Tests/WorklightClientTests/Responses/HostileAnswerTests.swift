@@ -7,7 +7,8 @@ import WorklightClient
 
 /// Answers that are cut, damaged, too long or built to harm.
 @Suite struct HostileAnswerTests {
-    private func client(_ fault: @escaping @Sendable (Int) -> NetworkFault?, _ reply: @escaping @Sendable (ServerRequest) -> Reply) throws -> WLClient {
+    private func client(_ fault: @escaping @Sendable (Int) -> NetworkFault?, _ reply: @escaping @Sendable (ServerRequest) -> Reply) throws -> WLClient
+    {
         var conditions = NetworkConditions()
         conditions.fault = { number, _ in fault(number) }
         let transport = SimulatedTransport(
@@ -82,12 +83,14 @@ import WorklightClient
         _ = found?.invocationResult?.response
     }
 
-    @Test("realms and members of the wrong type do no harm", arguments: [
-        "{\"challenges\":{\"wl_antiXSRFRealm\":null}}", "{\"challenges\":{\"wl_deviceNoProvisioningRealm\":[]}}", "{\"challenges\":{\"\":{}}}",
-        "{\"challenges\":{\"wl_remoteDisableRealm\":\"x\"}}", "{\"challenges\":{\"é\":{},\"e\\u0301\":{}}}",
-        "{\"challenges\":{\"wl_deviceAutoProvisioningRealm\":7}}", "{\"challenges\":{\"wl_authenticityRealm\":{\"WL-Challenge-Data\":{}}}}",
-        "{\"WL-Authentication-Success\":7,\"challenges\":{\"x\":{}}}",
-    ])
+    @Test(
+        "realms and members of the wrong type do no harm",
+        arguments: [
+            "{\"challenges\":{\"wl_antiXSRFRealm\":null}}", "{\"challenges\":{\"wl_deviceNoProvisioningRealm\":[]}}", "{\"challenges\":{\"\":{}}}",
+            "{\"challenges\":{\"wl_remoteDisableRealm\":\"x\"}}", "{\"challenges\":{\"é\":{},\"e\\u0301\":{}}}",
+            "{\"challenges\":{\"wl_deviceAutoProvisioningRealm\":7}}", "{\"challenges\":{\"wl_authenticityRealm\":{\"WL-Challenge-Data\":{}}}}",
+            "{\"WL-Authentication-Success\":7,\"challenges\":{\"x\":{}}}",
+        ])
     func wrongTypes(text: String) async throws {
         let client = try client({ _ in nil }) { _ in Reply.text(text, status: 401).with("WWW-Authenticate", "WL-Composite-Challenge") }
         try await client.connect()
@@ -105,10 +108,12 @@ import WorklightClient
         #expect(response.invocationResult?.isSuccessful == true)
         #expect(response.body(longerThan: 50_000_000))
         client.addGlobalHeader("X-Long", value: "1")
-        #expect(await failure { try await client.invokeProcedure(.total, options: WLProcedureOptions(timeout: .zero)) }?.errorCode == .unexpectedError)
+        #expect(
+            await failure { try await client.invokeProcedure(.total, options: WLProcedureOptions(timeout: .zero)) }?.errorCode == .unexpectedError)
     }
 
-    @Test("compressed answers that are damaged, cut, or far longer than they look", arguments: ["bomb", "cut", "damaged", "more", "deflate", "plain"])
+    @Test(
+        "compressed answers that are damaged, cut, or far longer than they look", arguments: ["bomb", "cut", "damaged", "more", "deflate", "plain"])
     func compressed(kind: String) async throws {
         let whole = try Gzip.compress(Reply.success.body)
         let body: [UInt8] =

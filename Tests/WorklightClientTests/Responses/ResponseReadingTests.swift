@@ -23,10 +23,13 @@ import WorklightClient
         #expect(response.status == "200")
     }
 
-    @Test("WL-025 WL-027: what is around the object, and braces in texts, do not matter", arguments: [
-        "{\"isSuccessful\":true,\"t\":\"a\"}", "\u{FEFF}{\"isSuccessful\":true,\"t\":\"a\"}", "x /* y {\"isSuccessful\":true,\"t\":\"a\"} z */ \n",
-        "/*-secure-{\"isSuccessful\":true,\"t\":\"a\"}*/", "[{\"isSuccessful\":true,\"t\":\"a\"}]",
-    ])
+    @Test(
+        "WL-025 WL-027: what is around the object, and braces in texts, do not matter",
+        arguments: [
+            "{\"isSuccessful\":true,\"t\":\"a\"}", "\u{FEFF}{\"isSuccessful\":true,\"t\":\"a\"}",
+            "x /* y {\"isSuccessful\":true,\"t\":\"a\"} z */ \n",
+            "/*-secure-{\"isSuccessful\":true,\"t\":\"a\"}*/", "[{\"isSuccessful\":true,\"t\":\"a\"}]",
+        ])
     func around(text: String) async throws {
         let response = try await call(.text(text)).get()
         #expect(response.getResponseJson() == ["isSuccessful": true, "t": "a"])
@@ -76,7 +79,8 @@ import WorklightClient
             case 0: .challenge(["a": ["n": 1]])
             case 1:
                 .challenge(
-                    ["b": ["n": 2]], accepted: ["a": [:], "nobody": ["isUserAuthenticated": "1"], "wl_deviceNoProvisioningRealm": ["isUserAuthenticated": 1]])
+                    ["b": ["n": 2]],
+                    accepted: ["a": [:], "nobody": ["isUserAuthenticated": "1"], "wl_deviceNoProvisioningRealm": ["isUserAuthenticated": 1]])
             default: .json(["isSuccessful": true, "WL-Authentication-Success": ["b": ["isUserAuthenticated": "1"], "odd": 7]])
             }
         }
@@ -87,10 +91,13 @@ import WorklightClient
         #expect(events.all == ["challenge a", "success a {}", "challenge b", "success b {\"isUserAuthenticated\":\"1\"}"])
     }
 
-    @Test("WL-035 WL-037: a 401 without the scheme and a 403 without the member are plain failures", arguments: [
-        Reply.json(["challenges": ["a": [:]]], status: 401), Reply.json(["challenges": ["a": [:]]], status: 401).with("WWW-Authenticate", "Basic"),
-        Reply.json(["reason": "x"], status: 403),
-    ])
+    @Test(
+        "WL-035 WL-037: a 401 without the scheme and a 403 without the member are plain failures",
+        arguments: [
+            Reply.json(["challenges": ["a": [:]]], status: 401),
+            Reply.json(["challenges": ["a": [:]]], status: 401).with("WWW-Authenticate", "Basic"),
+            Reply.json(["reason": "x"], status: 403),
+        ])
     func plain(reply: Reply) async throws {
         let server = try StrictServer { request, _ in
             guard request.name == "query" else { throw StrictServer.Unscripted() }
@@ -111,7 +118,8 @@ import WorklightClient
         let server = try StrictServer { request, number in
             guard request.name == "query" else { throw StrictServer.Unscripted() }
             return number == 0
-                ? Reply.json(["challenges": ["wl_antiXSRFRealm": ["WL-Instance-Id": "i1"]]], status: 401).with("WWW-Authenticate", "wl-composite-challenge")
+                ? Reply.json(["challenges": ["wl_antiXSRFRealm": ["WL-Instance-Id": "i1"]]], status: 401).with(
+                    "WWW-Authenticate", "wl-composite-challenge")
                 : .success
         }
         let client = try await server.connectedClient()
@@ -119,9 +127,11 @@ import WorklightClient
         #expect(server.requests("query").count == 2)
     }
 
-    @Test("WL-038: a challenge that cannot be read fails the request at once", arguments: [
-        "", "{}", "{\"challenges\":{}}", "{\"challenges\":[]}", "{\"challenges\":7}", "{\"challenges\":", "{\"challenges\":null}",
-    ])
+    @Test(
+        "WL-038: a challenge that cannot be read fails the request at once",
+        arguments: [
+            "", "{}", "{\"challenges\":{}}", "{\"challenges\":[]}", "{\"challenges\":7}", "{\"challenges\":", "{\"challenges\":null}",
+        ])
     func unreadable(text: String) async throws {
         let server = try StrictServer { request, _ in
             guard request.name == "query" else { throw StrictServer.Unscripted() }

@@ -10,7 +10,7 @@ struct StrictRequest: Sendable {
     /// The fields of the form, in order.
     private(set) var fields: [(name: String, value: String)] = []
     let body: [UInt8]
-    /// What the protocol does not allow.
+    /// The violations of the protocol.
     private(set) var violations: [String] = []
 
     static let root = "/Demo"
@@ -77,7 +77,8 @@ struct StrictRequest: Sendable {
             return require(body.isEmpty, "a GET request with a body")
         }
         let type = headers["content-type"]?.lowercased() ?? ""
-        require(["application/x-www-form-urlencoded", "application/x-www-form-urlencoded; charset=utf-8"].contains(type), "the content type is \(type)")
+        require(
+            ["application/x-www-form-urlencoded", "application/x-www-form-urlencoded; charset=utf-8"].contains(type), "the content type is \(type)")
         for pair in body.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
             let parts = pair.split(separator: UInt8(ascii: "="), omittingEmptySubsequences: false)
             guard parts.count == 2, let name = Self.decoded(parts[0]), let value = Self.decoded(parts[1]) else {
