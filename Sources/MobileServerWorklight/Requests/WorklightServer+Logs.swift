@@ -70,11 +70,21 @@ enum LogEntries {
         {
             return entries.filter { $0.object != nil }
         }
-        return pieces(Array(text.utf8)).compactMap { piece in
-            (try? JSONDocument(parsing: piece, duplicateKeys: .lastWins)).flatMap { JSONValue(lastMembersOf: $0.root) }.flatMap {
-                $0.object == nil ? nil : $0
+        return pieces(Array(text.utf8)).compactMap { whole(in: $0) }
+    }
+
+    /// Returns the entry of a part; damaged ones may precede it. A few attempts are enough, because each reads the rest of the part.
+    private static func whole(in piece: [UInt8]) -> JSONValue? {
+        var start = piece.startIndex
+        for _ in 0..<16 {
+            if let document = try? JSONDocument(parsing: Array(piece[start...]), duplicateKeys: .lastWins), document.root.isObject {
+                return JSONValue(lastMembersOf: document.root)
             }
+            let next = piece.indices.dropFirst(start + 1).first { piece[$0] == UInt8(ascii: "{") && piece[$0 - 1] == UInt8(ascii: ",") }
+            guard let next else { return nil }
+            start = next
         }
+        return nil
     }
 
     /// The parts between `},{`, with their braces. A text may contain these characters: its parts are damaged then, and left out.

@@ -94,6 +94,13 @@ import WorklightClient
         #expect(requests.map { $0.headers["wl-instance-id"] } == [nil, "i1", "i1"])
     }
 
+    @Test("WL-062: a later round of the same request does not repeat the answers of an earlier one")
+    func laterRound() async throws {
+        let server = try server([["wl_deviceNoProvisioningRealm": ["token": "t"]], ["wl_antiXSRFRealm": ["WL-Instance-Id": "i1"]]])
+        try await server.connectedClient().invokeProcedure(.total)
+        #expect(server.requests("query").map { $0.answers?.keys } == [nil, ["wl_deviceNoProvisioningRealm"], nil])
+    }
+
     @Test("WL-066 WL-067: a device certificate is refused where it is demanded, and left out where it is not")
     func provisioning() async throws {
         func challenge(_ allowed: Bool) -> JSONObject {
