@@ -139,7 +139,7 @@ let package = Package(
             name: "MobileToolTests",
             dependencies: [
                 "mobile", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileStore", "MobileTransport", "MobileCrypto", "SampleCRM",
-                "TestSupport",
+                "WorklightClient", "TestSupport",
             ],
             swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),

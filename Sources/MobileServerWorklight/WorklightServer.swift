@@ -27,7 +27,7 @@ public final class WorklightServer: Sendable {
     /// - Parameters:
     ///   - configuration: what the face serves.
     ///   - state: the configuration of the server whose state store, accounts, clock and log the face uses. The server itself need not run.
-    /// - Throws: ``/MobileServer/ServerError``: a name is wrong or occurs twice, or the store cannot be opened.
+    /// - Throws: `ServerError`: a name is wrong or occurs twice, or the store cannot be opened.
     public init(_ configuration: WorklightConfiguration, state serverConfiguration: ServerConfiguration) throws {
         self.configuration = configuration
         applications = try Self.table(configuration.applications.map { ($0.id, $0) }, "application")

@@ -25,7 +25,7 @@ public struct WorklightAdministration: Sendable {
     ///   - application: its identifier.
     ///   - environment: such as `iOSnative`.
     ///   - version: the version; nil for all versions without a decision of their own.
-    /// - Throws: ``/MobileServer/ServerError``, `StoreError`.
+    /// - Throws: `ServerError`, `StoreError`.
     public func set(_ decision: Version, application: String, environment: String, version: String?) throws {
         let (state, message, id, link): (VersionRule.State, String, String, String?) =
             switch decision {
@@ -79,7 +79,7 @@ public struct WorklightAdministration: Sendable {
     ///   - sound: the name of a sound; nil (default) for none.
     ///   - payload: data for the application.
     /// - Returns: the notifications; delivering them is the caller's.
-    /// - Throws: ``/MobileServer/ServerError``, `StoreError`.
+    /// - Throws: `ServerError`, `StoreError`.
     public func notifications(
         adapter: String, eventSource: String, user: String? = nil, alert: String? = nil, badge: Int? = nil, sound: String? = nil,
         payload: JSONObject = [:]
@@ -119,7 +119,7 @@ public struct WorklightAdministration: Sendable {
 
     /// Returns the entries of devices' logs in the order of their arrival.
     /// - Parameter device: only of this device; nil (default) for all.
-    /// - Throws: ``/MobileServer/ServerError``, `StoreError`.
+    /// - Throws: `ServerError`, `StoreError`.
     public func logEntries(device: String? = nil) throws -> [LogEntry] {
         let rows = try state.read {
             try $0.rows(
@@ -162,7 +162,7 @@ public struct WorklightAdministration: Sendable {
     }
 
     /// Returns the statistics of activities, by application and activity. Worklight: the tables `GADGET_STAT_N`.
-    /// - Throws: ``/MobileServer/ServerError``, `StoreError`.
+    /// - Throws: `ServerError`, `StoreError`.
     public func activities() throws -> [ActivityCount] {
         let rows = try state.read {
             try $0.rows(

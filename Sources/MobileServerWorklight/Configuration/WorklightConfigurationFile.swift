@@ -14,7 +14,7 @@ extension WorklightConfiguration {
     /// - Parameters:
     ///   - path: the path of the file.
     ///   - backEnds: the SQLite back ends by name.
-    /// - Throws: ``/MobileServer/ServerError``: the file cannot be read, or a member is missing, unknown or wrong; the message names it.
+    /// - Throws: `ServerError`: the file cannot be read, or a member is missing, unknown or wrong; the message names it.
     public init(file path: String, backEnds: [String: Database]) throws {
         let data: Data
         do { data = try Data(contentsOf: URL(filePath: path)) } catch {

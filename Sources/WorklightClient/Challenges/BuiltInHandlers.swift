@@ -17,7 +17,8 @@ final class AntiXSRFHandler: WLChallengeHandler, @unchecked Sendable {
     init() { super.init(realm: BuiltInRealm.antiXSRF) }
 
     override func start(_ challenge: JSONObject, _ engine: WLEngine, _ slot: ChallengeSlot) {
-        guard let value = challenge[Self.field]?.string, !value.isEmpty else {
+        // Control characters cannot be sent in a header field.
+        guard let value = challenge[Self.field]?.string, !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             return engine.breakProtocol(slot, "the anti-XSRF challenge has no \(Self.field)")
         }
         engine.setInstanceID(value)

@@ -114,9 +114,13 @@ public final class WLClient: Sendable {
             engine.headers.instanceID = nil
             engine.extractor = extractor
             if let extractor {
-                let now = engine.configuration.clock()
+                let now = engine.configuration.clock(), host = engine.configuration.host.lowercased()
                 engine.jar.withLock { jar in
-                    for cookie in extractor.cookies { jar.set(cookie, now: now) }
+                    for var cookie in extractor.cookies {
+                        // Never to another server, such as that of a login form.
+                        if cookie.domain.isEmpty { cookie.domain = host }
+                        jar.set(cookie, now: now)
+                    }
                 }
                 engine.headers.instanceID = engine.keep(or: nil) { try engine.store?.setting(.instance) }
             }

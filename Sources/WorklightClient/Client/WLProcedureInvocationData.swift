@@ -24,7 +24,7 @@ public struct WLProcedureInvocationData: Sendable, Hashable {
 
 /// The options of a call. Worklight 5.0.6: the dictionary `options` of `invokeProcedure:withDelegate:options:`.
 public struct WLProcedureOptions: Sendable {
-    /// The time for one sending and its answer, in whole milliseconds; ``Duration/zero`` for no limit, nil (default) for that of the client (10 s).
+    /// The time for one sending and its answer, in whole milliseconds; zero for no limit, nil (default) for that of the client (10 s).
     /// Time in a challenge handler does not count. Worklight 5.0.6: `timeout`.
     public var timeout: Duration?
     /// An object that is returned with the response and never sent. Worklight 5.0.6: `invocationContext`.

@@ -98,7 +98,7 @@ extension WLCookie {
 
     /// Whether the cookie belongs to a request.
     func fits(_ url: RequestTarget) -> Bool {
-        let isHost = domain.isEmpty || url.host == domain || isForSubdomains && url.host.hasSuffix("." + domain)
+        let isHost = url.host == domain || isForSubdomains && url.host.hasSuffix("." + domain)
         let isPath = path.isEmpty || url.path == path || url.path.hasPrefix(path.hasSuffix("/") ? path : path + "/")
         return isHost && isPath && (url.isSecure || !isSecure)
     }

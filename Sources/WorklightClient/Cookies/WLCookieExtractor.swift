@@ -6,7 +6,7 @@ public struct WLCookie: Sendable, Hashable {
     public var name: String
     /// The value as it is sent.
     public var value: String
-    /// The server's name, in lower case; empty for every server of the client.
+    /// The server's name, in lower case; empty for the server of the client's configuration.
     public var domain: String
     /// The beginning of the paths to which it is sent; empty for all.
     public var path: String
@@ -32,7 +32,7 @@ public struct WLCookie: Sendable, Hashable {
     }
 }
 
-/// Cookies that a client shares with the web pages of the application. Passed to ``WLClient/connect(delegate:cookieExtractor:)``, its cookies are
+/// Cookies that a client shares with the web pages of the application. Passed to ``WLClient/connect(delegate:cookieExtractor:timeout:)``, its cookies are
 /// sent with the first request, and it gets every cookie that the server sets. Worklight 5.0.6: class `WLCookieExtractor`.
 public final class WLCookieExtractor: Sendable {
     private let jar: SystemLock<[WLCookie]>

@@ -121,7 +121,7 @@ public final class OCLogCenter: Sendable {
         return size
     }
 
-    /// The captured lines that wait for ``send()``, as JSON text, the oldest first.
+    /// The captured lines that wait for `send()`, as JSON text, the oldest first.
     /// - Throws: `StoreError`.
     public func captured() throws -> [String] {
         try engine.store?.database.read { try $0.texts("SELECT entry FROM wl_log ORDER BY id") } ?? []

@@ -42,7 +42,9 @@ final class WLEngine: @unchecked Sendable {
         if let value = keep(or: nil, { try store?.setting(.persistentCookie) }) {
             jar.withLock {
                 $0.set(
-                    WLCookie(name: CookieJar.persistentName, value: value, expires: configuration.clock() + 31_536_000), now: configuration.clock())
+                    WLCookie(
+                        name: CookieJar.persistentName, value: value, domain: configuration.host.lowercased(),
+                        expires: configuration.clock() + 31_536_000), now: configuration.clock())
             }
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import MobileServer
+import MobileServerWorklight
 
 /// `mobile serve`: only the server.
 enum ServeCommand {

@@ -31,7 +31,8 @@ import WorklightClient
     @Test(
         "WL-055 WL-116: a challenge of the platform without its members fails the request",
         arguments: [
-            ["wl_antiXSRFRealm": [:]], ["wl_antiXSRFRealm": ["WL-Instance-Id": 7]], ["wl_antiXSRFRealm": "i1"], ["wl_deviceNoProvisioningRealm": [:]],
+            ["wl_antiXSRFRealm": [:]], ["wl_antiXSRFRealm": ["WL-Instance-Id": 7]], ["wl_antiXSRFRealm": "i1"],
+            ["wl_antiXSRFRealm": ["WL-Instance-Id": "a\r\nX-Injected: 1"]], ["wl_deviceNoProvisioningRealm": [:]],
             ["wl_remoteDisableRealm": ["messageId": "17", "messageType": "NOTIFY"]],
             ["wl_remoteDisableRealm": ["message": "m", "messageType": "NOTIFY"]],
             ["wl_remoteDisableRealm": ["message": "m", "messageId": "17"]],

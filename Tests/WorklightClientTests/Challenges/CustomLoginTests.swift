@@ -46,6 +46,7 @@ import WorklightClient
         #expect(login.headers["customheader1"] == "aaa")
         #expect(login.headers["customheader2"] == "bbb")
         #expect(login.headers["wl-instance-id"] == nil)
+        #expect(login.headers["x-global"] == nil)
         #expect(server.requests("query").count == 2)
         #expect(server.violations == [])
     }

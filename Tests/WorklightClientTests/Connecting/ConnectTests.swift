@@ -171,6 +171,25 @@ import WorklightClient
         withExtendedLifetime(silent) {}
     }
 
+    @Test func `shared and persistent cookies never go to another server`() async throws {
+        let other = try StrictServer { _, _ in .success }
+        let port = other.port
+        let server = try StrictServer { request, number in
+            request.name == "query" && number == 0
+                ? .page : Reply.success.with("Set-Cookie", "WL_PERSISTENT_COOKIE=guid; Max-Age=1000; Path=/")
+        }
+        let store = try server.store()
+        try await server.connectedClient(store: store)
+        let client = try server.client(store: store)
+        client.registerChallengeHandler(
+            FormHandler { handler, _ in handler.submitLoginForm("http://localhost:\(port)/j_security_check", parameters: ["j_username": "u"]) })
+        try await client.connect(cookieExtractor: WLCookieExtractor([WLCookie(name: "web", value: "w1")]))
+        #expect(server.requests.last?.cookies == ["WL_PERSISTENT_COOKIE": "guid", "web": "w1"])
+        try await client.invokeProcedure(.total)
+        #expect(other.requests.count == 1)
+        #expect(other.requests.last?.headers["cookie"] == nil)
+    }
+
     @Test func `cookies go to their own server, path and scheme`() async throws {
         let server = try StrictServer { request, number in
             Reply.connected
