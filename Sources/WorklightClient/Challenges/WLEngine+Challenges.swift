@@ -29,11 +29,11 @@ extension WLEngine {
         guard !request.isFinished else { return }
         let response = WLResponse(status: head.status, headers: head.headers, body: body, context: request.context)
         guard let challenges = body.member("challenges")?.object, !challenges.isEmpty else {
-            return request.finish(.failure(WLFailResponse(.unexpectedError, "the challenge of the server cannot be read", of: response)))
+            return finish(request, .failure(WLFailResponse(.unexpectedError, "the challenge of the server cannot be read", of: response)))
         }
         request.rounds += 1
         guard request.rounds <= Self.maximumRounds, !challenges.contains(where: { request.isRefused($0.key, $0.value) }) else {
-            return request.finish(.failure(WLFailResponse(.unexpectedError, "the server repeats its challenge", of: response)))
+            return finish(request, .failure(WLFailResponse(.unexpectedError, "the server repeats its challenge", of: response)))
         }
         // All first: a handler may answer at once, and the request must wait for the others.
         for member in challenges { request.expectAnswer(member.key) }
@@ -46,7 +46,7 @@ extension WLEngine {
             }
         }
         guard let unknown else { return }
-        request.finish(.failure(WLFailResponse(.unexpectedError, "there is no handler for realm \(unknown.prefix(80))", of: response)))
+        finish(request, .failure(WLFailResponse(.unexpectedError, "there is no handler for realm \(unknown.prefix(80))", of: response)))
     }
 
     private func startChallenge(_ slot: ChallengeSlot, _ challenge: JSONValue, _ request: WLRequest) {
@@ -69,7 +69,7 @@ extension WLEngine {
         if slot.satisfiedAt > slot.failedAt {
             goOn(request, without: slot.realm)
         } else {
-            request.finish(.failure(WLFailResponse(.unexpectedError, "the login failed meanwhile", context: request.context)))
+            finish(request, .failure(WLFailResponse(.unexpectedError, "the login failed meanwhile", context: request.context)))
         }
         return true
     }
@@ -90,7 +90,7 @@ extension WLEngine {
     /// Fails the request that the handler works on, because the challenge cannot be answered. Others that wait meet the challenge themselves.
     func breakProtocol(_ slot: ChallengeSlot, _ reason: String) {
         guard let (request, _) = slot.takeActive() else { return }
-        request.finish(.failure(WLFailResponse(.unexpectedError, reason, status: 401, context: request.context)))
+        finish(request, .failure(WLFailResponse(.unexpectedError, reason, status: 401, context: request.context)))
         release(slot)
     }
 
@@ -119,10 +119,10 @@ extension WLEngine {
             slot.failedAt = tick()
             (slot.handler as? WLChallengeHandler)?.handleFailure(Self.withoutEmptyLink(reasons))
             for waiting in slot.takeWaiting() {
-                waiting.finish(.failure(WLFailResponse(own.errorCode, text, status: head.status, body: body, context: waiting.context)))
+                finish(waiting, .failure(WLFailResponse(own.errorCode, text, status: head.status, body: body, context: waiting.context)))
             }
         }
-        request.finish(.failure(failure ?? WLFailResponse(.unexpectedError, nil, of: response)))
+        finish(request, .failure(failure ?? WLFailResponse(.unexpectedError, nil, of: response)))
     }
 
     /// The server writes the absence of a link in three ways.
@@ -145,7 +145,7 @@ extension WLEngine {
         }
         request.rounds += 1
         guard request.rounds <= Self.maximumRounds else {
-            return request.finish(.failure(WLFailResponse(.unexpectedError, "the server repeats its challenge", of: response)))
+            return finish(request, .failure(WLFailResponse(.unexpectedError, "the server repeats its challenge", of: response)))
         }
         request.expectAnswer(slot.realm)
         guard !isOutdated(request, slot) else { return }
@@ -168,7 +168,8 @@ extension WLEngine {
         let failed = [slot.takeActive()?.request].compactMap { $0 } + slot.takeWaiting()
         let text = (response as? WLFailResponse)?.errorMsg
         for request in failed {
-            request.finish(
+            finish(
+                request,
                 .failure(
                     WLFailResponse(
                         .unexpectedError, text, status: response?.httpStatus, headers: response?.headers ?? [], body: response?.body ?? .empty,
@@ -192,9 +193,19 @@ extension WLEngine {
         if request.isComplete { send(request) }
     }
 
+    /// Ends a request, with its callback. Requests that wait for an answer that it can no longer carry are sent again.
+    func finish(_ request: WLRequest, _ outcome: WLRequest.Outcome) {
+        request.finish(outcome)
+        guard !request.isInFlight else { return }
+        for slot in slots.values where slot.answering === request {
+            slot.answering = nil
+            if slot.active == nil { release(slot) }
+        }
+    }
+
     /// Ends a request at the wish of the application.
     func cancel(_ request: WLRequest) {
-        request.finish(.failure(WLFailResponse(.unexpectedError, "the request was cancelled", context: request.context)))
+        finish(request, .failure(WLFailResponse(.unexpectedError, "the request was cancelled", context: request.context)))
     }
 
     // MARK: Requests of handlers

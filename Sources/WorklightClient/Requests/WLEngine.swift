@@ -107,14 +107,14 @@ final class WLEngine: @unchecked Sendable {
         let answered = slots.values.filter { $0.answering === request }
         for slot in answered { slot.answering = nil }
         switch result {
-        case .failure(let error): request.finish(.failure(failure(of: error, request)))
+        case .failure(let error): finish(request, .failure(failure(of: error, request)))
         case .success(let (head, bytes)):
             // Also for a request that was cancelled: the session of the cookie exists on the server.
             takeCookies(head.headers, request)
             do {
                 let body = try ResponseBody(bytes, contentEncoding: head.header("content-encoding"))
                 evaluate(head, body, request)
-            } catch { request.finish(.failure(WLFailResponse(.unexpectedError, status: head.status, context: request.context, cause: error))) }
+            } catch { finish(request, .failure(WLFailResponse(.unexpectedError, status: head.status, context: request.context, cause: error))) }
         }
         // The answer was not accepted, and the request does not try again: the first one that waits does.
         for slot in answered where slot.active == nil && slot.answering == nil { release(slot) }
@@ -122,7 +122,7 @@ final class WLEngine: @unchecked Sendable {
 
     private func evaluate(_ head: TransportResponse, _ body: ResponseBody, _ request: WLRequest) {
         if case .plain = request.kind {
-            request.finish(.success(WLResponse(status: head.status, headers: head.headers, body: body, context: request.context)))
+            finish(request, .success(WLResponse(status: head.status, headers: head.headers, body: body, context: request.context)))
             return
         }
         acceptRealms(body.member("WL-Authentication-Success"))
@@ -137,7 +137,7 @@ final class WLEngine: @unchecked Sendable {
         if let slot = customSlots.first(where: { ($0.handler as? ChallengeHandler)?.isCustomResponse(response) == true }) {
             return startCustomChallenge(slot, response, request)
         }
-        request.finish(outcome(response, request))
+        finish(request, outcome(response, request))
     }
 
     /// Determines the end of a request whose response is not a challenge.

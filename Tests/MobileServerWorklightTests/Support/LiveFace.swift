@@ -21,6 +21,8 @@ final class LiveFace {
     func configuration(_ application: String = "Demo", version: String = "1.0") -> WLConfiguration {
         var configuration = WLConfiguration(
             host: "127.0.0.1", port: String(http.port), serverContext: "/Demo", applicationID: application, applicationVersion: version)
+        // Machines under load need more than the default.
+        configuration.defaultTimeout = .seconds(120)
         configuration.device = WLDevice(os: "8.1.2", model: "iPhone7,2")
         return configuration
     }

@@ -162,8 +162,8 @@ import Testing
         let client = try await server.connectedClient()
         let timers = BlockingWork(threads: 1)
         client.registerChallengeHandler(
-            RecordingHandler("a") { handler, _ in _ = timers.start(after: .milliseconds(700)) { handler.submitChallengeAnswer("right") } })
-        try await client.invokeProcedure(.total, options: WLProcedureOptions(timeout: .milliseconds(400)))
+            RecordingHandler("a") { handler, _ in _ = timers.start(after: .seconds(3)) { handler.submitChallengeAnswer("right") } })
+        try await client.invokeProcedure(.total, options: WLProcedureOptions(timeout: .seconds(2)))
     }
 
     @Test("WL-080: a server that repeats its challenges does not keep the client busy for ever")
@@ -232,6 +232,33 @@ import Testing
         await second.called()
         #expect(second.events.all == ["success 200"])
         #expect(handler.challenges.all.count == 1)
+    }
+
+    @Test("a request that ends before its answer was sent lets the others continue", arguments: [true, false])
+    func endsBefore(isCancelled: Bool) async throws {
+        let server = try StrictServer { request, number in
+            guard request.name == "query" else { throw StrictServer.Unscripted() }
+            if request.answers != nil { return .json(["isSuccessful": true, "WL-Authentication-Success": ["a": [:]]]) }
+            return request.field("procedure") == "both" ? .challenge(["a": [:], "b": [:]]) : .challenge(["a": [:]])
+        }
+        let client = try await server.connectedClient()
+        let asked = Signal()
+        let first = RecordingHandler("a"), second = RecordingHandler("b") { _, _ in asked.fire() }
+        client.registerChallengeHandler(first)
+        client.registerChallengeHandler(second)
+        let task = Task { await failure { try await client.invokeProcedure(WLProcedureInvocationData(adapter: "x", procedure: "both")) } }
+        await asked.happened()
+        let delegate = RecordingDelegate()
+        client.invokeProcedure(.total, delegate: delegate)
+        #expect(client.waiting(1, for: "a"))
+        first.submitChallengeAnswer("right")
+        if isCancelled { task.cancel() } else { second.submitFailure() }
+        #expect(await task.value?.errorCode == .unexpectedError)
+        // The one that waited meets the challenge itself.
+        #expect(eventually { first.challenges.all.count == 2 })
+        first.submitChallengeAnswer("right")
+        await delegate.called()
+        #expect(delegate.events.all == ["success 200"])
     }
 
     @Test func `a replaced handler gives its requests to the new one`() async throws {

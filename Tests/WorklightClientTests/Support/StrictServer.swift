@@ -99,6 +99,8 @@ final class StrictServer: Sendable {
     func configuration(_ change: (inout WLConfiguration) -> Void = { _ in }) -> WLConfiguration {
         var configuration = WLConfiguration(
             host: "127.0.0.1", port: String(port), serverContext: "/Demo/", applicationID: "Demo", applicationVersion: "1.0")
+        // Machines under load need more than the default.
+        configuration.defaultTimeout = .seconds(120)
         configuration.device = WLDevice(os: "8.1.2", model: "iPhone7,2")
         change(&configuration)
         return configuration
