@@ -45,7 +45,7 @@ import WorklightClient
         return first..<first + (TestSetting.number("WORKLIGHT_COUNT") ?? 12)
     }
 
-    @Test("each call ends once, as the model says", arguments: seeds)
+    @Test("each call ends once, as the model says", .serialized, arguments: seeds)
     func run(seed: UInt64) async throws {
         let random = SystemLock(SeededGenerator(seed: seed))
         let executed = SystemLock<[Int64: Int]>([:])

@@ -1,4 +1,6 @@
 import Foundation
+import MobileModel
+import MobileObjects
 import MobileStore
 import SampleCRM
 import TestSupport
