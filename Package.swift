@@ -17,7 +17,9 @@ let package = Package(
         .library(name: "MobileObjects", targets: ["MobileObjects"]),
         .library(name: "MobileSync", targets: ["MobileSync"]),
         .library(name: "MobileVault", targets: ["MobileVault"]),
+        .library(name: "WorklightClient", targets: ["WorklightClient"]),
         .library(name: "MobileServer", targets: ["MobileServer"]),
+        .library(name: "MobileServerWorklight", targets: ["MobileServerWorklight"]),
         .plugin(name: "MobileGenPlugin", targets: ["MobileGenPlugin"]),
         .executable(name: "mobile", targets: ["mobile"]),
     ],
@@ -74,6 +76,9 @@ let package = Package(
             ],
             swiftSettings: swift),
 
+        .target(
+            name: "WorklightClient", dependencies: ["MobileStore", "MobileTransport", "MobileExecution"], swiftSettings: swift),
+
         // The server. Its client of PostgreSQL uses no other part of it.
         .target(name: "PostgreSQLClient", dependencies: ["MobilePostgreSQL", "MobileExecution"], swiftSettings: swiftOverC),
         .target(
@@ -81,6 +86,10 @@ let package = Package(
             dependencies: [
                 "MobileProtocol", "MobileStore", "MobileModel", "MobileCrypto", "MobileMicrohttpd", "MobileExecution", "PostgreSQLClient",
             ],
+            swiftSettings: swift),
+
+        .target(
+            name: "MobileServerWorklight", dependencies: ["MobileServer", "MobileProtocol", "MobileStore", "MobileCrypto", "MobileExecution"],
             swiftSettings: swift),
 
         // Tools.
@@ -94,14 +103,14 @@ let package = Package(
             name: "mobile",
             dependencies: [
                 "MobileSync", "MobileServer", "MobileObjects", "MobileStore", "MobileModel", "MobileGenerator", "MobileProtocol",
-                "MobileTransport", "MobileExecution", "SampleCRM",
+                "MobileTransport", "MobileExecution", "SampleCRM", "WorklightClient", "MobileServerWorklight",
             ],
             swiftSettings: swift),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
                 "MobileStore", "MobileObjects", "MobileSync", "MobileServer", "MobileExecution", "MobileTransport", "MobileModel", "MobileProtocol",
-                "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient", "PostgreSQLTestSupport", "TestSupport",
+                "WorklightClient", "MobileServerWorklight", "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient", "PostgreSQLTestSupport", "TestSupport",
             ],
             path: "Benchmarks/Benchmarks",
             swiftSettings: swift, plugins: ["MobileGenPlugin"]),
@@ -130,7 +139,7 @@ let package = Package(
             name: "MobileToolTests",
             dependencies: [
                 "mobile", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileStore", "MobileTransport", "MobileCrypto", "SampleCRM",
-                "TestSupport",
+                "WorklightClient", "TestSupport",
             ],
             swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),
@@ -153,6 +162,17 @@ let package = Package(
         .testTarget(
             name: "MobileObjectsTests",
             dependencies: ["MobileObjects", "MobileStore", "MobileExecution", "SampleCRM", "TestSupport", "FaultInjection"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "WorklightClientTests",
+            dependencies: ["WorklightClient", "MobileServer", "MobileProtocol", "MobileStore", "MobileTransport", "MobileExecution", "TestSupport"],
+            swiftSettings: swift),
+        .testTarget(
+            name: "MobileServerWorklightTests",
+            dependencies: [
+                "MobileServerWorklight", "WorklightClient", "MobileServer", "MobileProtocol", "MobileCrypto", "MobileStore", "MobileTransport",
+                "MobileExecution", "TestSupport",
+            ],
             swiftSettings: swift),
         .testTarget(name: "MobileCryptoTests", dependencies: ["MobileCrypto", "TestSupport"], swiftSettings: swift),
         .testTarget(

@@ -374,7 +374,7 @@ static ct_status run(ct_client *client, exchange *exchange, CURLcode *result, ct
     return CT_OK;
 }
 
-static void summarize(CURL *easy, ct_summary *summary)
+static void summarize(CURL *easy, const exchange *exchange, ct_summary *summary)
 {
     curl_off_t sent = 0;
     curl_off_t received = 0;
@@ -382,7 +382,7 @@ static void summarize(CURL *easy, ct_summary *summary)
     (void)curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &sent);
     (void)curl_easy_getinfo(easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
-    *summary = (ct_summary){.sent = sent, .received = received, .reused = connects == 0};
+    *summary = (ct_summary){.sent = sent, .received = received, .reused = connects == 0, .connected = exchange->connected};
 }
 
 /// Builds the list of header lines for libcurl.
@@ -416,7 +416,7 @@ ct_status ct_client_perform(ct_client *client, const ct_request *request, ct_sum
     ct_status status = CT_OK;
     if (code == CURLE_OK && curl_multi_add_handle(client->multi, client->easy) == CURLM_OK) {
         status = run(client, &exchange, &code, error);
-        summarize(client->easy, summary);
+        summarize(client->easy, &exchange, summary);
         // A transfer removed before its end loses its connection; a finished one leaves it open for the next request.
         (void)curl_multi_remove_handle(client->multi, client->easy);
     } else if (code == CURLE_OK) {

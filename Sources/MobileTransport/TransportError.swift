@@ -37,11 +37,13 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     public let body: [UInt8]
     /// The underlying failure; nil if there is none.
     public let cause: (any Error)?
+    /// Whether it is certain that the request was not sent, because no connection was established.
+    public let isBeforeConnection: Bool
 
     /// Creates an error; with the server's answer if there is one.
     public init(
         _ code: Code, _ message: String, status: Int? = nil, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
-        cause: (any Error)? = nil
+        cause: (any Error)? = nil, isBeforeConnection: Bool? = nil
     ) {
         self.code = code
         self.message = message
@@ -49,6 +51,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         self.headers = headers
         self.body = body
         self.cause = cause
+        self.isBeforeConnection = isBeforeConnection ?? (code == .cannotConnect || code == .tls)
     }
 
     public var description: String { message }

@@ -99,6 +99,7 @@ typedef struct ct_summary {
     int64_t sent;      ///< bytes of the request's body that were sent
     int64_t received;  ///< bytes of the response's body that arrived
     bool reused;       ///< the request used a connection that was already open
+    bool connected;    ///< a connection was established; if not, the request has not been sent
 } ct_summary;
 
 typedef struct ct_client ct_client;

@@ -98,6 +98,14 @@ struct Accounts: Sendable {
         }
     }
 
+    /// Checks a password without a device and a session.
+    /// - Throws: ``RequestFailure`` for wrong credentials, a locked user, and too many failed logins.
+    func verify(user: String, password: String, from address: String) throws {
+        try admit(Credentials(user: user, password: password), from: address) { proof in
+            try stateStore.read { try check(proof, user, "", "", in: $0) }
+        }
+    }
+
     // MARK: Devices and sessions
 
     /// Registers the device and begins a session. A device that is already registered for the same user begins a new one.

@@ -86,7 +86,7 @@ final class HTTPExchange {
 
 extension TransportError {
     /// Creates an error from an error of the C layer.
-    init(_ error: ct_error, _ action: String, status: Int? = nil) {
+    init(_ error: ct_error, _ action: String, status: Int? = nil, isConnected: Bool = true) {
         let code: Code =
             switch error.code {
             case CT_ERROR_CONNECT: .cannotConnect
@@ -98,6 +98,6 @@ extension TransportError {
             default: .other
             }
         let reason = withUnsafeBytes(of: error.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        self.init(code, "\(action): \(reason)", status: status)
+        self.init(code, "\(action): \(reason)", status: status, isBeforeConnection: !isConnected)
     }
 }

@@ -86,7 +86,8 @@ final class HTTPClient: @unchecked Sendable {
             let status = perform(request, exchange, &summary, &error)
             if let failure = exchange.failure { throw failure }
             guard status == CT_OK else {
-                throw TransportError(error, "\(request.method) \(request.urlWithoutQuery)", status: exchange.status)
+                throw TransportError(
+                    error, "\(request.method) \(request.urlWithoutQuery)", status: exchange.status, isConnected: summary.connected)
             }
             return try exchange.response(to: request, summary)
         }

@@ -28,9 +28,9 @@ public enum RetryAfter {
 /// The dates of HTTP: the form that is sent today and the two old ones that must still be accepted (RFC 9110, section 5.6.7).
 ///
 ///     Sun, 06 Nov 1994 08:49:37 GMT      Sunday, 06-Nov-94 08:49:37 GMT      Sun Nov  6 08:49:37 1994
-enum HTTPDate {
+package enum HTTPDate {
     /// Seconds since 1970, UTC; nil for any other text.
-    static func seconds(of text: String) -> Int64? {
+    package static func seconds(of text: String) -> Int64? {
         guard text.utf8.count <= 40 else { return nil }
         let words = text.split(whereSeparator: { $0 == " " || $0 == "," || $0 == "-" })
         guard words.count == 6 || words.count == 5 else { return nil }

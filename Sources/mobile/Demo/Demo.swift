@@ -1,4 +1,5 @@
 import Foundation
+import MobileExecution
 import MobileObjects
 
 /// `mobile demo`: a whole offline-first application at work, from an empty folder to two devices that agree.
@@ -7,9 +8,11 @@ enum Demo {
     static let usage = """
         usage: mobile demo [--keep DIRECTORY]
                mobile demo --backend FILE.db --model FILE.mbo.json [--keep DIRECTORY]
+               mobile demo --worklight yes [--keep DIRECTORY]
 
         Without arguments: a sample back end, a server in a process of its own, two devices. With a back end and its model the same on
         a copy of that file, through metadata. Needs no network except loopback, and leaves no files unless told to.
+          --worklight yes   shows the examples of the Worklight API instead, between its client and its server face
           --keep DIRECTORY  leaves the databases there, for mobile inspect; the directory is made and must be empty
         """
 
@@ -22,7 +25,12 @@ enum Demo {
             let options = try Options(arguments)
             let folder = try DemoFolder(keptAt: options.keep)
             defer { folder.remove() }
-            if let backEnd = options.backEnd, let model = options.model {
+            if options.isWorklight {
+                try runBlocking {
+                    var demo = WorklightDemo(folder: folder)
+                    try await demo.run()
+                }
+            } else if let backEnd = options.backEnd, let model = options.model {
                 try ModelDemo(folder: folder, backEnd: backEnd, model: model).run()
             } else {
                 try SampleDemo(folder: folder).run()
@@ -37,6 +45,18 @@ enum Demo {
         }
     }
 
+    /// Runs asynchronous work to its end; the main thread waits.
+    private static func runBlocking(_ work: @escaping @Sendable () async throws -> Void) throws {
+        let promise = Promise<Bool, any Error>()
+        Task {
+            do {
+                try await work()
+                promise.resolve(.success(true))
+            } catch { promise.resolve(.failure(error)) }
+        }
+        _ = try promise.wait()
+    }
+
     /// The day in new rows of the demonstration: always the same, so that two runs can be compared.
     static let today = LocalDate(year: 2026, month: 5, day: 18) ?? .epoch
 
@@ -44,15 +64,21 @@ enum Demo {
         var backEnd: String?
         var model: String?
         var keep: String?
+        var isWorklight = false
 
         init(_ arguments: [String]) throws {
             var rest = arguments[...]
             while let option = rest.popFirst() {
-                guard ["--backend", "--model", "--keep"].contains(option) else { throw UsageError(message: "\(option): there is no such option") }
+                guard ["--backend", "--model", "--keep", "--worklight"].contains(option) else {
+                    throw UsageError(message: "\(option): there is no such option")
+                }
                 guard let value = rest.popFirst() else { throw UsageError(message: "\(option): a value is missing") }
                 switch option {
                 case "--backend": backEnd = value
                 case "--model": model = value
+                case "--worklight":
+                    guard ["yes", "no"].contains(value) else { throw UsageError(message: "--worklight \"\(value)\": use yes or no") }
+                    isWorklight = value == "yes"
                 default: keep = value
                 }
             }

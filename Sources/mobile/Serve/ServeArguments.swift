@@ -38,6 +38,10 @@ struct ServeArguments {
     var segmentFolder: String?
     /// The location under which a proxy sends these files; nil if the server does.
     var segmentRedirect: String?
+    /// The configuration file of the Worklight face; empty for none.
+    var worklight = ""
+    /// The port of the Worklight face.
+    var worklightPort: UInt16 = 0
 
     static let usage = """
         usage: mobile serve --model FILE ... --cache FILE|--store ADDRESS [--backend NAME=PLACE ...] [--port N] [--address A] [--user NAME ...] [--password-fd N]
@@ -45,7 +49,7 @@ struct ServeArguments {
                             [--trace all|DEVICE ...] [--log-successes yes|no] [--log-retention APPLICATION=DAYS ...]
                             [--trusted-proxy ADDRESS ...] [--log-format text|json] [--synchronizations N] [--drain-notice SECONDS] [--drain-time SECONDS]
                             [--operator-tokens FILE]
-                            [--segment-folder DIR] [--segment-redirect PATH]
+                            [--segment-folder DIR] [--segment-redirect PATH] [--worklight FILE [--worklight-port N]]
 
           --model FILE           a package model (*.mbo.json); several serve several packages
           --backend NAME=PLACE   the SQLite file of a back end of the models, over the path in the model, or a PostgreSQL database:
@@ -72,6 +76,9 @@ struct ServeArguments {
           --segment-folder DIR   the folder of the files that devices fetch (segments of rows, and long values)
           --segment-redirect PATH
                                  the internal location under which a proxy sends these files, by X-Accel-Redirect
+          --worklight FILE       serves clients of IBM Worklight too, on a port of their own: a JSON file with applications, realms, and procedures
+                                 that run SQL on SQLite back ends named with --backend; the documentation of MobileServerWorklight has its form
+          --worklight-port N     that port, 0 (default) for any free one
           --drain-notice SECONDS the time between a SIGTERM, from which on /ready answers 503, and the first refused request, default 1
           --drain-time SECONDS   the time for finishing requests after that, default 30
 
@@ -135,6 +142,10 @@ struct ServeArguments {
         case "--operator-tokens": operatorTokens = value
         case "--segment-folder": segmentFolder = value
         case "--segment-redirect": segmentRedirect = value
+        case "--worklight": worklight = value
+        case "--worklight-port":
+            guard let number = UInt16(value) else { throw UsageError(message: "serve: port \"\(value)\": use 0 to 65535") }
+            worklightPort = number
         case "--drain-notice": drainNotice = try Self.seconds(option, value)
         case "--drain-time": drainTimeout = try Self.seconds(option, value)
         case "--synchronizations":

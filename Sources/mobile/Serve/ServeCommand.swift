@@ -1,5 +1,6 @@
 import Foundation
 import MobileServer
+import MobileServerWorklight
 
 /// `mobile serve`: only the server.
 enum ServeCommand {
@@ -41,6 +42,8 @@ enum ServeCommand {
         let http = try HTTPServer(listening, serving: server)
         let host = arguments.address.contains(":") ? "[\(arguments.address)]" : arguments.address
         print("serving \(server.packageNames.joined(separator: ", ")) at \(listening.certificate == nil ? "http" : "https")://\(host):\(http.port)")
+        let face = try WorklightFace(arguments, listening, configuration)
+        if let face { print("serving Worklight clients at \(listening.certificate == nil ? "http" : "https")://\(host):\(face.http.port)") }
         fflush(nil)
 
         let awaited = signals
@@ -48,8 +51,10 @@ enum ServeCommand {
         // A second signal ends the process at once, even if the server hangs.
         Thread.detachNewThread { _exit(128 + Self.wait(for: awaited)) }
         log(.info, "draining: finishing requests for \(arguments.drainTimeout) at most")
+        face?.http.stop(timeout: arguments.drainTimeout)
         let isFinished = http.drain(notice: signal == SIGTERM ? arguments.drainNotice : .zero, timeout: arguments.drainTimeout)
         if !isFinished { log(.warning, "requests in progress were cut off: they did not end within \(arguments.drainTimeout)") }
+        try face?.server.close()
         try server.close()
         log(.info, "stopped")
         return 0

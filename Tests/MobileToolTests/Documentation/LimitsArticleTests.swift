@@ -8,6 +8,7 @@ import Testing
         "ListPlaces.maximum": "places that a list remembers; more rows cost time, not access",
         "PreparedSelects.maximum": "queries that are kept prepared; a further one is prepared again",
         "QueryPage.maximum": "rows that are read at a time",
+        "Answer.GzipUse.smallest": "shorter answers are sent as they are",
         "SparePage.maximumBytes": "memory that is kept for the next page",
         "ClientAddress.longest": "the text of an address, which is never longer",
         "LogTable.longestPrefix": "the name of a table in PostgreSQL, whose length it limits itself",

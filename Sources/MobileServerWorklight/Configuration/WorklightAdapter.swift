@@ -1,0 +1,143 @@
+internal import MobileExecution
+public import MobileStore
+
+/// An adapter: procedures under one name.
+public struct WorklightAdapter: Sendable {
+    /// The name.
+    public var name: String
+    /// The procedures by name.
+    public var procedures: [String: WorklightProcedure]
+    /// The names of its event sources.
+    public var eventSources: Set<String>
+
+    /// Describes an adapter.
+    public init(_ name: String, procedures: [String: WorklightProcedure] = [:], eventSources: Set<String> = []) {
+        self.name = name
+        self.procedures = procedures
+        self.eventSources = eventSources
+    }
+}
+
+/// A procedure that clients call.
+public struct WorklightProcedure: Sendable {
+    /// The realm that the user must be logged in to; nil for none.
+    public var realm: String?
+    let run: @Sendable (WorklightInvocation) throws -> JSONValue
+
+    /// A procedure in Swift.
+    /// - Parameters:
+    ///   - realm: the realm that the user must be logged in to; nil (default) for none.
+    ///   - run: returns the result. An object is passed on as it is, with `isSuccessful` true if it has no such member; any other value becomes the
+    ///     member `result`. If it throws, the client gets `isSuccessful` false with the error's text.
+    public init(realm: String? = nil, _ run: @escaping @Sendable (WorklightInvocation) throws -> JSONValue) {
+        self.realm = realm
+        self.run = run
+    }
+
+    /// A procedure that runs one statement of SQL on an SQLite back end. A query returns its rows as `resultSet`; another statement returns the number
+    /// of changed rows as `updateStatementResult.updateCount`.
+    /// - Parameters:
+    ///   - statement: the statement, with a `?` for each parameter of the call.
+    ///   - database: the back end.
+    ///   - realm: as for ``init(realm:_:)``.
+    public static func sql(_ statement: String, on database: Database, realm: String? = nil) -> WorklightProcedure {
+        WorklightProcedure(realm: realm) { try SQLProcedure(statement: statement, database: database).run($0.parameters) }
+    }
+}
+
+/// The failure of a procedure, whose text the client gets.
+public struct WorklightProcedureError: Error, CustomStringConvertible {
+    /// The text.
+    public let message: String
+    /// Creates a failure.
+    public init(_ message: String) { self.message = message }
+    public var description: String { message }
+}
+
+/// One call of a procedure.
+public final class WorklightInvocation: Sendable {
+    /// The parameters.
+    public let parameters: [JSONValue]
+    /// The identities of the session by realm, those of the platform included.
+    public let identities: JSONObject
+    private let changed = SystemLock<[String: JSONObject?]>([:])
+
+    init(_ parameters: [JSONValue], _ identities: JSONObject) {
+        self.parameters = parameters
+        self.identities = identities
+    }
+
+    /// The name of the user in a realm; nil without a login.
+    public func user(in realm: String) -> String? { identities[realm]?["userId"]?.string }
+
+    /// Logs a user in to a realm of this session, when the procedure has ended without an error.
+    public func setUser(_ user: String, realm: String, attributes: JSONObject = [:]) {
+        changed.withLock { $0[realm] = .some(WorklightIdentity.object(user, attributes)) }
+    }
+
+    /// Logs the user of this session out of a realm, when the procedure has ended without an error.
+    public func removeUser(realm: String) { changed.withLock { $0[realm] = .some(nil) } }
+
+    var changes: [String: JSONObject?] { changed.withLock { $0 } }
+}
+
+/// The objects that name a user or a device to clients.
+enum WorklightIdentity {
+    static func object(_ name: String, _ attributes: JSONObject = [:]) -> JSONObject {
+        [
+            "userId": .string(name), "userName": .string(name), "loginName": .string(name), "displayName": .string(name), "isUserAuthenticated": 1,
+            "attributes": .object(attributes),
+        ]
+    }
+}
+
+/// The run of a statement.
+struct SQLProcedure {
+    let statement: String
+    let database: Database
+
+    func run(_ parameters: [JSONValue]) throws -> JSONValue {
+        let values = try parameters.map { try Self.value($0) }
+        let isQuery =
+            statement.drop(while: \.isWhitespace).prefix(6).lowercased() == "select"
+            || statement.drop(while: \.isWhitespace).prefix(4).lowercased() == "with"
+        guard isQuery else {
+            let count = try database.write(label: "procedure") { try $0.execute(statement, values) }
+            return ["isSuccessful": true, "updateStatementResult": ["updateCount": .integer(Int64(count))]]
+        }
+        let rows = try database.read { connection in
+            let query = try connection.statement(statement)
+            try query.bind(values)
+            let names = query.columnNames
+            var rows: [JSONValue] = []
+            while try query.step() {
+                var row = JSONObject()
+                for (name, value) in zip(names, query.values) { row[name] = Self.json(value) }
+                rows.append(.object(row))
+            }
+            return rows
+        }
+        return ["isSuccessful": true, "resultSet": .array(rows)]
+    }
+
+    private static func value(_ json: JSONValue) throws -> Value {
+        switch json {
+        case .null: .null
+        case .boolean(let value): .integer(value ? 1 : 0)
+        case .integer(let value): .integer(value)
+        case .number: Value(json.double)
+        case .string(let text): .text(text)
+        case .array, .object: throw WorklightProcedureError("a parameter is an array or an object, which SQL does not have")
+        }
+    }
+
+    private static func json(_ value: Value) -> JSONValue {
+        switch value {
+        case .null: .null
+        case .integer(let value): .integer(value)
+        case .real(let value): JSONValue(value) ?? .null
+        case .text(let text): .string(text)
+        case .blob(let bytes): .string(bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+        }
+    }
+}

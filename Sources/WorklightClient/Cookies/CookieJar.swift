@@ -1,0 +1,115 @@
+internal import MobileTransport
+
+/// The cookies of one client, kept by name, domain and path.
+struct CookieJar {
+    /// The cookie of the anonymous user. It survives restarts of the application and new connects.
+    static let persistentName = "WL_PERSISTENT_COOKIE"
+    /// The most cookies; the oldest one goes first. A server that sends more cannot fill the memory.
+    static let maximumCookies = 100
+
+    private(set) var cookies: [WLCookie] = []
+
+    /// The cookie that survives restarts.
+    var persistent: WLCookie? { cookies.last { $0.name == Self.persistentName } }
+
+    /// Removes all cookies that do not survive a connect.
+    mutating func startOver() { cookies.removeAll { $0.name != Self.persistentName } }
+
+    /// Adds a cookie, or replaces the one of the same name, domain and path.
+    mutating func set(_ cookie: WLCookie, now: Double) {
+        cookies.removeAll { $0.name == cookie.name && $0.domain == cookie.domain && $0.path == cookie.path }
+        if !cookie.isExpired(now) { cookies.append(cookie) }
+        if cookies.count > Self.maximumCookies { cookies.removeFirst() }
+    }
+
+    /// Takes the cookies of a response over.
+    /// - Returns: whether there were any.
+    mutating func take(_ headers: [(name: String, value: String)], from url: RequestTarget, now: Double) -> Bool {
+        var isChanged = false
+        for (name, value) in headers where name.lowercased() == "set-cookie" {
+            guard let cookie = WLCookie(setCookie: value, from: url, now: now) else { continue }
+            set(cookie, now: now)
+            isChanged = true
+        }
+        return isChanged
+    }
+
+    /// Returns the field `Cookie` of a request; nil if no cookie fits.
+    func field(for url: RequestTarget, now: Double) -> String? {
+        let fitting = cookies.filter { $0.fits(url) && !$0.isExpired(now) }
+        // Longer paths come first (RFC 6265, section 5.4).
+        let ordered = fitting.enumerated().sorted { ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset) }
+        return ordered.isEmpty ? nil : ordered.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
+    }
+}
+
+/// The parts of an address that decide about cookies.
+struct RequestTarget {
+    let isSecure: Bool
+    let host: String
+    let path: String
+
+    init(_ url: String) {
+        let scheme = url.prefix { $0 != ":" }
+        let rest = url.dropFirst(scheme.count + 3)
+        isSecure = scheme.lowercased() == "https"
+        let place = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        host = place.prefix { $0 != ":" }.lowercased()
+        let path = rest.dropFirst(place.count).prefix { $0 != "?" && $0 != "#" }
+        self.path = path.isEmpty ? "/" : String(path)
+    }
+}
+
+extension WLCookie {
+    /// Reads a field `Set-Cookie` (RFC 6265, section 5.2).
+    /// - Returns: nil for a field without a name, and for a domain that is not that of the server.
+    init?(setCookie field: String, from url: RequestTarget, now: Double) {
+        let parts = field.split(separator: ";", omittingEmptySubsequences: false).map { $0.trimmed }
+        guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
+        let name = pair[..<equals].trimmed
+        guard !name.isEmpty else { return nil }
+        var domain = url.host, hasDomain = false, path = WLCookie.defaultPath(of: url.path), isSecure = false
+        var expiry: Double?, age: Double?
+        for part in parts.dropFirst() {
+            let value = part.firstIndex(of: "=").map { part[part.index(after: $0)...].trimmed } ?? ""
+            switch part.prefix(while: { $0 != "=" }).trimmed.lowercased() {
+            case "domain" where !value.isEmpty:
+                domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
+                hasDomain = true
+            case "path" where value.hasPrefix("/"): path = value
+            case "secure": isSecure = true
+            case "expires": expiry = HTTPDate.seconds(of: value).map { Double($0) }
+            case "max-age": age = Double(value).map { now + $0 }
+            default: break
+            }
+        }
+        guard url.host == domain || hasDomain && url.host.hasSuffix("." + domain) && domain.contains(".") else { return nil }
+        self.init(
+            name: name, value: pair[pair.index(after: equals)...].trimmed, domain: domain, path: path, expires: age ?? expiry, isSecure: isSecure,
+            isForSubdomains: hasDomain)
+    }
+
+    private static func defaultPath(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    func isExpired(_ now: Double) -> Bool { expires.map { $0 <= now } ?? false }
+
+    /// Whether the cookie belongs to a request.
+    func fits(_ url: RequestTarget) -> Bool {
+        let isHost = url.host == domain || isForSubdomains && url.host.hasSuffix("." + domain)
+        let isPath = path.isEmpty || url.path == path || url.path.hasPrefix(path.hasSuffix("/") ? path : path + "/")
+        return isHost && isPath && (url.isSecure || !isSecure)
+    }
+}
+
+extension StringProtocol {
+    /// The text without blanks at its ends.
+    fileprivate var trimmed: String {
+        var rest = Substring(self)
+        while let first = rest.first, first == " " || first == "\t" { rest.removeFirst() }
+        while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
+        return String(rest)
+    }
+}

@@ -1,0 +1,38 @@
+import MobileExecution
+import MobileServer
+import MobileServerWorklight
+import MobileStore
+import TestSupport
+import WorklightClient
+
+/// A face over real HTTP.
+final class LiveFace {
+    let face: Face
+    let http: HTTPServer
+
+    init(_ face: Face) throws {
+        self.face = face
+        let server = face.server
+        http = try HTTPServer { server.respond(to: $0) }
+    }
+
+    deinit { http.stop() }
+
+    func configuration(_ application: String = "Demo", version: String = "1.0") -> WLConfiguration {
+        var configuration = WLConfiguration(
+            host: "127.0.0.1", port: String(http.port), serverContext: "/Demo", applicationID: application, applicationVersion: version)
+        // Machines under load need more than the default.
+        configuration.defaultTimeout = .seconds(120)
+        configuration.device = WLDevice(os: "8.1.2", model: "iPhone7,2")
+        return configuration
+    }
+
+    func store() throws -> Database { try Database(ConnectionProfile(path: face.directory.file("client.db"))) }
+}
+
+/// Something that happens once, awaited by any number of tasks.
+final class Signal: Sendable {
+    private let promise = Promise<Bool, any Error>()
+    func fire() { promise.resolve(.success(true)) }
+    func happened() async { _ = try? await promise.value }
+}
