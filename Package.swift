@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "MobileObjects", targets: ["MobileObjects"]),
         .library(name: "MobileSync", targets: ["MobileSync"]),
         .library(name: "MobileVault", targets: ["MobileVault"]),
+        .library(name: "RhoConnectClient", targets: ["RhoConnectClient"]),
         .library(name: "MobileServer", targets: ["MobileServer"]),
         .plugin(name: "MobileGenPlugin", targets: ["MobileGenPlugin"]),
         .executable(name: "mobile", targets: ["mobile"]),
@@ -73,6 +74,9 @@ let package = Package(
                 "MobileObjects", "MobileVault", "MobileProtocol", "MobileTransport", "MobileCrypto", "MobileStore", "MobileModel", "MobileExecution",
             ],
             swiftSettings: swift),
+
+        // A client framework of its own, on the core alone.
+        .target(name: "RhoConnectClient", dependencies: ["MobileStore", "MobileTransport", "MobileExecution"], swiftSettings: swift),
 
         // The server. Its client of PostgreSQL uses no other part of it.
         .target(name: "PostgreSQLClient", dependencies: ["MobilePostgreSQL", "MobileExecution"], swiftSettings: swiftOverC),
@@ -174,6 +178,10 @@ let package = Package(
             name: "PostgreSQLClientTests", dependencies: ["PostgreSQLClient", "PostgreSQLTestSupport", "MobileExecution", "TestSupport"],
             swiftSettings: swift),
         .testTarget(name: "MobileVaultTests", dependencies: ["MobileVault", "MobileCrypto", "MobileStore", "TestSupport"], swiftSettings: swift),
+        .testTarget(
+            name: "RhoConnectClientTests",
+            dependencies: ["RhoConnectClient", "MobileStore", "MobileTransport", "MobileServer", "MobileProtocol", "MobileExecution", "TestSupport"],
+            swiftSettings: swift),
         .testTarget(
             name: "MobileSyncTests",
             dependencies: [
