@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "MobileVault", targets: ["MobileVault"]),
         .library(name: "RhoConnectClient", targets: ["RhoConnectClient"]),
         .library(name: "MobileServer", targets: ["MobileServer"]),
+        .library(name: "MobileServerRhoConnect", targets: ["MobileServerRhoConnect"]),
         .plugin(name: "MobileGenPlugin", targets: ["MobileGenPlugin"]),
         .executable(name: "mobile", targets: ["mobile"]),
     ],
@@ -75,6 +76,11 @@ let package = Package(
             ],
             swiftSettings: swift),
 
+        // The face of the server for RhoConnect's clients.
+        .target(
+            name: "MobileServerRhoConnect", dependencies: ["MobileServer", "MobileProtocol", "MobileStore", "MobileCrypto", "MobileExecution"],
+            swiftSettings: swift),
+
         // A client framework of its own, on the core alone.
         .target(name: "RhoConnectClient", dependencies: ["MobileStore", "MobileTransport", "MobileExecution"], swiftSettings: swift),
 
@@ -105,7 +111,7 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "MobileStore", "MobileObjects", "MobileSync", "MobileServer", "MobileExecution", "MobileTransport", "MobileModel", "MobileProtocol",
-                "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient", "PostgreSQLTestSupport", "TestSupport",
+                "RhoConnectClient", "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient", "PostgreSQLTestSupport", "TestSupport",
             ],
             path: "Benchmarks/Benchmarks",
             swiftSettings: swift, plugins: ["MobileGenPlugin"]),
@@ -178,6 +184,13 @@ let package = Package(
             name: "PostgreSQLClientTests", dependencies: ["PostgreSQLClient", "PostgreSQLTestSupport", "MobileExecution", "TestSupport"],
             swiftSettings: swift),
         .testTarget(name: "MobileVaultTests", dependencies: ["MobileVault", "MobileCrypto", "MobileStore", "TestSupport"], swiftSettings: swift),
+        .testTarget(
+            name: "MobileServerRhoConnectTests",
+            dependencies: [
+                "MobileServerRhoConnect", "RhoConnectClient", "MobileServer", "MobileProtocol", "MobileStore", "MobileTransport", "MobileExecution",
+                "MobileCrypto", "TestSupport",
+            ],
+            swiftSettings: swift),
         .testTarget(
             name: "RhoConnectClientTests",
             dependencies: ["RhoConnectClient", "MobileStore", "MobileTransport", "MobileServer", "MobileProtocol", "MobileExecution", "TestSupport"],

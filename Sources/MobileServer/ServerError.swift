@@ -7,7 +7,7 @@ public struct ServerError: Error, Sendable {
     /// The underlying failure; nil if there is none.
     public let cause: (any Error)?
 
-    init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+    package init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.cause = cause

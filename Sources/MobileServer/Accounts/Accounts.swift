@@ -98,6 +98,21 @@ struct Accounts: Sendable {
         }
     }
 
+    /// Whether the user exists, is not locked, and has this password.
+    /// - Throws: ``RequestFailure`` when the user or the address has to wait.
+    func accepts(_ credentials: Credentials, from address: String) throws -> Bool {
+        do {
+            return try admit(credentials, from: address) { proof in
+                guard case .password(let verifier) = proof else { return false }
+                return try stateStore.read { connection in
+                    try connection.exists("SELECT 1 FROM _user WHERE name = ?1 AND verifier = ?2 AND locked = 0", [.text(credentials.user), .text(verifier)])
+                }
+            }
+        } catch let failure as RequestFailure where failure.code == RequestFailure.Kind.unauthorized.rawValue {
+            return false
+        }
+    }
+
     // MARK: Devices and sessions
 
     /// Registers the device and begins a session. A device that is already registered for the same user begins a new one.

@@ -36,6 +36,8 @@ final class ClientCore: Sendable {
     }
 
     func startBulkUpdate() throws(RhoConnectError) {
+        // A second one would wait for the writer that the first one holds.
+        guard !isUpdating else { throw RhoConnectError(.runtime, "bulk update: one is in progress; call stopBulkUpdate first") }
         let update = try BulkUpdate(database)
         let isFirst = bulkUpdate.withLock { current in
             guard current == nil else { return false }

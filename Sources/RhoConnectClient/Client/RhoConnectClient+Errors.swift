@@ -56,11 +56,15 @@ extension RhoConnectClient {
                 try source.queue.addUpdates(again, of: refusal.object, in: connection)
             }
         case .rollback:
-            let refused = Set(notify.serverErrors.update.map(\.object))
-            try forEach(notify.serverErrors.rollback.filter { refused.contains($0.object) }, "update errors") { source, refusal, connection in
-                guard try source.table.attributes(of: refusal.object, in: connection) != nil else { return }
-                let unsent = try source.queue.unsentAttributes(of: refusal.object, in: connection)
-                try source.table.put(refusal.attributes.filter { !unsent.contains($0.key) }, of: refusal.object, in: connection)
+            let refused = Dictionary(notify.serverErrors.update.map { ($0.object, $0.attributes) }) { $1 }
+            try forEach(notify.serverErrors.rollback.filter { refused[$0.object] != nil }, "update errors") { source, refusal, connection in
+                guard let local = try source.table.attributes(of: refusal.object, in: connection) else { return }
+                let unsent = try source.queue.unsentAttributes(of: refusal.object, in: connection), sent = refused[refusal.object] ?? [:]
+                // A later page may have brought a newer value than the rollback has: only the refused values are taken back.
+                let stale = refusal.attributes.filter { name, _ in
+                    !unsent.contains(name) && (sent.isEmpty || local[name] == nil || sent[name] == local[name])
+                }
+                try source.table.put(stale, of: refusal.object, in: connection)
             }
         }
     }

@@ -101,6 +101,11 @@ public struct RhoConnectServerErrors: Sendable, Hashable {
         public var message: String
         /// The attributes that were sent; empty if the server did not echo them.
         public var attributes: [String: String]
+
+        /// Makes a refusal; for tests of applications.
+        public init(sourceName: String, object: String, message: String, attributes: [String: String]) {
+            (self.sourceName, self.object, self.message, self.attributes) = (sourceName, object, message, attributes)
+        }
     }
 
     /// Refused creates. RhoConnect: `create-error`.

@@ -34,6 +34,8 @@ struct ServerCalls {
         var headers = headers
         if let session { headers.append(("Cookie", session)) }
         if json != nil { headers.append(("Content-Type", "application/json")) }
+        // The protocol has no "Expect": a server that does not know it would cost a second per upload.
+        if json != nil || body != nil { headers.append(("Expect", "")) }
         if !clientID.isEmpty, address.style == .version4 { headers.append(("X-RhoConnect-CLIENT-ID", clientID)) }
         var request = TransportRequest(method: method, url: url, headers: headers, body: body ?? json.map { .bytes($0) } ?? .none)
         request.expects = .any
